@@ -1,1 +1,25 @@
-//! p
+//! Bytes of a `.proto` file to a lossless syntax tree, and nothing else: no
+//! name is linked, no file is read.
+//!
+//! [`parse`] never fails. It returns an [`Ast`] of everything that could be
+//! understood and the [`SyntaxError`]s it met on the way. Every node carries
+//! byte [`Span`]s into the text, so comments and white space are reached from
+//! the tree without being stored in it.
+
+mod ast;
+mod comments;
+mod lexer;
+mod literal;
+mod parser;
+mod span;
+
+pub use ast::{
+    Ast, Decl, DeclId, DeclKind, FieldNode, ImportKind, KeyForm, Label, MapNode, MethodNode,
+    NamePart, OptionId, OptionList, OptionNode, RangeEnd, RangeNode, Slice, ValueId, ValueKind,
+    ValueNode, Visibility, dotted_name,
+};
+pub use comments::{Comment, Comments, comments_between};
+pub use lexer::{Lexer, Token, TokenKind};
+pub use literal::{LiteralError, parse_float, parse_integer, unescape, unescape_all};
+pub use parser::{MAX_ERRORS, MAX_MESSAGE_NESTING, MAX_VALUE_NESTING, SyntaxError, parse};
+pub use span::{LineIndex, Position, Span};

@@ -1,0 +1,434 @@
+//! The syntax tree: flat arenas of small nodes, with byte spans into the text.
+//!
+//! Declarations lie in pre-order: the children of a node follow it, and
+//! [`Decl::end`] is the index one past its last descendant. Walking the arena
+//! from front to back visits a file from top to bottom.
+
+use crate::lexer::{Lexer, TokenKind};
+use crate::span::Span;
+
+/// Index of a declaration in [`Ast::decls`].
+pub type DeclId = u32;
+/// Index of an option in [`Ast::options`].
+pub type OptionId = u32;
+/// Index of a value in [`Ast::values`].
+pub type ValueId = u32;
+
+/// A contiguous part of an arena.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Slice {
+    /// Index of the first.
+    pub start: u32,
+    /// One past the last.
+    pub end: u32,
+}
+
+impl Slice {
+    /// The part as an index.
+    pub const fn range(self) -> std::ops::Range<usize> {
+        self.start as usize..self.end as usize
+    }
+}
+
+/// The syntax tree of one file.
+#[derive(Clone, Debug, Default)]
+pub struct Ast {
+    /// Every declaration, in pre-order.
+    pub decls: Vec<Decl>,
+    /// Every option: statements and those in brackets.
+    pub options: Vec<OptionNode>,
+    /// The parts of option names.
+    pub name_parts: Vec<NamePart>,
+    /// The values of options, in pre-order like the declarations.
+    pub values: Vec<ValueNode>,
+    /// Ranges of `extensions` and `reserved`.
+    pub ranges: Vec<RangeNode>,
+    /// From the first token of the file to the end of its last; empty for a
+    /// file without tokens.
+    pub span: Span,
+    /// Start of the end of the text: the place after the last token's trivia.
+    pub end: u32,
+}
+
+/// A declaration.
+#[derive(Clone, Copy, Debug)]
+pub struct Decl {
+    /// What is declared, with the spans of its parts.
+    pub kind: DeclKind,
+    /// From its first token to its last, `;` or `}` included.
+    pub span: Span,
+    /// End of the token before it: its comments begin here.
+    pub gap: u32,
+    /// One past its last descendant in [`Ast::decls`].
+    pub end: DeclId,
+}
+
+/// How an import is declared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ImportKind {
+    /// `import "…";`
+    Plain,
+    /// `import public "…";`
+    Public,
+    /// `import weak "…";`
+    Weak,
+    /// `import option "…";` (edition 2024): for custom options only.
+    Option,
+}
+
+/// `export` or `local` before a message or enum (edition 2024).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Visibility {
+    /// `export`.
+    Export,
+    /// `local`.
+    Local,
+}
+
+/// The label of a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Label {
+    /// `optional`.
+    Optional,
+    /// `required`.
+    Required,
+    /// `repeated`.
+    Repeated,
+}
+
+/// What a declaration declares. Spans of parts that are absent are empty.
+#[derive(Clone, Copy, Debug)]
+pub enum DeclKind {
+    /// `syntax = "proto3";` or `edition = "2023";`
+    Syntax {
+        /// Whether the keyword is `edition`.
+        edition: bool,
+        /// The string literal.
+        value: Span,
+    },
+    /// `package a.b;`
+    Package {
+        /// The dotted name; white space and comments may stand inside.
+        name: Span,
+    },
+    /// `import "a.proto";`
+    Import {
+        /// How it is imported.
+        kind: ImportKind,
+        /// The word `public`, `weak` or `option`.
+        modifier: Span,
+        /// The string literal.
+        path: Span,
+    },
+    /// `option name = value;`
+    Option(OptionId),
+    /// `message Name { … }`
+    Message {
+        /// Its name.
+        name: Span,
+        /// `export` or `local`, and where.
+        visibility: Option<(Visibility, Span)>,
+        /// From `{` to `}`.
+        body: Span,
+    },
+    /// `enum Name { … }`
+    Enum {
+        /// Its name.
+        name: Span,
+        /// `export` or `local`, and where.
+        visibility: Option<(Visibility, Span)>,
+        /// From `{` to `}`.
+        body: Span,
+    },
+    /// `service Name { … }`
+    Service {
+        /// Its name.
+        name: Span,
+        /// From `{` to `}`.
+        body: Span,
+    },
+    /// `extend Type { … }`
+    Extend {
+        /// The type that is extended.
+        extendee: Span,
+        /// From `{` to `}`.
+        body: Span,
+    },
+    /// `oneof name { … }`
+    Oneof {
+        /// Its name.
+        name: Span,
+        /// From `{` to `}`.
+        body: Span,
+    },
+    /// A field, with a group's declarations as its children.
+    Field(FieldNode),
+    /// `map<K, V> name = n;`
+    MapField(MapNode),
+    /// `NAME = n;` in an enum.
+    EnumValue {
+        /// Its name.
+        name: Span,
+        /// The number, sign included.
+        number: Span,
+        /// Its options.
+        options: OptionList,
+    },
+    /// `rpc Name(In) returns (Out);`, with `option` statements as children.
+    Method(MethodNode),
+    /// `extensions 4 to max [ … ];`
+    Extensions {
+        /// Its ranges.
+        ranges: Slice,
+        /// Options that hold for each of them.
+        options: OptionList,
+    },
+    /// `reserved 4, 8 to 11;` in a message or an enum.
+    ReservedNumbers {
+        /// Its ranges.
+        ranges: Slice,
+    },
+    /// `reserved "a", "b";` or, in editions, `reserved a, b;`
+    ReservedNames {
+        /// One range of a single place for each name.
+        names: Slice,
+        /// Whether the names are string literals.
+        quoted: bool,
+    },
+    /// A lone `;`.
+    Empty,
+    /// Text that could not be understood; an error says why.
+    Error,
+}
+
+/// The parts of a field.
+#[derive(Clone, Copy, Debug)]
+pub struct FieldNode {
+    /// Its label and where that stands.
+    pub label: Option<(Label, Span)>,
+    /// Its type; for a group the word `group`.
+    pub ty: Span,
+    /// Its name.
+    pub name: Span,
+    /// Its number.
+    pub number: Span,
+    /// Its options.
+    pub options: OptionList,
+    /// For a group, from `{` to `}`.
+    pub group: Option<Span>,
+}
+
+/// The parts of a map field.
+#[derive(Clone, Copy, Debug)]
+pub struct MapNode {
+    /// A label, which is an error, and where it stands.
+    pub label: Option<(Label, Span)>,
+    /// From `map` to `>`.
+    pub ty: Span,
+    /// The type of the keys.
+    pub key: Span,
+    /// The type of the values.
+    pub value: Span,
+    /// Its name.
+    pub name: Span,
+    /// Its number.
+    pub number: Span,
+    /// Its options.
+    pub options: OptionList,
+}
+
+/// The parts of a method.
+#[derive(Clone, Copy, Debug)]
+pub struct MethodNode {
+    /// Its name.
+    pub name: Span,
+    /// The type of the request.
+    pub input: Span,
+    /// The type of the response.
+    pub output: Span,
+    /// The word `stream` before the request type.
+    pub client_streaming: Option<Span>,
+    /// The word `stream` before the response type.
+    pub server_streaming: Option<Span>,
+    /// From `{` to `}`, where it has a body.
+    pub body: Option<Span>,
+}
+
+/// The options in brackets behind a declaration.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OptionList {
+    /// From `[` to `]`; empty where there are none.
+    pub brackets: Span,
+    /// The options, in [`Ast::options`].
+    pub options: Slice,
+}
+
+/// One option.
+#[derive(Clone, Copy, Debug)]
+pub struct OptionNode {
+    /// In brackets from name to value; as a statement from `option` to `;`.
+    pub span: Span,
+    /// The whole name.
+    pub name: Span,
+    /// Its parts, in [`Ast::name_parts`].
+    pub parts: Slice,
+    /// Its value, in [`Ast::values`].
+    pub value: ValueId,
+}
+
+/// One part of an option's name: `b` or `(c.d)` of `(c.d).b`.
+#[derive(Clone, Copy, Debug)]
+pub struct NamePart {
+    /// The part, parentheses included.
+    pub span: Span,
+    /// The name inside the parentheses, or the part itself.
+    pub name: Span,
+    /// Whether it stands in parentheses and so names an extension.
+    pub extension: bool,
+}
+
+/// One node of a value.
+#[derive(Clone, Copy, Debug)]
+pub struct ValueNode {
+    /// What it is.
+    pub kind: ValueKind,
+    /// From its first token to its last.
+    pub span: Span,
+    /// One past its last descendant in [`Ast::values`].
+    pub end: ValueId,
+}
+
+/// What a node of a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueKind {
+    /// An identifier: `true`, an enum value, `inf`. A sign may stand before it.
+    Ident {
+        /// Whether `-` stands before it.
+        negative: bool,
+        /// The word itself.
+        word: Span,
+    },
+    /// An integer.
+    Int {
+        /// Whether `-` stands before it.
+        negative: bool,
+        /// The digits.
+        digits: Span,
+    },
+    /// A float.
+    Float {
+        /// Whether `-` stands before it.
+        negative: bool,
+        /// The digits.
+        digits: Span,
+    },
+    /// One or more adjacent string literals.
+    String,
+    /// `{ … }` or `< … >`; its children are [`ValueKind::Field`]s.
+    Message,
+    /// `[ … ]`; its children are the elements.
+    List,
+    /// `key: value` in a message; its one child is the value.
+    Field {
+        /// The key: `name`, `[ext.name]` or `[host/type.name]`, brackets
+        /// included.
+        key: Span,
+        /// What the key names.
+        form: KeyForm,
+    },
+    /// Text that could not be understood; an error says why.
+    Error,
+}
+
+/// What a key inside an aggregate names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyForm {
+    /// A field, or a group by its type name.
+    Field,
+    /// An extension, in brackets.
+    Extension,
+    /// The type of a `google.protobuf.Any`, in brackets with a host.
+    AnyUrl,
+}
+
+/// The end of a range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RangeEnd {
+    /// No `to`: the range is its start alone.
+    Single,
+    /// A number, sign included.
+    Number(Span),
+    /// The word `max`.
+    Max(Span),
+}
+
+/// A range of numbers, or a reserved name.
+#[derive(Clone, Copy, Debug)]
+pub struct RangeNode {
+    /// From its first token to its last.
+    pub span: Span,
+    /// The first number, sign included; or the name.
+    pub start: Span,
+    /// The end.
+    pub end: RangeEnd,
+}
+
+impl Ast {
+    /// The direct children of `parent`, or the top level for `None`.
+    pub fn children(&self, parent: Option<DeclId>) -> impl Iterator<Item = DeclId> + '_ {
+        let (mut at, end) = match parent {
+            None => (0, self.decls.len() as u32),
+            Some(id) => (id + 1, self.decls[id as usize].end),
+        };
+        std::iter::from_fn(move || {
+            (at < end).then(|| {
+                let id = at;
+                at = self.decls[id as usize].end;
+                id
+            })
+        })
+    }
+
+    /// The direct children of a value: fields of a message, elements of a
+    /// list, the value of a field.
+    pub fn value_children(&self, parent: ValueId) -> impl Iterator<Item = ValueId> + '_ {
+        let mut at = parent + 1;
+        let end = self.values[parent as usize].end;
+        std::iter::from_fn(move || {
+            (at < end).then(|| {
+                let id = at;
+                at = self.values[id as usize].end;
+                id
+            })
+        })
+    }
+
+    /// The options of a list.
+    pub fn option_list(&self, list: OptionList) -> &[OptionNode] {
+        &self.options[list.options.range()]
+    }
+
+    /// The parts of an option's name.
+    pub fn parts(&self, option: &OptionNode) -> &[NamePart] {
+        &self.name_parts[option.parts.range()]
+    }
+}
+
+/// A dotted name with white space and comments taken out: `.a.b` of
+/// `.a /* x */ . b`. Borrows where the text already has that form.
+pub fn dotted_name(text: &[u8], span: Span) -> std::borrow::Cow<'_, str> {
+    let raw = span.of(text);
+    let plain = raw.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'/'));
+    if plain && let Ok(name) = std::str::from_utf8(raw) {
+        return name.into();
+    }
+    let mut name = String::new();
+    let mut lexer = Lexer::new(text, span.start);
+    loop {
+        let token = lexer.next_token();
+        if token.kind == TokenKind::End || token.span.start >= span.end {
+            return name.into();
+        }
+        name.push_str(token.span.str(text));
+    }
+}

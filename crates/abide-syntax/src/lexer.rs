@@ -1,0 +1,236 @@
+//! Tokens, made on demand.
+//!
+//! The lexical grammar is that of protoc's `io::Tokenizer`: identifiers are
+//! ASCII, a number may not touch an identifier, and white space is space, tab,
+//! carriage return, line feed, vertical tab and form feed.
+
+use crate::span::Span;
+
+/// What a token is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TokenKind {
+    /// `[A-Za-z_][A-Za-z0-9_]*`.
+    Ident,
+    /// A decimal, octal (`0…`) or hexadecimal (`0x…`) integer.
+    Int,
+    /// A number with a point or an exponent.
+    Float,
+    /// A quoted string, quotes included.
+    String,
+    /// A single character of punctuation.
+    Symbol(u8),
+    /// A number that is none, such as `0x` or `08`.
+    BadNumber,
+    /// A number that an identifier follows without space, as one token.
+    NumberTouchesIdent,
+    /// A string without its closing quote; ends before the end of the line.
+    UnterminatedString,
+    /// `/*` without `*/`; reaches to the end of the file.
+    UnterminatedComment,
+    /// A run of bytes that no token may hold.
+    Garbage,
+    /// The end of the text.
+    End,
+}
+
+/// A token and where it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Token {
+    /// What it is.
+    pub kind: TokenKind,
+    /// Where it stands.
+    pub span: Span,
+}
+
+const SPACE: u8 = 1;
+const LETTER: u8 = 2;
+const DIGIT: u8 = 4;
+const SYMBOL: u8 = 8;
+
+const CLASS: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let b = byte as u8;
+        table[byte] = match b {
+            b' ' | b'\t' | b'\r' | b'\n' | 0x0b | 0x0c => SPACE,
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' => LETTER,
+            b'0'..=b'9' => DIGIT,
+            b'!'..=b'~' => SYMBOL,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    table
+};
+
+/// Reads the tokens of a text one after the other. The text between two
+/// tokens is white space and comments, so nothing is lost.
+#[derive(Clone, Debug)]
+pub struct Lexer<'t> {
+    text: &'t [u8],
+    at: usize,
+}
+
+impl<'t> Lexer<'t> {
+    /// Starts at `offset`, which must not lie inside a token or comment. A
+    /// byte order mark at the beginning of the text is passed over.
+    pub fn new(text: &'t [u8], offset: u32) -> Lexer<'t> {
+        let mark = if offset == 0 && text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+        Lexer { text, at: offset as usize + mark }
+    }
+
+    fn byte(&self, at: usize) -> u8 {
+        self.text.get(at).copied().unwrap_or(0)
+    }
+
+    fn class(&self, at: usize) -> u8 {
+        self.text.get(at).map_or(0, |&b| CLASS[b as usize])
+    }
+
+    /// Passes white space and comments; `Err` holds the start of a block
+    /// comment that does not end.
+    fn skip_trivia(&mut self) -> Result<(), usize> {
+        loop {
+            while self.class(self.at) == SPACE {
+                self.at += 1;
+            }
+            if self.byte(self.at) != b'/' {
+                return Ok(());
+            }
+            let rest = self.text.get(self.at + 2..).unwrap_or_default();
+            match self.byte(self.at + 1) {
+                b'/' => {
+                    self.at = memchr::memchr(b'\n', rest)
+                        .map_or(self.text.len(), |length| self.at + 2 + length);
+                }
+                b'*' => match memchr::memmem::find(rest, b"*/") {
+                    Some(length) => self.at += length + 4,
+                    None => {
+                        let start = self.at;
+                        self.at = self.text.len();
+                        return Err(start);
+                    }
+                },
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    /// The next token; at the end of the text [`TokenKind::End`], again and
+    /// again.
+    pub fn next_token(&mut self) -> Token {
+        if let Err(start) = self.skip_trivia() {
+            return self.token(TokenKind::UnterminatedComment, start);
+        }
+        let start = self.at;
+        if start >= self.text.len() {
+            self.at = self.text.len();
+            return self.token(TokenKind::End, self.at);
+        }
+        let first = self.text[start];
+        match CLASS[first as usize] {
+            LETTER => {
+                self.skip_word();
+                self.token(TokenKind::Ident, start)
+            }
+            DIGIT => self.number(start),
+            SYMBOL => match first {
+                b'"' | b'\'' => self.string(first),
+                b'.' if self.class(start + 1) == DIGIT => self.number(start),
+                _ => {
+                    self.at += 1;
+                    self.token(TokenKind::Symbol(first), start)
+                }
+            },
+            _ => {
+                while self.at < self.text.len() && self.class(self.at) == 0 {
+                    self.at += 1;
+                }
+                self.token(TokenKind::Garbage, start)
+            }
+        }
+    }
+
+    fn token(&self, kind: TokenKind, start: usize) -> Token {
+        Token { kind, span: Span::new(start as u32, self.at as u32) }
+    }
+
+    fn skip_word(&mut self) {
+        while self.class(self.at) & (LETTER | DIGIT) != 0 {
+            self.at += 1;
+        }
+    }
+
+    fn skip_digits(&mut self) {
+        while self.class(self.at) == DIGIT {
+            self.at += 1;
+        }
+    }
+
+    fn number(&mut self, start: usize) -> Token {
+        let mut kind = TokenKind::Int;
+        if self.byte(start) == b'0' && matches!(self.byte(start + 1), b'x' | b'X') {
+            self.at += 2;
+            let digits = self.at;
+            while self.byte(self.at).is_ascii_hexdigit() {
+                self.at += 1;
+            }
+            if self.at == digits {
+                kind = TokenKind::BadNumber;
+            }
+        } else {
+            self.skip_digits();
+            if self.byte(self.at) == b'.' {
+                kind = TokenKind::Float;
+                self.at += 1;
+                self.skip_digits();
+            }
+            if matches!(self.byte(self.at), b'e' | b'E') {
+                kind = TokenKind::Float;
+                self.at += 1;
+                if matches!(self.byte(self.at), b'+' | b'-') {
+                    self.at += 1;
+                }
+                if self.class(self.at) != DIGIT {
+                    kind = TokenKind::BadNumber;
+                }
+                self.skip_digits();
+            }
+            let octal = &self.text[start..self.at];
+            if kind == TokenKind::Int
+                && octal[0] == b'0'
+                && octal.iter().any(|digit| matches!(digit, b'8' | b'9'))
+            {
+                kind = TokenKind::BadNumber;
+            }
+        }
+        if self.class(self.at) == LETTER {
+            self.skip_word();
+            kind = TokenKind::NumberTouchesIdent;
+        } else if kind != TokenKind::Int && self.byte(self.at) == b'.' {
+            kind = TokenKind::BadNumber;
+            self.at += 1;
+        }
+        self.token(kind, start)
+    }
+
+    fn string(&mut self, quote: u8) -> Token {
+        let start = self.at;
+        self.at += 1;
+        loop {
+            match self.text.get(self.at) {
+                None | Some(b'\n') => return self.token(TokenKind::UnterminatedString, start),
+                Some(b'\\') if self.byte(self.at + 1) != b'\n' => {
+                    self.at = (self.at + 2).min(self.text.len());
+                }
+                Some(&byte) => {
+                    self.at += 1;
+                    if byte == quote {
+                        return self.token(TokenKind::String, start);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,874 @@
+//! Recursive descent from tokens to the tree, with recovery.
+//!
+//! The grammar is the union of what protoc's parser accepts in proto2, proto3
+//! and the editions; what only one of them allows is judged when the file's
+//! edition is known, by the linker. After an error the parser goes on at the
+//! next statement, so one file can have several good errors.
+
+use crate::ast::{
+    Ast, Decl, DeclId, DeclKind, FieldNode, ImportKind, KeyForm, Label, MapNode, MethodNode,
+    NamePart, OptionId, OptionList, OptionNode, RangeEnd, RangeNode, Slice, ValueId, ValueKind,
+    ValueNode, Visibility,
+};
+use crate::lexer::{Lexer, Token, TokenKind};
+use crate::span::Span;
+
+/// Messages and groups may nest this deep, as in protoc's parser.
+pub const MAX_MESSAGE_NESTING: u32 = 32;
+/// Braces and brackets inside the value of an option may nest this deep: what
+/// the protobuf runtimes read back by default.
+pub const MAX_VALUE_NESTING: u32 = 100;
+/// After this many errors the rest of the file is passed over.
+pub const MAX_ERRORS: usize = 50;
+
+/// Something in the text that the grammar does not allow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SyntaxError {
+    /// Where.
+    pub span: Span,
+    /// One lower-case phrase, names in backticks.
+    pub message: String,
+    /// Another place that explains it, such as the brace left open.
+    pub related: Option<(Span, &'static str)>,
+    /// What to do about it.
+    pub help: Option<&'static str>,
+}
+
+/// Reads a file. Whatever the bytes are, this returns: a tree of what could be
+/// understood and the errors in the order of the text.
+pub fn parse(text: &[u8]) -> (Ast, Vec<SyntaxError>) {
+    let lexer = Lexer::new(text, 0);
+    let none = Token { kind: TokenKind::End, span: Span::default() };
+    let mut parser = Parser {
+        text,
+        lexer,
+        token: none,
+        last: Span::default(),
+        ast: Ast::default(),
+        errors: Vec::new(),
+        nesting: 0,
+    };
+    parser.advance();
+    parser.last = Span::at(parser.token.span.start.min(first_byte(text)));
+    parser.file();
+    (parser.ast, parser.errors)
+}
+
+fn first_byte(text: &[u8]) -> u32 {
+    if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 }
+}
+
+/// An error was recorded and the statement cannot go on.
+struct Failed;
+type Parsed<T> = Result<T, Failed>;
+
+struct Parser<'t> {
+    text: &'t [u8],
+    lexer: Lexer<'t>,
+    /// The token that is looked at.
+    token: Token,
+    /// The token before it.
+    last: Span,
+    ast: Ast,
+    errors: Vec<SyntaxError>,
+    nesting: u32,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Scope {
+    File,
+    Message,
+    Enum,
+    Service,
+    Extend,
+    Oneof,
+    Method,
+}
+
+impl Scope {
+    fn expected(self) -> &'static str {
+        match self {
+            Scope::File => {
+                "expected `message`, `enum`, `service`, `extend`, `import`, `package` or `option`"
+            }
+            Scope::Message => "expected a field or another declaration of a message",
+            Scope::Enum => "expected an enum value",
+            Scope::Service => "expected `rpc` or `option`",
+            Scope::Extend | Scope::Oneof => "expected a field",
+            Scope::Method => "expected `option`",
+        }
+    }
+}
+
+impl<'t> Parser<'t> {
+    fn error(&mut self, span: Span, message: impl Into<String>) {
+        self.errors.push(SyntaxError { span, message: message.into(), related: None, help: None });
+    }
+
+    fn stopped(&self) -> bool {
+        self.errors.len() >= MAX_ERRORS
+    }
+
+    /// Moves to the next token, reporting those that are none.
+    fn advance(&mut self) {
+        if self.token.kind != TokenKind::End {
+            self.last = self.token.span;
+        }
+        loop {
+            let token = self.lexer.next_token();
+            self.token = token;
+            match token.kind {
+                TokenKind::Garbage => {
+                    let message = match std::str::from_utf8(token.span.of(self.text)) {
+                        Ok(text) if text.chars().all(char::is_control) => {
+                            "control characters are not allowed outside of comments".to_owned()
+                        }
+                        Ok(text) => format!(
+                            "`{}` is not allowed outside of strings and comments",
+                            text.chars().take(20).collect::<String>()
+                        ),
+                        Err(_) => "bytes that are not UTF-8 text".to_owned(),
+                    };
+                    self.error(token.span, message);
+                    if self.stopped() {
+                        self.token.kind = TokenKind::End;
+                        return;
+                    }
+                    continue;
+                }
+                TokenKind::BadNumber => {
+                    let message = format!("`{}` is not a number", token.span.str(self.text));
+                    self.error(token.span, message);
+                    self.token.kind = TokenKind::Int;
+                }
+                TokenKind::NumberTouchesIdent => {
+                    self.error(token.span, "a space is needed between a number and a name");
+                    self.token.kind = TokenKind::Int;
+                }
+                TokenKind::UnterminatedString => {
+                    self.error(token.span, "the string has no closing quote on this line");
+                    self.token.kind = TokenKind::String;
+                }
+                TokenKind::UnterminatedComment => {
+                    let opening = Span::new(token.span.start, token.span.start + 2);
+                    self.error(opening, "the comment is never closed; `*/` is missing");
+                    self.token = Token { kind: TokenKind::End, span: Span::at(token.span.end) };
+                }
+                _ => {}
+            }
+            return;
+        }
+    }
+
+    fn at_symbol(&self, symbol: u8) -> bool {
+        self.token.kind == TokenKind::Symbol(symbol)
+    }
+
+    fn word(&self) -> &'t [u8] {
+        match self.token.kind {
+            TokenKind::Ident => self.token.span.of(self.text),
+            _ => b"",
+        }
+    }
+
+    fn at_word(&self, word: &str) -> bool {
+        self.word() == word.as_bytes()
+    }
+
+    fn peek(&self) -> Token {
+        self.lexer.clone().next_token()
+    }
+
+    fn eat_symbol(&mut self, symbol: u8) -> Option<Span> {
+        self.at_symbol(symbol).then(|| self.take())
+    }
+
+    fn eat_word(&mut self, word: &str) -> Option<Span> {
+        self.at_word(word).then(|| self.take())
+    }
+
+    fn take(&mut self) -> Span {
+        let span = self.token.span;
+        self.advance();
+        span
+    }
+
+    /// What stands here, for "found …".
+    fn found(&self) -> String {
+        match self.token.kind {
+            TokenKind::End => "the end of the file".to_owned(),
+            _ => {
+                let raw = self.token.span.of(self.text);
+                let text = String::from_utf8_lossy(&raw[..raw.len().min(40)]);
+                format!("`{text}`")
+            }
+        }
+    }
+
+    fn expected<T>(&mut self, what: &str) -> Parsed<T> {
+        let message = format!("expected {what}, found {}", self.found());
+        self.error(self.token.span, message);
+        Err(Failed)
+    }
+
+    fn expect_symbol(&mut self, symbol: u8) -> Parsed<Span> {
+        match self.eat_symbol(symbol) {
+            Some(span) => Ok(span),
+            None => self.expected(&format!("`{}`", symbol as char)),
+        }
+    }
+
+    fn expect_ident(&mut self, what: &str) -> Parsed<Span> {
+        if self.token.kind == TokenKind::Ident { Ok(self.take()) } else { self.expected(what) }
+    }
+
+    fn expect_string(&mut self, what: &str) -> Parsed<Span> {
+        if self.token.kind != TokenKind::String {
+            return self.expected(what);
+        }
+        let mut span = self.take();
+        while self.token.kind == TokenKind::String {
+            span = span.to(self.take());
+        }
+        Ok(span)
+    }
+
+    /// `;` at the end of a statement. Where it is missing at the end of a
+    /// line, the next line is taken for the next statement.
+    fn expect_semicolon(&mut self) -> Parsed<()> {
+        if self.eat_symbol(b';').is_some() {
+            return Ok(());
+        }
+        let gap = Span::new(self.last.end, self.token.span.start).of(self.text);
+        let message = format!("expected `;`, found {}", self.found());
+        if gap.contains(&b'\n') || self.at_symbol(b'}') || self.token.kind == TokenKind::End {
+            self.error(Span::at(self.last.end), "a `;` is missing");
+            Ok(())
+        } else {
+            self.error(self.token.span, message);
+            Err(Failed)
+        }
+    }
+
+    /// Passes the rest of a broken statement: up to and with `;` or a balanced
+    /// block, up to and without a `}` that closes more.
+    fn skip_statement(&mut self) {
+        loop {
+            match self.token.kind {
+                TokenKind::End | TokenKind::Symbol(b'}') => return,
+                TokenKind::Symbol(b';') => return self.advance(),
+                TokenKind::Symbol(b'{') => return self.skip_block(),
+                _ => self.advance(),
+            }
+        }
+    }
+
+    /// Passes a `{ … }` however deep, without recursion.
+    fn skip_block(&mut self) {
+        let mut depth = 0_u32;
+        loop {
+            match self.token.kind {
+                TokenKind::End => return,
+                TokenKind::Symbol(b'{') => depth += 1,
+                TokenKind::Symbol(b'}') => depth -= 1,
+                _ => {}
+            }
+            self.advance();
+            if depth == 0 {
+                return;
+            }
+        }
+    }
+
+    // Declarations.
+
+    fn file(&mut self) {
+        let start = self.token.span;
+        if self.at_word("syntax") || self.at_word("edition") {
+            self.statement(Self::syntax);
+        }
+        while self.token.kind != TokenKind::End && !self.stopped() {
+            if self.at_symbol(b'}') {
+                self.error(self.token.span, "this `}` closes nothing");
+                self.advance();
+                continue;
+            }
+            self.declaration(Scope::File);
+        }
+        if start.end > start.start {
+            self.ast.span = start.to(self.last);
+        }
+        self.ast.end = self.token.span.end;
+    }
+
+    /// Reserves a node, so that its children come after it.
+    fn open(&mut self) -> DeclId {
+        let id = self.ast.decls.len() as DeclId;
+        let span = self.token.span;
+        let gap = self.last.end;
+        self.ast.decls.push(Decl { kind: DeclKind::Error, span, gap, end: id + 1 });
+        id
+    }
+
+    fn close(&mut self, id: DeclId, kind: DeclKind) {
+        let end = self.ast.decls.len() as DeclId;
+        let decl = &mut self.ast.decls[id as usize];
+        decl.kind = kind;
+        decl.end = end;
+        decl.span.end = self.last.end.max(decl.span.end);
+    }
+
+    fn statement(&mut self, parse: fn(&mut Self) -> Parsed<DeclKind>) {
+        let id = self.open();
+        match parse(self) {
+            Ok(kind) => self.close(id, kind),
+            Err(Failed) => {
+                self.skip_statement();
+                self.close(id, DeclKind::Error);
+            }
+        }
+    }
+
+    fn declaration(&mut self, scope: Scope) {
+        if self.at_symbol(b';') {
+            return self.statement(|parser| {
+                parser.advance();
+                Ok(DeclKind::Empty)
+            });
+        }
+        let word = self.word();
+        let parse: fn(&mut Self) -> Parsed<DeclKind> = match (scope, word) {
+            (_, b"option") => Self::option_statement,
+            (Scope::File | Scope::Message, b"message") => Self::message,
+            (Scope::File | Scope::Message, b"enum") => Self::enumeration,
+            (Scope::File | Scope::Message, b"extend") => Self::extend,
+            (Scope::File | Scope::Message, b"export" | b"local") if self.at_visibility() => {
+                Self::with_visibility
+            }
+            (Scope::File, b"service") => Self::service,
+            (Scope::File, b"import") => Self::import,
+            (Scope::File, b"package") => Self::package,
+            (Scope::File, b"syntax" | b"edition") => Self::late_syntax,
+            (Scope::Message, b"extensions") => Self::extensions,
+            (Scope::Message | Scope::Enum, b"reserved") => Self::reserved,
+            (Scope::Message, b"oneof") => Self::oneof,
+            (Scope::Message | Scope::Extend | Scope::Oneof, [_, ..]) => Self::field,
+            (Scope::Message | Scope::Extend | Scope::Oneof, _) if self.at_symbol(b'.') => {
+                Self::field
+            }
+            (Scope::Enum, [_, ..]) => Self::enum_value,
+            (Scope::Service, b"rpc") => Self::method,
+            _ => {
+                let message = format!("{}, found {}", scope.expected(), self.found());
+                self.error(self.token.span, message);
+                return self.statement(|parser| {
+                    parser.advance();
+                    Err(Failed)
+                });
+            }
+        };
+        self.statement(parse);
+    }
+
+    /// `{ … }` full of declarations; returns the span of the block.
+    fn block(&mut self, scope: Scope) -> Parsed<Span> {
+        let opening = self.expect_symbol(b'{')?;
+        loop {
+            if let Some(closing) = self.eat_symbol(b'}') {
+                return Ok(opening.to(closing));
+            }
+            if self.token.kind == TokenKind::End || self.stopped() {
+                if !self.stopped() {
+                    self.errors.push(SyntaxError {
+                        span: self.token.span,
+                        message: "expected `}`, found the end of the file".to_owned(),
+                        related: Some((opening, "opened here")),
+                        help: None,
+                    });
+                }
+                return Ok(opening.to(self.last));
+            }
+            self.declaration(scope);
+        }
+    }
+
+    /// The block of a message or group, which may nest only so deep.
+    fn message_block(&mut self) -> Parsed<Span> {
+        if self.nesting >= MAX_MESSAGE_NESTING {
+            self.error(
+                self.token.span,
+                format!("messages nest deeper than {MAX_MESSAGE_NESTING} levels"),
+            );
+            return Err(Failed);
+        }
+        self.nesting += 1;
+        let block = self.block(Scope::Message);
+        self.nesting -= 1;
+        block
+    }
+
+    fn syntax(&mut self) -> Parsed<DeclKind> {
+        let edition = self.at_word("edition");
+        self.advance();
+        self.expect_symbol(b'=')?;
+        let value = self.expect_string(if edition {
+            "an edition such as `\"2023\"`"
+        } else {
+            "`\"proto2\"` or `\"proto3\"`"
+        })?;
+        self.expect_semicolon()?;
+        Ok(DeclKind::Syntax { edition, value })
+    }
+
+    fn late_syntax(&mut self) -> Parsed<DeclKind> {
+        let message = format!("`{}` must be the first statement", self.token.span.str(self.text));
+        self.error(self.token.span, message);
+        Err(Failed)
+    }
+
+    fn package(&mut self) -> Parsed<DeclKind> {
+        self.advance();
+        let start = self.expect_ident("a package name")?;
+        let mut name = start;
+        while self.eat_symbol(b'.').is_some() {
+            name = name.to(self.expect_ident("a name after `.`")?);
+        }
+        self.expect_semicolon()?;
+        Ok(DeclKind::Package { name })
+    }
+
+    fn import(&mut self) -> Parsed<DeclKind> {
+        self.advance();
+        let modifier = self.token.span;
+        let kind = match self.word() {
+            b"public" => ImportKind::Public,
+            b"weak" => ImportKind::Weak,
+            b"option" => ImportKind::Option,
+            _ => ImportKind::Plain,
+        };
+        if kind != ImportKind::Plain {
+            self.advance();
+        }
+        let path = self.expect_string("the path of a file in quotes")?;
+        self.expect_semicolon()?;
+        let modifier = if kind == ImportKind::Plain { Span::default() } else { modifier };
+        Ok(DeclKind::Import { kind, modifier, path })
+    }
+
+    /// `export` and `local` are also names that a type may have.
+    fn at_visibility(&self) -> bool {
+        let mut lexer = self.lexer.clone();
+        let keyword = lexer.next_token();
+        keyword.kind == TokenKind::Ident
+            && matches!(keyword.span.of(self.text), b"message" | b"enum")
+            && lexer.next_token().kind == TokenKind::Ident
+    }
+
+    fn with_visibility(&mut self) -> Parsed<DeclKind> {
+        let which = if self.at_word("export") { Visibility::Export } else { Visibility::Local };
+        let span = self.take();
+        let kind = if self.at_word("message") { self.message()? } else { self.enumeration()? };
+        let visibility = Some((which, span));
+        Ok(match kind {
+            DeclKind::Message { name, body, .. } => DeclKind::Message { name, visibility, body },
+            DeclKind::Enum { name, body, .. } => DeclKind::Enum { name, visibility, body },
+            other => other,
+        })
+    }
+
+    fn message(&mut self) -> Parsed<DeclKind> {
+        self.advance();
+        let name = self.expect_ident("the name of the message")?;
+        let body = self.message_block()?;
+        Ok(DeclKind::Message { name, visibility: None, body })
+    }
+
+    fn enumeration(&mut self) -> Parsed<DeclKind> {
+        self.advance();
+        let name = self.expect_ident("the name of the enum")?;
+        let body = self.block(Scope::Enum)?;
+        Ok(DeclKind::Enum { name, visibility: None, body })
+    }
+
+    fn service(&mut self) -> Parsed<DeclKind> {
+        self.advance();
+        let name = self.expect_ident("the name of the service")?;
+        let body = self.block(Scope::Service)?;
+        Ok(DeclKind::Service { name, body })
+    }
+
+    fn extend(&mut self) -> Parsed<DeclKind> {
+        self.advance();
+        let extendee = self.type_name()?;
+        let body = self.block(Scope::Extend)?;
+        Ok(DeclKind::Extend { extendee, body })
+    }
+
+    fn oneof(&mut self) -> Parsed<DeclKind> {
+        self.advance();
+        let name = self.expect_ident("the name of the oneof")?;
+        let body = self.block(Scope::Oneof)?;
+        Ok(DeclKind::Oneof { name, body })
+    }
+
+    fn type_name(&mut self) -> Parsed<Span> {
+        let dot = self.eat_symbol(b'.');
+        let first = self.expect_ident("a type")?;
+        let mut name = dot.map_or(first, |dot| dot.to(first));
+        while self.eat_symbol(b'.').is_some() {
+            name = name.to(self.expect_ident("a name after `.`")?);
+        }
+        Ok(name)
+    }
+
+    fn field(&mut self) -> Parsed<DeclKind> {
+        let label = match self.word() {
+            b"optional" => Some(Label::Optional),
+            b"required" => Some(Label::Required),
+            b"repeated" => Some(Label::Repeated),
+            _ => None,
+        };
+        let label = label.map(|label| (label, self.take()));
+        if self.at_word("map") && self.peek().kind == TokenKind::Symbol(b'<') {
+            return self.map_field(label);
+        }
+        let is_group = self.at_word("group");
+        let ty = self.type_name()?;
+        let name = self.expect_ident("the name of the field")?;
+        let number = self.field_number()?;
+        let options = self.option_list()?;
+        let group = if is_group && self.at_symbol(b'{') {
+            Some(self.message_block()?)
+        } else {
+            self.expect_semicolon()?;
+            None
+        };
+        Ok(DeclKind::Field(FieldNode { label, ty, name, number, options, group }))
+    }
+
+    fn field_number(&mut self) -> Parsed<Span> {
+        if self.eat_symbol(b'=').is_none() {
+            return self.expected("`=` and the number of the field");
+        }
+        self.integer("the number of the field")
+    }
+
+    fn integer(&mut self, what: &str) -> Parsed<Span> {
+        if self.token.kind == TokenKind::Int { Ok(self.take()) } else { self.expected(what) }
+    }
+
+    fn signed_integer(&mut self, what: &str) -> Parsed<Span> {
+        let sign = self.eat_symbol(b'-');
+        let digits = self.integer(what)?;
+        Ok(sign.map_or(digits, |sign| sign.to(digits)))
+    }
+
+    fn map_field(&mut self, label: Option<(Label, Span)>) -> Parsed<DeclKind> {
+        let start = self.take();
+        self.expect_symbol(b'<')?;
+        let key = self.type_name()?;
+        self.expect_symbol(b',')?;
+        let value = self.type_name()?;
+        let ty = start.to(self.expect_symbol(b'>')?);
+        let name = self.expect_ident("the name of the field")?;
+        let number = self.field_number()?;
+        let options = self.option_list()?;
+        self.expect_semicolon()?;
+        Ok(DeclKind::MapField(MapNode { label, ty, key, value, name, number, options }))
+    }
+
+    fn enum_value(&mut self) -> Parsed<DeclKind> {
+        let name = self.expect_ident("an enum value")?;
+        if self.eat_symbol(b'=').is_none() {
+            return self.expected("`=` and the number of the value");
+        }
+        let number = self.signed_integer("the number of the value")?;
+        let options = self.option_list()?;
+        self.expect_semicolon()?;
+        Ok(DeclKind::EnumValue { name, number, options })
+    }
+
+    fn method(&mut self) -> Parsed<DeclKind> {
+        self.advance();
+        let name = self.expect_ident("the name of the method")?;
+        let (client_streaming, input) = self.method_type()?;
+        if self.eat_word("returns").is_none() {
+            return self.expected("`returns`");
+        }
+        let (server_streaming, output) = self.method_type()?;
+        let body = if self.at_symbol(b'{') {
+            Some(self.block(Scope::Method)?)
+        } else {
+            self.expect_semicolon()?;
+            None
+        };
+        Ok(DeclKind::Method(MethodNode {
+            name,
+            input,
+            output,
+            client_streaming,
+            server_streaming,
+            body,
+        }))
+    }
+
+    fn method_type(&mut self) -> Parsed<(Option<Span>, Span)> {
+        self.expect_symbol(b'(')?;
+        let streaming = self.eat_word("stream");
+        let name = self.type_name()?;
+        self.expect_symbol(b')')?;
+        Ok((streaming, name))
+    }
+
+    fn extensions(&mut self) -> Parsed<DeclKind> {
+        self.advance();
+        let ranges = self.ranges("the first number of a range")?;
+        let options = self.option_list()?;
+        self.expect_semicolon()?;
+        Ok(DeclKind::Extensions { ranges, options })
+    }
+
+    fn reserved(&mut self) -> Parsed<DeclKind> {
+        self.advance();
+        let quoted = self.token.kind == TokenKind::String;
+        if !quoted && self.token.kind != TokenKind::Ident {
+            let ranges = self.ranges("a number or a name")?;
+            self.expect_semicolon()?;
+            return Ok(DeclKind::ReservedNumbers { ranges });
+        }
+        let start = self.ast.ranges.len() as u32;
+        loop {
+            let name = if quoted {
+                self.expect_string("a name in quotes")?
+            } else {
+                self.expect_ident("a name")?
+            };
+            self.ast.ranges.push(RangeNode { span: name, start: name, end: RangeEnd::Single });
+            if self.eat_symbol(b',').is_none() {
+                break;
+            }
+        }
+        self.expect_semicolon()?;
+        let names = Slice { start, end: self.ast.ranges.len() as u32 };
+        Ok(DeclKind::ReservedNames { names, quoted })
+    }
+
+    fn ranges(&mut self, what: &str) -> Parsed<Slice> {
+        let first = self.ast.ranges.len() as u32;
+        loop {
+            let start = self.signed_integer(what)?;
+            let end = if self.eat_word("to").is_none() {
+                RangeEnd::Single
+            } else if self.at_word("max") {
+                RangeEnd::Max(self.take())
+            } else {
+                RangeEnd::Number(self.signed_integer("a number or `max`")?)
+            };
+            let span = match end {
+                RangeEnd::Single => start,
+                RangeEnd::Number(end) | RangeEnd::Max(end) => start.to(end),
+            };
+            self.ast.ranges.push(RangeNode { span, start, end });
+            if self.eat_symbol(b',').is_none() {
+                return Ok(Slice { start: first, end: self.ast.ranges.len() as u32 });
+            }
+        }
+    }
+
+    // Options.
+
+    fn option_statement(&mut self) -> Parsed<DeclKind> {
+        let start = self.take();
+        let id = self.option()?;
+        self.expect_semicolon()?;
+        let span = start.to(self.last);
+        self.ast.options[id as usize].span = span;
+        Ok(DeclKind::Option(id))
+    }
+
+    fn option_list(&mut self) -> Parsed<OptionList> {
+        let Some(opening) = self.eat_symbol(b'[') else { return Ok(OptionList::default()) };
+        let start = self.ast.options.len() as u32;
+        loop {
+            self.option()?;
+            if self.eat_symbol(b',').is_none() {
+                break;
+            }
+        }
+        let closing = match self.eat_symbol(b']') {
+            Some(span) => span,
+            None => return self.expected("`,` or `]` behind an option"),
+        };
+        let options = Slice { start, end: self.ast.options.len() as u32 };
+        Ok(OptionList { brackets: opening.to(closing), options })
+    }
+
+    fn option(&mut self) -> Parsed<OptionId> {
+        let first = self.ast.name_parts.len() as u32;
+        let mut name = self.option_name_part()?;
+        while self.eat_symbol(b'.').is_some() {
+            name = name.to(self.option_name_part()?);
+        }
+        let parts = Slice { start: first, end: self.ast.name_parts.len() as u32 };
+        if self.eat_symbol(b'=').is_none() {
+            return self.expected("`=` and the value of the option");
+        }
+        let value = self.ast.values.len() as ValueId;
+        match self.token.kind {
+            TokenKind::Symbol(b'{') => self.value_message(0)?,
+            TokenKind::Symbol(b'[' | b'<') => {
+                return self.expected("a value; a list or message here stands in `{ }`");
+            }
+            _ => self.scalar()?,
+        }
+        let id = self.ast.options.len() as OptionId;
+        let span = name.to(self.last);
+        self.ast.options.push(OptionNode { span, name, parts, value });
+        Ok(id)
+    }
+
+    fn option_name_part(&mut self) -> Parsed<Span> {
+        let part = if let Some(opening) = self.eat_symbol(b'(') {
+            let name = self.type_name()?;
+            let span = opening.to(self.expect_symbol(b')')?);
+            NamePart { span, name, extension: true }
+        } else {
+            let span = self.expect_ident("the name of an option")?;
+            NamePart { span, name: span, extension: false }
+        };
+        self.ast.name_parts.push(part);
+        Ok(part.span)
+    }
+
+    fn push_value(&mut self, kind: ValueKind, span: Span) -> ValueId {
+        let id = self.ast.values.len() as ValueId;
+        self.ast.values.push(ValueNode { kind, span, end: id + 1 });
+        id
+    }
+
+    fn close_value(&mut self, id: ValueId) {
+        let end = self.ast.values.len() as ValueId;
+        let value = &mut self.ast.values[id as usize];
+        value.end = end;
+        value.span.end = self.last.end;
+    }
+
+    fn scalar(&mut self) -> Parsed<()> {
+        let sign = self.eat_symbol(b'-');
+        let negative = sign.is_some();
+        let token = self.token;
+        let kind = match token.kind {
+            TokenKind::Ident => ValueKind::Ident { negative, word: token.span },
+            TokenKind::Int => ValueKind::Int { negative, digits: token.span },
+            TokenKind::Float => ValueKind::Float { negative, digits: token.span },
+            TokenKind::String if !negative => {
+                let span = self.expect_string("a string")?;
+                self.push_value(ValueKind::String, span);
+                return Ok(());
+            }
+            _ => return self.expected("a value"),
+        };
+        self.advance();
+        self.push_value(kind, sign.map_or(token.span, |sign| sign.to(token.span)));
+        Ok(())
+    }
+
+    fn value(&mut self, depth: u32) -> Parsed<()> {
+        match self.token.kind {
+            TokenKind::Symbol(b'{' | b'<') => self.value_message(depth),
+            TokenKind::Symbol(b'[') => self.value_list(depth),
+            _ => self.scalar(),
+        }
+    }
+
+    fn check_depth(&mut self, depth: u32) -> Parsed<()> {
+        if depth < MAX_VALUE_NESTING {
+            return Ok(());
+        }
+        self.error(
+            self.token.span,
+            format!("the value nests deeper than {MAX_VALUE_NESTING} levels"),
+        );
+        Err(Failed)
+    }
+
+    fn value_message(&mut self, depth: u32) -> Parsed<()> {
+        self.check_depth(depth)?;
+        let closing = if self.at_symbol(b'<') { b'>' } else { b'}' };
+        let id = self.push_value(ValueKind::Message, self.token.span);
+        let opening = self.take();
+        while self.eat_symbol(closing).is_none() {
+            if self.token.kind == TokenKind::End {
+                self.errors.push(SyntaxError {
+                    span: self.token.span,
+                    message: format!(
+                        "expected `{}`, found the end of the file",
+                        char::from(closing)
+                    ),
+                    related: Some((opening, "opened here")),
+                    help: None,
+                });
+                return Err(Failed);
+            }
+            self.value_field(depth + 1)?;
+        }
+        self.close_value(id);
+        Ok(())
+    }
+
+    fn value_field(&mut self, depth: u32) -> Parsed<()> {
+        let (key, form) = self.key()?;
+        let id = self.push_value(ValueKind::Field { key, form }, key);
+        let colon = self.eat_symbol(b':');
+        if colon.is_none() && !matches!(self.token.kind, TokenKind::Symbol(b'{' | b'<' | b'[')) {
+            return self.expected("`:` and a value");
+        }
+        self.value(depth)?;
+        self.close_value(id);
+        if self.eat_symbol(b',').is_none() {
+            self.eat_symbol(b';');
+        }
+        Ok(())
+    }
+
+    fn key(&mut self) -> Parsed<(Span, KeyForm)> {
+        let Some(opening) = self.eat_symbol(b'[') else {
+            return Ok((self.expect_ident("the name of a field")?, KeyForm::Field));
+        };
+        let mut form = KeyForm::Extension;
+        loop {
+            self.expect_ident("the name of an extension")?;
+            // The host of a type URL may hold dashes.
+            while self.eat_symbol(b'-').is_some() {
+                self.expect_ident("a name after `-`")?;
+            }
+            if self.eat_symbol(b'/').is_some() {
+                form = KeyForm::AnyUrl;
+            } else if self.eat_symbol(b'.').is_none() {
+                break;
+            }
+        }
+        let closing = self.expect_symbol(b']')?;
+        Ok((opening.to(closing), form))
+    }
+
+    fn value_list(&mut self, depth: u32) -> Parsed<()> {
+        self.check_depth(depth)?;
+        let id = self.push_value(ValueKind::List, self.token.span);
+        self.advance();
+        if self.eat_symbol(b']').is_none() {
+            loop {
+                if self.at_symbol(b'[') {
+                    return self.expected("a value; lists do not nest");
+                }
+                self.value(depth + 1)?;
+                if self.eat_symbol(b',').is_none() {
+                    break;
+                }
+            }
+            self.expect_symbol(b']')?;
+        }
+        self.close_value(id);
+        Ok(())
+    }
+}
