@@ -1,1 +1,39 @@
-//! placeholder
+//! A linked, immutable model of a proto tree, and nothing about rules.
+//!
+//! [`Tree::link`] takes the declarations of many files, read from source text
+//! ([`FileDecl::parse`]) or from a FileDescriptorSet, and resolves names,
+//! features and options by protoc's rules. It never fails: what protoc would
+//! refuse becomes a [`Problem`] with its place, and the rest of the tree is
+//! still there.
+
+mod annotation;
+mod comments;
+mod decl;
+mod edition;
+mod features;
+mod ids;
+mod locations;
+mod lower;
+mod problem;
+mod tree;
+pub mod value;
+mod version;
+
+pub use comments::{AttachedComments, Comment};
+pub use decl::{
+    EnumDecl, EnumValueDecl, FieldDecl, FileDecl, ImportDecl, LocalProblem, MessageDecl,
+    MessageKind, MethodDecl, Name, Node, OneofDecl, Origin, PackageDecl, Parent, Part, RangeDecl,
+    RawOptions, ReservedNameDecl, Scalar, ServiceDecl, SourceFile, Strings, SyntaxDecl, TypeDecl,
+};
+pub use edition::Edition;
+pub use features::{DefaultVisibility, Features, Openness};
+pub use ids::{
+    EnumId, EnumValueId, FieldId, FileId, MessageId, MethodId, OneofId, PackageId, ServiceId,
+};
+pub use locations::DescriptorLocations;
+pub use problem::{Place, Problem, ProblemKind};
+pub use tree::{
+    Cardinality, Element, Enum, EnumValue, Field, File, Import, Message, Method, Oneof, Package,
+    Presence, Service, Tree, Type, default_json_name,
+};
+pub use version::{PackageVersion, Stability, api_name};

@@ -1,0 +1,549 @@
+//! The declarations of one file, before any name is linked.
+//!
+//! A [`FileDecl`] depends on the bytes of its file alone, so it can be kept
+//! and shared between trees. It has two origins with one shape: the syntax
+//! tree of a source file, and a serialised FileDescriptorProto.
+
+use std::sync::{Arc, OnceLock};
+
+use abide_syntax::{
+    Ast, ImportKind, Label, LineIndex, OptionId, Position, Slice, Span, Visibility,
+};
+
+use crate::edition::Edition;
+use crate::problem::ProblemKind;
+
+/// A source file that is still text.
+#[derive(Clone, Debug)]
+pub struct SourceFile {
+    /// The name that imports use: relative to its root, with `/`.
+    pub path: Arc<str>,
+    /// The name that reports use: relative to the root of the tree.
+    pub display: Arc<str>,
+    /// Which root it was found under. Roots are worlds of their own: the same
+    /// path or symbol may exist under two of them.
+    pub root: u32,
+    /// Whether it is here only because others import it: linked, never judged.
+    pub imported: bool,
+    /// Its bytes.
+    pub text: Arc<[u8]>,
+}
+
+/// A name in a file: a place in its [`Strings`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Name(pub(crate) Span);
+
+/// The characters of the names of a file: its own bytes, without a copy, and
+/// behind them those names that do not stand there in one piece.
+#[derive(Clone, Debug)]
+pub struct Strings {
+    text: Arc<[u8]>,
+    extra: String,
+}
+
+impl Strings {
+    /// Over the bytes of a file.
+    pub fn new(text: Arc<[u8]>) -> Strings {
+        Strings { text, extra: String::new() }
+    }
+
+    /// The bytes of the file.
+    pub fn text(&self) -> &Arc<[u8]> {
+        &self.text
+    }
+
+    /// The characters of a name.
+    pub fn get(&self, name: Name) -> &str {
+        let base = self.text.len() as u32;
+        if name.0.start < base {
+            name.0.str(&self.text)
+        } else {
+            Span::new(name.0.start - base, name.0.end - base).str(self.extra.as_bytes())
+        }
+    }
+
+    /// Keeps a name that does not stand in the file.
+    pub fn push(&mut self, name: &str) -> Name {
+        let start = (self.text.len() + self.extra.len()) as u32;
+        self.extra.push_str(name);
+        Name(Span::new(start, start + name.len() as u32))
+    }
+
+    /// A name that stands in the file at `span`.
+    pub fn at(&self, span: Span) -> Name {
+        debug_assert!(span.end as usize <= self.text.len(), "the span lies in the file");
+        Name(span)
+    }
+}
+
+/// Where an element is declared: the index of its declaration in the syntax
+/// tree, or of its location in the descriptor's source info.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Node(pub u32);
+
+impl Node {
+    /// An element that stands nowhere, such as a map entry.
+    pub const NONE: Node = Node(u32::MAX);
+}
+
+/// A part of a declaration that a finding can point at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The whole declaration.
+    Whole,
+    /// Its name; the path of an import; the value of `syntax`.
+    Name,
+    /// The number of a field or enum value.
+    Number,
+    /// The type of a field.
+    Type,
+    /// The label of a field.
+    Label,
+    /// The type that an extension extends.
+    Extendee,
+    /// The request type of a method.
+    Input,
+    /// The response type of a method.
+    Output,
+    /// The first line of a block: from the first token to the name.
+    Head,
+}
+
+/// What a file was read from.
+#[derive(Clone, Debug)]
+pub enum Origin {
+    /// Source text: the tree of its syntax.
+    Source(Arc<Ast>),
+    /// A FileDescriptorProto with, perhaps, source info.
+    Descriptor(Arc<crate::DescriptorLocations>),
+}
+
+/// The declarations of one file.
+#[derive(Clone, Debug)]
+pub struct FileDecl {
+    /// The name that imports use.
+    pub path: Arc<str>,
+    /// The name that reports use.
+    pub display: Arc<str>,
+    /// Which root it was found under.
+    pub root: u32,
+    /// Whether it is here only because others import it.
+    pub imported: bool,
+    /// What it was read from.
+    pub origin: Origin,
+    /// Its names.
+    pub strings: Strings,
+    /// The language it is written in.
+    pub edition: Edition,
+    /// Its `syntax` or `edition` statement.
+    pub syntax: Option<SyntaxDecl>,
+    /// Its `package` statement.
+    pub package: Option<PackageDecl>,
+    /// Its imports, in their order.
+    pub imports: Vec<ImportDecl>,
+    /// Options of the file.
+    pub options: RawOptions,
+    /// Options statements of bodies and brackets, gathered by element.
+    pub option_ids: Vec<OptionId>,
+    /// All messages; those of the top level first.
+    pub messages: Vec<MessageDecl>,
+    /// All fields and extensions; those of one message lie together.
+    pub fields: Vec<FieldDecl>,
+    /// All oneofs.
+    pub oneofs: Vec<OneofDecl>,
+    /// All enums; those of the top level first.
+    pub enums: Vec<EnumDecl>,
+    /// All values of enums.
+    pub values: Vec<EnumValueDecl>,
+    /// The services.
+    pub services: Vec<ServiceDecl>,
+    /// All methods.
+    pub methods: Vec<MethodDecl>,
+    /// All extension ranges and reserved ranges.
+    pub ranges: Vec<RangeDecl>,
+    /// All reserved names.
+    pub reserved_names: Vec<ReservedNameDecl>,
+    /// The messages of the top level.
+    pub top_messages: Slice,
+    /// The enums of the top level.
+    pub top_enums: Slice,
+    /// The extensions of the top level.
+    pub top_extensions: Slice,
+    /// What is wrong with it by itself.
+    pub problems: Vec<LocalProblem>,
+    /// The lines of the text, found when first asked for.
+    pub(crate) line_index: OnceLock<LineIndex>,
+}
+
+/// A [`Problem`](crate::Problem) of a file that is not yet in a tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LocalProblem {
+    /// What kind of defect.
+    pub kind: ProblemKind,
+    /// Where.
+    pub span: Span,
+    /// One lower-case phrase.
+    pub message: String,
+    /// Other places that explain it.
+    pub labels: Vec<(Span, String)>,
+    /// What to do about it.
+    pub help: Option<String>,
+}
+
+/// A `syntax` or `edition` statement.
+#[derive(Clone, Copy, Debug)]
+pub struct SyntaxDecl {
+    /// Where it stands.
+    pub node: Node,
+}
+
+/// A `package` statement.
+#[derive(Clone, Copy, Debug)]
+pub struct PackageDecl {
+    /// The dotted name.
+    pub name: Name,
+    /// Where it stands.
+    pub node: Node,
+}
+
+/// An import.
+#[derive(Clone, Debug)]
+pub struct ImportDecl {
+    /// The path of the imported file.
+    pub path: Box<str>,
+    /// How it is imported.
+    pub kind: ImportKind,
+    /// Where it stands.
+    pub node: Node,
+}
+
+/// The options of an element, not interpreted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RawOptions {
+    /// None.
+    #[default]
+    None,
+    /// Options of the syntax tree: a part of [`FileDecl::option_ids`].
+    Syntax(Slice),
+    /// A serialised options message: a part of the file's bytes.
+    Wire(Span),
+}
+
+/// What encloses a declaration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parent {
+    /// The file.
+    File,
+    /// A message, by its index.
+    Message(u32),
+}
+
+/// Why a message exists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MessageKind {
+    /// It is written as a message.
+    Plain,
+    /// It is the type of a group.
+    Group,
+    /// It is the synthesised entry of a map field.
+    MapEntry,
+}
+
+/// A message.
+#[derive(Clone, Debug)]
+pub struct MessageDecl {
+    /// Its simple name.
+    pub name: Name,
+    /// Where it stands; for a map entry [`Node::NONE`].
+    pub node: Node,
+    /// What encloses it.
+    pub parent: Parent,
+    /// Why it exists.
+    pub kind: MessageKind,
+    /// `export` or `local`.
+    pub visibility: Option<Visibility>,
+    /// Its fields, in [`FileDecl::fields`].
+    pub fields: Slice,
+    /// Extensions declared inside it, in [`FileDecl::fields`].
+    pub extensions: Slice,
+    /// Its oneofs, written ones first, then those of `optional` in proto3.
+    pub oneofs: Slice,
+    /// Messages declared inside it, synthesised ones included.
+    pub messages: Slice,
+    /// Enums declared inside it.
+    pub enums: Slice,
+    /// Its extension ranges, in [`FileDecl::ranges`].
+    pub extension_ranges: Slice,
+    /// Its reserved ranges, in [`FileDecl::ranges`].
+    pub reserved_ranges: Slice,
+    /// Its reserved names.
+    pub reserved_names: Slice,
+    /// Its options.
+    pub options: RawOptions,
+}
+
+/// The type of a field as it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TypeDecl {
+    /// A scalar type.
+    Scalar(Scalar),
+    /// A message or an enum, by a name that is not yet resolved.
+    Named(Name),
+    /// A group: a message of the same file, by its index.
+    Group(u32),
+    /// A group of a descriptor, by its name.
+    GroupNamed(Name),
+    /// A map: its entry, a message of the same file, by its index.
+    Map(u32),
+}
+
+/// The scalar types of the language.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs, reason = "each is named as in the language")]
+pub enum Scalar {
+    Double,
+    Float,
+    Int64,
+    Uint64,
+    Int32,
+    Fixed64,
+    Fixed32,
+    Bool,
+    String,
+    Bytes,
+    Uint32,
+    Sfixed32,
+    Sfixed64,
+    Sint32,
+    Sint64,
+}
+
+impl Scalar {
+    const ALL: [(Scalar, &'static str, i32); 15] = [
+        (Scalar::Double, "double", 1),
+        (Scalar::Float, "float", 2),
+        (Scalar::Int64, "int64", 3),
+        (Scalar::Uint64, "uint64", 4),
+        (Scalar::Int32, "int32", 5),
+        (Scalar::Fixed64, "fixed64", 6),
+        (Scalar::Fixed32, "fixed32", 7),
+        (Scalar::Bool, "bool", 8),
+        (Scalar::String, "string", 9),
+        (Scalar::Bytes, "bytes", 12),
+        (Scalar::Uint32, "uint32", 13),
+        (Scalar::Sfixed32, "sfixed32", 15),
+        (Scalar::Sfixed64, "sfixed64", 16),
+        (Scalar::Sint32, "sint32", 17),
+        (Scalar::Sint64, "sint64", 18),
+    ];
+
+    /// The type with this keyword.
+    pub fn from_keyword(word: &str) -> Option<Scalar> {
+        Scalar::ALL.iter().find(|row| row.1 == word).map(|row| row.0)
+    }
+
+    /// The type with this number in `FieldDescriptorProto.Type`.
+    pub fn from_number(number: i32) -> Option<Scalar> {
+        Scalar::ALL.iter().find(|row| row.2 == number).map(|row| row.0)
+    }
+
+    /// The keyword of the type.
+    pub fn keyword(self) -> &'static str {
+        Scalar::ALL[self as usize].1
+    }
+
+    /// The number of the type in `FieldDescriptorProto.Type`.
+    pub fn number(self) -> i32 {
+        Scalar::ALL[self as usize].2
+    }
+}
+
+/// A field or an extension.
+#[derive(Clone, Debug)]
+pub struct FieldDecl {
+    /// Its name; for a group the lower-cased name of its type.
+    pub name: Name,
+    /// Where it stands.
+    pub node: Node,
+    /// Its number.
+    pub number: i32,
+    /// The label as it is written.
+    pub label: Option<Label>,
+    /// Its type as it is written.
+    pub ty: TypeDecl,
+    /// The message it is declared in; for an extension its scope only.
+    pub parent: Parent,
+    /// The oneof it is a member of, an index in [`FileDecl::oneofs`].
+    pub oneof: Option<u32>,
+    /// Whether it is `optional` in proto3 and so the member of a synthesised
+    /// oneof.
+    pub proto3_optional: bool,
+    /// For an extension, the type it extends.
+    pub extendee: Option<Name>,
+    /// Its default in the notation of `FieldDescriptorProto.default_value`.
+    pub default: Option<Box<str>>,
+    /// Its JSON name, where that is set and not derived.
+    pub json_name: Option<Box<str>>,
+    /// Its options, without `default` and `json_name`.
+    pub options: RawOptions,
+}
+
+/// A oneof.
+#[derive(Clone, Debug)]
+pub struct OneofDecl {
+    /// Its name.
+    pub name: Name,
+    /// Where it stands; [`Node::NONE`] for one of an `optional` field.
+    pub node: Node,
+    /// The message that holds it, by its index.
+    pub message: u32,
+    /// Whether it stands for `optional` in proto3.
+    pub synthetic: bool,
+    /// Its options.
+    pub options: RawOptions,
+}
+
+/// An enum.
+#[derive(Clone, Debug)]
+pub struct EnumDecl {
+    /// Its simple name.
+    pub name: Name,
+    /// Where it stands.
+    pub node: Node,
+    /// What encloses it.
+    pub parent: Parent,
+    /// `export` or `local`.
+    pub visibility: Option<Visibility>,
+    /// Its values.
+    pub values: Slice,
+    /// Its reserved ranges; their ends are inclusive.
+    pub reserved_ranges: Slice,
+    /// Its reserved names.
+    pub reserved_names: Slice,
+    /// Its options.
+    pub options: RawOptions,
+}
+
+/// A value of an enum.
+#[derive(Clone, Debug)]
+pub struct EnumValueDecl {
+    /// Its name.
+    pub name: Name,
+    /// Where it stands.
+    pub node: Node,
+    /// Its number.
+    pub number: i32,
+    /// Its enum, by its index.
+    pub parent: u32,
+    /// Its options.
+    pub options: RawOptions,
+}
+
+/// A service.
+#[derive(Clone, Debug)]
+pub struct ServiceDecl {
+    /// Its name.
+    pub name: Name,
+    /// Where it stands.
+    pub node: Node,
+    /// Its methods.
+    pub methods: Slice,
+    /// Its options.
+    pub options: RawOptions,
+}
+
+/// A method.
+#[derive(Clone, Debug)]
+pub struct MethodDecl {
+    /// Its name.
+    pub name: Name,
+    /// Where it stands.
+    pub node: Node,
+    /// Its service, by its index.
+    pub service: u32,
+    /// The request type as it is written.
+    pub input: Name,
+    /// The response type as it is written.
+    pub output: Name,
+    /// Whether the client streams.
+    pub client_streaming: bool,
+    /// Whether the server streams.
+    pub server_streaming: bool,
+    /// Its options.
+    pub options: RawOptions,
+}
+
+/// An extension range or a reserved range. The start is inclusive; the end is
+/// exclusive in messages and inclusive in enums, as in descriptor.proto.
+#[derive(Clone, Debug)]
+pub struct RangeDecl {
+    /// The first number.
+    pub start: i32,
+    /// The end.
+    pub end: i32,
+    /// From its first token to its last.
+    pub span: Span,
+    /// The statement it stands in.
+    pub node: Node,
+    /// Options of an extension range.
+    pub options: RawOptions,
+}
+
+/// A reserved name.
+#[derive(Clone, Debug)]
+pub struct ReservedNameDecl {
+    /// The name.
+    pub name: Name,
+    /// Where it stands.
+    pub span: Span,
+}
+
+impl FileDecl {
+    /// The bytes of the source text; `None` for a descriptor.
+    pub fn source_text(&self) -> Option<&[u8]> {
+        match self.origin {
+            Origin::Source(_) => Some(self.strings.text()),
+            Origin::Descriptor(_) => None,
+        }
+    }
+
+    /// The first and last line and column of a place in this file (the end is
+    /// exclusive); `None` where a descriptor has no source info for it.
+    pub fn lines(&self, span: Span) -> Option<(Position, Position)> {
+        match &self.origin {
+            Origin::Source(_) => {
+                let text = self.strings.text();
+                let index = self.line_index();
+                Some((index.position(text, span.start), index.position(text, span.end)))
+            }
+            Origin::Descriptor(locations) => locations.lines(span),
+        }
+    }
+
+    /// The lines of the text.
+    pub fn line_index(&self) -> &LineIndex {
+        self.line_index.get_or_init(|| LineIndex::new(self.strings.text()))
+    }
+
+    /// The syntax tree, where the file was read from source.
+    pub fn ast(&self) -> Option<&Ast> {
+        match &self.origin {
+            Origin::Source(ast) => Some(ast),
+            Origin::Descriptor(_) => None,
+        }
+    }
+
+    /// Where a part of an element stands; the whole element where it has no
+    /// such part.
+    pub fn span(&self, node: Node, part: Part) -> Span {
+        match &self.origin {
+            Origin::Source(ast) => crate::lower::part_span(ast, node, part),
+            Origin::Descriptor(locations) => locations.span(node, part),
+        }
+    }
+
+    /// The characters of a name.
+    pub fn str(&self, name: Name) -> &str {
+        self.strings.get(name)
+    }
+}

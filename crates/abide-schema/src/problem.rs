@@ -1,0 +1,110 @@
+//! What protoc would refuse or warn about.
+
+use abide_syntax::Span;
+
+use crate::ids::FileId;
+
+/// A place in a file of a tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// The file.
+    pub file: FileId,
+    /// Where in it; turned into lines and columns by
+    /// [`FileDecl::lines`](crate::FileDecl::lines).
+    pub span: Span,
+}
+
+/// A defect of the tree by the rules of the language.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// What kind of defect.
+    pub kind: ProblemKind,
+    /// Where.
+    pub place: Place,
+    /// One lower-case phrase, names in backticks.
+    pub message: String,
+    /// The full name of the element it concerns, where there is one.
+    pub element: Option<String>,
+    /// Other places that explain it, each with a phrase.
+    pub labels: Vec<(Place, String)>,
+    /// What to do about it.
+    pub help: Option<String>,
+}
+
+macro_rules! problem_kinds {
+    ($($(#[$doc:meta])* $kind:ident = $id:literal, $error:literal;)*) => {
+        /// The kinds of [`Problem`]; each has an id that is permanent.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum ProblemKind {
+            $($(#[$doc])* $kind,)*
+        }
+
+        impl ProblemKind {
+            /// Every kind.
+            pub const ALL: &[ProblemKind] = &[$(ProblemKind::$kind,)*];
+
+            /// The id of the kind, as reports and waivers name it.
+            pub const fn id(self) -> &'static str {
+                match self { $(ProblemKind::$kind => $id,)* }
+            }
+
+            /// Whether protoc refuses the tree; otherwise it only warns.
+            pub const fn is_error(self) -> bool {
+                match self { $(ProblemKind::$kind => $error,)* }
+            }
+        }
+    };
+}
+
+problem_kinds! {
+    /// Text that the grammar does not allow.
+    Syntax = "syntax-error", true;
+    /// `syntax` or `edition` missing or unknown.
+    Edition = "edition-invalid", true;
+    /// An import that resolves nowhere.
+    ImportNotFound = "import-not-found", true;
+    /// A file that imports itself, in one or more steps.
+    ImportCycle = "import-cycle", true;
+    /// A file imported twice, or an import that is misused.
+    ImportInvalid = "import-invalid", true;
+    /// An import that nothing uses.
+    ImportUnused = "import-unused", false;
+    /// A name that no visible file declares.
+    NameNotFound = "name-not-found", true;
+    /// A name that two elements of one scope have.
+    NameDuplicated = "name-duplicated", true;
+    /// A name that names the wrong kind of element, or may not be used here.
+    NameMisused = "name-misused", true;
+    /// A field number or enum number used twice.
+    NumberDuplicated = "number-duplicated", true;
+    /// A number outside of what is allowed.
+    NumberInvalid = "number-invalid", true;
+    /// A name or number that the same message or enum reserves.
+    ReservedUsed = "reserved-used", true;
+    /// A reserved or extension range that is empty, overlaps or is malformed.
+    RangeInvalid = "range-invalid", true;
+    /// Two fields with one JSON name, or a JSON name that is not allowed.
+    JsonName = "json-name-conflict", true;
+    /// A field whose label or type is not allowed where it stands.
+    FieldInvalid = "field-invalid", true;
+    /// A default value that does not fit its field.
+    DefaultInvalid = "default-invalid", true;
+    /// A oneof without fields.
+    OneofInvalid = "oneof-invalid", true;
+    /// An enum without values, or whose values break a rule.
+    EnumInvalid = "enum-invalid", true;
+    /// An extension that its extendee does not allow.
+    ExtensionInvalid = "extension-invalid", true;
+    /// A method whose types are not messages, or a malformed service.
+    MethodInvalid = "method-invalid", true;
+    /// An option that is unknown, set twice or has a value that does not fit.
+    OptionInvalid = "option-invalid", true;
+    /// A feature that may not be set here or to this value.
+    FeatureInvalid = "feature-invalid", true;
+    /// A name that breaks the naming style an edition enforces.
+    StyleViolated = "naming-style-violated", true;
+    /// A file that a descriptor set holds but that is malformed.
+    DescriptorInvalid = "descriptor-invalid", true;
+    /// What protoc only warns about and has no kind of its own.
+    Warning = "compiler-warning", false;
+}

@@ -1,0 +1,913 @@
+//! The linked tree and the views over it.
+//!
+//! A view is a copyable pair of the tree and an id. Equality and order of
+//! views are those of their ids, which follow the order of paths and of
+//! declarations, never of threads.
+
+use std::sync::Arc;
+
+use abide_syntax::{ImportKind, Slice, Visibility};
+
+use crate::decl::{
+    EnumDecl, EnumValueDecl, FieldDecl, FileDecl, ImportDecl, MessageDecl, MessageKind, MethodDecl,
+    Node, OneofDecl, Parent, Part, RangeDecl, ReservedNameDecl, Scalar, ServiceDecl,
+};
+use crate::features::Features;
+use crate::ids::{
+    EnumId, EnumValueId, FieldId, FileId, MessageId, MethodId, OneofId, PackageId, ServiceId,
+};
+use crate::problem::{Place, Problem};
+use crate::value;
+use crate::version::PackageVersion;
+
+/// A linked, immutable proto tree.
+#[derive(Debug)]
+pub struct Tree {
+    pub(crate) files: Vec<LinkedFile>,
+    pub(crate) packages: Vec<PackageData>,
+    pub(crate) problems: Vec<Problem>,
+    pub(crate) known: crate::annotation::Known,
+}
+
+/// A file and what linking found out about it.
+#[derive(Debug)]
+pub(crate) struct LinkedFile {
+    pub(crate) decl: Arc<FileDecl>,
+    pub(crate) package: PackageId,
+    pub(crate) imports: Vec<ImportLink>,
+    pub(crate) features: Features,
+    pub(crate) options: Option<Box<value::Message>>,
+    pub(crate) messages: Vec<MessageLink>,
+    pub(crate) fields: Vec<FieldLink>,
+    pub(crate) oneofs: Vec<OptionsLink>,
+    pub(crate) enums: Vec<EnumLink>,
+    pub(crate) values: Vec<OptionsLink>,
+    pub(crate) services: Vec<OptionsLink>,
+    pub(crate) methods: Vec<MethodLink>,
+    pub(crate) ranges: Vec<OptionsLink>,
+}
+
+/// Interpreted options; `None` where the element has none.
+pub(crate) type OptionsLink = Option<Box<value::Message>>;
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ImportLink {
+    /// The imported file, where it exists.
+    pub(crate) file: Option<FileId>,
+    /// Whether a name or option of this file needs it.
+    pub(crate) used: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct MessageLink {
+    pub(crate) features: Features,
+    pub(crate) options: OptionsLink,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct FieldLink {
+    pub(crate) ty: Type,
+    pub(crate) extendee: Option<MessageId>,
+    pub(crate) features: Features,
+    pub(crate) options: OptionsLink,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct EnumLink {
+    pub(crate) features: Features,
+    pub(crate) options: OptionsLink,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct MethodLink {
+    pub(crate) input: Option<MessageId>,
+    pub(crate) output: Option<MessageId>,
+    pub(crate) options: OptionsLink,
+}
+
+/// All files with one package name.
+#[derive(Debug)]
+pub(crate) struct PackageData {
+    pub(crate) name: String,
+    pub(crate) version: Option<PackageVersion>,
+    pub(crate) files: Vec<FileId>,
+}
+
+/// The resolved type of a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Type {
+    /// A scalar.
+    Scalar(Scalar),
+    /// A message; for a map field its entry.
+    Message(MessageId),
+    /// An enum.
+    Enum(EnumId),
+    /// A name that resolved to nothing; a [`Problem`] says so.
+    Unresolved,
+}
+
+/// Whether the absence of a field can be told from its default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Presence {
+    /// It can.
+    Explicit,
+    /// It cannot: the default is not written.
+    Implicit,
+    /// It must be there.
+    LegacyRequired,
+}
+
+/// How many values a field holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Cardinality {
+    /// At most one.
+    Singular,
+    /// Any number, in an order.
+    Repeated,
+    /// One for each key.
+    Map,
+}
+
+impl Tree {
+    /// Every file, in the order of root and path.
+    pub fn files(&self) -> impl ExactSizeIterator<Item = File<'_>> {
+        (0..self.files.len() as u32).map(|index| File { tree: self, id: FileId(index) })
+    }
+
+    /// A file by its id.
+    pub fn file(&self, id: FileId) -> File<'_> {
+        File { tree: self, id }
+    }
+
+    /// Every package, in the order of names. Files without a `package`
+    /// statement are in the package with the empty name.
+    pub fn packages(&self) -> impl ExactSizeIterator<Item = Package<'_>> {
+        (0..self.packages.len() as u32).map(|index| Package { tree: self, id: PackageId(index) })
+    }
+
+    /// A package by its id.
+    pub fn package(&self, id: PackageId) -> Package<'_> {
+        Package { tree: self, id }
+    }
+
+    /// A package by its name.
+    pub fn package_named(&self, name: &str) -> Option<Package<'_>> {
+        let index = self.packages.binary_search_by(|data| data.name.as_str().cmp(name)).ok()?;
+        Some(self.package(PackageId(index as u32)))
+    }
+
+    /// A message by its id.
+    pub fn message(&self, id: MessageId) -> Message<'_> {
+        Message { tree: self, id }
+    }
+
+    /// A field or extension by its id.
+    pub fn field(&self, id: FieldId) -> Field<'_> {
+        Field { tree: self, id }
+    }
+
+    /// An enum by its id.
+    pub fn enumeration(&self, id: EnumId) -> Enum<'_> {
+        Enum { tree: self, id }
+    }
+
+    /// What protoc would refuse or warn about, in the order of files and
+    /// places. Problems of imported files are included.
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
+    pub(crate) fn linked(&self, id: FileId) -> &LinkedFile {
+        &self.files[id.0 as usize]
+    }
+}
+
+macro_rules! view {
+    ($(#[$doc:meta])* $view:ident, $id:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy)]
+        pub struct $view<'t> {
+            /// The tree it belongs to.
+            pub tree: &'t Tree,
+            /// Its id.
+            pub id: $id,
+        }
+
+        impl PartialEq for $view<'_> {
+            fn eq(&self, other: &Self) -> bool {
+                self.id == other.id
+            }
+        }
+        impl Eq for $view<'_> {}
+        impl PartialOrd for $view<'_> {
+            fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+                Some(self.cmp(other))
+            }
+        }
+        impl Ord for $view<'_> {
+            fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+                self.id.cmp(&other.id)
+            }
+        }
+        impl std::hash::Hash for $view<'_> {
+            fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+                self.id.hash(state);
+            }
+        }
+        impl std::fmt::Debug for $view<'_> {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(f, "{}({})", stringify!($view), self.full_name())
+            }
+        }
+    };
+}
+
+view!(
+    /// A `.proto` file.
+    File, FileId
+);
+view!(
+    /// A protobuf package: the files that share its name.
+    Package, PackageId
+);
+view!(
+    /// A message, group or map entry.
+    Message, MessageId
+);
+view!(
+    /// A field or an extension.
+    Field, FieldId
+);
+view!(
+    /// A oneof.
+    Oneof, OneofId
+);
+view!(
+    /// An enum.
+    Enum, EnumId
+);
+view!(
+    /// A value of an enum.
+    EnumValue, EnumValueId
+);
+view!(
+    /// A service.
+    Service, ServiceId
+);
+view!(
+    /// A method of a service.
+    Method, MethodId
+);
+
+macro_rules! element_view {
+    ($view:ident, $decl:ident, $arena:ident, $options:expr) => {
+        impl<'t> $view<'t> {
+            /// What its file declares about it.
+            pub fn decl(self) -> &'t $decl {
+                &self.tree.linked(self.id.file).decl.$arena[self.id.index as usize]
+            }
+
+            /// The file that declares it.
+            pub fn file(self) -> File<'t> {
+                self.tree.file(self.id.file)
+            }
+
+            /// The package of its file.
+            pub fn package(self) -> Package<'t> {
+                self.file().package()
+            }
+
+            /// Its simple name.
+            pub fn name(self) -> &'t str {
+                self.file().decl().str(self.decl().name)
+            }
+
+            /// Where a part of it stands.
+            pub fn place(self, part: Part) -> Place {
+                self.file().place_of(self.decl().node, part)
+            }
+
+            /// Its interpreted options: custom ones as extensions.
+            pub fn options(self) -> Option<&'t value::Message> {
+                let options: fn(&'t LinkedFile, usize) -> &'t OptionsLink = $options;
+                options(self.tree.linked(self.id.file), self.id.index as usize).as_deref()
+            }
+        }
+    };
+}
+
+element_view!(Message, MessageDecl, messages, |file, at| &file.messages[at].options);
+element_view!(Field, FieldDecl, fields, |file, at| &file.fields[at].options);
+element_view!(Oneof, OneofDecl, oneofs, |file, at| &file.oneofs[at]);
+element_view!(Enum, EnumDecl, enums, |file, at| &file.enums[at].options);
+element_view!(EnumValue, EnumValueDecl, values, |file, at| &file.values[at]);
+element_view!(Service, ServiceDecl, services, |file, at| &file.services[at]);
+element_view!(Method, MethodDecl, methods, |file, at| &file.methods[at].options);
+
+fn indices(slice: Slice) -> std::ops::Range<u32> {
+    slice.start..slice.end
+}
+
+/// An import of a file, resolved.
+#[derive(Clone, Copy, Debug)]
+pub struct Import<'t> {
+    /// What the file declares about it.
+    pub decl: &'t ImportDecl,
+    /// The imported file; `None` where it resolves nowhere.
+    pub file: Option<File<'t>>,
+    /// Whether a name or an option of the importing file needs it. Public
+    /// imports always count as used, as in protoc.
+    pub used: bool,
+}
+
+impl<'t> File<'t> {
+    /// What it declares.
+    pub fn decl(self) -> &'t FileDecl {
+        &self.tree.linked(self.id).decl
+    }
+
+    /// The name that imports use.
+    pub fn path(self) -> &'t str {
+        &self.decl().path
+    }
+
+    /// The name that imports use: the full name of a file.
+    pub fn full_name(self) -> String {
+        self.path().to_owned()
+    }
+
+    /// Whether it is judged, and not only imported by files that are.
+    pub fn is_judged(self) -> bool {
+        !self.decl().imported
+    }
+
+    /// Its package.
+    pub fn package(self) -> Package<'t> {
+        self.tree.package(self.tree.linked(self.id).package)
+    }
+
+    /// Its imports, in their order.
+    pub fn imports(self) -> impl ExactSizeIterator<Item = Import<'t>> {
+        let links = &self.tree.linked(self.id).imports;
+        self.decl().imports.iter().zip(links).map(move |(decl, link)| Import {
+            decl,
+            file: link.file.map(|id| self.tree.file(id)),
+            used: link.used || decl.kind == ImportKind::Public,
+        })
+    }
+
+    /// Its interpreted options.
+    pub fn options(self) -> Option<&'t value::Message> {
+        self.tree.linked(self.id).options.as_deref()
+    }
+
+    /// The features of the file itself.
+    pub fn features(self) -> Features {
+        self.tree.linked(self.id).features
+    }
+
+    /// Where a part of a declaration stands.
+    pub fn place_of(self, node: Node, part: Part) -> Place {
+        Place { file: self.id, span: self.decl().span(node, part) }
+    }
+
+    /// Where its `package` statement stands, else its first statement.
+    pub fn package_place(self) -> Place {
+        let decl = self.decl();
+        match (decl.package, decl.syntax) {
+            (Some(package), _) => self.place_of(package.node, Part::Whole),
+            (None, Some(syntax)) => self.place_of(syntax.node, Part::Whole),
+            (None, None) => Place { file: self.id, span: abide_syntax::Span::default() },
+        }
+    }
+
+    /// The messages of the top level.
+    pub fn messages(self) -> impl ExactSizeIterator<Item = Message<'t>> {
+        self.message_slice(self.decl().top_messages)
+    }
+
+    /// Every message, nested and synthesised ones included.
+    pub fn all_messages(self) -> impl ExactSizeIterator<Item = Message<'t>> {
+        self.message_slice(whole(self.decl().messages.len()))
+    }
+
+    /// The enums of the top level.
+    pub fn enums(self) -> impl ExactSizeIterator<Item = Enum<'t>> {
+        self.enum_slice(self.decl().top_enums)
+    }
+
+    /// Every enum, nested ones included.
+    pub fn all_enums(self) -> impl ExactSizeIterator<Item = Enum<'t>> {
+        self.enum_slice(whole(self.decl().enums.len()))
+    }
+
+    /// The extensions of the top level.
+    pub fn extensions(self) -> impl ExactSizeIterator<Item = Field<'t>> {
+        self.field_slice(self.decl().top_extensions)
+    }
+
+    /// Every field and extension.
+    pub fn all_fields(self) -> impl ExactSizeIterator<Item = Field<'t>> {
+        self.field_slice(whole(self.decl().fields.len()))
+    }
+
+    /// The services.
+    pub fn services(self) -> impl ExactSizeIterator<Item = Service<'t>> {
+        let count = self.decl().services.len() as u32;
+        (0..count)
+            .map(move |index| Service { tree: self.tree, id: ServiceId { file: self.id, index } })
+    }
+
+    /// Every element, in the order of kinds and declarations.
+    pub fn elements(self) -> impl Iterator<Item = Element<'t>> {
+        let messages = self.all_messages().flat_map(|message| {
+            std::iter::once(Element::Message(message))
+                .chain(message.fields().map(Element::Field))
+                .chain(message.oneofs().map(Element::Oneof))
+                .chain(message.extensions().map(Element::Field))
+        });
+        let enums = self.all_enums().flat_map(|it| {
+            std::iter::once(Element::Enum(it)).chain(it.values().map(Element::EnumValue))
+        });
+        let services = self.services().flat_map(|service| {
+            std::iter::once(Element::Service(service)).chain(service.methods().map(Element::Method))
+        });
+        messages.chain(enums).chain(self.extensions().map(Element::Field)).chain(services)
+    }
+
+    fn message_slice(self, slice: Slice) -> impl ExactSizeIterator<Item = Message<'t>> {
+        indices(slice)
+            .map(move |index| Message { tree: self.tree, id: MessageId { file: self.id, index } })
+    }
+
+    fn enum_slice(self, slice: Slice) -> impl ExactSizeIterator<Item = Enum<'t>> {
+        indices(slice)
+            .map(move |index| Enum { tree: self.tree, id: EnumId { file: self.id, index } })
+    }
+
+    fn field_slice(self, slice: Slice) -> impl ExactSizeIterator<Item = Field<'t>> {
+        indices(slice)
+            .map(move |index| Field { tree: self.tree, id: FieldId { file: self.id, index } })
+    }
+
+    fn scope(self, parent: Parent) -> Option<Message<'t>> {
+        match parent {
+            Parent::File => None,
+            Parent::Message(index) => {
+                Some(Message { tree: self.tree, id: MessageId { file: self.id, index } })
+            }
+        }
+    }
+
+    fn qualify(self, parent: Parent, name: &str) -> String {
+        let mut full = match self.scope(parent) {
+            Some(message) => message.full_name(),
+            None => self.package().name().to_owned(),
+        };
+        if !full.is_empty() {
+            full.push('.');
+        }
+        full.push_str(name);
+        full
+    }
+}
+
+fn whole(length: usize) -> Slice {
+    Slice { start: 0, end: length as u32 }
+}
+
+impl<'t> Package<'t> {
+    fn data(self) -> &'t PackageData {
+        &self.tree.packages[self.id.0 as usize]
+    }
+
+    /// Its dotted name; empty for files without a `package` statement.
+    pub fn name(self) -> &'t str {
+        &self.data().name
+    }
+
+    /// Its dotted name.
+    pub fn full_name(self) -> String {
+        self.name().to_owned()
+    }
+
+    /// Its files, in the order of root and path.
+    pub fn files(self) -> impl ExactSizeIterator<Item = File<'t>> {
+        self.data().files.iter().map(move |&id| self.tree.file(id))
+    }
+
+    /// Whether any of its files is judged.
+    pub fn is_judged(self) -> bool {
+        self.files().any(File::is_judged)
+    }
+
+    /// The version in its name, where it has one.
+    pub fn version(self) -> Option<&'t PackageVersion> {
+        self.data().version.as_ref()
+    }
+}
+
+impl<'t> Message<'t> {
+    /// Its name with package and enclosing messages, without a leading dot.
+    pub fn full_name(self) -> String {
+        self.file().qualify(self.decl().parent, self.name())
+    }
+
+    /// The message it is declared in.
+    pub fn parent(self) -> Option<Message<'t>> {
+        self.file().scope(self.decl().parent)
+    }
+
+    /// Its fields, in the order of declaration.
+    pub fn fields(self) -> impl ExactSizeIterator<Item = Field<'t>> {
+        self.file().field_slice(self.decl().fields)
+    }
+
+    /// Extensions that are declared inside it (of whatever message).
+    pub fn extensions(self) -> impl ExactSizeIterator<Item = Field<'t>> {
+        self.file().field_slice(self.decl().extensions)
+    }
+
+    /// Its oneofs, those of `optional` fields last.
+    pub fn oneofs(self) -> impl ExactSizeIterator<Item = Oneof<'t>> {
+        indices(self.decl().oneofs)
+            .map(move |index| Oneof { tree: self.tree, id: OneofId { file: self.id.file, index } })
+    }
+
+    /// Messages declared inside it, synthesised ones included.
+    pub fn messages(self) -> impl ExactSizeIterator<Item = Message<'t>> {
+        self.file().message_slice(self.decl().messages)
+    }
+
+    /// Enums declared inside it.
+    pub fn enums(self) -> impl ExactSizeIterator<Item = Enum<'t>> {
+        self.file().enum_slice(self.decl().enums)
+    }
+
+    /// Its extension ranges; the end is exclusive.
+    pub fn extension_ranges(self) -> &'t [RangeDecl] {
+        &self.file().decl().ranges[self.decl().extension_ranges.range()]
+    }
+
+    /// Its reserved ranges; the end is exclusive.
+    pub fn reserved_ranges(self) -> &'t [RangeDecl] {
+        &self.file().decl().ranges[self.decl().reserved_ranges.range()]
+    }
+
+    /// Its reserved names.
+    pub fn reserved_names(self) -> &'t [ReservedNameDecl] {
+        &self.file().decl().reserved_names[self.decl().reserved_names.range()]
+    }
+
+    /// Whether it is the entry of a map field.
+    pub fn is_map_entry(self) -> bool {
+        self.decl().kind == MessageKind::MapEntry
+    }
+
+    /// `export` or `local`.
+    pub fn visibility(self) -> Option<Visibility> {
+        self.decl().visibility
+    }
+
+    /// Its resolved features.
+    pub fn features(self) -> Features {
+        self.tree.linked(self.id.file).messages[self.id.index as usize].features
+    }
+
+    /// The field with this name.
+    pub fn field_named(self, name: &str) -> Option<Field<'t>> {
+        self.fields().find(|field| field.name() == name)
+    }
+
+    /// The field with this number.
+    pub fn field_numbered(self, number: i32) -> Option<Field<'t>> {
+        self.fields().find(|field| field.number() == number)
+    }
+}
+
+impl<'t> Field<'t> {
+    fn link(self) -> &'t FieldLink {
+        &self.tree.linked(self.id.file).fields[self.id.index as usize]
+    }
+
+    /// Its name with its scope, without a leading dot.
+    pub fn full_name(self) -> String {
+        self.file().qualify(self.decl().parent, self.name())
+    }
+
+    /// Its number.
+    pub fn number(self) -> i32 {
+        self.decl().number
+    }
+
+    /// Its resolved type.
+    pub fn ty(self) -> Type {
+        self.link().ty
+    }
+
+    /// The message that is its type; for a map field its entry.
+    pub fn message_type(self) -> Option<Message<'t>> {
+        match self.ty() {
+            Type::Message(id) => Some(self.tree.message(id)),
+            _ => None,
+        }
+    }
+
+    /// The enum that is its type.
+    pub fn enum_type(self) -> Option<Enum<'t>> {
+        match self.ty() {
+            Type::Enum(id) => Some(self.tree.enumeration(id)),
+            _ => None,
+        }
+    }
+
+    /// Whether it is an extension.
+    pub fn is_extension(self) -> bool {
+        self.decl().extendee.is_some()
+    }
+
+    /// For an extension, the message that it extends.
+    pub fn extendee(self) -> Option<Message<'t>> {
+        self.link().extendee.map(|id| self.tree.message(id))
+    }
+
+    /// The message it is declared in; for an extension its scope only.
+    pub fn parent(self) -> Option<Message<'t>> {
+        self.file().scope(self.decl().parent)
+    }
+
+    /// The message whose values hold it: the extendee of an extension.
+    pub fn containing_message(self) -> Option<Message<'t>> {
+        if self.is_extension() { self.extendee() } else { self.parent() }
+    }
+
+    /// The oneof it is a member of, synthesised ones included.
+    pub fn oneof(self) -> Option<Oneof<'t>> {
+        let index = self.decl().oneof?;
+        Some(Oneof { tree: self.tree, id: OneofId { file: self.id.file, index } })
+    }
+
+    /// How many values it holds.
+    pub fn cardinality(self) -> Cardinality {
+        if self.is_map() {
+            Cardinality::Map
+        } else if self.decl().label == Some(abide_syntax::Label::Repeated) {
+            Cardinality::Repeated
+        } else {
+            Cardinality::Singular
+        }
+    }
+
+    /// Whether it is a map field.
+    pub fn is_map(self) -> bool {
+        self.message_type().is_some_and(Message::is_map_entry)
+            && self.decl().label == Some(abide_syntax::Label::Repeated)
+    }
+
+    /// Its resolved features.
+    pub fn features(self) -> Features {
+        self.link().features
+    }
+
+    /// Whether its absence can be told from its default. Repeated fields and
+    /// maps have implicit presence; messages and members of oneofs explicit.
+    pub fn presence(self) -> Presence {
+        if self.cardinality() != Cardinality::Singular {
+            return Presence::Implicit;
+        }
+        let features = self.features();
+        match features.presence {
+            Presence::Implicit
+                if self.decl().oneof.is_some()
+                    || self.is_extension()
+                    || matches!(self.ty(), Type::Message(_)) =>
+            {
+                Presence::Explicit
+            }
+            presence => presence,
+        }
+    }
+
+    /// Its JSON name: the one that is set, else its name in lowerCamelCase.
+    pub fn json_name(self) -> String {
+        match &self.decl().json_name {
+            Some(name) => name.to_string(),
+            None => default_json_name(self.name()),
+        }
+    }
+}
+
+/// The JSON name that protoc derives: underscores go, and the letter after
+/// each is raised. Source: `ToJsonName` of protobuf's descriptor.cc.
+pub fn default_json_name(name: &str) -> String {
+    let mut json = String::with_capacity(name.len());
+    let mut raise = false;
+    for character in name.chars() {
+        match character {
+            '_' => raise = true,
+            _ if raise => {
+                json.push(character.to_ascii_uppercase());
+                raise = false;
+            }
+            _ => json.push(character),
+        }
+    }
+    json
+}
+
+impl<'t> Oneof<'t> {
+    /// The message that holds it.
+    pub fn message(self) -> Message<'t> {
+        let index = self.decl().message;
+        Message { tree: self.tree, id: MessageId { file: self.id.file, index } }
+    }
+
+    /// Its name with its message.
+    pub fn full_name(self) -> String {
+        format!("{}.{}", self.message().full_name(), self.name())
+    }
+
+    /// Whether it stands for `optional` in proto3.
+    pub fn is_synthetic(self) -> bool {
+        self.decl().synthetic
+    }
+
+    /// Its members.
+    pub fn fields(self) -> impl Iterator<Item = Field<'t>> {
+        self.message().fields().filter(move |field| field.decl().oneof == Some(self.id.index))
+    }
+}
+
+impl<'t> Enum<'t> {
+    /// Its name with package and enclosing messages, without a leading dot.
+    pub fn full_name(self) -> String {
+        self.file().qualify(self.decl().parent, self.name())
+    }
+
+    /// The message it is declared in.
+    pub fn parent(self) -> Option<Message<'t>> {
+        self.file().scope(self.decl().parent)
+    }
+
+    /// Its values, in the order of declaration.
+    pub fn values(self) -> impl ExactSizeIterator<Item = EnumValue<'t>> {
+        indices(self.decl().values).map(move |index| EnumValue {
+            tree: self.tree,
+            id: EnumValueId { file: self.id.file, index },
+        })
+    }
+
+    /// Its reserved ranges; the end is inclusive.
+    pub fn reserved_ranges(self) -> &'t [RangeDecl] {
+        &self.file().decl().ranges[self.decl().reserved_ranges.range()]
+    }
+
+    /// Its reserved names.
+    pub fn reserved_names(self) -> &'t [ReservedNameDecl] {
+        &self.file().decl().reserved_names[self.decl().reserved_names.range()]
+    }
+
+    /// Its resolved features.
+    pub fn features(self) -> Features {
+        self.tree.linked(self.id.file).enums[self.id.index as usize].features
+    }
+}
+
+impl<'t> EnumValue<'t> {
+    /// Its enum.
+    pub fn parent(self) -> Enum<'t> {
+        let index = self.decl().parent;
+        Enum { tree: self.tree, id: EnumId { file: self.id.file, index } }
+    }
+
+    /// Its number.
+    pub fn number(self) -> i32 {
+        self.decl().number
+    }
+
+    /// Its full name by the rules of the language: a sibling of its enum, not
+    /// a child.
+    pub fn full_name(self) -> String {
+        self.file().qualify(self.parent().decl().parent, self.name())
+    }
+}
+
+impl<'t> Service<'t> {
+    /// Its name with its package.
+    pub fn full_name(self) -> String {
+        self.file().qualify(Parent::File, self.name())
+    }
+
+    /// Its methods, in the order of declaration.
+    pub fn methods(self) -> impl ExactSizeIterator<Item = Method<'t>> {
+        indices(self.decl().methods).map(move |index| Method {
+            tree: self.tree,
+            id: MethodId { file: self.id.file, index },
+        })
+    }
+}
+
+impl<'t> Method<'t> {
+    fn link(self) -> &'t MethodLink {
+        &self.tree.linked(self.id.file).methods[self.id.index as usize]
+    }
+
+    /// Its service.
+    pub fn service(self) -> Service<'t> {
+        let index = self.decl().service;
+        Service { tree: self.tree, id: ServiceId { file: self.id.file, index } }
+    }
+
+    /// Its name with its service.
+    pub fn full_name(self) -> String {
+        format!("{}.{}", self.service().full_name(), self.name())
+    }
+
+    /// The request type, where it resolved.
+    pub fn input(self) -> Option<Message<'t>> {
+        self.link().input.map(|id| self.tree.message(id))
+    }
+
+    /// The response type, where it resolved.
+    pub fn output(self) -> Option<Message<'t>> {
+        self.link().output.map(|id| self.tree.message(id))
+    }
+}
+
+/// Any element of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs, reason = "each is named as the view it holds")]
+pub enum Element<'t> {
+    Message(Message<'t>),
+    Field(Field<'t>),
+    Oneof(Oneof<'t>),
+    Enum(Enum<'t>),
+    EnumValue(EnumValue<'t>),
+    Service(Service<'t>),
+    Method(Method<'t>),
+}
+
+macro_rules! each_element {
+    ($self:ident, $it:ident => $body:expr) => {
+        match $self {
+            Element::Message($it) => $body,
+            Element::Field($it) => $body,
+            Element::Oneof($it) => $body,
+            Element::Enum($it) => $body,
+            Element::EnumValue($it) => $body,
+            Element::Service($it) => $body,
+            Element::Method($it) => $body,
+        }
+    };
+}
+
+impl<'t> Element<'t> {
+    /// Its simple name.
+    pub fn name(self) -> &'t str {
+        each_element!(self, it => it.name())
+    }
+
+    /// Its full name, without a leading dot.
+    pub fn full_name(self) -> String {
+        each_element!(self, it => it.full_name())
+    }
+
+    /// The file that declares it.
+    pub fn file(self) -> File<'t> {
+        each_element!(self, it => it.file())
+    }
+
+    /// The package of its file.
+    pub fn package(self) -> Package<'t> {
+        self.file().package()
+    }
+
+    /// Where a part of it stands.
+    pub fn place(self, part: Part) -> Place {
+        each_element!(self, it => it.place(part))
+    }
+
+    /// Where it is declared.
+    pub fn node(self) -> Node {
+        each_element!(self, it => it.decl().node)
+    }
+
+    /// Its interpreted options.
+    pub fn options(self) -> Option<&'t value::Message> {
+        each_element!(self, it => it.options())
+    }
+
+    /// The noun for it in a sentence.
+    pub fn noun(self) -> &'static str {
+        match self {
+            Element::Message(_) => "message",
+            Element::Field(field) if field.is_extension() => "extension",
+            Element::Field(_) => "field",
+            Element::Oneof(_) => "oneof",
+            Element::Enum(_) => "enum",
+            Element::EnumValue(_) => "enum value",
+            Element::Service(_) => "service",
+            Element::Method(_) => "method",
+        }
+    }
+}
