@@ -1,0 +1,136 @@
+//! What a rule is.
+
+use abide_schema::{Element, File, Package, Place, Tree};
+
+use crate::finding::{Finding, Label, Severity};
+
+/// The families of rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Group {
+    /// What the compiler refuses.
+    Language,
+    /// Names and layout of packages and files.
+    Layout,
+    /// Which package may depend on which.
+    Dependencies,
+    /// How packages and elements live and die.
+    Lifecycle,
+    /// The tool's own bookkeeping: waivers and configuration.
+    Policy,
+}
+
+/// A rule, declared in one place: `rules/<id>.rs`, with its page
+/// `rules/<id>.md` and a line in `rules.rs`.
+#[derive(Debug)]
+pub struct Rule {
+    /// Its permanent name: the defect as a noun phrase that reads well after
+    /// "allow".
+    pub id: &'static str,
+    /// One sentence, lower case, without a full stop.
+    pub summary: &'static str,
+    /// Its family.
+    pub group: Group,
+    /// Its severity unless policy says otherwise; `None`: off by default.
+    pub severity: Option<Severity>,
+    /// The version of Abide that brought it.
+    pub since: &'static str,
+    /// The rules of other tools that fire on the same defect: `buf:ID`,
+    /// `aip:NUMBER`.
+    pub aliases: &'static [&'static str],
+    /// Its page.
+    pub page: &'static str,
+    /// What it looks at.
+    pub check: Check,
+}
+
+/// What a rule subscribes to. The walk over the tree is written once, in the
+/// engine; only judged files, their packages and their elements are offered.
+#[derive(Clone, Copy, Debug)]
+pub enum Check {
+    /// The linker finds it; the rule only names and documents it.
+    Linker,
+    /// The engine finds it while it applies policy.
+    Engine,
+    /// The tree as a whole, once.
+    Tree(for<'t> fn(&Context<'t>, &mut Sink)),
+    /// Every package that has a judged file.
+    Package(for<'t> fn(&Context<'t>, Package<'t>, &mut Sink)),
+    /// Every judged file.
+    File(for<'t> fn(&Context<'t>, File<'t>, &mut Sink)),
+    /// Every element of a judged file.
+    Element(for<'t> fn(&Context<'t>, Element<'t>, &mut Sink)),
+}
+
+/// What a rule may look at.
+pub struct Context<'t> {
+    /// The tree.
+    pub tree: &'t Tree,
+}
+
+/// Where a rule puts what it finds.
+#[derive(Debug, Default)]
+pub struct Sink {
+    /// The rule that runs.
+    pub(crate) rule: &'static str,
+    pub(crate) findings: Vec<Finding>,
+}
+
+impl Sink {
+    /// Reports a finding of the running rule; the returned reference takes the
+    /// optional parts. Its severity is set later, by policy.
+    pub fn report(
+        &mut self,
+        place: Place,
+        package: &str,
+        element: impl Into<String>,
+        message: impl Into<String>,
+    ) -> &mut Finding {
+        self.findings.push(Finding {
+            rule: self.rule,
+            severity: Severity::Error,
+            message: message.into(),
+            place,
+            at: None,
+            element: element.into(),
+            package: package.to_owned(),
+            labels: Vec::new(),
+            why: None,
+            help: None,
+            facts: Vec::new(),
+            severity_reason: None,
+        });
+        self.findings.last_mut().expect("one was just pushed")
+    }
+}
+
+impl Finding {
+    /// What is read at the place itself.
+    pub fn at(&mut self, message: impl Into<String>) -> &mut Finding {
+        self.at = Some(message.into());
+        self
+    }
+
+    /// Another place that explains it.
+    pub fn label(&mut self, place: Place, message: impl Into<String>) -> &mut Finding {
+        self.labels.push(Label { place, message: message.into() });
+        self
+    }
+
+    /// Why it matters.
+    pub fn why(&mut self, text: impl Into<String>) -> &mut Finding {
+        self.why = Some(text.into());
+        self
+    }
+
+    /// What to do.
+    pub fn help(&mut self, text: impl Into<String>) -> &mut Finding {
+        self.help = Some(text.into());
+        self
+    }
+
+    /// A fact that tells it from other findings of its rule and element.
+    pub fn fact(&mut self, fact: impl Into<String>) -> &mut Finding {
+        self.facts.push(fact.into());
+        self
+    }
+}
