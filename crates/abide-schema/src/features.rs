@@ -1,7 +1,10 @@
 //! Features: what an element means, whatever the edition spelled it like.
 
+use abide_syntax::{KeyForm, Label, ValueId, ValueKind};
+
+use crate::decl::{FileDecl, MessageKind, Parent, RawOptions, TypeDecl};
 use crate::edition::Edition;
-use crate::tree::Presence;
+use crate::tree::{LinkedFile, Presence};
 
 /// Whether an enum accepts numbers that it does not declare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -82,5 +85,162 @@ impl Features {
 impl Default for Features {
     fn default() -> Features {
         Features::of(Edition::Proto2)
+    }
+}
+
+/// One feature that an option sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Setting {
+    /// Its number in `FeatureSet`.
+    feature: i32,
+    /// The number of the value in the feature's enum.
+    value: i32,
+}
+
+/// The features of `google.protobuf.FeatureSet` that have a meaning here, with
+/// their numbers and the names of their values by number.
+const FEATURES: &[(&str, i32, &[&str])] = &[
+    ("field_presence", 1, &["", "EXPLICIT", "IMPLICIT", "LEGACY_REQUIRED"]),
+    ("enum_type", 2, &["", "OPEN", "CLOSED"]),
+    ("repeated_field_encoding", 3, &["", "PACKED", "EXPANDED"]),
+    ("utf8_validation", 4, &["", "", "VERIFY", "NONE"]),
+    ("message_encoding", 5, &["", "LENGTH_PREFIXED", "DELIMITED"]),
+    ("json_format", 6, &["", "ALLOW", "LEGACY_BEST_EFFORT"]),
+    ("enforce_naming_style", 7, &["", "STYLE2024", "STYLE_LEGACY"]),
+    (
+        "default_symbol_visibility",
+        8,
+        &["", "EXPORT_ALL", "EXPORT_TOP_LEVEL", "LOCAL_ALL", "STRICT"],
+    ),
+];
+
+impl Setting {
+    fn named(feature: &[u8], value: &[u8]) -> Option<Setting> {
+        let (_, number, values) = FEATURES.iter().find(|row| row.0.as_bytes() == feature)?;
+        let value = values.iter().position(|name| name.as_bytes() == value)?;
+        Some(Setting { feature: *number, value: value as i32 })
+    }
+}
+
+impl Features {
+    /// A value that is unknown leaves the feature as it is: the check of
+    /// options reports it.
+    fn set(&mut self, setting: Setting) {
+        match (setting.feature, setting.value) {
+            (1, 1) => self.presence = Presence::Explicit,
+            (1, 2) => self.presence = Presence::Implicit,
+            (1, 3) => self.presence = Presence::LegacyRequired,
+            (2, 1) => self.openness = Openness::Open,
+            (2, 2) => self.openness = Openness::Closed,
+            (3, value @ (1 | 2)) => self.packed = value == 1,
+            (4, value @ (2 | 3)) => self.utf8_validated = value == 2,
+            (5, value @ (1 | 2)) => self.delimited = value == 2,
+            (6, value @ (1 | 2)) => self.json_allowed = value == 1,
+            (7, value @ (1 | 2)) => self.naming_enforced = value == 1,
+            (8, 1) => self.default_visibility = DefaultVisibility::ExportAll,
+            (8, 2) => self.default_visibility = DefaultVisibility::ExportTopLevel,
+            (8, 3) => self.default_visibility = DefaultVisibility::LocalAll,
+            (8, 4) => self.default_visibility = DefaultVisibility::Strict,
+            _ => {}
+        }
+    }
+
+    /// These features with what the options of an element set.
+    fn with(mut self, decl: &FileDecl, options: RawOptions) -> Features {
+        let (RawOptions::Syntax(slice), Some(ast)) = (options, decl.ast()) else { return self };
+        let text: &[u8] = decl.strings.text();
+        let value = |id: ValueId| match ast.values[id as usize].kind {
+            ValueKind::Ident { negative: false, word } => word.of(text),
+            _ => b"",
+        };
+        for &id in &decl.option_ids[slice.range()] {
+            let option = &ast.options[id as usize];
+            let [first, rest @ ..] = ast.parts(option) else { continue };
+            if first.extension || first.name.of(text) != b"features" {
+                continue;
+            }
+            if let [feature] = rest {
+                let setting = Setting::named(feature.name.of(text), value(option.value));
+                setting.into_iter().for_each(|setting| self.set(setting));
+            } else if rest.is_empty() {
+                for field in ast.value_children(option.value) {
+                    if let ValueKind::Field { key, form: KeyForm::Field } =
+                        ast.values[field as usize].kind
+                    {
+                        let setting = Setting::named(key.of(text), value(field + 1));
+                        setting.into_iter().for_each(|setting| self.set(setting));
+                    }
+                }
+            }
+        }
+        self
+    }
+}
+
+/// Whether an option of a field is set to `true` or `false`, read before
+/// options are interpreted.
+fn flag(decl: &FileDecl, options: RawOptions, name: &[u8]) -> Option<bool> {
+    let (RawOptions::Syntax(slice), Some(ast)) = (options, decl.ast()) else { return None };
+    let text: &[u8] = decl.strings.text();
+    decl.option_ids[slice.range()].iter().rev().find_map(|&id| {
+        let option = &ast.options[id as usize];
+        let value = ast.values[option.value as usize].span;
+        (option.name.of(text) == name).then(|| value.of(text) == b"true")
+    })
+}
+
+/// Resolves the features of every element of a file: the defaults of its
+/// edition, then what encloses the element, then its own options. Syntax that
+/// editions replaced by features (`required`, groups, `packed`, `optional` in
+/// proto3) sets the same features. Source: "Protobuf Editions: feature
+/// resolution" and `InferLegacyProtoFeatures` of protobuf.
+pub(crate) fn resolve(file: &mut LinkedFile) {
+    let decl = std::sync::Arc::clone(&file.decl);
+    let decl = &*decl;
+    file.features = Features::of(decl.edition).with(decl, decl.options);
+    let of_file = file.features;
+    // Messages stand behind those that enclose them.
+    for (index, message) in decl.messages.iter().enumerate() {
+        let outer = match message.parent {
+            Parent::File => of_file,
+            Parent::Message(parent) => file.messages[parent as usize].features,
+        };
+        file.messages[index].features = outer.with(decl, message.options);
+    }
+    let scope = |file: &LinkedFile, parent| match parent {
+        Parent::File => of_file,
+        Parent::Message(index) => file.messages[index as usize].features,
+    };
+    for (index, item) in decl.enums.iter().enumerate() {
+        file.enums[index].features = scope(file, item.parent).with(decl, item.options);
+    }
+    for (index, field) in decl.fields.iter().enumerate() {
+        let mut features = scope(file, field.parent);
+        if let Some(oneof) = field.oneof {
+            features = features.with(decl, decl.oneofs[oneof as usize].options);
+        }
+        features = features.with(decl, field.options);
+        if field.label == Some(Label::Required) {
+            features.presence = Presence::LegacyRequired;
+        }
+        if field.proto3_optional {
+            features.presence = Presence::Explicit;
+        }
+        match field.ty {
+            TypeDecl::Group(_) | TypeDecl::GroupNamed(_) => features.delimited = true,
+            TypeDecl::Map(_) => features.delimited = false,
+            TypeDecl::Scalar(_) | TypeDecl::Named(_) => {}
+        }
+        if let Parent::Message(index) = field.parent
+            && decl.messages[index as usize].kind == MessageKind::MapEntry
+        {
+            features.delimited = false;
+        }
+        if !decl.edition.is_edition()
+            && let Some(packed) = flag(decl, field.options, b"packed")
+        {
+            features.packed = packed;
+        }
+        file.fields[index].features = features;
     }
 }

@@ -12,12 +12,15 @@ mod decl;
 mod edition;
 mod features;
 mod ids;
+mod link;
 mod locations;
 mod lower;
 mod problem;
+mod symbol;
 mod tree;
 pub mod value;
 mod version;
+mod wellknown;
 
 pub use comments::{AttachedComments, Comment};
 pub use decl::{
@@ -30,6 +33,7 @@ pub use features::{DefaultVisibility, Features, Openness};
 pub use ids::{
     EnumId, EnumValueId, FieldId, FileId, MessageId, MethodId, OneofId, PackageId, ServiceId,
 };
+pub use link::missing_imports;
 pub use locations::DescriptorLocations;
 pub use problem::{Place, Problem, ProblemKind};
 pub use tree::{
@@ -37,3 +41,4 @@ pub use tree::{
     Presence, Service, Tree, Type, default_json_name,
 };
 pub use version::{PackageVersion, Stability, api_name};
+pub use wellknown::{well_known, well_known_paths};

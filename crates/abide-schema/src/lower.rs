@@ -1,9 +1,939 @@
-//! Syntax trees to declarations.
+//! Syntax trees to declarations: what protoc's parser does after its grammar.
 
-use abide_syntax::{Ast, Span};
+use std::borrow::Cow;
+use std::sync::Arc;
 
-use crate::decl::{Node, Part};
+use abide_syntax::{
+    Ast, Decl, DeclId, DeclKind, FieldNode, Label, OptionId, OptionList, OptionNode, RangeEnd,
+    Slice, Span, ValueKind, Visibility, dotted_name, parse_float, parse_integer, unescape_all,
+};
 
-pub(crate) fn part_span(_ast: &Ast, _node: Node, _part: Part) -> Span {
-    Span::default()
+use crate::decl::{
+    EnumDecl, EnumValueDecl, FieldDecl, FileDecl, ImportDecl, LocalProblem, MessageDecl,
+    MessageKind, MethodDecl, Name, Node, OneofDecl, Origin, PackageDecl, Parent, Part, RangeDecl,
+    RawOptions, ReservedNameDecl, Scalar, ServiceDecl, SourceFile, Strings, SyntaxDecl, TypeDecl,
+};
+use crate::edition::Edition;
+use crate::problem::ProblemKind;
+
+/// The largest field number. Source: `FieldDescriptor::kMaxNumber`.
+pub(crate) const MAX_FIELD_NUMBER: i32 = 536_870_911;
+
+impl FileDecl {
+    /// Reads the declarations of a source file. It always returns: what is
+    /// wrong is in [`FileDecl::problems`].
+    pub fn parse(file: SourceFile) -> FileDecl {
+        let (ast, errors) = abide_syntax::parse(&file.text);
+        let problems = errors
+            .into_iter()
+            .map(|error| LocalProblem {
+                kind: ProblemKind::Syntax,
+                span: error.span,
+                message: error.message,
+                labels: error
+                    .related
+                    .into_iter()
+                    .map(|(span, text)| (span, text.to_owned()))
+                    .collect(),
+                help: error.help.map(str::to_owned),
+            })
+            .collect();
+        let ast = Arc::new(ast);
+        let decl = FileDecl {
+            path: file.path,
+            display: file.display,
+            root: file.root,
+            imported: file.imported,
+            origin: Origin::Source(Arc::clone(&ast)),
+            strings: Strings::new(file.text),
+            edition: Edition::Proto2,
+            syntax: None,
+            package: None,
+            imports: Vec::new(),
+            options: RawOptions::None,
+            option_ids: Vec::new(),
+            messages: Vec::new(),
+            fields: Vec::new(),
+            oneofs: Vec::new(),
+            enums: Vec::new(),
+            values: Vec::new(),
+            services: Vec::new(),
+            methods: Vec::new(),
+            ranges: Vec::new(),
+            reserved_names: Vec::new(),
+            top_messages: Slice::default(),
+            top_enums: Slice::default(),
+            top_extensions: Slice::default(),
+            problems,
+            line_index: std::sync::OnceLock::new(),
+        };
+        let text = Arc::clone(decl.strings.text());
+        let mut lower = Lower { ast: &ast, text: &text, decl };
+        lower.file();
+        lower.decl
+    }
+}
+
+struct Lower<'a> {
+    ast: &'a Ast,
+    text: &'a [u8],
+    decl: FileDecl,
+}
+
+/// The members of a scope, gathered in the order of the text.
+#[derive(Default)]
+struct Members {
+    fields: Vec<Member>,
+    extensions: Vec<Member>,
+    oneofs: Vec<DeclId>,
+    messages: Vec<(DeclId, MessageKind)>,
+    enums: Vec<DeclId>,
+    extension_ranges: Vec<DeclId>,
+    reserved_ranges: Vec<DeclId>,
+    reserved_names: Vec<DeclId>,
+    options: Vec<OptionId>,
+}
+
+/// A field of a scope.
+struct Member {
+    decl: DeclId,
+    /// Its oneof, counted within the message.
+    oneof: Option<u32>,
+    /// The `extend` block it stands in.
+    extend: Option<DeclId>,
+    /// Its group or map entry, counted within the scope.
+    message: Option<u32>,
+}
+
+fn length<T>(items: &[T]) -> u32 {
+    items.len() as u32
+}
+
+impl<'a> Lower<'a> {
+    fn at(&self, id: DeclId) -> &'a Decl {
+        &self.ast.decls[id as usize]
+    }
+
+    fn problem(&mut self, kind: ProblemKind, span: Span, message: impl Into<String>) {
+        self.decl.problems.push(LocalProblem {
+            kind,
+            span,
+            message: message.into(),
+            labels: Vec::new(),
+            help: None,
+        });
+    }
+
+    fn name(&mut self, span: Span) -> Name {
+        match dotted_name(self.text, span) {
+            Cow::Borrowed(_) => self.decl.strings.at(span),
+            Cow::Owned(name) => self.decl.strings.push(&name),
+        }
+    }
+
+    fn file(&mut self) {
+        let ast = self.ast;
+        for id in ast.children(None) {
+            let node = Node(id);
+            match ast.decls[id as usize].kind {
+                DeclKind::Syntax { edition, value } => self.syntax(node, edition, value),
+                DeclKind::Package { name } => {
+                    if self.decl.package.is_some() {
+                        let message = "a file has one `package` statement only";
+                        self.problem(ProblemKind::Syntax, self.at(id).span, message);
+                    } else {
+                        let name = self.name(name);
+                        self.decl.package = Some(PackageDecl { name, node });
+                    }
+                }
+                DeclKind::Import { kind, path, .. } => {
+                    let path = self.string(path).into();
+                    self.decl.imports.push(ImportDecl { path, kind, node });
+                }
+                _ => {}
+            }
+        }
+        let members = self.members(None);
+        let messages = self.messages(&members, Parent::File);
+        self.decl.top_messages = messages;
+        self.decl.top_extensions = self.fields(&members.extensions, Parent::File, 0, messages);
+        self.decl.top_enums = self.enums(&members.enums, Parent::File);
+        self.decl.options = self.options(&members.options);
+        self.message_bodies(&members, messages);
+        self.services();
+    }
+
+    fn syntax(&mut self, node: Node, edition: bool, value: Span) {
+        let text = self.string(value);
+        let found = match (edition, text.as_str()) {
+            (false, "proto2") => Some(Edition::Proto2),
+            (false, "proto3") => Some(Edition::Proto3),
+            (true, "2023") => Some(Edition::Edition2023),
+            (true, "2024") => Some(Edition::Edition2024),
+            _ => None,
+        };
+        self.decl.syntax = Some(SyntaxDecl { node });
+        match found {
+            Some(edition) => self.decl.edition = edition,
+            None => {
+                let message = if edition {
+                    format!("unknown edition `{text}`; known are `2023` and `2024`")
+                } else {
+                    format!("unknown syntax `{text}`; known are `proto2` and `proto3`")
+                };
+                self.problem(ProblemKind::Edition, value, message);
+                self.decl.edition = if edition { Edition::Edition2023 } else { Edition::Proto3 };
+            }
+        }
+    }
+
+    /// The value of a string literal that must be text.
+    fn string(&mut self, span: Span) -> String {
+        match unescape_all(self.text, span).map(String::from_utf8) {
+            Ok(Ok(text)) => text,
+            Ok(Err(error)) => {
+                self.problem(ProblemKind::Syntax, span, "the string is not UTF-8 text");
+                String::from_utf8_lossy(error.as_bytes()).into_owned()
+            }
+            Err(error) => {
+                self.problem(ProblemKind::Syntax, error.span, error.message);
+                String::new()
+            }
+        }
+    }
+
+    fn members(&mut self, scope: Option<DeclId>) -> Members {
+        let ast = self.ast;
+        let mut members = Members::default();
+        for id in ast.children(scope) {
+            match ast.decls[id as usize].kind {
+                DeclKind::Option(option) => members.options.push(option),
+                DeclKind::Message { .. } => members.messages.push((id, MessageKind::Plain)),
+                DeclKind::Enum { .. } => members.enums.push(id),
+                DeclKind::Field(_) | DeclKind::MapField(_) => {
+                    let member = member(ast, id, None, None, &mut members.messages);
+                    members.fields.push(member);
+                }
+                DeclKind::Oneof { .. } => {
+                    let oneof = Some(length(&members.oneofs));
+                    members.oneofs.push(id);
+                    for field in ast.children(Some(id)) {
+                        if is_field(ast, field) {
+                            let member = member(ast, field, oneof, None, &mut members.messages);
+                            members.fields.push(member);
+                        }
+                    }
+                }
+                DeclKind::Extend { .. } => {
+                    for field in ast.children(Some(id)) {
+                        if is_field(ast, field) {
+                            let member = member(ast, field, None, Some(id), &mut members.messages);
+                            members.extensions.push(member);
+                        }
+                    }
+                }
+                DeclKind::Extensions { .. } => members.extension_ranges.push(id),
+                DeclKind::ReservedNumbers { .. } => members.reserved_ranges.push(id),
+                DeclKind::ReservedNames { .. } => members.reserved_names.push(id),
+                DeclKind::Syntax { .. }
+                | DeclKind::Package { .. }
+                | DeclKind::Import { .. }
+                | DeclKind::Service { .. }
+                | DeclKind::EnumValue { .. }
+                | DeclKind::Method(_)
+                | DeclKind::Empty
+                | DeclKind::Error => {}
+            }
+        }
+        members
+    }
+
+    /// Makes room for the messages of a scope, so that they lie together.
+    fn messages(&mut self, members: &Members, parent: Parent) -> Slice {
+        let start = length(&self.decl.messages);
+        for &(id, kind) in &members.messages {
+            let (name, visibility) = match (self.at(id).kind, kind) {
+                (DeclKind::Message { name, visibility, .. }, _) => {
+                    (self.decl.strings.at(name), visibility.map(|(which, _)| which))
+                }
+                (DeclKind::Field(field), _) => (self.decl.strings.at(field.name), None),
+                (DeclKind::MapField(map), _) => {
+                    let name = map_entry_name(map.name.str(self.text));
+                    (self.decl.strings.push(&name), None)
+                }
+                _ => unreachable!("only messages, groups and map fields make messages"),
+            };
+            self.decl.messages.push(MessageDecl {
+                name,
+                node: if kind == MessageKind::MapEntry { Node::NONE } else { Node(id) },
+                parent,
+                kind,
+                visibility,
+                fields: Slice::default(),
+                extensions: Slice::default(),
+                oneofs: Slice::default(),
+                messages: Slice::default(),
+                enums: Slice::default(),
+                extension_ranges: Slice::default(),
+                reserved_ranges: Slice::default(),
+                reserved_names: Slice::default(),
+                options: RawOptions::None,
+            });
+        }
+        Slice { start, end: length(&self.decl.messages) }
+    }
+
+    fn message_bodies(&mut self, members: &Members, slice: Slice) {
+        for (&(id, kind), index) in members.messages.iter().zip(slice.start..) {
+            match kind {
+                MessageKind::MapEntry => self.map_entry(id, index),
+                MessageKind::Plain | MessageKind::Group => self.message_body(id, index),
+            }
+        }
+    }
+
+    /// Nesting is limited by the parser, so this recursion is too.
+    fn message_body(&mut self, id: DeclId, index: u32) {
+        let members = self.members(Some(id));
+        let parent = Parent::Message(index);
+        let messages = self.messages(&members, parent);
+        let oneof_base = length(&self.decl.oneofs);
+        for &oneof in &members.oneofs {
+            let DeclKind::Oneof { name, .. } = self.at(oneof).kind else {
+                unreachable!("oneofs are gathered by kind")
+            };
+            let options = self.block_options(oneof);
+            let name = self.decl.strings.at(name);
+            self.decl.oneofs.push(OneofDecl {
+                name,
+                node: Node(oneof),
+                message: index,
+                synthetic: false,
+                options,
+            });
+        }
+        let fields = self.fields(&members.fields, parent, oneof_base, messages);
+        self.synthetic_oneofs(index, fields, oneof_base);
+        let oneofs = Slice { start: oneof_base, end: length(&self.decl.oneofs) };
+        let extensions = self.fields(&members.extensions, parent, 0, messages);
+        let enums = self.enums(&members.enums, parent);
+        let max =
+            if self.is_message_set(&members.options) { i32::MAX } else { MAX_FIELD_NUMBER + 1 };
+        let extension_ranges = self.ranges(&members.extension_ranges, max, 1);
+        let reserved_ranges = self.ranges(&members.reserved_ranges, max, 1);
+        let reserved_names = self.reserved_names(&members.reserved_names);
+        let options = self.options(&members.options);
+        let message = &mut self.decl.messages[index as usize];
+        message.fields = fields;
+        message.extensions = extensions;
+        message.oneofs = oneofs;
+        message.messages = messages;
+        message.enums = enums;
+        message.extension_ranges = extension_ranges;
+        message.reserved_ranges = reserved_ranges;
+        message.reserved_names = reserved_names;
+        message.options = options;
+        self.message_bodies(&members, messages);
+    }
+
+    fn map_entry(&mut self, id: DeclId, index: u32) {
+        let DeclKind::MapField(map) = self.at(id).kind else {
+            unreachable!("map entries come from map fields")
+        };
+        let start = length(&self.decl.fields);
+        for (name, ty, number) in [("key", map.key, 1), ("value", map.value, 2)] {
+            let ty = self.type_decl(ty);
+            let name = self.decl.strings.push(name);
+            self.decl.fields.push(FieldDecl {
+                name,
+                node: Node(id),
+                number,
+                label: Some(Label::Optional),
+                ty,
+                parent: Parent::Message(index),
+                oneof: None,
+                proto3_optional: false,
+                extendee: None,
+                default: None,
+                json_name: None,
+                options: RawOptions::None,
+            });
+        }
+        self.decl.messages[index as usize].fields = Slice { start, end: start + 2 };
+    }
+
+    fn fields(
+        &mut self,
+        members: &[Member],
+        parent: Parent,
+        oneof_base: u32,
+        messages: Slice,
+    ) -> Slice {
+        let start = length(&self.decl.fields);
+        for member in members {
+            let id = member.decl;
+            let message = member.message.map(|index| messages.start + index);
+            let (label, name, number, list, ty) = match self.at(id).kind {
+                DeclKind::Field(field) => {
+                    let ty = match message {
+                        Some(index) => TypeDecl::Group(index),
+                        None => self.type_decl(field.ty),
+                    };
+                    let name = match message {
+                        Some(_) => {
+                            let name = field.name.str(self.text).to_ascii_lowercase();
+                            self.decl.strings.push(&name)
+                        }
+                        None => self.decl.strings.at(field.name),
+                    };
+                    (field.label.map(|(label, _)| label), name, field.number, field.options, ty)
+                }
+                DeclKind::MapField(map) => {
+                    let ty = message.map_or(TypeDecl::Scalar(Scalar::Int32), TypeDecl::Map);
+                    let name = self.decl.strings.at(map.name);
+                    (Some(Label::Repeated), name, map.number, map.options, ty)
+                }
+                _ => unreachable!("only fields are members"),
+            };
+            let number = self.integer(number);
+            let extendee = member.extend.map(|extend| match self.at(extend).kind {
+                DeclKind::Extend { extendee, .. } => self.name(extendee),
+                _ => unreachable!("extensions stand in `extend`"),
+            });
+            let (options, default, json_name) = self.field_options(list, ty);
+            self.decl.fields.push(FieldDecl {
+                name,
+                node: Node(id),
+                number,
+                label,
+                ty,
+                parent,
+                oneof: member.oneof.map(|index| oneof_base + index),
+                proto3_optional: self.decl.edition == Edition::Proto3
+                    && label == Some(Label::Optional),
+                extendee,
+                default,
+                json_name,
+                options,
+            });
+        }
+        Slice { start, end: length(&self.decl.fields) }
+    }
+
+    /// A oneof of its own for each `optional` field of proto3, named as protoc
+    /// names it (`GenerateSyntheticOneofs` in parser.cc).
+    fn synthetic_oneofs(&mut self, message: u32, fields: Slice, oneof_base: u32) {
+        let wanted = |field: &FieldDecl| field.proto3_optional && field.oneof.is_none();
+        if !self.decl.fields[fields.range()].iter().any(wanted) {
+            return;
+        }
+        let mut names: Vec<String> = self.decl.fields[fields.range()]
+            .iter()
+            .map(|field| field.name)
+            .chain(self.decl.oneofs[oneof_base as usize..].iter().map(|oneof| oneof.name))
+            .map(|name| self.decl.str(name).to_owned())
+            .collect();
+        names.sort_unstable();
+        for index in fields.range() {
+            if !wanted(&self.decl.fields[index]) {
+                continue;
+            }
+            let field = self.decl.str(self.decl.fields[index].name);
+            let mut name =
+                if field.starts_with('_') { field.to_owned() } else { format!("_{field}") };
+            while names.binary_search(&name).is_ok() {
+                name.insert(0, 'X');
+            }
+            let at = names.partition_point(|other| *other < name);
+            names.insert(at, name.clone());
+            let name = self.decl.strings.push(&name);
+            self.decl.fields[index].oneof = Some(length(&self.decl.oneofs));
+            self.decl.oneofs.push(OneofDecl {
+                name,
+                node: Node::NONE,
+                message,
+                synthetic: true,
+                options: RawOptions::None,
+            });
+        }
+    }
+
+    fn type_decl(&mut self, span: Span) -> TypeDecl {
+        match Scalar::from_keyword(span.str(self.text)) {
+            Some(scalar) => TypeDecl::Scalar(scalar),
+            None => TypeDecl::Named(self.name(span)),
+        }
+    }
+
+    fn enums(&mut self, ids: &[DeclId], parent: Parent) -> Slice {
+        let ast = self.ast;
+        let start = length(&self.decl.enums);
+        for &id in ids {
+            let DeclKind::Enum { name, visibility, .. } = self.at(id).kind else {
+                unreachable!("enums are gathered by kind")
+            };
+            let parent_enum = length(&self.decl.enums);
+            let first_value = length(&self.decl.values);
+            let mut options = Vec::new();
+            let mut reserved_ranges = Vec::new();
+            let mut reserved_names = Vec::new();
+            for child in ast.children(Some(id)) {
+                match ast.decls[child as usize].kind {
+                    DeclKind::Option(option) => options.push(option),
+                    DeclKind::EnumValue { name, number, options } => {
+                        let name = self.decl.strings.at(name);
+                        let number = self.integer(number);
+                        let options = self.bracket_options(options);
+                        self.decl.values.push(EnumValueDecl {
+                            name,
+                            node: Node(child),
+                            number,
+                            parent: parent_enum,
+                            options,
+                        });
+                    }
+                    DeclKind::ReservedNumbers { .. } => reserved_ranges.push(child),
+                    DeclKind::ReservedNames { .. } => reserved_names.push(child),
+                    _ => {}
+                }
+            }
+            let values = Slice { start: first_value, end: length(&self.decl.values) };
+            let reserved_ranges = self.ranges(&reserved_ranges, i32::MAX, 0);
+            let reserved_names = self.reserved_names(&reserved_names);
+            let options = self.options(&options);
+            let name = self.decl.strings.at(name);
+            self.decl.enums.push(EnumDecl {
+                name,
+                node: Node(id),
+                parent,
+                visibility: visibility.map(|(which, _): (Visibility, Span)| which),
+                values,
+                reserved_ranges,
+                reserved_names,
+                options,
+            });
+        }
+        Slice { start, end: length(&self.decl.enums) }
+    }
+
+    fn services(&mut self) {
+        let ast = self.ast;
+        for id in ast.children(None) {
+            let DeclKind::Service { name, .. } = ast.decls[id as usize].kind else { continue };
+            let service = length(&self.decl.services);
+            let start = length(&self.decl.methods);
+            let mut options = Vec::new();
+            for child in ast.children(Some(id)) {
+                match ast.decls[child as usize].kind {
+                    DeclKind::Option(option) => options.push(option),
+                    DeclKind::Method(method) => {
+                        let name = self.decl.strings.at(method.name);
+                        let input = self.name(method.input);
+                        let output = self.name(method.output);
+                        let options = self.block_options(child);
+                        self.decl.methods.push(MethodDecl {
+                            name,
+                            node: Node(child),
+                            service,
+                            input,
+                            output,
+                            client_streaming: method.client_streaming.is_some(),
+                            server_streaming: method.server_streaming.is_some(),
+                            options,
+                        });
+                    }
+                    _ => {}
+                }
+            }
+            let methods = Slice { start, end: length(&self.decl.methods) };
+            let options = self.options(&options);
+            let name = self.decl.strings.at(name);
+            self.decl.services.push(ServiceDecl { name, node: Node(id), methods, options });
+        }
+    }
+
+    /// `after` is what is added to an inclusive end: 1 in messages, whose ends
+    /// are exclusive, 0 in enums.
+    fn ranges(&mut self, ids: &[DeclId], max: i32, after: i32) -> Slice {
+        let ast = self.ast;
+        let start = length(&self.decl.ranges);
+        for &id in ids {
+            let (ranges, options) = match ast.decls[id as usize].kind {
+                DeclKind::Extensions { ranges, options } => (ranges, self.bracket_options(options)),
+                DeclKind::ReservedNumbers { ranges } => (ranges, RawOptions::None),
+                _ => unreachable!("ranges are gathered by kind"),
+            };
+            for range in &ast.ranges[ranges.range()] {
+                let first = self.integer(range.start);
+                let end = match range.end {
+                    RangeEnd::Single => first.saturating_add(after),
+                    RangeEnd::Number(span) => self.integer(span).saturating_add(after),
+                    RangeEnd::Max(_) => max,
+                };
+                self.decl.ranges.push(RangeDecl {
+                    start: first,
+                    end,
+                    span: range.span,
+                    node: Node(id),
+                    options,
+                });
+            }
+        }
+        Slice { start, end: length(&self.decl.ranges) }
+    }
+
+    fn reserved_names(&mut self, ids: &[DeclId]) -> Slice {
+        let ast = self.ast;
+        let start = length(&self.decl.reserved_names);
+        for &id in ids {
+            let DeclKind::ReservedNames { names, quoted } = ast.decls[id as usize].kind else {
+                unreachable!("reserved names are gathered by kind")
+            };
+            for range in &ast.ranges[names.range()] {
+                let name = if quoted {
+                    let name = self.string(range.span);
+                    self.decl.strings.push(&name)
+                } else {
+                    self.decl.strings.at(range.span)
+                };
+                self.decl.reserved_names.push(ReservedNameDecl { name, span: range.span });
+            }
+        }
+        Slice { start, end: length(&self.decl.reserved_names) }
+    }
+
+    /// A number of 32 bits, with its sign.
+    fn integer(&mut self, span: Span) -> i32 {
+        let raw = span.of(self.text);
+        let (negative, digits) = match raw.strip_prefix(b"-") {
+            Some(rest) => (true, rest.trim_ascii_start()),
+            None => (false, raw),
+        };
+        let magnitude = parse_integer(digits).and_then(|value| i64::try_from(value).ok());
+        let value = magnitude.map(|value| if negative { -value } else { value });
+        match value.map(i32::try_from) {
+            Some(Ok(value)) => value,
+            _ => {
+                // A malformed number already has an error of its own.
+                if digits.iter().all(u8::is_ascii_hexdigit) {
+                    let message = "the number does not fit into 32 bits";
+                    self.problem(ProblemKind::NumberInvalid, span, message);
+                }
+                if negative { i32::MIN } else { i32::MAX }
+            }
+        }
+    }
+
+    // Options.
+
+    fn options(&mut self, ids: &[OptionId]) -> RawOptions {
+        if ids.is_empty() {
+            return RawOptions::None;
+        }
+        let start = length(&self.decl.option_ids);
+        self.decl.option_ids.extend_from_slice(ids);
+        RawOptions::Syntax(Slice { start, end: length(&self.decl.option_ids) })
+    }
+
+    /// The `option` statements in the block of a declaration.
+    fn block_options(&mut self, id: DeclId) -> RawOptions {
+        let ast = self.ast;
+        let ids = ast
+            .children(Some(id))
+            .filter_map(|child| match ast.decls[child as usize].kind {
+                DeclKind::Option(option) => Some(option),
+                _ => None,
+            })
+            .collect::<Vec<_>>();
+        self.options(&ids)
+    }
+
+    fn bracket_options(&mut self, list: OptionList) -> RawOptions {
+        self.options(&(list.options.start..list.options.end).collect::<Vec<_>>())
+    }
+
+    fn is_message_set(&self, options: &[OptionId]) -> bool {
+        options.iter().any(|&id| {
+            let option = &self.ast.options[id as usize];
+            option.name.of(self.text) == b"message_set_wire_format"
+                && self.ast.values[option.value as usize].span.of(self.text) == b"true"
+        })
+    }
+
+    /// Splits `default` and `json_name`, which are written like options but
+    /// are none, from the options of a field.
+    fn field_options(
+        &mut self,
+        list: OptionList,
+        ty: TypeDecl,
+    ) -> (RawOptions, Option<Box<str>>, Option<Box<str>>) {
+        if list.options.start == list.options.end {
+            return (RawOptions::None, None, None);
+        }
+        let mut default = None;
+        let mut json_name = None;
+        let mut ids = Vec::new();
+        for id in list.options.start..list.options.end {
+            let option = self.ast.options[id as usize];
+            let target = match option.name.of(self.text) {
+                b"default" => &mut default,
+                b"json_name" => &mut json_name,
+                _ => {
+                    ids.push(id);
+                    continue;
+                }
+            };
+            if target.replace(option).is_some() {
+                let message = format!("`{}` is set twice", option.name.str(self.text));
+                self.problem(ProblemKind::OptionInvalid, option.span, message);
+            }
+        }
+        let default = default.and_then(|option| self.default(&option, ty));
+        let json_name = json_name.and_then(|option| self.json_name(&option));
+        (self.options(&ids), default, json_name)
+    }
+
+    fn json_name(&mut self, option: &OptionNode) -> Option<Box<str>> {
+        let value = self.ast.values[option.value as usize];
+        if value.kind == ValueKind::String {
+            return Some(self.string(value.span).into());
+        }
+        let message = "`json_name` takes a string";
+        self.problem(ProblemKind::JsonName, value.span, message);
+        None
+    }
+
+    /// The default value in the notation of `default_value` in
+    /// descriptor.proto. Source: `Parser::ParseDefaultAssignment`.
+    fn default(&mut self, option: &OptionNode, ty: TypeDecl) -> Option<Box<str>> {
+        let value = self.ast.values[option.value as usize];
+        match self.default_text(value.kind, value.span, ty) {
+            Ok(text) => Some(text.into()),
+            Err(message) => {
+                self.problem(ProblemKind::DefaultInvalid, value.span, message);
+                None
+            }
+        }
+    }
+
+    fn default_text(
+        &mut self,
+        kind: ValueKind,
+        span: Span,
+        ty: TypeDecl,
+    ) -> Result<String, String> {
+        let scalar = match ty {
+            TypeDecl::Scalar(scalar) => scalar,
+            // Not known before linking; an enum, if it is right.
+            TypeDecl::Named(_) => {
+                return match kind {
+                    ValueKind::Ident { negative: false, word } => {
+                        Ok(word.str(self.text).to_owned())
+                    }
+                    _ => Err("the default of an enum field is the name of a value".to_owned()),
+                };
+            }
+            TypeDecl::Group(_) | TypeDecl::GroupNamed(_) | TypeDecl::Map(_) => {
+                return Err("messages have no default values".to_owned());
+            }
+        };
+        let sign = |negative| if negative { "-" } else { "" };
+        let integer = |negative: bool, digits: Span, most: u64| {
+            let value = parse_integer(digits.of(self.text));
+            let most = if negative { most + 1 } else { most };
+            match value {
+                Some(value) if value <= most => Ok(format!("{}{value}", sign(negative))),
+                _ => Err(format!("the default does not fit into `{}`", scalar.keyword())),
+            }
+        };
+        match (scalar, kind) {
+            (
+                Scalar::Int32 | Scalar::Sint32 | Scalar::Sfixed32,
+                ValueKind::Int { negative, digits },
+            ) => integer(negative, digits, i32::MAX as u64),
+            (
+                Scalar::Int64 | Scalar::Sint64 | Scalar::Sfixed64,
+                ValueKind::Int { negative, digits },
+            ) => integer(negative, digits, i64::MAX as u64),
+            (Scalar::Uint32 | Scalar::Fixed32, ValueKind::Int { negative: false, digits }) => {
+                integer(false, digits, u64::from(u32::MAX))
+            }
+            (Scalar::Uint64 | Scalar::Fixed64, ValueKind::Int { negative: false, digits }) => {
+                integer(false, digits, u64::MAX)
+            }
+            (Scalar::Float | Scalar::Double, ValueKind::Int { negative, digits }) => {
+                let raw = digits.of(self.text);
+                let value = match parse_integer(raw) {
+                    Some(value) => value as f64,
+                    None => parse_float(raw).unwrap_or(f64::INFINITY),
+                };
+                Ok(format!("{}{}", sign(negative), float_text(value)))
+            }
+            (Scalar::Float | Scalar::Double, ValueKind::Float { negative, digits }) => {
+                let value = parse_float(digits.of(self.text)).unwrap_or(f64::INFINITY);
+                Ok(format!("{}{}", sign(negative), float_text(value)))
+            }
+            (Scalar::Float | Scalar::Double, ValueKind::Ident { negative, word }) => {
+                match word.of(self.text) {
+                    b"inf" | b"nan" => Ok(format!("{}{}", sign(negative), word.str(self.text))),
+                    _ => Err("expected a number".to_owned()),
+                }
+            }
+            (Scalar::Bool, ValueKind::Ident { negative: false, word }) => {
+                match word.str(self.text) {
+                    value @ ("true" | "false") => Ok(value.to_owned()),
+                    _ => Err("expected `true` or `false`".to_owned()),
+                }
+            }
+            (Scalar::String, ValueKind::String) => Ok(self.string(span)),
+            (Scalar::Bytes, ValueKind::String) => match unescape_all(self.text, span) {
+                Ok(bytes) => Ok(escape_bytes(&bytes)),
+                Err(error) => Err(error.message),
+            },
+            _ => Err(format!("the default does not fit the type `{}`", scalar.keyword())),
+        }
+    }
+}
+
+fn is_field(ast: &Ast, id: DeclId) -> bool {
+    matches!(ast.decls[id as usize].kind, DeclKind::Field(_) | DeclKind::MapField(_))
+}
+
+fn member(
+    ast: &Ast,
+    decl: DeclId,
+    oneof: Option<u32>,
+    extend: Option<DeclId>,
+    messages: &mut Vec<(DeclId, MessageKind)>,
+) -> Member {
+    let kind = match ast.decls[decl as usize].kind {
+        DeclKind::Field(FieldNode { group: Some(_), .. }) => Some(MessageKind::Group),
+        DeclKind::MapField(_) => Some(MessageKind::MapEntry),
+        _ => None,
+    };
+    let message = kind.map(|kind| {
+        messages.push((decl, kind));
+        messages.len() as u32 - 1
+    });
+    Member { decl, oneof, extend, message }
+}
+
+/// The name of the entry of a map field: its name in CamelCase and `Entry`.
+/// Source: `MapEntryName` in protobuf's parser.cc.
+pub(crate) fn map_entry_name(field: &str) -> String {
+    let mut name = String::with_capacity(field.len() + 5);
+    let mut raise = true;
+    for character in field.chars() {
+        if character == '_' {
+            raise = true;
+        } else if raise {
+            name.push(character.to_ascii_uppercase());
+            raise = false;
+        } else {
+            name.push(character);
+        }
+    }
+    name.push_str("Entry");
+    name
+}
+
+/// A double as protobuf's `SimpleDtoa` writes it: `%.15g`, or `%.17g` where
+/// that does not read back as the same number.
+pub(crate) fn float_text(value: f64) -> String {
+    if value.is_nan() {
+        return "nan".to_owned();
+    }
+    if value.is_infinite() {
+        return if value < 0.0 { "-inf" } else { "inf" }.to_owned();
+    }
+    let short = general(value, 15);
+    if short.parse() == Ok(value) { short } else { general(value, 17) }
+}
+
+/// C's `%.{digits}g`.
+fn general(value: f64, digits: usize) -> String {
+    if value == 0.0 {
+        return if value.is_sign_negative() { "-0" } else { "0" }.to_owned();
+    }
+    let scientific = format!("{:.*e}", digits - 1, value);
+    let (mantissa, exponent) =
+        scientific.split_once('e').expect("`{:e}` always writes an exponent");
+    let exponent: i32 = exponent.parse().expect("`{:e}` writes a decimal exponent");
+    let trim = |text: &str| match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text.to_owned(),
+    };
+    if exponent < -4 || exponent >= digits as i32 {
+        let sign = if exponent < 0 { '-' } else { '+' };
+        format!("{}e{sign}{:02}", trim(mantissa), exponent.abs())
+    } else {
+        trim(&format!("{:.*}", (digits as i32 - 1 - exponent) as usize, value))
+    }
+}
+
+/// Bytes as `absl::CEscape` writes them, the notation of `default_value`.
+pub(crate) fn escape_bytes(bytes: &[u8]) -> String {
+    let mut out = String::with_capacity(bytes.len());
+    for &byte in bytes {
+        match byte {
+            b'\n' => out.push_str("\\n"),
+            b'\r' => out.push_str("\\r"),
+            b'\t' => out.push_str("\\t"),
+            b'"' => out.push_str("\\\""),
+            b'\'' => out.push_str("\\'"),
+            b'\\' => out.push_str("\\\\"),
+            0x20..=0x7e => out.push(byte as char),
+            _ => out.push_str(&format!("\\{byte:03o}")),
+        }
+    }
+    out
+}
+
+/// Where a part of a declaration stands.
+pub(crate) fn part_span(ast: &Ast, node: Node, part: Part) -> Span {
+    let Some(decl) = ast.decls.get(node.0 as usize) else { return ast.span };
+    let name = match decl.kind {
+        DeclKind::Syntax { value, .. } => value,
+        DeclKind::Package { name }
+        | DeclKind::Message { name, .. }
+        | DeclKind::Enum { name, .. }
+        | DeclKind::Service { name, .. }
+        | DeclKind::Oneof { name, .. }
+        | DeclKind::EnumValue { name, .. } => name,
+        DeclKind::Import { path, .. } => path,
+        DeclKind::Extend { extendee, .. } => extendee,
+        DeclKind::Field(field) => field.name,
+        DeclKind::MapField(map) => map.name,
+        DeclKind::Method(method) => method.name,
+        DeclKind::Option(_)
+        | DeclKind::Extensions { .. }
+        | DeclKind::ReservedNumbers { .. }
+        | DeclKind::ReservedNames { .. }
+        | DeclKind::Empty
+        | DeclKind::Error => decl.span,
+    };
+    match (part, decl.kind) {
+        (Part::Name, _) => name,
+        (Part::Head, _) => Span::new(decl.span.start, name.end.max(decl.span.start)),
+        (Part::Number, DeclKind::Field(field)) => field.number,
+        (Part::Number, DeclKind::MapField(map)) => map.number,
+        (Part::Number, DeclKind::EnumValue { number, .. }) => number,
+        (Part::Type, DeclKind::Field(field)) => field.ty,
+        (Part::Type, DeclKind::MapField(map)) => map.value,
+        (Part::Label, DeclKind::Field(FieldNode { label: Some((_, span)), .. })) => span,
+        (Part::Extendee, DeclKind::Field(_) | DeclKind::MapField(_)) => {
+            enclosing_extendee(ast, node.0).unwrap_or(name)
+        }
+        (Part::Input, DeclKind::Method(method)) => method.input,
+        (Part::Output, DeclKind::Method(method)) => method.output,
+        _ => decl.span,
+    }
+}
+
+/// The extended type of the `extend` block around a field.
+fn enclosing_extendee(ast: &Ast, field: DeclId) -> Option<Span> {
+    (0..field).rev().find_map(|id| match ast.decls[id as usize] {
+        Decl { kind: DeclKind::Extend { extendee, .. }, end, .. } if end > field => Some(extendee),
+        _ => None,
+    })
 }

@@ -1,0 +1,284 @@
+//! The names of a tree, and how protoc looks them up.
+//!
+//! Names are kept by scope, not as full strings: a scope is a package (or a
+//! prefix of one) or a message. A name may have several symbols, from
+//! different files; a lookup sees only those of files that are visible.
+
+use rustc_hash::FxHashMap;
+
+use crate::ids::{EnumId, EnumValueId, FieldId, FileId, MessageId, ServiceId};
+
+/// A package or a prefix of one, by its index; 0 is the root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct PackageNode(pub(crate) u32);
+
+impl PackageNode {
+    pub(crate) const ROOT: PackageNode = PackageNode(0);
+}
+
+/// What a name is looked up in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Scope {
+    Package(PackageNode),
+    Message(MessageId),
+}
+
+/// What a name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Symbol {
+    Package(PackageNode),
+    Message(MessageId),
+    Enum(EnumId),
+    EnumValue(EnumValueId),
+    Extension(FieldId),
+    Service(ServiceId),
+}
+
+impl Symbol {
+    pub(crate) fn file(self) -> Option<FileId> {
+        match self {
+            Symbol::Package(_) => None,
+            Symbol::Message(id) => Some(id.file),
+            Symbol::Enum(id) => Some(id.file),
+            Symbol::EnumValue(id) => Some(id.file),
+            Symbol::Extension(id) => Some(id.file),
+            Symbol::Service(id) => Some(id.file),
+        }
+    }
+
+    fn is_type(self) -> bool {
+        matches!(self, Symbol::Message(_) | Symbol::Enum(_))
+    }
+
+    pub(crate) fn noun(self) -> &'static str {
+        match self {
+            Symbol::Package(_) => "package",
+            Symbol::Message(_) => "message",
+            Symbol::Enum(_) => "enum",
+            Symbol::EnumValue(_) => "enum value",
+            Symbol::Extension(_) => "extension",
+            Symbol::Service(_) => "service",
+        }
+    }
+}
+
+struct Row {
+    symbol: Symbol,
+    /// The next symbol with the same name in the same scope.
+    next: u32,
+}
+
+const END: u32 = u32::MAX;
+
+/// Every name of a tree that another declaration can use, but for fields,
+/// oneofs and methods, which no reference can mean.
+pub(crate) struct Symbols<'a> {
+    names: FxHashMap<(Scope, &'a str), u32>,
+    rows: Vec<Row>,
+    packages: Vec<(PackageNode, &'a str)>,
+}
+
+impl<'a> Symbols<'a> {
+    pub(crate) fn with_capacity(capacity: usize) -> Symbols<'a> {
+        let mut names = FxHashMap::default();
+        names.reserve(capacity);
+        let packages = vec![(PackageNode::ROOT, "")];
+        Symbols { names, rows: Vec::with_capacity(capacity), packages }
+    }
+
+    /// The node of a package; it and its prefixes are added where they are
+    /// not known yet.
+    pub(crate) fn package(&mut self, name: &'a str) -> PackageNode {
+        let mut node = PackageNode::ROOT;
+        for component in name.split('.').filter(|component| !component.is_empty()) {
+            let known = self.all(Scope::Package(node), component).find_map(|symbol| match symbol {
+                Symbol::Package(node) => Some(node),
+                _ => None,
+            });
+            node = known.unwrap_or_else(|| {
+                let child = PackageNode(self.packages.len() as u32);
+                self.packages.push((node, component));
+                self.insert(Scope::Package(node), component, Symbol::Package(child));
+                child
+            });
+        }
+        node
+    }
+
+    pub(crate) fn package_count(&self) -> usize {
+        self.packages.len()
+    }
+
+    pub(crate) fn package_parent(&self, node: PackageNode) -> Option<PackageNode> {
+        (node != PackageNode::ROOT).then(|| self.packages[node.0 as usize].0)
+    }
+
+    /// Adds a symbol behind those that have its name already.
+    pub(crate) fn insert(&mut self, scope: Scope, name: &'a str, symbol: Symbol) {
+        let row = self.rows.len() as u32;
+        self.rows.push(Row { symbol, next: END });
+        match self.names.entry((scope, name)) {
+            std::collections::hash_map::Entry::Vacant(entry) => {
+                entry.insert(row);
+            }
+            std::collections::hash_map::Entry::Occupied(entry) => {
+                let mut at = *entry.get();
+                while self.rows[at as usize].next != END {
+                    at = self.rows[at as usize].next;
+                }
+                self.rows[at as usize].next = row;
+            }
+        }
+    }
+
+    /// Every symbol with this name in this scope, in the order of files.
+    pub(crate) fn all(&self, scope: Scope, name: &str) -> impl Iterator<Item = Symbol> + '_ {
+        let mut at = self.names.get(&(scope, name)).copied().unwrap_or(END);
+        std::iter::from_fn(move || {
+            let row = self.rows.get(at as usize)?;
+            at = row.next;
+            Some(row.symbol)
+        })
+    }
+
+    /// The scope that a symbol opens.
+    fn scope_of(symbol: Symbol) -> Option<Scope> {
+        match symbol {
+            Symbol::Package(node) => Some(Scope::Package(node)),
+            Symbol::Message(id) => Some(Scope::Message(id)),
+            // Nothing that a name can mean lies inside; protoc looks there
+            // and finds nothing, which ends the search.
+            Symbol::Enum(_) | Symbol::EnumValue(_) | Symbol::Extension(_) | Symbol::Service(_) => {
+                None
+            }
+        }
+    }
+}
+
+/// The files a file may use names of: itself, what it imports, and what those
+/// import publicly.
+pub(crate) struct Visible {
+    /// Sorted.
+    pub(crate) files: Vec<FileId>,
+    /// The packages of those files and their prefixes, as a bit set.
+    pub(crate) packages: Vec<u64>,
+}
+
+impl Visible {
+    fn sees(&self, symbol: Symbol) -> bool {
+        match symbol {
+            Symbol::Package(node) => self
+                .packages
+                .get(node.0 as usize / 64)
+                .is_some_and(|bits| bits >> (node.0 % 64) & 1 == 1),
+            _ => symbol.file().is_some_and(|file| self.files.binary_search(&file).is_ok()),
+        }
+    }
+}
+
+/// What is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// A message or an enum; other symbols are passed over.
+    Type,
+    /// Whatever has the name.
+    Any,
+}
+
+/// Why a lookup found nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum NotFound {
+    /// No visible symbol has the name.
+    Nowhere,
+    /// The first component was found in a scope, and what it names does not
+    /// hold the rest.
+    InnerScope {
+        /// What the first component named.
+        found: Symbol,
+    },
+}
+
+impl Symbols<'_> {
+    fn visible(&self, scope: Scope, name: &str, visible: &Visible) -> Option<Symbol> {
+        self.all(scope, name).find(|&symbol| visible.sees(symbol))
+    }
+
+    /// Goes down from a scope along a dotted name.
+    fn descend(&self, mut scope: Scope, name: &str, visible: &Visible) -> Option<Symbol> {
+        let mut components = name.split('.').peekable();
+        while let Some(component) = components.next() {
+            if components.peek().is_none() {
+                return self.visible(scope, component, visible);
+            }
+            scope = self
+                .all(scope, component)
+                .filter(|&symbol| visible.sees(symbol))
+                .find_map(Self::scope_of)?;
+        }
+        None
+    }
+
+    /// Finds what `name` means in the scopes, which stand from the innermost
+    /// to the root. Source: `DescriptorBuilder::LookupSymbolNoPlaceholder`:
+    /// the innermost scope that has the first component wins, and where the
+    /// rest is missing there, the search is over.
+    pub(crate) fn resolve(
+        &self,
+        scopes: &[Scope],
+        name: &str,
+        wanted: Wanted,
+        visible: &Visible,
+    ) -> Result<Symbol, NotFound> {
+        if let Some(absolute) = name.strip_prefix('.') {
+            let root = Scope::Package(PackageNode::ROOT);
+            return self.descend(root, absolute, visible).ok_or(NotFound::Nowhere);
+        }
+        let (first, rest) = match name.split_once('.') {
+            Some((first, rest)) => (first, Some(rest)),
+            None => (name, None),
+        };
+        for &scope in scopes {
+            match rest {
+                None => {
+                    let found = self.all(scope, first).find(|&symbol| {
+                        visible.sees(symbol) && (wanted == Wanted::Any || symbol.is_type())
+                    });
+                    if let Some(symbol) = found {
+                        return Ok(symbol);
+                    }
+                }
+                Some(rest) => {
+                    let aggregate = |symbol: &Symbol| {
+                        visible.sees(*symbol)
+                            && !matches!(symbol, Symbol::EnumValue(_) | Symbol::Extension(_))
+                    };
+                    if let Some(found) = self.all(scope, first).find(aggregate) {
+                        return Self::scope_of(found)
+                            .and_then(|scope| self.descend(scope, rest, visible))
+                            .ok_or(NotFound::InnerScope { found });
+                    }
+                }
+            }
+        }
+        Err(NotFound::Nowhere)
+    }
+
+    /// A symbol with this name in any file, for "is not imported".
+    pub(crate) fn anywhere(&self, scopes: &[Scope], name: &str) -> Option<Symbol> {
+        let everything = |scope: Scope, name: &str| {
+            let mut scope = scope;
+            let mut components = name.split('.').peekable();
+            while let Some(component) = components.next() {
+                if components.peek().is_none() {
+                    return self.all(scope, component).find(|symbol| symbol.file().is_some());
+                }
+                scope = self.all(scope, component).find_map(Self::scope_of)?;
+            }
+            None
+        };
+        if let Some(absolute) = name.strip_prefix('.') {
+            return everything(Scope::Package(PackageNode::ROOT), absolute);
+        }
+        scopes.iter().find_map(|&scope| everything(scope, name))
+    }
+}
