@@ -1,0 +1,62 @@
+//! The files that every protoc brings along.
+//!
+//! They are written anew and without comments, and declare the same: the
+//! descriptors that protoc 35.1 makes of them equal those of its own copies,
+//! which `cargo xtask oracle` checks.
+
+macro_rules! built_in {
+    ($($path:literal)*) => {
+        &[$((
+            concat!("google/protobuf/", $path),
+            include_str!(concat!("wellknown/", $path)),
+        ),)*]
+    };
+}
+
+/// Sorted by path.
+const FILES: &[(&str, &str)] = built_in! {
+    "any.proto"
+    "api.proto"
+    "compiler/plugin.proto"
+    "cpp_features.proto"
+    "descriptor.proto"
+    "duration.proto"
+    "empty.proto"
+    "field_mask.proto"
+    "go_features.proto"
+    "java_features.proto"
+    "source_context.proto"
+    "struct.proto"
+    "timestamp.proto"
+    "type.proto"
+    "wrappers.proto"
+};
+
+/// The text of a file that is built in, by the path that imports use, such as
+/// `google/protobuf/any.proto`.
+pub fn well_known(path: &str) -> Option<&'static str> {
+    let at = FILES.binary_search_by(|(known, _)| (*known).cmp(path)).ok()?;
+    Some(FILES[at].1)
+}
+
+/// The paths of the files that are built in, in their order.
+pub fn well_known_paths() -> impl ExactSizeIterator<Item = &'static str> {
+    FILES.iter().map(|(path, _)| *path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{well_known, well_known_paths};
+
+    #[test]
+    fn every_built_in_file_is_found_and_parses() {
+        let paths: Vec<_> = well_known_paths().collect();
+        assert!(paths.is_sorted() && paths.contains(&"google/protobuf/descriptor.proto"));
+        for path in paths {
+            let text = well_known(path).unwrap_or_else(|| panic!("{path} is not found"));
+            let (ast, errors) = abide_syntax::parse(text.as_bytes());
+            assert!(errors.is_empty() && !ast.decls.is_empty(), "{path}: {errors:?}");
+        }
+        assert_eq!(well_known("google/protobuf/nothing.proto"), None);
+    }
+}
