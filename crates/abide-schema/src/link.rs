@@ -389,7 +389,7 @@ impl Linker<'_> {
             file: FileId(index as u32),
             decl,
             used: vec![],
-            problems: Vec::new(),
+            problems: local_problems(FileId(index as u32), decl),
         };
         let fields = (0..decl.fields.len() as u32).map(|at| resolver.field(at)).collect();
         let methods = (0..decl.methods.len() as u32).map(|at| resolver.method(at)).collect();
@@ -490,6 +490,25 @@ impl Linker<'_> {
         names.retain(|name| !name.is_empty());
         names.join(".")
     }
+}
+
+/// What is wrong with a file by itself, as problems of the tree.
+fn local_problems(file: FileId, decl: &FileDecl) -> Vec<Problem> {
+    let place = |span| Place { file, span };
+    let labels = |labels: &[(abide_syntax::Span, String)]| {
+        labels.iter().map(|(span, text)| (place(*span), text.clone())).collect()
+    };
+    decl.problems
+        .iter()
+        .map(|problem| Problem {
+            kind: problem.kind,
+            place: place(problem.span),
+            message: problem.message.clone(),
+            element: Some(decl.path.to_string()),
+            labels: labels(&problem.labels),
+            help: problem.help.clone(),
+        })
+        .collect()
 }
 
 /// Resolves the names of one file.
