@@ -193,6 +193,9 @@ fn shown(name: &str) -> String {
     line
 }
 
+/// The bytes of a file, shared by whoever needs them.
+type Text = Arc<[u8]>;
+
 enum Kind {
     Directory(PathBuf),
     /// A file alone, with the folder its imports resolve in.
@@ -200,7 +203,7 @@ enum Kind {
         file: PathBuf,
         folder: PathBuf,
     },
-    Git(git::Revision),
+    Git(Box<git::Revision>),
     Archive(archive::Archive),
     /// A descriptor set in a file, or on standard input.
     Descriptors(Option<PathBuf>),
@@ -380,7 +383,7 @@ impl Source {
                 |written| revision.locate(written, options.base),
                 Some(&revision.top),
             );
-            source.kind = Kind::Git(revision);
+            source.kind = Kind::Git(Box::new(revision));
             return Ok(source);
         }
         if spec == Some("") {
@@ -608,7 +611,7 @@ fn io_reason(error: &io::Error) -> String {
     }
 }
 
-fn find_on_disk(path: &Path) -> Result<Option<Arc<[u8]>>, SourceError> {
+fn find_on_disk(path: &Path) -> Result<Option<Text>, SourceError> {
     use io::ErrorKind::{InvalidFilename, InvalidInput, NotADirectory, NotFound};
     match fs::metadata(path) {
         // Asked before opening: a FIFO would wait for a writer.
@@ -632,13 +635,13 @@ fn find_on_disk(path: &Path) -> Result<Option<Arc<[u8]>>, SourceError> {
 }
 
 /// Reads a file that is known to be regular, with four system calls and one allocation.
-fn read_regular(path: &Path) -> io::Result<Arc<[u8]>> {
+fn read_regular(path: &Path) -> io::Result<Text> {
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();
     if length > MAX_FILE {
         return Err(io::Error::other(TOO_LARGE));
     }
-    let mut text: Arc<[u8]> = std::iter::repeat_n(0, length as usize).collect();
+    let mut text: Text = std::iter::repeat_n(0, length as usize).collect();
     let buffer = Arc::get_mut(&mut text).expect("nobody else has seen the allocation");
     let mut filled = 0;
     while filled < buffer.len() {

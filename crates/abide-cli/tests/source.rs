@@ -1,6 +1,7 @@
 //! Sources as a user names them: folders, revisions, archives and descriptor sets.
 //!
 //! Repositories are made by the `git` program, which must be installed.
+#![allow(clippy::disallowed_methods, clippy::unwrap_used)] // Tests set up a world; helpers are tests too.
 
 use std::fs;
 use std::io::Write;

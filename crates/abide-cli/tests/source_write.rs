@@ -1,4 +1,5 @@
 //! Writing files.
+#![allow(clippy::disallowed_methods, clippy::unwrap_used)] // Tests set up a world; helpers are tests too.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};

@@ -31,7 +31,7 @@ pub(super) struct Archive {
 
 #[derive(Default)]
 struct Entries {
-    files: BTreeMap<String, Arc<[u8]>>,
+    files: BTreeMap<String, Text>,
     /// Links named `.proto`, with their targets from the archive's top.
     links: BTreeMap<String, String>,
     problems: Vec<ReadProblem>,
@@ -73,18 +73,17 @@ impl Archive {
     }
 
     pub(super) fn has_folder(&self, folder: &str) -> bool {
-        let EntriesBelow { files, problems } = self.entries.below(folder);
-        files.count() + problems.count() > 0
+        self.entries.files_below(folder).next().is_some()
+            || self.entries.problems_below(folder).next().is_some()
     }
 
-    pub(super) fn find(&self, path: &str) -> Option<Arc<[u8]>> {
+    pub(super) fn find(&self, path: &str) -> Option<Text> {
         self.entries.files.get(path).cloned()
     }
 
     pub(super) fn read(&self, layout: &Layout) -> Gathered {
         let mut gathered = Gathered::default();
-        let EntriesBelow { files, problems } = self.entries.below(&self.top);
-        for (display, text) in files {
+        for (display, text) in self.entries.files_below(&self.top) {
             if let Some((root, path)) = layout.place(display) {
                 gathered.files.push(SourceFile {
                     path: path.into(),
@@ -96,7 +95,7 @@ impl Archive {
                 });
             }
         }
-        for (display, reason) in problems {
+        for (display, reason) in self.entries.problems_below(&self.top) {
             if layout.place(display).is_some() {
                 gathered.problem(display, reason);
             }
@@ -110,28 +109,17 @@ impl Archive {
     }
 }
 
-struct EntriesBelow<F, P> {
-    files: F,
-    problems: P,
-}
-
 impl Entries {
-    fn below<'e>(
-        &'e self,
-        folder: &'e str,
-    ) -> EntriesBelow<
-        impl Iterator<Item = (&'e str, &'e Arc<[u8]>)>,
-        impl Iterator<Item = (&'e str, &'e str)>,
-    > {
-        EntriesBelow {
-            files: self
-                .files
-                .iter()
-                .filter_map(move |(name, text)| Some((below(name, folder)?, text))),
-            problems: self.problems.iter().filter_map(move |problem| {
-                Some((below(&problem.path, folder)?, problem.reason.as_str()))
-            }),
-        }
+    /// The files in a folder, named from there.
+    fn files_below<'e>(&'e self, folder: &'e str) -> impl Iterator<Item = (&'e str, &'e Text)> {
+        self.files.iter().filter_map(move |(name, text)| Some((below(name, folder)?, text)))
+    }
+
+    /// The problems in a folder, each as name from there and reason.
+    fn problems_below<'e>(&'e self, folder: &'e str) -> impl Iterator<Item = (&'e str, &'e str)> {
+        self.problems
+            .iter()
+            .filter_map(move |it| Some((below(&it.path, folder)?, it.reason.as_str())))
     }
 
     fn problem(&mut self, path: String, reason: &str) {

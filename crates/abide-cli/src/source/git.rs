@@ -136,7 +136,7 @@ impl Revision {
     }
 
     /// The bytes of an imported file, by its path in the repository.
-    pub(super) fn find(&self, path: &str) -> Result<Option<(Arc<[u8]>, [u8; 20])>, SourceError> {
+    pub(super) fn find(&self, path: &str) -> Result<Option<(Text, [u8; 20])>, SourceError> {
         let repo = self.repository.to_thread_local();
         match walk_path(&repo, self.tree, path) {
             Ok(Some(Target { id, kind: EntryKind::Blob | EntryKind::BlobExecutable, .. })) => {
@@ -297,7 +297,7 @@ fn blob_id(id: ObjectId) -> [u8; 20] {
     bytes
 }
 
-fn read_blob(repo: &Repository, id: ObjectId) -> Result<Arc<[u8]>, DeadEnd> {
+fn read_blob(repo: &Repository, id: ObjectId) -> Result<Text, DeadEnd> {
     let blob = repo.find_object(id).map_err(|_| MISSING_OBJECT)?;
     if blob.data.len() as u64 > MAX_FILE { Err(TOO_LARGE) } else { Ok(blob.data.as_slice().into()) }
 }
