@@ -214,7 +214,7 @@ fn what_permissions_hide_is_a_problem_and_the_rest_is_read() {
     let folder = tree(&["a.proto", "file.proto", "folder/b.proto"]);
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
     for hidden in ["file.proto", "folder"] {
-        fs::set_permissions(folder.path().join(hidden), fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(folder.path().join(hidden), fs::Permissions::from_mode(0o000)).unwrap();
     }
     // Nothing is hidden from root, so this test runs itself as somebody else.
     let program = folder.path().join("program");
