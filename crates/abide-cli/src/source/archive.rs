@@ -1,0 +1,286 @@
+//! Proto trees in tar and zip archives, unpacked into memory and never onto the disk.
+
+use super::unpack::{self, Allowance, Compression};
+use super::*;
+use std::collections::BTreeMap;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Format {
+    Tar(Compression),
+    Zip,
+}
+
+/// The format that a file name claims.
+pub(super) fn format(name: &str) -> Option<Format> {
+    if name.ends_with(".zip") {
+        return Some(Format::Zip);
+    }
+    if name.ends_with(".tgz") {
+        return Some(Format::Tar(Compression::Gzip));
+    }
+    let (compression, name) = Compression::of_name(name);
+    name.ends_with(".tar").then_some(Format::Tar(compression))
+}
+
+/// An archive whose `.proto` files are in memory.
+pub(super) struct Archive {
+    /// The folder in the archive that is the tree.
+    pub(super) top: String,
+    entries: Entries,
+}
+
+#[derive(Default)]
+struct Entries {
+    files: BTreeMap<String, Text>,
+    /// Links named `.proto`, with their targets from the archive's top.
+    links: BTreeMap<String, String>,
+    problems: Vec<ReadProblem>,
+}
+
+impl Archive {
+    pub(super) fn open(
+        path: &Path,
+        name: &str,
+        format: Format,
+        subdir: &str,
+    ) -> Result<Self, SourceError> {
+        let failed = |reason: String| SourceError::unusable(name, reason);
+        let top = normalize(subdir)
+            .ok_or_else(|| failed("the folder after `:` leaves the archive".to_owned()))?;
+        let io_failed = |error: io::Error| failed(io_reason(&error));
+        if !fs::metadata(path).map_err(io_failed)?.is_file() {
+            return Err(failed(NOT_REGULAR.to_owned()));
+        }
+        let (file, size) = unpack::open(path).map_err(io_failed)?;
+        let mut allowance = Allowance::new(size);
+        let mut entries = match format {
+            Format::Tar(compression) => {
+                // A plain tar cannot grow: only the absolute limit applies.
+                if compression == Compression::None {
+                    allowance = Allowance::new(u64::MAX);
+                }
+                read_tar(file, compression, &mut allowance)
+            }
+            Format::Zip => read_zip(file, &mut allowance),
+        }
+        .map_err(failed)?;
+        entries.resolve();
+        let archive = Self { top, entries };
+        if !archive.has_folder(&archive.top) {
+            return Err(SourceError::NoProtoFiles { name: format!("{name}:{subdir}") });
+        }
+        Ok(archive)
+    }
+
+    pub(super) fn has_folder(&self, folder: &str) -> bool {
+        self.entries.files_below(folder).next().is_some()
+            || self.entries.problems_below(folder).next().is_some()
+    }
+
+    pub(super) fn find(&self, path: &str) -> Option<Text> {
+        self.entries.files.get(path).cloned()
+    }
+
+    pub(super) fn read(&self, layout: &Layout) -> Gathered {
+        let mut gathered = Gathered::default();
+        for (display, text) in self.entries.files_below(&self.top) {
+            if let Some((root, path)) = layout.place(display) {
+                gathered.files.push(SourceFile {
+                    path: path.into(),
+                    display: display.into(),
+                    root,
+                    imported: false,
+                    text: Arc::clone(text),
+                    blob: None,
+                });
+            }
+        }
+        for (display, reason) in self.entries.problems_below(&self.top) {
+            if layout.place(display).is_some() {
+                gathered.problem(display, reason);
+            }
+        }
+        for root in &layout.roots {
+            if !self.has_folder(&join(&self.top, root)) {
+                gathered.problem(root.as_str(), NO_ROOT);
+            }
+        }
+        gathered
+    }
+}
+
+impl Entries {
+    /// The files in a folder, named from there.
+    fn files_below<'e>(&'e self, folder: &'e str) -> impl Iterator<Item = (&'e str, &'e Text)> {
+        self.files.iter().filter_map(move |(name, text)| Some((below(name, folder)?, text)))
+    }
+
+    /// The problems in a folder, each as name from there and reason.
+    fn problems_below<'e>(&'e self, folder: &'e str) -> impl Iterator<Item = (&'e str, &'e str)> {
+        self.problems
+            .iter()
+            .filter_map(move |it| Some((below(&it.path, folder)?, it.reason.as_str())))
+    }
+
+    fn problem(&mut self, path: String, reason: &str) {
+        self.problems.push(ReadProblem { path, reason: reason.to_owned() });
+    }
+
+    fn file(&mut self, name: String, text: Vec<u8>) -> Result<(), String> {
+        self.refuse_second(&name)?;
+        self.files.insert(name, text.into());
+        Ok(())
+    }
+
+    /// Takes a link; a folder that is linked is not entered, as on disk.
+    fn link(&mut self, name: String, target: &[u8], from: &str) -> Result<(), String> {
+        let outside =
+            || format!("its link `{}` points outside the archive: remove it", shown(&name));
+        let target = std::str::from_utf8(target).map_err(|_| outside())?;
+        if is_absolute(target) {
+            return Err(outside());
+        }
+        let target = normalize(&join(from, target)).ok_or_else(outside)?;
+        if is_proto(name.as_bytes()) {
+            self.refuse_second(&name)?;
+            self.links.insert(name, target);
+        }
+        Ok(())
+    }
+
+    fn refuse_second(&self, name: &str) -> Result<(), String> {
+        if self.files.contains_key(name) || self.links.contains_key(name) {
+            return Err(format!("it holds `{}` twice: pack it again from one tree", shown(name)));
+        }
+        Ok(())
+    }
+
+    fn resolve(&mut self) {
+        let links = std::mem::take(&mut self.links);
+        for (name, target) in &links {
+            let mut target = target;
+            // Chains longer than what kernels follow are loops.
+            let text = (0..40).find_map(|_| match self.files.get(target) {
+                Some(text) => Some(Arc::clone(text)),
+                None => {
+                    target = links.get(target)?;
+                    None
+                }
+            });
+            match text {
+                Some(text) => drop(self.files.insert(name.clone(), text)),
+                None => self.problem(name.clone(), "it links to no `.proto` file of the archive"),
+            }
+        }
+    }
+}
+
+/// Whether a name counts from somewhere else than the archive's top, on any system.
+fn is_absolute(name: &str) -> bool {
+    let bytes = name.as_bytes();
+    name.starts_with('/')
+        || name.contains('\\')
+        || matches!(bytes, [letter, b':', ..] if letter.is_ascii_alphabetic())
+}
+
+/// The name of an entry from the archive's top; an error if it leaves the archive.
+fn entry_name(name: &[u8]) -> Result<String, String> {
+    let name = String::from_utf8_lossy(name);
+    // Any `..`, even one that stays inside: no honest archiver writes it.
+    if is_absolute(&name) || name.split('/').any(|part| part == "..") {
+        return Err(format!("its entry `{}` leaves the archive: pack it again", shown(&name)));
+    }
+    Ok(name.split('/').filter(|part| !matches!(*part, "" | ".")).collect::<Vec<_>>().join("/"))
+}
+
+fn read_entry(mut reader: impl Read, size: u64) -> io::Result<Option<Vec<u8>>> {
+    if size > MAX_FILE {
+        return Ok(None);
+    }
+    // The size is a claim until the bytes have come.
+    let mut text = Vec::with_capacity(size.min(1 << 20) as usize);
+    reader.read_to_end(&mut text)?;
+    Ok((text.len() as u64 <= MAX_FILE).then_some(text))
+}
+
+fn read_tar(
+    packed: impl Read,
+    compression: Compression,
+    allowance: &mut Allowance,
+) -> Result<Entries, String> {
+    let failed = |error: io::Error| unpack::reason(&error);
+    let mut entries = Entries::default();
+    let mut seen = false;
+    let mut archive =
+        tar::Archive::new(allowance.read(compression.unpack(packed).map_err(failed)?));
+    for entry in archive.entries().map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        seen = true;
+        let kind = entry.header().entry_type();
+        if kind.is_pax_global_extensions() {
+            continue;
+        }
+        let raw = entry.path_bytes().into_owned();
+        let name = entry_name(&raw)?;
+        let proto = is_proto(name.as_bytes());
+        if kind.is_symlink() || kind.is_hard_link() {
+            let target = entry.link_name_bytes().unwrap_or_default();
+            // A symbolic link counts from its own folder, a hard link from the archive's top.
+            let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
+            let from = if kind.is_symlink() { folder.to_owned() } else { String::new() };
+            entries.link(name, &target, &from)?;
+        } else if kind.is_dir() || !proto {
+        } else if !(kind.is_file() || kind.is_contiguous() || kind.is_gnu_sparse()) {
+            entries.problem(name, NOT_REGULAR);
+        } else if std::str::from_utf8(&raw).is_err() {
+            entries.problem(name, NOT_UNICODE);
+        } else {
+            let size = entry.size();
+            match read_entry(entry, size).map_err(failed)? {
+                Some(text) => entries.file(name, text)?,
+                None => entries.problem(name, TOO_LARGE),
+            }
+        }
+    }
+    if !seen {
+        return Err("it is an empty archive: pack it again".to_owned());
+    }
+    // Reading on to the end makes the checksum of the compression be looked at.
+    io::copy(&mut archive.into_inner(), &mut io::sink()).map_err(failed)?;
+    Ok(entries)
+}
+
+fn read_zip(packed: impl Read + io::Seek, allowance: &mut Allowance) -> Result<Entries, String> {
+    let damaged = |error: zip::result::ZipError| unpack::reason(&error.into());
+    let mut entries = Entries::default();
+    let mut archive = zip::ZipArchive::new(packed).map_err(damaged)?;
+    if archive.has_duplicate_names() {
+        return Err("it holds two entries of the same name: pack it again from one tree".to_owned());
+    }
+    for index in 0..archive.len() {
+        let mut entry = archive.by_index(index).map_err(damaged)?;
+        let raw = entry.name_raw().to_vec();
+        let name = entry_name(&raw)?;
+        let proto = is_proto(name.as_bytes());
+        if entry.is_symlink() {
+            let mut target = Vec::new();
+            allowance
+                .read(&mut entry)
+                .read_to_end(&mut target)
+                .map_err(|error| unpack::reason(&error))?;
+            let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
+            entries.link(name, &target, &folder)?;
+        } else if entry.is_dir() || !proto {
+        } else if std::str::from_utf8(&raw).is_err() {
+            entries.problem(name, NOT_UNICODE);
+        } else {
+            let size = entry.size();
+            let text = read_entry(allowance.read(entry), size);
+            match text.map_err(|error| unpack::reason(&error))? {
+                Some(text) => entries.file(name, text)?,
+                None => entries.problem(name, TOO_LARGE),
+            }
+        }
+    }
+    Ok(entries)
+}

@@ -1,0 +1,460 @@
+//! Trees at a revision, read from the object store of the enclosing repository.
+
+use super::*;
+
+use gix::bstr::{BStr, ByteSlice};
+use gix::objs::tree::EntryKind;
+use gix::{ObjectId, Repository, ThreadSafeRepository};
+use rayon::prelude::*;
+
+/// How many links a path may lead through, as in most kernels: more are a loop.
+const MAX_LINKS: u32 = 40;
+
+/// How many entries a tree may have: ten folders that hold each other ten times over would
+/// otherwise keep the walk busy for ever.
+const MAX_ENTRIES: usize = 10_000_000;
+
+/// The tree at a revision.
+pub(super) struct Revision {
+    repository: ThreadSafeRepository,
+    /// What messages call it.
+    name: String,
+    /// The tree of the whole revision.
+    tree: ObjectId,
+    /// The folder in the repository that is the tree, as the user knows it.
+    pub(super) top: String,
+    /// The same with links resolved, and its object.
+    folder: (String, ObjectId),
+    work: Option<PathBuf>,
+}
+
+/// An object at the end of a path.
+struct Target {
+    /// The path with links resolved.
+    path: String,
+    id: ObjectId,
+    kind: EntryKind,
+}
+
+/// Why a path in a revision leads nowhere, as one phrase.
+type DeadEnd = &'static str;
+
+const LEAVES: DeadEnd =
+    "it links to a place outside the repository, which the revision does not hold";
+const LOOPS: DeadEnd = "it links to itself";
+const MISSING_OBJECT: DeadEnd = "objects are missing or damaged: run `git fsck`, or in a partial clone `git fetch --refetch --no-filter`";
+
+impl Revision {
+    /// Opens `REV`, `REV:SUBDIR`, `REV...` or `REV...:SUBDIR`; the second result is a note.
+    pub(super) fn open(
+        spec: &str,
+        options: &SourceOptions,
+    ) -> Result<(Self, Option<String>), SourceError> {
+        let name = format!("git:{spec}");
+        let failed = |reason: &str| SourceError::unusable(name.as_str(), reason);
+        let (revision, subdir) = split_subdir(spec);
+        let discovery = gix::discover::upwards::Options {
+            // A ceiling elsewhere is no reason to find nothing; git does not mind either.
+            match_ceiling_dir_or_error: false,
+            ..Default::default()
+        };
+        let repository = ThreadSafeRepository::discover_with_environment_overrides_opts(
+            options.base,
+            discovery,
+            Default::default(),
+        )
+        .map_err(|error| SourceError::NoRepository {
+            base: options.base.display().to_string(),
+            reason: one_line(&error),
+        })?;
+        let repo = repository.to_thread_local();
+        let work = repo.workdir().map(canonical);
+        let mut note = None;
+        let object = match revision.strip_suffix("...") {
+            None => resolve_revision(&repo, revision)?,
+            Some(revision) => {
+                let with = options.merge_with.unwrap_or("HEAD");
+                let with = with.strip_prefix("git:").map_or(with, |spec| split_subdir(spec).0);
+                let with = with.strip_suffix("...").unwrap_or(with);
+                let (base, head) = merge_base(&repo, revision, with)?;
+                if base == head {
+                    let but = if options.merge_with.is_none() {
+                        " but what is not committed"
+                    } else {
+                        ""
+                    };
+                    note = Some(format!(
+                        "the merge base of `{}` and `{}` is `{}` itself: there is nothing to compare{but}",
+                        shown(revision),
+                        shown(with),
+                        shown(with),
+                    ));
+                }
+                base
+            }
+        };
+        let tree = repo
+            .find_object(object)
+            .and_then(|object| Ok(object.peel_to_tree()?.id))
+            .map_err(|_| failed("it names no commit, or its objects are missing"))?;
+        let top = match (subdir, &work) {
+            (Some(subdir), _) => normalize(subdir),
+            (None, None) => Some(String::new()),
+            (None, Some(work)) => Some(relative(&canonical(options.base), work).ok_or_else(|| {
+                failed("its repository does not hold the folder that is judged: name one, as in `git:REV:SUBDIR`")
+            })?),
+        }
+        .ok_or_else(|| failed("the folder leaves the repository"))?;
+        let folder = walk_path(&repo, tree, &top)
+            .map_err(failed)?
+            .filter(|target| target.kind == EntryKind::Tree)
+            .ok_or_else(|| {
+                failed(&format!(
+                    "the revision has no folder `{}`: name another, as in `git:REV:SUBDIR`",
+                    shown(&top)
+                ))
+            })?;
+        drop(repo);
+        let folder = (folder.path, folder.id);
+        Ok((Self { repository, name, tree, top, folder, work }, note))
+    }
+
+    /// Where an import path is: in the revision, if it has such a folder, or on disk.
+    pub(super) fn locate(&self, written: &str, base: &Path) -> Option<Mount> {
+        let folder = match &self.work {
+            Some(work) => relative(&canonical(&base.join(written)), work)?,
+            None if Path::new(written).is_absolute() => return None,
+            None => normalize(written)?,
+        };
+        let repo = self.repository.to_thread_local();
+        let target = walk_path(&repo, self.tree, &folder).ok()??;
+        (target.kind == EntryKind::Tree).then_some(Mount::Inside(folder))
+    }
+
+    fn failed(&self, reason: impl fmt::Display) -> SourceError {
+        SourceError::unusable(self.name.as_str(), reason)
+    }
+
+    /// The bytes of an imported file, by its path in the repository.
+    pub(super) fn find(&self, path: &str) -> Result<Option<(Text, [u8; 20])>, SourceError> {
+        let repo = self.repository.to_thread_local();
+        match walk_path(&repo, self.tree, path) {
+            Ok(Some(Target { id, kind: EntryKind::Blob | EntryKind::BlobExecutable, .. })) => {
+                Ok(Some((read_blob(&repo, id).map_err(|reason| self.failed(reason))?, blob_id(id))))
+            }
+            Ok(_) | Err(LEAVES | LOOPS) => Ok(None),
+            Err(reason) => Err(self.failed(reason)),
+        }
+    }
+
+    /// Reads what a walk of the same folder on disk would judge, were it checked out.
+    pub(super) fn read(&self, layout: &Layout) -> Result<Gathered, SourceError> {
+        let repo = self.repository.to_thread_local();
+        let mut gathered = Gathered::default();
+        let mut found = Vec::new();
+        let mut entries = 0;
+        for (root, folder) in layout.roots.iter().enumerate() {
+            let place = join(&self.folder.0, folder);
+            match walk_path(&repo, self.tree, &place) {
+                Ok(Some(Target { id, kind: EntryKind::Tree, .. })) => {
+                    // A stack of its own: the depth is the author's choice.
+                    let mut folders = vec![(id, String::new())];
+                    while let Some((id, folder)) = folders.pop() {
+                        let tree = repo.find_tree(id).map_err(|_| self.failed(MISSING_OBJECT))?;
+                        for entry in tree.iter() {
+                            let entry = entry.map_err(|_| self.failed(MISSING_OBJECT))?;
+                            entries += 1;
+                            if entries > MAX_ENTRIES {
+                                return Err(
+                                    self.failed("its tree has more than ten million entries")
+                                );
+                            }
+                            let entry = Entry {
+                                name: entry.filename(),
+                                kind: entry.mode().kind(),
+                                id: entry.object_id(),
+                            };
+                            self.visit(
+                                &repo,
+                                layout,
+                                root,
+                                &folder,
+                                entry,
+                                &mut Visit {
+                                    folders: &mut folders,
+                                    found: &mut found,
+                                    gathered: &mut gathered,
+                                },
+                            );
+                        }
+                    }
+                }
+                Ok(_) => gathered.problem(folder.as_str(), NO_ROOT),
+                Err(reason) => gathered.problem(folder.as_str(), reason),
+            }
+        }
+        let read: Vec<Result<SourceFile, ReadProblem>> = found
+            .into_par_iter()
+            .map_init(
+                || self.repository.to_thread_local(),
+                |repo, (root, path, id): (usize, String, ObjectId)| {
+                    let display = layout.display(root, &path);
+                    match read_blob(repo, id) {
+                        Ok(text) => Ok(SourceFile {
+                            path: path.into(),
+                            display: display.into(),
+                            root: root as u32,
+                            imported: false,
+                            text,
+                            blob: Some(blob_id(id)),
+                        }),
+                        Err(reason) => {
+                            Err(ReadProblem { path: display, reason: reason.to_owned() })
+                        }
+                    }
+                },
+            )
+            .collect();
+        for file in read {
+            match file {
+                Ok(file) => gathered.files.push(file),
+                Err(problem) => gathered.problems.push(problem),
+            }
+        }
+        Ok(gathered)
+    }
+
+    fn visit(
+        &self,
+        repo: &Repository,
+        layout: &Layout,
+        root: usize,
+        folder: &str,
+        entry: Entry,
+        to: &mut Visit,
+    ) {
+        let lossy = entry.name.to_str_lossy();
+        if is_skipped(&lossy) && (lossy != "node_modules" || entry.kind == EntryKind::Tree) {
+            return;
+        }
+        let path = join(folder, &lossy);
+        let display = layout.display(root, &path);
+        let is_proto = is_proto(entry.name);
+        match entry.kind {
+            EntryKind::Tree if layout.ends_at(&display) => {}
+            EntryKind::Tree => to.folders.push((entry.id, path)),
+            EntryKind::Commit => to.gathered.notes.push(format!(
+                "the submodule `{}` was not entered: its files are not in this repository",
+                shown(&display)
+            )),
+            _ if is_proto && entry.name.to_str().is_err() => {
+                to.gathered.problem(display, NOT_UNICODE);
+            }
+            EntryKind::Blob | EntryKind::BlobExecutable if is_proto => {
+                to.found.push((root, path, entry.id));
+            }
+            EntryKind::Blob | EntryKind::BlobExecutable => {}
+            EntryKind::Link => match walk_path(repo, self.tree, &join(&self.folder.0, &display)) {
+                Ok(Some(Target { kind: EntryKind::Tree, .. })) => {
+                    if !layout.ends_at(&display) {
+                        to.gathered.notes.push(format!(
+                            "the linked folder `{}` was not entered: name it in `roots` to judge it",
+                            shown(&display)
+                        ));
+                    }
+                }
+                Ok(Some(Target {
+                    id, kind: EntryKind::Blob | EntryKind::BlobExecutable, ..
+                })) if is_proto => {
+                    to.found.push((root, path, id));
+                }
+                _ if !is_proto => {}
+                Ok(_) => to.gathered.problem(display, "it links to no file of the revision"),
+                Err(reason) => to.gathered.problem(display, reason),
+            },
+        }
+    }
+}
+
+/// An entry of a git tree.
+struct Entry<'t> {
+    name: &'t BStr,
+    kind: EntryKind,
+    id: ObjectId,
+}
+
+/// What the walk still has to do, and what it has found.
+struct Visit<'v> {
+    folders: &'v mut Vec<(ObjectId, String)>,
+    found: &'v mut Vec<(usize, String, ObjectId)>,
+    gathered: &'v mut Gathered,
+}
+
+fn blob_id(id: ObjectId) -> [u8; 20] {
+    let mut bytes = [0; 20];
+    // The repository is a SHA-1 one, or it could not have been opened.
+    bytes.copy_from_slice(&id.as_slice()[..20]);
+    bytes
+}
+
+fn read_blob(repo: &Repository, id: ObjectId) -> Result<Text, DeadEnd> {
+    let blob = repo.find_object(id).map_err(|_| MISSING_OBJECT)?;
+    if blob.data.len() as u64 > MAX_FILE { Err(TOO_LARGE) } else { Ok(blob.data.as_slice().into()) }
+}
+
+/// Follows a path from a tree, through links, as the kernel does in a checkout.
+fn walk_path(repo: &Repository, tree: ObjectId, path: &str) -> Result<Option<Target>, DeadEnd> {
+    let push = |todo: &mut Vec<String>, path: &str| {
+        todo.extend(path.split('/').rev().map(str::to_owned));
+    };
+    let mut todo = Vec::new();
+    push(&mut todo, path);
+    // The folders that lead to where the walk is, with their names.
+    let mut done: Vec<(String, ObjectId)> = Vec::new();
+    let mut end = (tree, EntryKind::Tree);
+    let mut links = 0;
+    while let Some(name) = todo.pop() {
+        match name.as_str() {
+            "" | "." => continue,
+            ".." => {
+                if done.pop().is_none() {
+                    return Err(LEAVES);
+                }
+                end = (done.last().map_or(tree, |(_, id)| *id), EntryKind::Tree);
+                continue;
+            }
+            _ => {}
+        }
+        if end.1 != EntryKind::Tree {
+            return Ok(None);
+        }
+        let folder = repo.find_tree(end.0).map_err(|_| MISSING_OBJECT)?;
+        let mut entries = folder.iter();
+        let entry = loop {
+            match entries.next() {
+                Some(Ok(entry)) if entry.filename() == name.as_str() => break entry,
+                Some(Ok(_)) => {}
+                Some(Err(_)) => return Err(MISSING_OBJECT),
+                None => return Ok(None),
+            }
+        };
+        let kind = entry.mode().kind();
+        if kind == EntryKind::Link {
+            links += 1;
+            if links > MAX_LINKS {
+                return Err(LOOPS);
+            }
+            let target = repo.find_object(entry.object_id()).map_err(|_| MISSING_OBJECT)?;
+            let Ok(target) = target.data.to_str() else { return Ok(None) };
+            if target.starts_with('/') {
+                return Err(LEAVES);
+            }
+            push(&mut todo, target);
+        } else {
+            end = (entry.object_id(), kind);
+            done.push((name, end.0));
+        }
+    }
+    let path = done.into_iter().map(|(name, _)| name).collect::<Vec<_>>().join("/");
+    Ok(Some(Target { path, id: end.0, kind: end.1 }))
+}
+
+/// The object that a revision names, as `git rev-parse` finds it.
+fn resolve_revision(repo: &Repository, revision: &str) -> Result<ObjectId, SourceError> {
+    let parsed = if revision.is_empty() { None } else { repo.rev_parse_single(revision).ok() };
+    parsed.map(|id| id.detach()).ok_or_else(|| SourceError::UnknownRevision {
+        revision: revision.to_owned(),
+        advice: fetch_advice(repo, revision),
+    })
+}
+
+fn resolve_commit(repo: &Repository, revision: &str) -> Result<ObjectId, SourceError> {
+    let id = resolve_revision(repo, revision)?;
+    repo.find_object(id).and_then(|object| Ok(object.peel_to_commit()?.id)).map_err(|_| {
+        SourceError::UnknownRevision {
+            revision: revision.to_owned(),
+            advice: "it names no commit, so it has no merge base: give a branch, a tag or a commit"
+                .to_owned(),
+        }
+    })
+}
+
+/// The best common ancestor of two revisions, and the second of them.
+fn merge_base(
+    repo: &Repository,
+    revision: &str,
+    with: &str,
+) -> Result<(ObjectId, ObjectId), SourceError> {
+    let (one, two) = (resolve_commit(repo, revision)?, resolve_commit(repo, with)?);
+    match repo.merge_base(one, two) {
+        Ok(Some(base)) => Ok((base.detach(), two)),
+        found => Err(SourceError::NoMergeBase {
+            revision: revision.to_owned(),
+            with: with.to_owned(),
+            advice: if repo.is_shallow().unwrap_or(false) {
+                "the history is shallow, run `git fetch --unshallow`".to_owned()
+            } else if found.is_err() {
+                MISSING_OBJECT.to_owned()
+            } else {
+                "their histories are unrelated, give the revision itself without `...`".to_owned()
+            },
+        }),
+    }
+}
+
+/// What to run so that a revision becomes known.
+fn fetch_advice(repo: &Repository, revision: &str) -> String {
+    // `main~3` needs `main` first, then a history that is deep enough.
+    let name = &revision[..revision.find(['~', '^', '@', '{']).unwrap_or(revision.len())];
+    if name.is_empty() && revision.is_empty() {
+        return "write one after `git:`, as in `git:main`".to_owned();
+    }
+    if revision.contains("..") {
+        return "it is a range: give one revision, or `REV...` for the merge base".to_owned();
+    }
+    if name != revision && (name.is_empty() || repo.rev_parse_single(name).is_ok()) {
+        return match repo.is_shallow() {
+            Ok(true) => "the history is shallow, run `git fetch --unshallow`".to_owned(),
+            _ => "the history does not reach that far back".to_owned(),
+        };
+    }
+    if name == "HEAD" {
+        return "the repository has no commit yet".to_owned();
+    }
+    let remotes = repo.remote_names();
+    let Some(remote) = remotes
+        .iter()
+        .map(|name| name.to_str_lossy())
+        .find(|remote| remote == "origin")
+        .or_else(|| remotes.iter().next().map(|name| name.to_str_lossy()))
+    else {
+        return "check its spelling with `git branch --all` and `git tag`".to_owned();
+    };
+    let of_remote = remotes.iter().find_map(|remote| {
+        let remote = remote.to_str().ok()?;
+        let name = name.strip_prefix("refs/remotes/").unwrap_or(name);
+        Some((remote, below(name, remote)?))
+    });
+    let hex = name.len() >= 4 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let version = name.strip_prefix('v').unwrap_or(name).starts_with(|c: char| c.is_ascii_digit());
+    if let Some((remote, branch)) = of_remote {
+        format!("run `git fetch {remote} {branch}:refs/remotes/{remote}/{branch}`")
+    } else if hex && name.len() == 40 {
+        format!("run `git fetch {remote} {name}`")
+    } else if hex {
+        match repo.is_shallow() {
+            Ok(true) => format!("run `git fetch --unshallow {remote}`"),
+            _ => format!("run `git fetch {remote}`"),
+        }
+    } else if let Some(tag) = name.strip_prefix("refs/tags/").or(version.then_some(name)) {
+        format!("run `git fetch {remote} tag {tag}`")
+    } else {
+        let branch = name.strip_prefix("refs/heads/").unwrap_or(name);
+        format!("run `git fetch {remote} {branch}:{branch}`")
+    }
+}
+
+/// What a foreign error says, on one line.
+fn one_line(error: &dyn fmt::Display) -> String {
+    error.to_string().lines().next().unwrap_or_default().to_owned()
+}

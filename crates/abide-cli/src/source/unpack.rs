@@ -1,0 +1,115 @@
+//! Decompression that stops before it fills the memory.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::Path;
+
+/// The most that a source may unpack to: a hundred times the largest public proto trees, and
+/// still within the memory of a build machine.
+pub(super) const MAX_UNPACKED: u64 = 4 << 30;
+
+/// The highest believable ratio of unpacked to packed size: trees of protos reach 30.
+pub(super) const MAX_RATIO: u64 = 200;
+
+/// What may unpack at any ratio, since it does no harm.
+pub(super) const ANY_RATIO: u64 = 64 << 20;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Compression {
+    None,
+    Gzip,
+    Zstd,
+}
+
+impl Compression {
+    /// The compression that a file name claims, and the name without that claim.
+    pub(super) fn of_name(name: &str) -> (Self, &str) {
+        if let Some(name) = name.strip_suffix(".gz") {
+            (Self::Gzip, name)
+        } else if let Some(name) = name.strip_suffix(".zst") {
+            (Self::Zstd, name)
+        } else {
+            (Self::None, name)
+        }
+    }
+
+    /// The compression that the first bytes show (RFC 1952, section 2.3.1; RFC 8878, section 3.1.1).
+    pub(super) fn of_content(bytes: &[u8]) -> Self {
+        match bytes {
+            [0x1f, 0x8b, ..] => Self::Gzip,
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Self::Zstd,
+            _ => Self::None,
+        }
+    }
+
+    pub(super) fn unpack<'r>(self, packed: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
+        Ok(match self {
+            Self::None => Box::new(packed),
+            Self::Gzip => Box::new(flate2::read::MultiGzDecoder::new(packed)),
+            Self::Zstd => Box::new(zstd::stream::read::Decoder::new(packed)?),
+        })
+    }
+}
+
+/// How much a source of a certain packed size may still unpack to.
+pub(super) struct Allowance {
+    left: u64,
+    limit: u64,
+}
+
+impl Allowance {
+    pub(super) fn new(packed: u64) -> Self {
+        let limit = packed.saturating_mul(MAX_RATIO).clamp(ANY_RATIO, MAX_UNPACKED);
+        Self { left: limit, limit }
+    }
+
+    /// A reader that fails once more than the allowance has come out of it.
+    pub(super) fn read<R: Read>(&mut self, inner: R) -> Bounded<'_, R> {
+        Bounded { inner, allowance: self }
+    }
+}
+
+pub(super) struct Bounded<'a, R> {
+    inner: R,
+    allowance: &'a mut Allowance,
+}
+
+impl<R: Read> Read for Bounded<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        match self.allowance.left.checked_sub(read as u64) {
+            Some(left) => self.allowance.left = left,
+            None => {
+                return Err(io::Error::new(
+                    io::ErrorKind::FileTooLarge,
+                    format!(
+                        "it unpacks to more than {} MiB, far beyond what protos need (at most {} GiB, \
+                         and {MAX_RATIO} times its size): it looks like a decompression bomb",
+                        self.allowance.limit >> 20,
+                        MAX_UNPACKED >> 30,
+                    ),
+                ));
+            }
+        }
+        Ok(read)
+    }
+}
+
+/// Opens a file for sequential reading, with its size.
+pub(super) fn open(path: &Path) -> io::Result<(BufReader<File>, u64)> {
+    let file = File::open(path)?;
+    let size = file.metadata()?.len();
+    Ok((BufReader::with_capacity(1 << 16, file), size))
+}
+
+/// One phrase for what went wrong while unpacking.
+pub(super) fn reason(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => "it ends too early: write or download it again".to_owned(),
+        io::ErrorKind::FileTooLarge => error.to_string(),
+        io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData | io::ErrorKind::Other => {
+            format!("it is damaged or not of the kind its name says ({error})")
+        }
+        _ => super::io_reason(error),
+    }
+}

@@ -1,0 +1,82 @@
+//! Writing files so that no reader ever sees half of one.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Writes `bytes` to `target`, or to standard output when it is absent or `-`.
+///
+/// A file is written beside its target and renamed over it: after an interruption the old or the
+/// new content is there, never a part. A link keeps pointing at what is written, permissions are
+/// kept, and folders on the way are created. A reader of standard output that has gone away, as
+/// `| head` does, is no error.
+pub fn write(target: Option<&Path>, bytes: &[u8]) -> io::Result<()> {
+    match target {
+        Some(target) if target != Path::new("-") => write_file(target, bytes),
+        _ => write_stream(&mut io::stdout().lock(), bytes),
+    }
+}
+
+fn write_stream(stream: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
+    match stream.write_all(bytes).and_then(|()| stream.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
+}
+
+fn write_file(target: &Path, bytes: &[u8]) -> io::Result<()> {
+    // Renaming over a link would replace the link and leave its file as it was.
+    let target = fs::canonicalize(target).unwrap_or_else(|_| target.to_owned());
+    let old = match fs::metadata(&target) {
+        Ok(old) if old.is_file() => Some(old),
+        // A device or a pipe cannot be replaced; it takes the bytes as they come.
+        Ok(old) if !old.is_dir() => {
+            return write_stream(&mut fs::OpenOptions::new().write(true).open(&target)?, bytes);
+        }
+        Ok(_) => return Err(io::Error::from(io::ErrorKind::IsADirectory)),
+        Err(_) => None,
+    };
+    let folder = match target.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
+        _ => PathBuf::from("."),
+    };
+    fs::create_dir_all(&folder)?;
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".abide-");
+    #[cfg(unix)]
+    if old.is_none() {
+        use std::os::unix::fs::PermissionsExt;
+        // What any other program would create; the umask takes its part away.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    let mut file = builder.tempfile_in(&folder)?;
+    file.write_all(bytes)?;
+    if let Some(old) = old {
+        file.as_file().set_permissions(old.permissions())?;
+    }
+    file.persist(&target).map_err(|error| error.error)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Closed(io::ErrorKind);
+
+    impl Write for Closed {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(self.0.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_closed_pipe_is_no_error_and_a_full_disk_is() {
+        assert!(write_stream(&mut Closed(io::ErrorKind::BrokenPipe), b"x").is_ok());
+        assert!(write_stream(&mut Closed(io::ErrorKind::StorageFull), b"x").is_err());
+    }
+}

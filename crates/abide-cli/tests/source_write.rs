@@ -1,0 +1,46 @@
+//! Writing files.
+#![allow(clippy::disallowed_methods, clippy::unwrap_used)] // Tests set up a world; helpers are tests too.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use abide_cli::write::write;
+use tempfile::TempDir;
+
+#[test]
+fn a_file_is_replaced_and_keeps_its_permissions() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("new/a.proto");
+    write(Some(&file), b"one").unwrap();
+    assert_eq!(fs::read(&file).unwrap(), b"one");
+    assert_ne!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o750)).unwrap();
+    let before = fs::File::open(&file).unwrap();
+    write(Some(&file), b"two").unwrap();
+    assert_eq!(fs::read(&file).unwrap(), b"two");
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o750);
+    // Whoever has the file open keeps reading the old one: it was renamed over, not rewritten.
+    assert_eq!(std::io::read_to_string(before).unwrap(), "one");
+    assert_eq!(fs::read_dir(folder.path().join("new")).unwrap().count(), 1);
+}
+
+#[test]
+fn a_link_keeps_pointing_at_what_is_written() {
+    let folder = TempDir::new().unwrap();
+    let (file, link) = (folder.path().join("a"), folder.path().join("b"));
+    fs::write(&file, "one").unwrap();
+    symlink("a", &link).unwrap();
+    write(Some(&link), b"two").unwrap();
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!(fs::read(&file).unwrap(), b"two");
+}
+
+#[test]
+fn a_failure_leaves_nothing_behind() {
+    let folder = TempDir::new().unwrap();
+    assert!(write(Some(folder.path()), b"x").is_err());
+    fs::write(folder.path().join("file"), "").unwrap();
+    assert!(write(Some(&folder.path().join("file/below")), b"x").is_err());
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    write(Some("/dev/null".as_ref()), b"x").unwrap();
+}
