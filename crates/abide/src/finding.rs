@@ -1,6 +1,8 @@
 //! Judgements with places.
 
 use abide_schema::Place;
+use abide_syntax::Span;
+use sha2::{Digest, Sha256};
 
 /// How much a finding matters; policy decides it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -11,6 +13,38 @@ pub enum Severity {
     Warning,
     /// Must be mended or waived.
     Error,
+}
+
+impl Severity {
+    /// The word for it in configuration and reports.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Severity::Note => "note",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        }
+    }
+}
+
+/// Where a finding stands.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Location {
+    /// In a file of the tree.
+    Tree(Place),
+    /// In `abide.toml`, at these bytes.
+    Config(Span),
+    /// In `abide.accepted`, at these bytes.
+    Accepted(Span),
+}
+
+impl Location {
+    /// The place in the tree, where it is one.
+    pub fn place(&self) -> Option<Place> {
+        match self {
+            Location::Tree(place) => Some(*place),
+            Location::Config(_) | Location::Accepted(_) => None,
+        }
+    }
 }
 
 /// Another place that explains a finding.
@@ -35,7 +69,7 @@ pub struct Finding {
     /// What is wrong.
     pub message: String,
     /// Where.
-    pub place: Place,
+    pub location: Location,
     /// What is read at that place, where the message alone does not tell.
     pub at: Option<String>,
     /// The full name of the element it concerns: a type, a package or a file.
@@ -53,4 +87,19 @@ pub struct Finding {
     pub facts: Vec<String>,
     /// Why it has its severity, such as ``by `[[override]]` …``.
     pub severity_reason: Option<String>,
+}
+
+impl Finding {
+    /// What names this finding across runs and edits elsewhere: the first 16
+    /// hex digits of a SHA-256 over rule, element and facts.
+    pub fn fingerprint(&self) -> String {
+        let mut hash = Sha256::new();
+        let parts = [self.rule, self.element.as_str()];
+        for part in parts.into_iter().chain(self.facts.iter().map(String::as_str)) {
+            // The length keeps `a` + `bc` from being `ab` + `c`.
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part.as_bytes());
+        }
+        hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    }
 }

@@ -3,10 +3,24 @@
 //! Pure functions over [`abide_schema::Tree`]: nothing here does I/O, reads a
 //! clock or prints.
 
+mod accepted;
+mod check;
+mod config;
 mod finding;
+mod policy;
+mod preset;
 mod rule;
 mod rules;
+mod waiver;
 
-pub use finding::{Finding, Label, Severity};
+pub use accepted::Accepted;
+pub use check::{Options, Report, check};
+pub use config::{Config, ConfigError, VersionIn};
+pub use finding::{Finding, Label, Location, Severity};
+pub use policy::{
+    Calendar, Closure, ConfigWaiver, DependencyPolicy, Edge, Glob, PackagePolicy, Policy,
+    UpgradePolicy, WaiverTarget,
+};
+pub use preset::Preset;
 pub use rule::{Check, Context, Group, Rule, Sink};
 pub use rules::RULES;

@@ -1,8 +1,11 @@
 //! What a rule is.
 
 use abide_schema::{Element, File, Package, Place, Tree};
+use jiff::civil::Date;
 
-use crate::finding::{Finding, Label, Severity};
+use crate::finding::{Finding, Label, Location, Severity};
+use crate::policy::Policy;
+use crate::rules::RULES;
 
 /// The families of rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -17,6 +20,23 @@ pub enum Group {
     Lifecycle,
     /// The tool's own bookkeeping: waivers and configuration.
     Policy,
+}
+
+impl Group {
+    /// Every family.
+    pub const ALL: &[Group] =
+        &[Group::Language, Group::Layout, Group::Dependencies, Group::Lifecycle, Group::Policy];
+
+    /// Its name in configuration.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Group::Language => "language",
+            Group::Layout => "layout",
+            Group::Dependencies => "dependencies",
+            Group::Lifecycle => "lifecycle",
+            Group::Policy => "policy",
+        }
+    }
 }
 
 /// A rule, declared in one place: `rules/<id>.rs`, with its page
@@ -37,10 +57,19 @@ pub struct Rule {
     /// The rules of other tools that fire on the same defect: `buf:ID`,
     /// `aip:NUMBER`.
     pub aliases: &'static [&'static str],
+    /// Whether it says nothing about elements that are work in progress.
+    pub spares_work_in_progress: bool,
     /// Its page.
     pub page: &'static str,
     /// What it looks at.
     pub check: Check,
+}
+
+impl Rule {
+    /// The rule with this id.
+    pub fn find(id: &str) -> Option<&'static Rule> {
+        RULES.binary_search_by(|rule| rule.id.cmp(id)).ok().map(|at| RULES[at])
+    }
 }
 
 /// What a rule subscribes to. The walk over the tree is written once, in the
@@ -65,6 +94,12 @@ pub enum Check {
 pub struct Context<'t> {
     /// The tree.
     pub tree: &'t Tree,
+    /// The settings it is judged by.
+    pub policy: &'t Policy,
+    /// The day it is judged on.
+    pub as_of: Date,
+    /// The old tree, where the run has one.
+    pub baseline: Option<&'t Tree>,
 }
 
 /// Where a rule puts what it finds.
@@ -89,7 +124,7 @@ impl Sink {
             rule: self.rule,
             severity: Severity::Error,
             message: message.into(),
-            place,
+            location: Location::Tree(place),
             at: None,
             element: element.into(),
             package: package.to_owned(),

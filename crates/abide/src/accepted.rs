@@ -1,0 +1,90 @@
+//! Findings that were there when the tool was adopted.
+
+use abide_syntax::Span;
+
+use crate::config::ConfigError;
+use crate::finding::Finding;
+
+/// The content of `abide.accepted`: the fingerprints of findings that are not
+/// reported. One line each, sorted, so that two branches merge line by line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Accepted {
+    lines: Vec<AcceptedLine>,
+}
+
+/// A line of `abide.accepted`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct AcceptedLine {
+    pub(crate) rule: String,
+    pub(crate) element: String,
+    pub(crate) fingerprint: String,
+    pub(crate) span: Span,
+}
+
+const HEADER: &str = "\
+# Findings that were there when Abide was adopted; none of them is reported.
+# A line is RULE ELEMENT FINGERPRINT. Mend a finding and delete its line;
+# `abide check --accept` writes this file anew.
+";
+
+impl Accepted {
+    /// Reads `abide.accepted`; every malformed line is an error.
+    pub fn parse(text: &str) -> Result<Accepted, Vec<ConfigError>> {
+        let mut lines = Vec::new();
+        let mut errors = Vec::new();
+        let mut start = 0;
+        for line in text.split_inclusive('\n') {
+            let content = line.trim_end();
+            let span = Span::new(start as u32, (start + content.len()) as u32);
+            start += line.len();
+            if content.is_empty() || content.starts_with('#') {
+                continue;
+            }
+            let words: Vec<&str> = content.split_whitespace().collect();
+            match words[..] {
+                [rule, element, fingerprint] if is_fingerprint(fingerprint) => {
+                    lines.push(AcceptedLine {
+                        rule: rule.to_owned(),
+                        element: element.to_owned(),
+                        fingerprint: fingerprint.to_owned(),
+                        span,
+                    });
+                }
+                _ => errors.push(ConfigError {
+                    message: "expected a rule, an element and a fingerprint".to_owned(),
+                    span,
+                    help: Some("`abide check --accept` writes this file anew".to_owned()),
+                }),
+            }
+        }
+        if errors.is_empty() { Ok(Accepted { lines }) } else { Err(errors) }
+    }
+
+    /// The text of an `abide.accepted` that holds these findings.
+    pub fn text<'f>(findings: impl IntoIterator<Item = &'f Finding>) -> String {
+        let mut lines: Vec<String> = findings
+            .into_iter()
+            .map(|finding| {
+                // An element never holds white space, but the path of a file may.
+                let element: String = finding
+                    .element
+                    .chars()
+                    .map(|it| if it.is_whitespace() || it.is_control() { '?' } else { it })
+                    .collect();
+                let element = if element.is_empty() { "-" } else { &element };
+                format!("{} {element} {}\n", finding.rule, finding.fingerprint())
+            })
+            .collect();
+        lines.sort();
+        lines.dedup();
+        HEADER.to_owned() + &lines.concat()
+    }
+
+    pub(crate) fn lines(&self) -> &[AcceptedLine] {
+        &self.lines
+    }
+}
+
+fn is_fingerprint(text: &str) -> bool {
+    text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}

@@ -1,0 +1,638 @@
+//! `abide.toml`, with a place for every error.
+
+use std::collections::BTreeMap;
+
+use abide_schema::Stability;
+use abide_syntax::Span;
+use jiff::civil::Date;
+use toml_edit::{Document, Item, TableLike, Value};
+
+use crate::finding::Severity;
+use crate::policy::{
+    Closure, ConfigWaiver, Edge, Glob, Layer, Levels, Override, Policy, WaiverTarget,
+};
+use crate::preset::Preset;
+use crate::rule::{Group, Rule};
+use crate::rules::RULES;
+
+/// The settings of `abide.toml`, over those of its preset.
+#[derive(Clone, Debug, Default)]
+pub struct Config {
+    /// The preset that it changes.
+    pub preset: Preset,
+    /// Where judged files are, relative to the folder of `abide.toml`.
+    pub roots: Vec<String>,
+    /// Where imports are, relative to the folder of `abide.toml`.
+    pub import_paths: Vec<String>,
+    /// The old tree to compare with, a `SOURCE` of the command line.
+    pub against: Option<String>,
+    /// The last release, a `SOURCE` of the command line.
+    pub bump_against: Option<String>,
+    /// Where versions and hashes are recorded.
+    pub version_in: VersionIn,
+    /// What trees are judged by.
+    pub policy: Policy,
+}
+
+/// Where versions and hashes are recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum VersionIn {
+    /// In `abide.lock`.
+    #[default]
+    Lock,
+    /// In an option of each file.
+    Option,
+}
+
+/// A defect of `abide.toml`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigError {
+    /// What is wrong: one lower-case phrase, names in backticks.
+    pub message: String,
+    /// The bytes it stands at.
+    pub span: Span,
+    /// What to do.
+    pub help: Option<String>,
+}
+
+impl Config {
+    /// Reads `abide.toml`. The preset of the command line, where one is given,
+    /// replaces the one that the text names. Every defect is reported, not
+    /// only the first.
+    pub fn parse(text: &str, preset: Option<Preset>) -> Result<Config, Vec<ConfigError>> {
+        let document = match Document::parse(text) {
+            Ok(document) => document,
+            Err(error) => {
+                return Err(vec![ConfigError {
+                    message: lower_first(error.message()),
+                    span: to_span(error.span()),
+                    help: None,
+                }]);
+            }
+        };
+        let mut reader = Reader { errors: Vec::new() };
+        let root = document.as_table();
+        let named = root.get("preset").and_then(|item| reader.preset(item));
+        let mut config = Config::of_preset(preset.or(named).unwrap_or_default());
+        reader.root(root, &mut config);
+        if reader.errors.is_empty() {
+            return Ok(config);
+        }
+        reader.errors.sort_by_key(|error| (error.span.start, error.span.end));
+        Err(reader.errors)
+    }
+
+    /// The settings of a preset alone.
+    pub fn of_preset(preset: Preset) -> Config {
+        let mut config = Config { preset, ..Config::default() };
+        let mut reader = Reader { errors: Vec::new() };
+        let document = Document::parse(preset.text()).expect("a test parses every preset");
+        reader.root(document.as_table(), &mut config);
+        debug_assert_eq!(reader.errors, [], "a test reads every preset");
+        for layer in &mut config.policy.layers {
+            layer.preset = Some(preset);
+        }
+        config
+    }
+}
+
+/// Error messages of this tool begin in lower case.
+fn lower_first(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| {
+        first.to_lowercase().chain(chars).collect::<String>().replace('\n', ", ")
+    })
+}
+
+/// The nearest of `candidates`, where one is near enough to be meant.
+pub(crate) fn nearest<'c>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'c str>,
+) -> Option<&'c str> {
+    candidates
+        .into_iter()
+        .map(|candidate| (strsim::jaro_winkler(word, candidate), candidate))
+        .filter(|&(score, _)| score > 0.8)
+        .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(a.1)))
+        .map(|(_, candidate)| candidate)
+}
+
+/// The help of a message about an unknown word.
+pub(crate) fn did_you_mean<'c>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'c str>,
+) -> Option<String> {
+    nearest(word, candidates).map(|it| format!("did you mean `{it}`?"))
+}
+
+struct Reader {
+    errors: Vec<ConfigError>,
+}
+
+/// A key of a table, with its value.
+struct Entry<'d> {
+    key: &'d str,
+    key_span: Span,
+    item: &'d Item,
+}
+
+fn entries(table: &dyn TableLike) -> Vec<Entry<'_>> {
+    let entry = |(key, item)| {
+        let key_span = table.key(key).and_then(|key| key.span());
+        let key_span = to_span(key_span);
+        Entry { key, key_span, item }
+    };
+    table.iter().map(entry).collect()
+}
+
+/// Files of 4 GiB and more are refused before they get here.
+fn to_span(range: Option<std::ops::Range<usize>>) -> Span {
+    range.map_or_else(Span::default, |it| Span::new(it.start as u32, it.end as u32))
+}
+
+fn span(item: &Item) -> Span {
+    to_span(item.span())
+}
+
+impl Reader {
+    fn error(&mut self, span: Span, message: impl Into<String>, help: Option<String>) {
+        self.errors.push(ConfigError { message: message.into(), span, help });
+    }
+
+    fn unknown_key(&mut self, entry: &Entry<'_>, place: &str, known: &[&str]) {
+        let help = did_you_mean(entry.key, known.iter().copied())
+            .unwrap_or_else(|| format!("its keys are {}", listed(known)));
+        let message = format!("unknown key `{}` in {place}", entry.key);
+        self.error(entry.key_span, message, Some(help));
+    }
+
+    fn wrong_type<T>(&mut self, item: &Item, wanted: &str) -> Option<T> {
+        let message = format!("expected {wanted}, found {}", type_name(item));
+        self.error(span(item), message, None);
+        None
+    }
+
+    fn string(&mut self, item: &Item) -> Option<String> {
+        match item.as_str() {
+            Some(text) => Some(text.to_owned()),
+            None => self.wrong_type(item, "a string"),
+        }
+    }
+
+    /// An array of strings, or one string alone; each with its place.
+    fn strings(&mut self, item: &Item) -> Vec<(String, Span)> {
+        if let Some(text) = item.as_str() {
+            return vec![(text.to_owned(), span(item))];
+        }
+        let Some(array) = item.as_array() else {
+            self.wrong_type::<()>(item, "a string or an array of strings");
+            return Vec::new();
+        };
+        let mut strings = Vec::new();
+        for value in array {
+            let span = to_span(value.span());
+            match value.as_str() {
+                Some(text) => strings.push((text.to_owned(), span)),
+                None => {
+                    let message = format!("expected a string, found {}", value_type(value));
+                    self.error(span, message, None);
+                }
+            }
+        }
+        strings
+    }
+
+    fn texts(&mut self, item: &Item) -> Vec<String> {
+        self.strings(item).into_iter().map(|(text, _)| text).collect()
+    }
+
+    fn count(&mut self, item: &Item) -> Option<u32> {
+        match item.as_integer().map(u32::try_from) {
+            Some(Ok(number)) if number > 0 => Some(number),
+            Some(_) => {
+                self.error(span(item), "expected a number of at least 1", None);
+                None
+            }
+            None => self.wrong_type(item, "a number"),
+        }
+    }
+
+    fn glob(&mut self, text: &str, span: Span) -> Option<Glob> {
+        match Glob::new(text) {
+            Ok(glob) => Some(glob),
+            Err(error) => {
+                self.error(span, format!("`{text}` is no glob: {error}"), None);
+                None
+            }
+        }
+    }
+
+    fn globs(&mut self, item: &Item) -> Vec<Glob> {
+        let strings = self.strings(item);
+        strings.into_iter().filter_map(|(text, span)| self.glob(&text, span)).collect()
+    }
+
+    fn date(&mut self, item: &Item) -> Option<Date> {
+        let text = match item.as_value() {
+            Some(Value::Datetime(date)) => date.value().to_string(),
+            Some(Value::String(text)) => text.value().clone(),
+            _ => return self.wrong_type(item, "a date"),
+        };
+        let date = parse_date(&text);
+        if date.is_none() {
+            let help = Some("write it as `2027-06-30`".to_owned());
+            self.error(span(item), format!("`{text}` is no date"), help);
+        }
+        date
+    }
+
+    fn table<'d>(&mut self, item: &'d Item) -> Option<&'d dyn TableLike> {
+        match item.as_table_like() {
+            Some(table) => Some(table),
+            None => self.wrong_type(item, "a table"),
+        }
+    }
+
+    /// `[[name]]`, or an array of inline tables; each with its place.
+    fn tables<'d>(&mut self, item: &'d Item) -> Vec<(&'d dyn TableLike, Span)> {
+        if let Some(tables) = item.as_array_of_tables() {
+            return tables
+                .iter()
+                .map(|table| (table as &dyn TableLike, to_span(table.span())))
+                .collect();
+        }
+        let tables: Option<Vec<_>> = item.as_array().and_then(|array| {
+            let table = |value: &'d Value| {
+                let table = value.as_inline_table()?;
+                Some((table as &dyn TableLike, to_span(table.span())))
+            };
+            array.iter().map(table).collect()
+        });
+        match tables {
+            Some(tables) => tables,
+            None => {
+                self.wrong_type::<()>(item, "an array of tables");
+                Vec::new()
+            }
+        }
+    }
+
+    /// One of a few words.
+    fn word<T: Copy>(&mut self, text: &str, at: Span, words: &[(&str, T)]) -> Option<T> {
+        let found = words.iter().find(|(word, _)| *word == text).map(|&(_, value)| value);
+        if found.is_none() {
+            let known: Vec<&str> = words.iter().map(|&(word, _)| word).collect();
+            let message = format!("unknown word `{text}`, expected {}", listed(&known));
+            self.error(at, message, did_you_mean(text, known.iter().copied()));
+        }
+        found
+    }
+
+    fn word_of<T: Copy>(&mut self, item: &Item, words: &[(&str, T)]) -> Option<T> {
+        let text = self.string(item)?;
+        self.word(&text, span(item), words)
+    }
+
+    fn preset(&mut self, item: &Item) -> Option<Preset> {
+        let words: Vec<(&str, Preset)> =
+            Preset::ALL.iter().map(|&preset| (preset.name(), preset)).collect();
+        self.word_of(item, &words)
+    }
+
+    fn root(&mut self, root: &dyn TableLike, config: &mut Config) {
+        const KEYS: &[&str] = &[
+            "preset",
+            "roots",
+            "import-paths",
+            "against",
+            "bump-against",
+            "version-in",
+            "rules",
+            "override",
+            "waiver",
+            "packages",
+            "dependencies",
+            "calendar",
+            "deprecation",
+            "upgrade",
+        ];
+        let mut layer = Layer::default();
+        for entry in entries(root) {
+            let item = entry.item;
+            match entry.key {
+                // Read before everything else: it is what the rest changes.
+                "preset" => {}
+                "roots" => config.roots = self.texts(item),
+                "import-paths" => config.import_paths = self.texts(item),
+                "against" => config.against = self.string(item),
+                "bump-against" => config.bump_against = self.string(item),
+                "version-in" => {
+                    let words = [("lock", VersionIn::Lock), ("option", VersionIn::Option)];
+                    config.version_in = self.word_of(item, &words).unwrap_or_default();
+                }
+                "rules" => layer.levels = self.levels(item),
+                "override" => {
+                    for (table, _) in self.tables(item) {
+                        let part = self.part(table);
+                        layer.overrides.push(part);
+                    }
+                }
+                "waiver" => {
+                    for (table, span) in self.tables(item) {
+                        let waiver = self.waiver(table, span);
+                        config.policy.waivers.extend(waiver);
+                    }
+                }
+                "packages" => self.packages(item, &mut config.policy),
+                "dependencies" => self.dependencies(item, &mut config.policy),
+                "calendar" => self.calendar(item, &mut config.policy),
+                "deprecation" => self.deprecation(item),
+                "upgrade" => self.upgrade(item, &mut config.policy),
+                _ => self.unknown_key(&entry, "`abide.toml`", KEYS),
+            }
+        }
+        config.policy.layers.push(layer);
+    }
+
+    fn levels(&mut self, item: &Item) -> Levels {
+        const WORDS: &[(&str, Option<Severity>)] = &[
+            ("error", Some(Severity::Error)),
+            ("warning", Some(Severity::Warning)),
+            ("note", Some(Severity::Note)),
+            ("off", None),
+        ];
+        let mut levels = Levels::default();
+        let Some(table) = self.table(item) else { return levels };
+        for entry in entries(table) {
+            let level = self.word_of(entry.item, WORDS);
+            if let Some(group) = Group::ALL.iter().find(|group| group.name() == entry.key) {
+                levels.groups.extend(level.map(|level| (*group, level)));
+            } else if let Some(rule) = self.rule(entry.key, entry.key_span) {
+                levels.rules.extend(level.map(|level| (rule.id, level)));
+            }
+        }
+        levels
+    }
+
+    fn rule(&mut self, id: &str, at: Span) -> Option<&'static Rule> {
+        let rule = Rule::find(id);
+        if rule.is_none() {
+            let help = did_you_mean(id, RULES.iter().map(|rule| rule.id))
+                .unwrap_or_else(|| "`abide rules` lists every rule".to_owned());
+            self.error(at, format!("unknown rule `{id}`"), Some(help));
+        }
+        rule
+    }
+
+    fn part(&mut self, table: &dyn TableLike) -> Override {
+        const KEYS: &[&str] = &["packages", "stability", "surfaces", "rules"];
+        let mut part = Override::default();
+        for entry in entries(table) {
+            match entry.key {
+                "packages" => part.packages = self.globs(entry.item),
+                "stability" => {
+                    for (text, span) in self.strings(entry.item) {
+                        part.stabilities.extend(self.word(
+                            &text,
+                            span,
+                            &[
+                                ("alpha", Some(Stability::Alpha)),
+                                ("beta", Some(Stability::Beta)),
+                                ("stable", Some(Stability::Stable)),
+                                ("unversioned", None),
+                            ],
+                        ));
+                    }
+                }
+                "surfaces" => {
+                    for (text, span) in self.strings(entry.item) {
+                        let words: Vec<(&str, &str)> =
+                            SURFACES.iter().map(|&word| (word, word)).collect();
+                        part.surfaces.extend(self.word(&text, span, &words).map(str::to_owned));
+                    }
+                }
+                "rules" => part.levels = self.levels(entry.item),
+                _ => self.unknown_key(&entry, "`[[override]]`", KEYS),
+            }
+        }
+        part
+    }
+
+    fn waiver(&mut self, table: &dyn TableLike, at: Span) -> Option<ConfigWaiver> {
+        const KEYS: &[&str] = &["rule", "element", "fingerprint", "reason", "until"];
+        let before = self.errors.len();
+        let (mut rule, mut element, mut fingerprint) = (None, None, None);
+        let (mut reason, mut until) = (None, None);
+        for entry in entries(table) {
+            let item = entry.item;
+            match entry.key {
+                "rule" => {
+                    rule = self.string(item).and_then(|id| self.rule(&id, span(item)));
+                }
+                "element" => {
+                    element = self.string(item).and_then(|text| self.glob(&text, span(item)));
+                }
+                "fingerprint" => fingerprint = self.string(item),
+                "reason" => {
+                    reason = self.string(item);
+                    if reason.as_deref().is_some_and(|reason| reason.trim().is_empty()) {
+                        self.error(span(item), "the reason of a waiver is empty", None);
+                    }
+                }
+                "until" => until = self.date(item),
+                _ => self.unknown_key(&entry, "`[[waiver]]`", KEYS),
+            }
+        }
+        let target = match (element, fingerprint) {
+            (None, Some(fingerprint)) => Some(WaiverTarget::Fingerprint(fingerprint)),
+            (Some(element), None) => Some(WaiverTarget::Element(element)),
+            _ => None,
+        };
+        if self.errors.len() > before {
+            return None;
+        }
+        let complaint = match (&target, rule, &reason) {
+            (None, ..) => "a waiver needs either `element` or `fingerprint`",
+            (Some(WaiverTarget::Element(_)), None, _) => "a waiver needs `rule`",
+            (.., None) => "a waiver needs `reason`",
+            _ => "",
+        };
+        if !complaint.is_empty() {
+            self.error(at, complaint, None);
+            return None;
+        }
+        Some(ConfigWaiver { rule, target: target?, reason: reason?, until, span: at })
+    }
+
+    fn packages(&mut self, item: &Item, policy: &mut Policy) {
+        const KEYS: &[&str] =
+            &["pattern", "stabilities", "folder-prefix", "unversioned", "max-majors"];
+        let packages = &mut policy.packages;
+        let Some(table) = self.table(item) else { return };
+        for entry in entries(table) {
+            let item = entry.item;
+            match entry.key {
+                "pattern" => {
+                    let Some(text) = self.string(item) else { continue };
+                    if text.split('.').any(|component| component == "vN") {
+                        packages.pattern = self.glob(&text, span(item));
+                    } else {
+                        let message =
+                            "the pattern has no component `vN`, which stands for the version";
+                        self.error(span(item), message, None);
+                    }
+                }
+                "stabilities" => {
+                    let words = [
+                        ("alpha", Stability::Alpha),
+                        ("beta", Stability::Beta),
+                        ("stable", Stability::Stable),
+                    ];
+                    let strings = self.strings(item);
+                    packages.stabilities = strings
+                        .into_iter()
+                        .filter_map(|(text, span)| self.word(&text, span, &words))
+                        .collect();
+                }
+                "folder-prefix" => packages.folder_prefixes = self.texts(item),
+                "unversioned" => packages.unversioned = self.globs(item),
+                "max-majors" => packages.max_majors = self.count(item),
+                _ => self.unknown_key(&entry, "`[packages]`", KEYS),
+            }
+        }
+    }
+
+    fn dependencies(&mut self, item: &Item, policy: &mut Policy) {
+        const KEYS: &[&str] = &["allow", "deny", "max-depth"];
+        let Some(table) = self.table(item) else { return };
+        for entry in entries(table) {
+            match entry.key {
+                "allow" => policy.dependencies.allow = self.edges(entry.item),
+                "deny" => policy.dependencies.deny = self.edges(entry.item),
+                "max-depth" => policy.dependencies.max_depth = self.count(entry.item),
+                _ => self.unknown_key(&entry, "`[dependencies]`", KEYS),
+            }
+        }
+    }
+
+    fn edges(&mut self, item: &Item) -> Vec<Edge> {
+        let mut edges = Vec::new();
+        for (text, span) in self.strings(item) {
+            let Some((from, to)) = text.split_once("->") else {
+                let help = Some("write it as `FROM -> TO`".to_owned());
+                self.error(span, format!("`{text}` is no edge"), help);
+                continue;
+            };
+            let from = self.glob(from.trim(), span);
+            let to = self.glob(to.trim(), span);
+            if let (Some(from), Some(to)) = (from, to) {
+                edges.push(Edge { from, to, span });
+            }
+        }
+        edges
+    }
+
+    fn calendar(&mut self, item: &Item, policy: &mut Policy) {
+        const KEYS: &[&str] = &["alpha-max-months", "alpha-since"];
+        let Some(table) = self.table(item) else { return };
+        for entry in entries(table) {
+            match entry.key {
+                "alpha-max-months" => policy.calendar.alpha_max_months = self.count(entry.item),
+                "alpha-since" => {
+                    let mut since = BTreeMap::new();
+                    let Some(table) = self.table(entry.item) else { continue };
+                    for entry in entries(table) {
+                        if let Some(date) = self.date(entry.item) {
+                            since.insert(entry.key.to_owned(), date);
+                        }
+                    }
+                    policy.calendar.alpha_since = since;
+                }
+                _ => self.unknown_key(&entry, "`[calendar]`", KEYS),
+            }
+        }
+    }
+
+    fn deprecation(&mut self, item: &Item) {
+        let Some(table) = self.table(item) else { return };
+        for entry in entries(table) {
+            self.unknown_key(&entry, "`[deprecation]`", &[]);
+        }
+    }
+
+    fn upgrade(&mut self, item: &Item, policy: &mut Policy) {
+        const KEYS: &[&str] = &["closure", "mapping"];
+        let Some(table) = self.table(item) else { return };
+        for entry in entries(table) {
+            match entry.key {
+                "closure" => {
+                    let words = [
+                        ("type", Closure::Type),
+                        ("package", Closure::Package),
+                        ("all", Closure::All),
+                    ];
+                    policy.upgrade.closure = self.word_of(entry.item, &words);
+                }
+                "mapping" => policy.upgrade.mapping = self.string(entry.item),
+                _ => self.unknown_key(&entry, "`[upgrade]`", KEYS),
+            }
+        }
+    }
+}
+
+/// The names of surfaces, as reports give them.
+const SURFACES: &[&str] = &[
+    "wire",
+    "json",
+    "text",
+    "rpc",
+    "rest",
+    "type-url",
+    "validation",
+    "source-cpp",
+    "source-csharp",
+    "source-go",
+    "source-java",
+    "source-objc",
+    "source-php",
+    "source-python",
+    "source-ruby",
+    "source-swift",
+];
+
+/// A date without a time of day, such as `2027-06-30`.
+pub(crate) fn parse_date(text: &str) -> Option<Date> {
+    // `Date`'s own parser also takes a time of day and drops it.
+    (text.len() == 10).then(|| text.parse().ok())?
+}
+
+fn listed(words: &[&str]) -> String {
+    match words {
+        [] => "none".to_owned(),
+        [one] => format!("`{one}`"),
+        [most @ .., last] => {
+            let most: Vec<String> = most.iter().map(|word| format!("`{word}`")).collect();
+            format!("{} and `{last}`", most.join(", "))
+        }
+    }
+}
+
+fn type_name(item: &Item) -> &'static str {
+    match item {
+        Item::None => "nothing",
+        Item::Value(value) => value_type(value),
+        Item::Table(_) => "a table",
+        Item::ArrayOfTables(_) => "an array of tables",
+    }
+}
+
+fn value_type(value: &Value) -> &'static str {
+    match value {
+        Value::String(_) => "a string",
+        Value::Integer(_) | Value::Float(_) => "a number",
+        Value::Boolean(_) => "a truth value",
+        Value::Datetime(_) => "a date",
+        Value::Array(_) => "an array",
+        Value::InlineTable(_) => "a table",
+    }
+}

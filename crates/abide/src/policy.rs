@@ -1,0 +1,286 @@
+//! What a tree is judged by: severities and settings.
+
+use std::collections::BTreeMap;
+
+use abide_schema::{Package, PackageVersion, Stability};
+use abide_syntax::Span;
+use globset::{GlobBuilder, GlobMatcher};
+use jiff::civil::Date;
+
+use crate::finding::Severity;
+use crate::preset::Preset;
+use crate::rule::{Group, Rule};
+
+/// Everything that decides how a tree is judged: a preset with what
+/// `abide.toml` changes in it.
+#[derive(Clone, Debug, Default)]
+pub struct Policy {
+    /// The version scheme of packages: `[packages]`.
+    pub packages: PackagePolicy,
+    /// Which package may depend on which: `[dependencies]`.
+    pub dependencies: DependencyPolicy,
+    /// Clocks and windows: `[calendar]`.
+    pub calendar: Calendar,
+    /// Named options of the upgrade: `[upgrade]`.
+    pub upgrade: UpgradePolicy,
+    /// Reasoned exceptions: `[[waiver]]`.
+    pub waivers: Vec<ConfigWaiver>,
+    /// Severities; later layers win.
+    pub(crate) layers: Vec<Layer>,
+}
+
+/// The version scheme of packages.
+#[derive(Clone, Debug, Default)]
+pub struct PackagePolicy {
+    /// What names of versioned packages look like; `vN` stands for the version
+    /// component.
+    pub pattern: Option<Glob>,
+    /// Which stabilities a version may have; empty: every one.
+    pub stabilities: Vec<Stability>,
+    /// Folders that stand before the path of a package without being part of
+    /// its name.
+    pub folder_prefixes: Vec<String>,
+    /// Packages that need no version.
+    pub unversioned: Vec<Glob>,
+    /// How many majors of one API may be alive.
+    pub max_majors: Option<u32>,
+}
+
+impl PackagePolicy {
+    /// Whether the package may be without a version.
+    pub fn may_be_unversioned(&self, package: &str) -> bool {
+        self.unversioned.iter().any(|glob| glob.matches(package))
+    }
+
+    /// Whether the stability may stand in a version.
+    pub fn allows(&self, stability: Stability) -> bool {
+        self.stabilities.is_empty() || self.stabilities.contains(&stability)
+    }
+}
+
+/// Which package may depend on which.
+#[derive(Clone, Debug, Default)]
+pub struct DependencyPolicy {
+    /// Edges that are allowed although `deny` names them.
+    pub allow: Vec<Edge>,
+    /// Edges that are not allowed.
+    pub deny: Vec<Edge>,
+    /// How many packages a chain of dependencies may hold below a package.
+    pub max_depth: Option<u32>,
+}
+
+/// Edges between packages: `"FROM -> TO"`, two globs.
+#[derive(Clone, Debug)]
+pub struct Edge {
+    /// The packages that depend.
+    pub from: Glob,
+    /// The packages that they depend on.
+    pub to: Glob,
+    /// Where it stands in `abide.toml`.
+    pub span: Span,
+}
+
+impl Edge {
+    /// Whether it names the edge between two packages.
+    pub fn matches(&self, from: &str, to: &str) -> bool {
+        self.from.matches(from) && self.to.matches(to)
+    }
+}
+
+/// Clocks and windows.
+#[derive(Clone, Debug, Default)]
+pub struct Calendar {
+    /// How many months an alpha may live.
+    pub alpha_max_months: Option<u32>,
+    /// Since when alphas exist, by package.
+    pub alpha_since: BTreeMap<String, Date>,
+}
+
+/// Named options of the upgrade.
+#[derive(Clone, Debug, Default)]
+pub struct UpgradePolicy {
+    /// What is upgraded together with a package.
+    pub closure: Option<Closure>,
+    /// The file that maps packages to their next name.
+    pub mapping: Option<String>,
+}
+
+/// What is upgraded together with a package.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Closure {
+    /// The packages whose types refer to upgraded types.
+    Type,
+    /// The packages that depend on upgraded packages.
+    Package,
+    /// Every active package.
+    All,
+}
+
+/// A waiver of `abide.toml`.
+#[derive(Clone, Debug)]
+pub struct ConfigWaiver {
+    /// The rule that it waives; `None` only for a fingerprint.
+    pub rule: Option<&'static Rule>,
+    /// What it covers.
+    pub target: WaiverTarget,
+    /// Why.
+    pub reason: String,
+    /// The last day on which it holds.
+    pub until: Option<Date>,
+    /// Where it stands in `abide.toml`.
+    pub span: Span,
+}
+
+/// What a waiver of `abide.toml` covers.
+#[derive(Clone, Debug)]
+pub enum WaiverTarget {
+    /// The elements whose full names match, and what is inside them.
+    Element(Glob),
+    /// One finding.
+    Fingerprint(String),
+}
+
+/// A glob over dotted names. `*` stands for any characters, dots included, `?`
+/// for one, `[ab]` for one of several, `{a,b}` for alternatives.
+#[derive(Clone, Debug)]
+pub struct Glob {
+    text: String,
+    matcher: GlobMatcher,
+}
+
+impl Glob {
+    /// Reads a glob; the error says what is wrong with it.
+    pub fn new(text: &str) -> Result<Glob, String> {
+        let glob = GlobBuilder::new(text)
+            .literal_separator(false)
+            .build()
+            .map_err(|error| error.kind().to_string())?;
+        Ok(Glob { text: text.to_owned(), matcher: glob.compile_matcher() })
+    }
+
+    /// Whether the whole name matches.
+    pub fn matches(&self, name: &str) -> bool {
+        self.matcher.is_match(name)
+    }
+
+    /// Whether the name, or a container of it, matches.
+    pub fn covers(&self, name: &str) -> bool {
+        let ends = name.match_indices('.').map(|(at, _)| at).chain([name.len()]);
+        ends.into_iter().any(|end| self.matches(&name[..end]))
+    }
+
+    /// The glob as it is written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+/// Severities by rule and by group; `None` is off.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Levels {
+    pub(crate) rules: BTreeMap<&'static str, Option<Severity>>,
+    pub(crate) groups: BTreeMap<Group, Option<Severity>>,
+}
+
+impl Levels {
+    /// What it says about a rule, and under which key.
+    fn of(&self, rule: &Rule) -> Option<(Option<Severity>, &'static str)> {
+        let by_rule = self.rules.get(rule.id).map(|&level| (level, rule.id));
+        by_rule.or_else(|| self.groups.get(&rule.group).map(|&level| (level, rule.group.name())))
+    }
+}
+
+/// The severities of a preset or of `abide.toml`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Layer {
+    /// The preset it is; `None` for `abide.toml`.
+    pub(crate) preset: Option<Preset>,
+    pub(crate) levels: Levels,
+    pub(crate) overrides: Vec<Override>,
+}
+
+/// Severities for a part of the tree. An empty list stands for everything.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Override {
+    pub(crate) packages: Vec<Glob>,
+    /// `None` stands for packages without a version.
+    pub(crate) stabilities: Vec<Option<Stability>>,
+    pub(crate) surfaces: Vec<String>,
+    pub(crate) levels: Levels,
+}
+
+impl Override {
+    /// Findings of one tree have no surface, so an override for surfaces does
+    /// not concern them.
+    fn concerns(&self, package: &str, stability: Option<Stability>) -> bool {
+        self.surfaces.is_empty()
+            && (self.packages.is_empty() || self.packages.iter().any(|glob| glob.matches(package)))
+            && (self.stabilities.is_empty() || self.stabilities.contains(&stability))
+    }
+
+    fn describe(&self) -> String {
+        let globs: Vec<String> =
+            self.packages.iter().map(|glob| format!("`{}`", glob.text())).collect();
+        let words: Vec<String> = self.stabilities.iter().map(|&it| stability_word(it)).collect();
+        match (globs.is_empty(), words.is_empty()) {
+            (true, true) => "an `[[override]]`".to_owned(),
+            (false, true) => format!("the `[[override]]` of {}", globs.join(", ")),
+            (true, false) => format!("the `[[override]]` of {} packages", words.join(" and ")),
+            (false, false) => {
+                format!("the `[[override]]` of {} in {}", words.join(" and "), globs.join(", "))
+            }
+        }
+    }
+}
+
+/// The word for a stability in configuration.
+pub(crate) fn stability_word(stability: Option<Stability>) -> String {
+    stability.map_or_else(|| "unversioned".to_owned(), |it| it.to_string())
+}
+
+impl Policy {
+    /// The policy of a preset alone.
+    pub fn of(preset: Preset) -> Policy {
+        preset.config().policy
+    }
+
+    /// How much a finding of `rule` in `package` matters (`None`: nothing),
+    /// and why, where the rule's own default does not decide.
+    pub fn severity(&self, rule: &Rule, package: &str) -> (Option<Severity>, Option<String>) {
+        let stability = PackageVersion::of_package(package).map(|version| version.stability);
+        for layer in self.layers.iter().rev() {
+            let source = |what: String| match layer.preset {
+                Some(preset) => format!("{what} of preset `{}`", preset.name()),
+                None => format!("{what} in `abide.toml`"),
+            };
+            for it in layer.overrides.iter().rev() {
+                if it.concerns(package, stability)
+                    && let Some((level, _)) = it.levels.of(rule)
+                {
+                    return (level, Some(source(it.describe())));
+                }
+            }
+            if let Some((level, key)) = layer.levels.of(rule) {
+                return (level, Some(source(format!("`[rules] {key}`"))));
+            }
+        }
+        (rule.severity, None)
+    }
+
+    /// Whether any finding of the rule can matter.
+    pub fn runs(&self, rule: &Rule) -> bool {
+        let mut on = rule.severity.is_some();
+        for layer in &self.layers {
+            if let Some((level, _)) = layer.levels.of(rule) {
+                on = level.is_some();
+            }
+            on |= layer.overrides.iter().any(|it| matches!(it.levels.of(rule), Some((Some(_), _))));
+        }
+        on
+    }
+
+    /// Whether the package needs a version in its name.
+    pub fn needs_version(&self, package: Package<'_>) -> bool {
+        !self.packages.may_be_unversioned(package.name())
+    }
+}

@@ -1,0 +1,49 @@
+//! Policies to start from.
+
+use crate::config::Config;
+
+/// A policy that comes with the tool. Each is an `abide.toml` of its own, in
+/// `presets/`, whose comments say why.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Preset {
+    /// For versioned packages of any owner.
+    #[default]
+    Standard,
+    /// For the Envoy and xDS APIs.
+    Envoy,
+    /// For APIs in the manner of googleapis.
+    Google,
+}
+
+impl Preset {
+    /// Every preset.
+    pub const ALL: &[Preset] = &[Preset::Standard, Preset::Envoy, Preset::Google];
+
+    /// Its name in configuration.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Preset::Standard => "standard",
+            Preset::Envoy => "envoy",
+            Preset::Google => "google",
+        }
+    }
+
+    /// The preset with this name.
+    pub fn find(name: &str) -> Option<Preset> {
+        Preset::ALL.iter().copied().find(|preset| preset.name() == name)
+    }
+
+    /// Its text, in the language of `abide.toml`.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Preset::Standard => include_str!("presets/standard.toml"),
+            Preset::Envoy => include_str!("presets/envoy.toml"),
+            Preset::Google => include_str!("presets/google.toml"),
+        }
+    }
+
+    /// Its settings.
+    pub(crate) fn config(self) -> Config {
+        Config::of_preset(self)
+    }
+}
