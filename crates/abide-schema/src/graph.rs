@@ -14,9 +14,7 @@ use petgraph::visit::{EdgeFiltered, EdgeRef};
 use rayon::prelude::*;
 
 use crate::decl::Part;
-use crate::ids::{
-    EnumId, EnumValueId, FileId, MessageId, MethodId, OneofId, PackageId, ServiceId,
-};
+use crate::ids::{EnumId, EnumValueId, FileId, MessageId, MethodId, OneofId, PackageId, ServiceId};
 use crate::problem::Place;
 use crate::tree::{
     Element, Enum, EnumValue, Field, File, Import, Message, Method, Oneof, Package, Service, Tree,
