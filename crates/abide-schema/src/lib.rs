@@ -11,6 +11,7 @@ mod comments;
 mod decl;
 mod edition;
 mod features;
+mod graph;
 mod ids;
 mod link;
 mod locations;
@@ -30,6 +31,7 @@ pub use decl::{
 };
 pub use edition::Edition;
 pub use features::{DefaultVisibility, Features, Openness};
+pub use graph::{Counts, Dependency, Depth, Graph, Level, Reach, Step, Use};
 pub use ids::{
     EnumId, EnumValueId, FieldId, FileId, MessageId, MethodId, OneofId, PackageId, ServiceId,
 };
