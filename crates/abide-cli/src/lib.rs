@@ -1,5 +1,23 @@
 //! The edge of Abide: reading trees, rendering reports and writing files.
 #![allow(clippy::disallowed_methods)] // This crate is the one that does I/O.
 
+mod args;
+mod commands;
+mod error;
+mod load;
+mod progress;
+mod render;
+mod settings;
 pub mod source;
 pub mod write;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+/// Runs the command line of this process and gives its exit status.
+pub fn main() -> ExitCode {
+    // clap prints help and usage errors itself and leaves with status 0 or 2.
+    let cli = args::Cli::parse();
+    commands::run(&cli)
+}

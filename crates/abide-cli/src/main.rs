@@ -1,2 +1,9 @@
-//! The binary.
-fn main() {}
+//! The binary `abide`.
+
+/// Parsing allocates from several threads at once.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> std::process::ExitCode {
+    abide_cli::main()
+}

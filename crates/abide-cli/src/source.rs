@@ -18,6 +18,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use abide_schema::SourceFile;
+
 /// The largest file that is read: spans are 32-bit byte offsets.
 pub const MAX_FILE: u64 = u32::MAX as u64;
 
@@ -80,23 +82,6 @@ pub enum DescriptorFormat {
     Json,
     /// The protobuf text format.
     Text,
-}
-
-/// One `.proto` file as it was read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SourceFile {
-    /// The name that imports use: relative to the file's root, separated by `/`.
-    pub path: Arc<str>,
-    /// The name that messages use: relative to the tree, or below an import path.
-    pub display: Arc<str>,
-    /// The index of the root that holds the file; import paths count on after the last root.
-    pub root: u32,
-    /// Whether the file was found through an import only, and so is not judged.
-    pub imported: bool,
-    /// The bytes of the file.
-    pub text: Arc<[u8]>,
-    /// The git object that holds the file: equal ids mean equal bytes.
-    pub blob: Option<[u8; 20]>,
 }
 
 /// A file or folder that could not be read, while the rest could.
@@ -523,9 +508,13 @@ impl Source {
             root: root as u32,
             imported: false,
             text,
-            blob: None,
         };
         Ok(Gathered { files: vec![file], ..Gathered::default() })
+    }
+
+    /// How messages call it: as the user wrote it.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// Looks up a file that judged files import but that is not in the tree.
@@ -540,21 +529,20 @@ impl Source {
         {
             return Ok(None);
         }
-        let found = |display: String, root: usize, text, blob| {
+        let found = |display: String, root: usize, text| {
             Some(SourceFile {
                 path: path.into(),
                 display: display.into(),
                 root: root as u32,
                 imported: true,
                 text,
-                blob,
             })
         };
         let roots = self.layout.roots.len();
         if let Kind::File { folder, .. } = &self.kind {
             for (index, root) in self.layout.roots.iter().enumerate() {
                 if let Some(text) = find_on_disk(&folder.join(root).join(path))? {
-                    return Ok(found(self.layout.display(index, path), index, text, None));
+                    return Ok(found(self.layout.display(index, path), index, text));
                 }
             }
         }
@@ -562,19 +550,19 @@ impl Source {
             let display = || join(import.written.trim_end_matches('/'), path);
             match (&import.at, &self.kind) {
                 (Mount::Inside(folder), Kind::Git(revision)) => {
-                    if let Some((text, blob)) = revision.find(&join(folder, path))? {
-                        return Ok(found(display(), roots + index, text, Some(blob)));
+                    if let Some(text) = revision.find(&join(folder, path))? {
+                        return Ok(found(display(), roots + index, text));
                     }
                 }
                 (Mount::Inside(folder), Kind::Archive(archive)) => {
                     if let Some(text) = archive.find(&join(folder, path)) {
-                        return Ok(found(display(), roots + index, text, None));
+                        return Ok(found(display(), roots + index, text));
                     }
                 }
                 (Mount::Inside(_), _) => {}
                 (Mount::Disk(folder), _) => {
                     if let Some(text) = find_on_disk(&folder.join(path))? {
-                        return Ok(found(display(), roots + index, text, None));
+                        return Ok(found(display(), roots + index, text));
                     }
                 }
             }

@@ -91,7 +91,6 @@ impl Archive {
                     root,
                     imported: false,
                     text: Arc::clone(text),
-                    blob: None,
                 });
             }
         }

@@ -49,7 +49,6 @@ pub(super) fn read(top: &Path, layout: &Layout) -> Gathered {
                     root,
                     imported: false,
                     text,
-                    blob: None,
                 }),
                 Err(error) => Err(ReadProblem { path: display, reason: io_reason(&error) }),
             }

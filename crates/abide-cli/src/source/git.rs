@@ -136,11 +136,11 @@ impl Revision {
     }
 
     /// The bytes of an imported file, by its path in the repository.
-    pub(super) fn find(&self, path: &str) -> Result<Option<(Text, [u8; 20])>, SourceError> {
+    pub(super) fn find(&self, path: &str) -> Result<Option<Text>, SourceError> {
         let repo = self.repository.to_thread_local();
         match walk_path(&repo, self.tree, path) {
             Ok(Some(Target { id, kind: EntryKind::Blob | EntryKind::BlobExecutable, .. })) => {
-                Ok(Some((read_blob(&repo, id).map_err(|reason| self.failed(reason))?, blob_id(id))))
+                Ok(Some(read_blob(&repo, id).map_err(|reason| self.failed(reason))?))
             }
             Ok(_) | Err(LEAVES | LOOPS) => Ok(None),
             Err(reason) => Err(self.failed(reason)),
@@ -206,7 +206,6 @@ impl Revision {
                             root: root as u32,
                             imported: false,
                             text,
-                            blob: Some(blob_id(id)),
                         }),
                         Err(reason) => {
                             Err(ReadProblem { path: display, reason: reason.to_owned() })
@@ -288,13 +287,6 @@ struct Visit<'v> {
     folders: &'v mut Vec<(ObjectId, String)>,
     found: &'v mut Vec<(usize, String, ObjectId)>,
     gathered: &'v mut Gathered,
-}
-
-fn blob_id(id: ObjectId) -> [u8; 20] {
-    let mut bytes = [0; 20];
-    // The repository is a SHA-1 one, or it could not have been opened.
-    bytes.copy_from_slice(&id.as_slice()[..20]);
-    bytes
 }
 
 fn read_blob(repo: &Repository, id: ObjectId) -> Result<Text, DeadEnd> {

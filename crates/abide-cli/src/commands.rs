@@ -1,0 +1,99 @@
+//! What each command does.
+
+mod build;
+mod check;
+mod explain;
+mod graph;
+mod init;
+
+use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
+
+use crate::args::{Cli, Color, Command, Global};
+use crate::error::Error;
+use crate::write;
+
+/// What a command that did its work says.
+struct Outcome {
+    /// For standard output or the file that `--output` names.
+    report: Vec<u8>,
+    /// Whether it found something at error level.
+    failed: bool,
+    /// Parts of the work that could not be done, one phrase each: exit status 2.
+    troubles: Vec<String>,
+}
+
+impl Outcome {
+    fn of(report: impl Into<Vec<u8>>) -> Outcome {
+        Outcome { report: report.into(), failed: false, troubles: Vec::new() }
+    }
+}
+
+/// Runs a command and gives the exit status of the contract: 0, 1 or 2.
+pub fn run(cli: &Cli) -> ExitCode {
+    let color = use_color(&cli.global);
+    if let Some(jobs) = cli.global.jobs {
+        // Fails only where a pool exists already, and this is the first use.
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(jobs.into()).build_global();
+    }
+    let result = match &cli.command {
+        Command::Check { judge, against, accept } => {
+            check::check(&cli.global, judge, against.as_deref(), *accept, color)
+        }
+        Command::Lint { judge } => check::lint(&cli.global, judge, color),
+        Command::Graph { tree, format, imports } => {
+            graph::graph(&cli.global, tree, *format, *imports)
+        }
+        Command::Build { tree, out, exclude_imports, exclude_source_info } => {
+            build::build(&cli.global, tree, out, *exclude_imports, *exclude_source_info, color)
+        }
+        Command::Explain { rule } => explain::explain(rule),
+        Command::Rules { format } => explain::rules(*format),
+        Command::Init { dir } => init::init(&cli.global, dir.as_deref()),
+    };
+    match result.and_then(|outcome| finish(&cli.global, outcome)) {
+        Ok(code) => code,
+        Err(error) => {
+            say(&error.to_string());
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn finish(global: &Global, outcome: Outcome) -> Result<ExitCode, Error> {
+    write::write(global.output.as_deref(), &outcome.report).map_err(|error| Error::File {
+        what: match &global.output {
+            Some(path) => format!("cannot write `{}`", path.display()),
+            None => "cannot write to standard output".to_owned(),
+        },
+        error,
+    })?;
+    for trouble in &outcome.troubles {
+        say(trouble);
+    }
+    Ok(match (outcome.troubles.is_empty(), outcome.failed) {
+        (false, _) => ExitCode::from(2),
+        (true, true) => ExitCode::from(1),
+        (true, false) => ExitCode::SUCCESS,
+    })
+}
+
+/// An error of the tool itself, on standard error. Where nobody reads it, the exit status is left.
+fn say(text: &str) {
+    // The errors of a configuration come rendered, with a severity of their own.
+    let prefix = if text.contains("error: ") { "" } else { "error: " };
+    let _ = writeln!(std::io::stderr().lock(), "{prefix}{}", text.trim_end());
+}
+
+fn use_color(global: &Global) -> bool {
+    match global.color {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => {
+            global.output.is_none()
+                && std::io::stdout().is_terminal()
+                && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+                && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+        }
+    }
+}

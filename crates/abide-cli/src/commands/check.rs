@@ -1,0 +1,118 @@
+//! `abide check` and `abide lint`.
+
+use abide::{Accepted, Location, Options, Severity, check as judge_tree};
+
+use super::Outcome;
+use crate::args::{Global, JudgeArgs};
+use crate::error::Error;
+use crate::load::{Loaded, load};
+use crate::progress::Progress;
+use crate::render::{Scene, render};
+use crate::settings::{ACCEPTED, Settings};
+use crate::write;
+
+pub(super) fn lint(global: &Global, judge: &JudgeArgs, color: bool) -> Result<Outcome, Error> {
+    let settings = Settings::read(global, judge.tree.source.as_deref(), color)?;
+    run(global, judge, &settings, None, false, color)
+}
+
+pub(super) fn check(
+    global: &Global,
+    judge: &JudgeArgs,
+    against: Option<&str>,
+    accept: bool,
+    color: bool,
+) -> Result<Outcome, Error> {
+    let settings = Settings::read(global, judge.tree.source.as_deref(), color)?;
+    let against = against.or(settings.config.against.as_deref());
+    run(global, judge, &settings, against, accept, color)
+}
+
+fn run(
+    global: &Global,
+    judge: &JudgeArgs,
+    settings: &Settings,
+    against: Option<&str>,
+    accept: bool,
+    color: bool,
+) -> Result<Outcome, Error> {
+    let progress = Progress::new(global.quiet);
+    let loaded = load(&settings.source(&judge.tree)?, &progress)?;
+    let baseline = match against {
+        Some(spec) => Some(load(&settings.baseline(spec, &judge.tree)?, &progress)?),
+        None => None,
+    };
+    let accepted = if accept { None } else { settings.accepted(color)? };
+    progress.step("judging");
+    let mut report = judge_tree(
+        &loaded.tree,
+        &settings.config.policy,
+        Options {
+            as_of: global.as_of.unwrap_or_else(today),
+            baseline: baseline.as_ref().map(|old| &old.tree),
+            accepted: accepted.as_ref().map(|(accepted, _)| accepted),
+        },
+    );
+    progress.finish();
+
+    let mut notes = loaded.notes.clone();
+    notes.extend(baseline.iter().flat_map(|old| old.notes.iter().cloned()));
+    if accept {
+        notes.push(record(settings, &mut report)?);
+    }
+    let scene = Scene {
+        tree: &loaded.tree,
+        config: settings.file.as_ref(),
+        accepted: accepted.as_ref().map(|(_, file)| file),
+        prefix: &settings.prefix(&judge.tree),
+        color,
+        quiet: global.quiet,
+        verbose: global.verbose,
+        notes: &notes,
+    };
+    let outcome = Outcome {
+        report: render(&report, &scene, judge.format),
+        failed: report.errors > 0,
+        troubles: troubles(&loaded),
+    };
+    // The process ends now; taking the trees apart would be for nothing.
+    std::mem::forget((loaded, baseline));
+    Ok(outcome)
+}
+
+/// Writes what was found to `abide.accepted` and takes it out of the report. Syntax and link
+/// errors stay: a tree that is not understood cannot be accepted.
+fn record(settings: &Settings, report: &mut abide::Report) -> Result<String, Error> {
+    let acceptable = |finding: &abide::Finding| {
+        finding.severity != Severity::Note
+            && matches!(finding.location, Location::Tree(_))
+            && abide::RULES
+                .iter()
+                .any(|rule| rule.id == finding.rule && !matches!(rule.check, abide::Check::Linker))
+    };
+    let (accepted, rest): (Vec<_>, Vec<_>) =
+        std::mem::take(&mut report.findings).into_iter().partition(acceptable);
+    let path = settings.accepted_path();
+    write::write(Some(&path), Accepted::text(&accepted).as_bytes()).map_err(|error| {
+        Error::File { what: format!("cannot write `{}`", path.display()), error }
+    })?;
+    let count = |severity| rest.iter().filter(|finding| finding.severity == severity).count();
+    report.errors = count(Severity::Error);
+    report.warnings = count(Severity::Warning);
+    report.accepted = accepted.len();
+    report.findings = rest;
+    Ok(format!("{} findings recorded in {ACCEPTED}", accepted.len()))
+}
+
+/// Files that could not be read: the rest is judged, but the work is not done.
+pub(super) fn troubles(loaded: &Loaded) -> Vec<String> {
+    loaded
+        .unreadable
+        .iter()
+        .map(|problem| format!("cannot read `{}`: {}", problem.path.escape_debug(), problem.reason))
+        .collect()
+}
+
+fn today() -> jiff::civil::Date {
+    jiff::Zoned::now().date()
+}

@@ -1,0 +1,88 @@
+//! Findings as text: one module for each format, all fed the same way.
+
+mod github;
+mod human;
+mod json;
+
+use abide::{Finding, Label, Location, Report, Severity};
+use abide_schema::{Place, Tree};
+use abide_syntax::{LineIndex, Position, Span};
+
+use crate::args::Format;
+
+pub use human::config_errors;
+
+/// What a renderer needs besides the findings.
+pub struct Scene<'a> {
+    /// The tree that was judged.
+    pub tree: &'a Tree,
+    /// The configuration, with the name to show for it.
+    pub config: Option<&'a TextFile>,
+    /// The accepted findings, with the name to show for them.
+    pub accepted: Option<&'a TextFile>,
+    /// What stands before the path of a file so that it counts from the current folder.
+    pub prefix: &'a str,
+    /// Whether to use colour.
+    pub color: bool,
+    /// Errors only, and no summary.
+    pub quiet: bool,
+    /// Say why each finding has its severity.
+    pub verbose: bool,
+    /// What the user should know about the run, one phrase each.
+    pub notes: &'a [String],
+}
+
+/// A text that findings may point into and that is no part of the tree.
+pub struct TextFile {
+    /// The name to show.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// Renders a report.
+pub fn render(report: &Report, scene: &Scene, format: Format) -> Vec<u8> {
+    match format {
+        Format::Human => human::render(report, scene),
+        Format::Json => json::render(report, scene),
+        Format::Github => github::render(report, scene),
+    }
+}
+
+/// A place as a reader counts: the end column is exclusive.
+struct Lines<'a> {
+    path: &'a str,
+    range: Option<(Position, Position)>,
+}
+
+impl<'a> Scene<'a> {
+    fn shown<'r>(&self, report: &'r Report) -> impl Iterator<Item = &'r Finding> {
+        let quiet = self.quiet;
+        report.findings.iter().filter(move |it| !quiet || it.severity == Severity::Error)
+    }
+
+    fn lines(&self, location: &Location) -> Lines<'a> {
+        match location {
+            Location::Tree(place) => self.lines_of(*place),
+            Location::Config(span) => text_lines(self.config, *span),
+            Location::Accepted(span) => text_lines(self.accepted, *span),
+        }
+    }
+
+    fn lines_of(&self, place: Place) -> Lines<'a> {
+        let decl = self.tree.file(place.file).decl();
+        Lines { path: &decl.display, range: decl.lines(place.span) }
+    }
+
+    fn label_lines(&self, label: &Label) -> Lines<'a> {
+        self.lines_of(label.place)
+    }
+}
+
+fn text_lines(file: Option<&TextFile>, span: Span) -> Lines<'_> {
+    let Some(file) = file else { return Lines { path: "", range: None } };
+    let text = file.text.as_bytes();
+    let index = LineIndex::new(text);
+    let range = (index.position(text, span.start), index.position(text, span.end));
+    Lines { path: &file.name, range: Some(range) }
+}

@@ -1,0 +1,50 @@
+//! Workflow commands of GitHub Actions: each finding becomes an annotation.
+
+use std::fmt::Write;
+
+use abide::{Report, Severity};
+
+use super::Scene;
+
+pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
+    let mut out = String::new();
+    for finding in scene.shown(report) {
+        let command = match finding.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Note => "notice",
+        };
+        let lines = scene.lines(&finding.location);
+        let path = format!("{}{}", scene.prefix, lines.path);
+        let mut text = finding.message.clone();
+        for label in &finding.labels {
+            let at = scene.label_lines(label);
+            let line = at.range.map_or(String::new(), |(start, _)| format!(":{}", start.line));
+            let _ = write!(text, "\n{}{line}: {}", at.path, label.message);
+        }
+        for part in [&finding.why, &finding.help].into_iter().flatten() {
+            text.push('\n');
+            text.push_str(part);
+        }
+        let _ = write!(out, "::{command} file={}", property(&path));
+        if let Some((start, end)) = lines.range {
+            let _ = write!(out, ",line={},endLine={}", start.line, end.line);
+            // Columns of an annotation count within one line only.
+            if start.line == end.line {
+                let _ = write!(out, ",col={},endColumn={}", start.column, end.column);
+            }
+        }
+        let _ = writeln!(out, ",title={}::{}", property(finding.rule), data(&text));
+    }
+    out.into_bytes()
+}
+
+/// The escapes of a workflow command's message.
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// The escapes of a workflow command's property.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}

@@ -1,0 +1,259 @@
+//! For people: a snippet for each finding, with the path through the tree as labels.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use abide::{ConfigError, Finding, Location, Report, Severity};
+use abide_schema::FileId;
+use abide_syntax::{LineIndex, Span};
+use codespan_reporting::diagnostic::{self, Diagnostic};
+use codespan_reporting::files::{Error, Files};
+use codespan_reporting::term::termcolor::{Ansi, NoColor, WriteColor};
+use codespan_reporting::term::{self, Config};
+
+use super::{Scene, TextFile};
+
+pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
+    let mut out = if scene.color {
+        let mut writer = Ansi::new(Vec::new());
+        findings(&mut writer, report, scene);
+        writer.into_inner()
+    } else {
+        let mut writer = NoColor::new(Vec::new());
+        findings(&mut writer, report, scene);
+        writer.into_inner()
+    };
+    if !scene.quiet {
+        for note in scene.notes {
+            out.extend(format!("note: {note}\n").bytes());
+        }
+        out.extend(summary(report).bytes());
+    }
+    out
+}
+
+fn findings(out: &mut dyn WriteColor, report: &Report, scene: &Scene) {
+    let sources = Sources::new(scene);
+    let config = Config::default();
+    for finding in scene.shown(report) {
+        let diagnostic = diagnostic(finding, scene, &sources);
+        // Writing into memory does not fail, and every place is one of `sources`.
+        let written = term::emit_to_write_style(out, &config, &sources, &diagnostic);
+        debug_assert!(written.is_ok(), "{written:?}");
+    }
+}
+
+/// One line that is true on its own.
+fn summary(report: &Report) -> String {
+    let count = |count: usize, noun: &str| match count {
+        1 => format!("1 {noun}"),
+        _ => format!("{count} {noun}s"),
+    };
+    let mut found = Vec::new();
+    for (number, noun) in
+        [(report.errors, "error"), (report.warnings, "warning"), (report.notes, "note")]
+    {
+        if number > 0 {
+            found.push(count(number, noun));
+        }
+    }
+    let found = if found.is_empty() { "nothing to report".to_owned() } else { found.join(", ") };
+    let mut spared = Vec::new();
+    for (number, word) in [(report.waived, "waived"), (report.accepted, "accepted")] {
+        if number > 0 {
+            spared.push(format!("{number} {word}"));
+        }
+    }
+    let spared =
+        if spared.is_empty() { String::new() } else { format!(" ({})", spared.join(", ")) };
+    format!(
+        "{} in {}: {found}{spared}\n",
+        count(report.files, "file"),
+        count(report.packages, "package"),
+    )
+}
+
+fn diagnostic(finding: &Finding, scene: &Scene, sources: &Sources) -> Diagnostic<usize> {
+    let severity = match finding.severity {
+        Severity::Error => diagnostic::Severity::Error,
+        Severity::Warning => diagnostic::Severity::Warning,
+        Severity::Note => diagnostic::Severity::Note,
+    };
+    let mut labels = Vec::new();
+    let mut notes = Vec::new();
+    match sources.place(&finding.location) {
+        Some((file, span)) => {
+            let label = diagnostic::Label::primary(file, sources.first_line(file, span));
+            labels.push(label.with_message(finding.at.as_deref().unwrap_or("")));
+        }
+        None => {
+            let lines = scene.lines(&finding.location);
+            notes.push(match lines.range {
+                Some((start, _)) => format!("at {}:{}:{}", lines.path, start.line, start.column),
+                None => format!("at {}", lines.path),
+            });
+        }
+    }
+    for label in &finding.labels {
+        let place = Location::Tree(label.place);
+        match sources.place(&place) {
+            Some((file, span)) => labels.push(
+                diagnostic::Label::secondary(file, sources.first_line(file, span))
+                    .with_message(&label.message),
+            ),
+            None => notes.push(format!("{}: {}", scene.lines(&place).path, label.message)),
+        }
+    }
+    if let Some(why) = &finding.why {
+        notes.push(format!("why: {why}"));
+    }
+    if let Some(help) = &finding.help {
+        notes.push(format!("help: {help}"));
+    }
+    if scene.verbose {
+        if let Some(reason) = &finding.severity_reason {
+            notes.push(reason.clone());
+        }
+        notes.push(format!("fingerprint {}", finding.fingerprint()));
+    }
+    Diagnostic::new(severity)
+        .with_code(finding.rule)
+        .with_message(&finding.message)
+        .with_labels(labels)
+        .with_notes(notes)
+}
+
+/// Renders the errors of a configuration.
+pub fn config_errors(errors: &[ConfigError], file: &TextFile, color: bool) -> String {
+    let files = Sources { files: Vec::new(), extra: vec![Text::new(&file.name, &file.text)] };
+    let config = Config::default();
+    let mut out = Ansi::new(Vec::new());
+    let mut plain = NoColor::new(Vec::new());
+    for error in errors {
+        let diagnostic = Diagnostic::error()
+            .with_message(&error.message)
+            .with_label(diagnostic::Label::primary(0, error.span.range()))
+            .with_notes(error.help.iter().map(|help| format!("help: {help}")).collect());
+        let writer: &mut dyn WriteColor = if color { &mut out } else { &mut plain };
+        let written = term::emit_to_write_style(writer, &config, &files, &diagnostic);
+        debug_assert!(written.is_ok(), "{written:?}");
+    }
+    let bytes = if color { out.into_inner() } else { plain.into_inner() };
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Texts by number: the files of the tree, then the others.
+struct Sources<'a> {
+    files: Vec<Text<'a>>,
+    extra: Vec<Text<'a>>,
+}
+
+struct Text<'a> {
+    name: &'a str,
+    /// `None` for a file that was read from a descriptor.
+    bytes: Option<&'a [u8]>,
+    lines: Lines<'a>,
+}
+
+enum Lines<'a> {
+    Of(abide_schema::File<'a>),
+    Own(LineIndex),
+}
+
+impl<'a> Text<'a> {
+    fn new(name: &'a str, text: &'a str) -> Text<'a> {
+        let lines = Lines::Own(LineIndex::new(text.as_bytes()));
+        Text { name, bytes: Some(text.as_bytes()), lines }
+    }
+
+    fn index(&self) -> &LineIndex {
+        match &self.lines {
+            Lines::Of(file) => file.decl().line_index(),
+            Lines::Own(index) => index,
+        }
+    }
+
+    /// The text with one character for each byte that is not UTF-8, so that offsets hold.
+    fn text(&self) -> Cow<'a, str> {
+        let bytes = self.bytes.unwrap_or_default();
+        match std::str::from_utf8(bytes) {
+            Ok(text) => text.into(),
+            Err(_) => {
+                let mut text = String::with_capacity(bytes.len());
+                for chunk in bytes.utf8_chunks() {
+                    text.push_str(chunk.valid());
+                    text.extend(chunk.invalid().iter().map(|_| '?'));
+                }
+                text.into()
+            }
+        }
+    }
+}
+
+impl<'a> Sources<'a> {
+    fn new(scene: &Scene<'a>) -> Sources<'a> {
+        let files = scene.tree.files().map(|file| Text {
+            name: &file.decl().display,
+            bytes: file.decl().source_text(),
+            lines: Lines::Of(file),
+        });
+        let extra = [scene.config, scene.accepted]
+            .map(|file| file.map_or(Text::new("", ""), |file| Text::new(&file.name, &file.text)));
+        Sources { files: files.collect(), extra: extra.into() }
+    }
+
+    fn text(&self, id: usize) -> Option<&Text<'a>> {
+        self.files.get(id).or_else(|| self.extra.get(id - self.files.len()))
+    }
+
+    /// Where a location stands, if there is text to show for it.
+    fn place(&self, location: &Location) -> Option<(usize, Span)> {
+        let (id, span) = match location {
+            Location::Tree(place) => {
+                let FileId(id) = place.file;
+                (id as usize, place.span)
+            }
+            Location::Config(span) => (self.files.len(), *span),
+            Location::Accepted(span) => (self.files.len() + 1, *span),
+        };
+        self.text(id)?.bytes.map(|_| (id, span))
+    }
+
+    /// A span cut at the end of its first line: a whole message would fill the screen.
+    fn first_line(&self, id: usize, span: Span) -> Range<usize> {
+        let Some(text) = self.text(id) else { return 0..0 };
+        let rest = &text.bytes.unwrap_or_default()[span.start as usize..];
+        let length = rest.iter().position(|&b| b == b'\n' || b == b'\r').unwrap_or(rest.len());
+        span.start as usize..(span.end as usize).min(span.start as usize + length)
+    }
+}
+
+impl<'f> Files<'f> for Sources<'_> {
+    type FileId = usize;
+    type Name = String;
+    type Source = Cow<'f, str>;
+
+    fn name(&'f self, id: usize) -> Result<String, Error> {
+        // A name may hold a line feed; a report line may not.
+        Ok(self.text(id).ok_or(Error::FileMissing)?.name.escape_debug().to_string())
+    }
+
+    fn source(&'f self, id: usize) -> Result<Cow<'f, str>, Error> {
+        Ok(self.text(id).ok_or(Error::FileMissing)?.text())
+    }
+
+    fn line_index(&'f self, id: usize, byte: usize) -> Result<usize, Error> {
+        Ok(self.text(id).ok_or(Error::FileMissing)?.index().line(byte as u32) as usize)
+    }
+
+    fn line_range(&'f self, id: usize, line: usize) -> Result<Range<usize>, Error> {
+        let text = self.text(id).ok_or(Error::FileMissing)?;
+        let index = text.index();
+        let length = text.bytes.unwrap_or_default().len();
+        let start = index
+            .line_start(line as u32)
+            .ok_or(Error::LineTooLarge { given: line, max: index.lines() as usize })?;
+        let end = index.line_start(line as u32 + 1).map_or(length, |end| end as usize);
+        Ok(start as usize..end)
+    }
+}
