@@ -87,6 +87,11 @@ fn run<'t>(context: &Context<'t>, rules: &[&'static Rule]) -> Vec<Finding> {
             let mut sink = Sink { rule: rule.id, findings: Vec::new() };
             match rule.check {
                 Check::Tree(check) => check(context, &mut sink),
+                Check::Baseline(check) => {
+                    if let Some(old) = context.baseline {
+                        check(context, old, &mut sink);
+                    }
+                }
                 Check::Package(check) => {
                     for package in context.tree.packages().filter(|it| it.is_judged()) {
                         check(context, package, &mut sink);
@@ -133,7 +138,11 @@ fn judge<'t>(context: &Context<'t>, rules: &[&'static Rule], file: File<'t>) -> 
                     check(context, element, &mut sink);
                 }
             }
-            Check::Linker | Check::Engine | Check::Tree(_) | Check::Package(_) => {}
+            Check::Linker
+            | Check::Engine
+            | Check::Tree(_)
+            | Check::Package(_)
+            | Check::Baseline(_) => {}
         }
     }
     sink.findings

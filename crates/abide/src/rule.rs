@@ -80,6 +80,8 @@ pub enum Check {
     Linker,
     /// The engine finds it while it applies policy.
     Engine,
+    /// The old tree against the new one, once, where there is an old one.
+    Baseline(for<'t> fn(&Context<'t>, &'t Tree, &mut Sink)),
     /// The tree as a whole, once.
     Tree(for<'t> fn(&Context<'t>, &mut Sink)),
     /// Every package that has a judged file.

@@ -2,5 +2,44 @@
 
 use crate::rule::Rule;
 
-/// Every rule, in the order of ids.
-pub static RULES: &[&Rule] = &[];
+/// Declares a module for each `rules/<id>.rs` and lists what they declare.
+macro_rules! rules {
+    ($($module:ident = $path:literal;)*) => {
+        $(#[path = $path] mod $module;)*
+
+        /// Every rule, in the order of ids.
+        pub static RULES: &[&Rule] = &[$(&$module::RULE,)*];
+    };
+}
+
+rules! {
+    accepted_stale = "rules/accepted-stale.rs";
+    compiler_warning = "rules/compiler-warning.rs";
+    default_invalid = "rules/default-invalid.rs";
+    descriptor_invalid = "rules/descriptor-invalid.rs";
+    edition_invalid = "rules/edition-invalid.rs";
+    enum_invalid = "rules/enum-invalid.rs";
+    extension_invalid = "rules/extension-invalid.rs";
+    feature_invalid = "rules/feature-invalid.rs";
+    field_invalid = "rules/field-invalid.rs";
+    import_cycle = "rules/import-cycle.rs";
+    import_invalid = "rules/import-invalid.rs";
+    import_not_found = "rules/import-not-found.rs";
+    import_unused = "rules/import-unused.rs";
+    json_name_conflict = "rules/json-name-conflict.rs";
+    method_invalid = "rules/method-invalid.rs";
+    name_duplicated = "rules/name-duplicated.rs";
+    name_misused = "rules/name-misused.rs";
+    name_not_found = "rules/name-not-found.rs";
+    naming_style_violated = "rules/naming-style-violated.rs";
+    number_duplicated = "rules/number-duplicated.rs";
+    number_invalid = "rules/number-invalid.rs";
+    oneof_invalid = "rules/oneof-invalid.rs";
+    option_invalid = "rules/option-invalid.rs";
+    range_invalid = "rules/range-invalid.rs";
+    reserved_used = "rules/reserved-used.rs";
+    syntax_error = "rules/syntax-error.rs";
+    waiver_expired = "rules/waiver-expired.rs";
+    waiver_invalid = "rules/waiver-invalid.rs";
+    waiver_unused = "rules/waiver-unused.rs";
+}

@@ -1,7 +1,26 @@
 //! Reasoned exceptions, in comments and in `abide.toml`.
+//!
+//! A comment `// abide:allow(RULE): REASON` covers the statement that it stands
+//! behind or above, and everything inside of that; above `syntax`, `edition` or
+//! `package` it covers the file, and the package itself. The comments of buf,
+//! `// buf:lint:ignore ID`, are honoured for the rules that have `buf:ID` among
+//! their aliases.
 
-use crate::finding::Finding;
-use crate::rule::Context;
+use std::collections::BTreeMap;
+
+use abide_schema::{File, PackageId, Place};
+use abide_syntax::{Ast, Comment, DeclKind, Lexer, Span, TokenKind, comments_between};
+use jiff::civil::Date;
+use memchr::memmem;
+
+use crate::config::{did_you_mean, parse_date};
+use crate::finding::{Finding, Location, Severity};
+use crate::policy::WaiverTarget;
+use crate::rule::{Check, Context, Group, Rule};
+use crate::rules::RULES;
+
+const MARKER: &str = "abide:allow";
+const BUF_MARKER: &str = "buf:lint:ignore";
 
 /// What waivers did to the findings of a run.
 pub(crate) struct Waived {
@@ -11,7 +30,333 @@ pub(crate) struct Waived {
     pub(crate) findings: Vec<Finding>,
 }
 
+/// A waiver in a comment.
+struct Waiver {
+    allows: Allows,
+    until: Option<Date>,
+    covers: Covers,
+    /// From the marker to the end of its line.
+    place: Place,
+    used: bool,
+}
+
+/// Which rules a comment names.
+enum Allows {
+    Rule(&'static Rule),
+    /// Every rule that has this alias.
+    Alias(String),
+}
+
+/// What a comment stands above or behind.
+#[derive(Clone, Copy)]
+enum Covers {
+    File,
+    Span(Span),
+}
+
+impl Waiver {
+    fn covers(&self, context: &Context<'_>, finding: &Finding, place: Place) -> bool {
+        let rule = match &self.allows {
+            Allows::Rule(rule) => rule.id == finding.rule,
+            Allows::Alias(alias) => {
+                Rule::find(finding.rule).is_some_and(|rule| rule.aliases.contains(&alias.as_str()))
+            }
+        };
+        let file = self.place.file;
+        rule && match self.covers {
+            Covers::Span(span) => {
+                place.file == file && span.start <= place.span.start && place.span.end <= span.end
+            }
+            // What is wrong with a package stands at one of its files only.
+            Covers::File => {
+                place.file == file || finding.element == context.tree.file(file).package().name()
+            }
+        }
+    }
+}
+
 /// Takes away the findings that a waiver covers.
-pub(crate) fn apply(_context: &Context<'_>, _findings: &mut Vec<Finding>) -> Waived {
-    Waived { count: 0, findings: Vec::new() }
+pub(crate) fn apply(context: &Context<'_>, findings: &mut Vec<Finding>) -> Waived {
+    let mut waived = Waived { count: 0, findings: Vec::new() };
+    let mut by_package: BTreeMap<PackageId, Vec<Waiver>> = BTreeMap::new();
+    for file in context.tree.files().filter(|file| file.is_judged()) {
+        let waivers = in_comments(file, &mut waived.findings);
+        if !waivers.is_empty() {
+            by_package.entry(file.package().id).or_default().extend(waivers);
+        }
+    }
+    let holds = |until: Option<Date>| until.is_none_or(|until| context.as_of <= until);
+    let mut used = vec![false; context.policy.waivers.len()];
+    let before = findings.len();
+    findings.retain(|finding| {
+        let mut keep = true;
+        if let Some(place) = finding.location.place() {
+            let package = context.tree.file(place.file).package().id;
+            for waiver in by_package.get_mut(&package).into_iter().flatten() {
+                if holds(waiver.until) && waiver.covers(context, finding, place) {
+                    waiver.used = true;
+                    keep = false;
+                }
+            }
+        }
+        for (waiver, used) in context.policy.waivers.iter().zip(&mut used) {
+            let rule = waiver.rule.is_none_or(|rule| rule.id == finding.rule);
+            let covered = rule
+                && match &waiver.target {
+                    WaiverTarget::Element(glob) => glob.covers(&finding.element),
+                    WaiverTarget::Fingerprint(text) => *text == finding.fingerprint(),
+                };
+            if covered && holds(waiver.until) {
+                *used = true;
+                keep = false;
+            }
+        }
+        keep
+    });
+    waived.count = before - findings.len();
+
+    // A waiver is judged only where its rule could have matched it.
+    let ran = |rule: &Rule| {
+        context.policy.runs(rule)
+            && (context.baseline.is_some() || !matches!(rule.check, Check::Baseline(_)))
+    };
+    for waiver in by_package.values().flatten() {
+        let Allows::Rule(rule) = waiver.allows else { continue };
+        let package = context.tree.file(waiver.place.file).package().name();
+        let location = Location::Tree(waiver.place);
+        let found = state(rule.id, waiver.until, context.as_of, waiver.used || !ran(rule));
+        waived.findings.extend(found.map(|it| it.finding(location, rule.id, package)));
+    }
+    for (waiver, used) in context.policy.waivers.iter().zip(used) {
+        let name = match &waiver.target {
+            WaiverTarget::Element(glob) => glob.text(),
+            WaiverTarget::Fingerprint(text) => text,
+        };
+        let silent = used || !waiver.rule.is_none_or(ran);
+        let what = waiver.rule.map_or(name, |rule| rule.id);
+        let found = state(what, waiver.until, context.as_of, silent);
+        let location = Location::Config(waiver.span);
+        waived.findings.extend(found.map(|it| it.finding(location, name, "")));
+    }
+    waived
+}
+
+/// What is wrong with a waiver.
+struct Defect {
+    rule: &'static str,
+    message: String,
+    at: Option<&'static str>,
+    help: String,
+    fact: String,
+}
+
+impl Defect {
+    fn finding(self, location: Location, element: &str, package: &str) -> Finding {
+        Finding {
+            rule: self.rule,
+            severity: Severity::Error,
+            message: self.message,
+            location,
+            at: self.at.map(str::to_owned),
+            element: element.to_owned(),
+            package: package.to_owned(),
+            labels: Vec::new(),
+            why: None,
+            help: Some(self.help),
+            facts: vec![self.fact],
+            severity_reason: None,
+        }
+    }
+}
+
+/// Whether a waiver is expired or matched nothing.
+fn state(what: &str, until: Option<Date>, as_of: Date, silent: bool) -> Option<Defect> {
+    if let Some(until) = until
+        && as_of > until
+    {
+        return Some(Defect {
+            rule: "waiver-expired",
+            message: format!("the waiver of `{what}` expired on {until}"),
+            at: None,
+            help: "mend what it waived, or give it a later date and say why".to_owned(),
+            fact: until.to_string(),
+        });
+    }
+    (!silent).then(|| Defect {
+        rule: "waiver-unused",
+        message: format!("the waiver of `{what}` matches nothing"),
+        at: None,
+        help: "delete it".to_owned(),
+        fact: what.to_owned(),
+    })
+}
+
+/// The waivers in the comments of a file. Only a file that holds a marker
+/// costs more than one search.
+fn in_comments(file: File<'_>, findings: &mut Vec<Finding>) -> Vec<Waiver> {
+    let mut waivers = Vec::new();
+    let decl = file.decl();
+    let (Some(text), Some(ast)) = (decl.source_text(), decl.ast()) else { return waivers };
+    let marked = |marker: &str| memmem::find(text, marker.as_bytes()).is_some();
+    if !marked(MARKER) && !marked(BUF_MARKER) {
+        return waivers;
+    }
+    for (comment, token_end) in comments(text) {
+        let covers = covered(ast, text, comment, token_end);
+        for line in lines(text, comment.span) {
+            let words = line.str(text);
+            let place = Place { file: file.id, span: line };
+            if words.starts_with(MARKER) {
+                match parse(words) {
+                    Ok((rule, until)) => waivers.push(Waiver {
+                        allows: Allows::Rule(rule),
+                        until,
+                        covers,
+                        place,
+                        used: false,
+                    }),
+                    Err((at, defect)) => {
+                        let start = line.start + at.start;
+                        let span = Span::new(start, line.start + at.end);
+                        let location = Location::Tree(Place { span, ..place });
+                        let package = file.package().name();
+                        findings.push(defect.finding(location, file.path(), package));
+                    }
+                }
+            } else if let Some(id) = words.strip_prefix(BUF_MARKER)
+                && leads(ast, text, comment, token_end)
+                && let Some(id) = id.split_whitespace().next()
+            {
+                let id = id.split(',').next().unwrap_or(id);
+                let allows = Allows::Alias(format!("buf:{id}"));
+                waivers.push(Waiver { allows, until: None, covers, place, used: false });
+            }
+        }
+    }
+    waivers
+}
+
+/// Every comment of a text with the end of the token before it.
+fn comments(text: &[u8]) -> Vec<(Comment, u32)> {
+    let mut lexer = Lexer::new(text, 0);
+    let mut comments = Vec::new();
+    let mut gap = 0;
+    loop {
+        let token = lexer.next_token();
+        let between = Span::new(gap, token.span.start);
+        comments.extend(comments_between(text, between).map(|comment| (comment, gap)));
+        if token.kind == TokenKind::End {
+            return comments;
+        }
+        gap = token.span.end;
+    }
+}
+
+/// The lines of a comment without its marks and the white space around them.
+fn lines(text: &[u8], comment: Span) -> Vec<Span> {
+    let mut lines = Vec::new();
+    let mut start = comment.start as usize;
+    for line in comment.of(text).split_inclusive(|&byte| byte == b'\n') {
+        let marks = |byte: &u8| matches!(byte, b'/' | b'*') || byte.is_ascii_whitespace();
+        let first = line.iter().position(|byte| !marks(byte)).unwrap_or(line.len());
+        let last = line.iter().rposition(|byte| !marks(byte)).map_or(first, |at| at + 1);
+        lines.push(Span::new((start + first) as u32, (start + last) as u32));
+        start += line.len();
+    }
+    lines
+}
+
+/// The statement that a comment stands behind, on its line, or above.
+fn covered(ast: &Ast, text: &[u8], comment: Comment, token_end: u32) -> Covers {
+    let behind =
+        token_end > 0 && !Span::new(token_end, comment.span.start).of(text).contains(&b'\n');
+    let holder = ast
+        .decls
+        .iter()
+        .rev()
+        .find(|it| it.span.start < comment.span.start && comment.span.end < it.span.end);
+    let decl = if behind {
+        ast.decls.iter().rev().find(|it| it.span.end == token_end).or(holder)
+    } else {
+        let next = ast.decls.iter().find(|it| it.span.start >= comment.span.end);
+        next.filter(|next| holder.is_none_or(|holder| next.span.end <= holder.span.end)).or(holder)
+    };
+    match decl {
+        Some(decl) => match decl.kind {
+            DeclKind::Syntax { .. } | DeclKind::Package { .. } => Covers::File,
+            _ => Covers::Span(decl.span),
+        },
+        None => Covers::File,
+    }
+}
+
+/// Whether protoc would call the comment a leading one: alone on its lines,
+/// and without a blank line before the statement.
+fn leads(ast: &Ast, text: &[u8], comment: Comment, token_end: u32) -> bool {
+    let before = Span::new(token_end, comment.span.start).of(text);
+    let next = ast.decls.iter().find(|it| it.span.start >= comment.span.end);
+    let Some(next) = next else { return false };
+    let after = Span::new(comment.span.end, next.span.start).str(text);
+    let inner = after.split_once('\n').and_then(|(_, rest)| rest.rsplit_once('\n'));
+    let blank = inner.is_some_and(|(lines, _)| lines.split('\n').any(|it| it.trim().is_empty()));
+    (token_end == 0 || before.contains(&b'\n')) && !blank
+}
+
+/// Reads `abide:allow(RULE, until = "DATE"): REASON`. An error names the bytes
+/// of `words` that it is about.
+fn parse(words: &str) -> Result<(&'static Rule, Option<Date>), (Span, Defect)> {
+    let at = |part: &str| {
+        // Every part is a slice of `words`.
+        let start = part.as_ptr() as usize - words.as_ptr() as usize;
+        Span::new(start as u32, (start + part.len()) as u32)
+    };
+    let invalid = |part: &str, message: String, help: &str| {
+        let defect = Defect {
+            rule: "waiver-invalid",
+            message,
+            at: None,
+            help: help.to_owned(),
+            fact: words.to_owned(),
+        };
+        (at(part), defect)
+    };
+    let shape =
+        "write `abide:allow(RULE): REASON` or `abide:allow(RULE, until = \"2027-06-30\"): REASON`";
+    let malformed = || invalid(words, "the waiver is malformed".to_owned(), shape);
+    let rest = words.strip_prefix(MARKER).unwrap_or(words).trim_start();
+    let (inside, after) =
+        rest.strip_prefix('(').and_then(|rest| rest.split_once(')')).ok_or_else(malformed)?;
+    let (id, until) = match inside.split_once(',') {
+        Some((id, until)) => (id.trim(), Some(until.trim())),
+        None => (inside.trim(), None),
+    };
+    let Some(rule) = Rule::find(id) else {
+        let help = did_you_mean(id, RULES.iter().map(|rule| rule.id))
+            .unwrap_or_else(|| "`abide rules` lists every rule".to_owned());
+        return Err(invalid(id, format!("the waiver names an unknown rule `{id}`"), &help));
+    };
+    if rule.group == Group::Policy {
+        let message = format!("`{id}` watches over waivers and cannot be waived");
+        return Err(invalid(id, message, "turn it off in `[rules]` if you must"));
+    }
+    let until = match until {
+        None => None,
+        Some(text) => {
+            let date =
+                text.strip_prefix("until").and_then(|text| text.trim_start().strip_prefix('='));
+            let date = date.ok_or_else(malformed)?.trim().trim_matches('"');
+            let parsed = parse_date(date);
+            if parsed.is_none() {
+                let message = format!("the waiver of `{id}` ends on `{date}`, which is no date");
+                return Err(invalid(date, message, "write it as `until = \"2027-06-30\"`"));
+            }
+            parsed
+        }
+    };
+    let reason = after.trim_start().strip_prefix(':').unwrap_or_default().trim();
+    if reason.is_empty() {
+        let message = format!("the waiver of `{id}` gives no reason");
+        return Err(invalid(words, message, shape));
+    }
+    Ok((rule, until))
 }

@@ -1,0 +1,14 @@
+use crate::finding::Severity;
+use crate::rule::{Check, Group, Rule};
+
+pub(super) static RULE: Rule = Rule {
+    id: "compiler-warning",
+    summary: "something that protoc warns about",
+    group: Group::Language,
+    severity: Some(Severity::Warning),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: false,
+    page: include_str!("compiler-warning.md"),
+    check: Check::Linker,
+};

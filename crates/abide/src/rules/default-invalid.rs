@@ -1,0 +1,14 @@
+use crate::finding::Severity;
+use crate::rule::{Check, Group, Rule};
+
+pub(super) static RULE: Rule = Rule {
+    id: "default-invalid",
+    summary: "a default value that does not fit its field",
+    group: Group::Language,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: false,
+    page: include_str!("default-invalid.md"),
+    check: Check::Linker,
+};

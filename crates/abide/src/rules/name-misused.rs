@@ -1,0 +1,14 @@
+use crate::finding::Severity;
+use crate::rule::{Check, Group, Rule};
+
+pub(super) static RULE: Rule = Rule {
+    id: "name-misused",
+    summary: "a name that names the wrong kind of element, or may not be used here",
+    group: Group::Language,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: false,
+    page: include_str!("name-misused.md"),
+    check: Check::Linker,
+};

@@ -1,0 +1,14 @@
+use crate::finding::Severity;
+use crate::rule::{Check, Group, Rule};
+
+pub(super) static RULE: Rule = Rule {
+    id: "naming-style-violated",
+    summary: "a name that breaks the style which its edition enforces",
+    group: Group::Language,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: false,
+    page: include_str!("naming-style-violated.md"),
+    check: Check::Linker,
+};

@@ -1,0 +1,14 @@
+use crate::finding::Severity;
+use crate::rule::{Check, Group, Rule};
+
+pub(super) static RULE: Rule = Rule {
+    id: "option-invalid",
+    summary: "an option that is unknown, set twice or has a value that does not fit",
+    group: Group::Language,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: false,
+    page: include_str!("option-invalid.md"),
+    check: Check::Linker,
+};

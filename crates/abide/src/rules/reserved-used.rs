@@ -1,0 +1,14 @@
+use crate::finding::Severity;
+use crate::rule::{Check, Group, Rule};
+
+pub(super) static RULE: Rule = Rule {
+    id: "reserved-used",
+    summary: "a name or number that its message or enum reserves",
+    group: Group::Language,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: false,
+    page: include_str!("reserved-used.md"),
+    check: Check::Linker,
+};

@@ -1,0 +1,14 @@
+use crate::finding::Severity;
+use crate::rule::{Check, Group, Rule};
+
+pub(super) static RULE: Rule = Rule {
+    id: "waiver-expired",
+    summary: "a waiver whose last day is over",
+    group: Group::Policy,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: false,
+    page: include_str!("waiver-expired.md"),
+    check: Check::Engine,
+};
