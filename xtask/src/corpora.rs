@@ -33,6 +33,19 @@ impl Corpus {
         Ok(Self { name, root, imports, files })
     }
 
+    /// Where imports resolve: in the tree itself first.
+    pub(crate) fn roots(&self) -> Vec<&Path> {
+        [&self.root].into_iter().chain(&self.imports).map(PathBuf::as_path).collect()
+    }
+
+    /// Writes the list of files that protoc takes as `@LIST`: a command line
+    /// does not hold thousands of names.
+    pub(crate) fn list(&self) -> Result<PathBuf> {
+        let path = stage()?.join(format!("{}.files", self.name));
+        fs::write(&path, self.files.join("\n") + "\n")?;
+        Ok(path)
+    }
+
     /// The size of all its files in bytes.
     pub(crate) fn bytes(&self) -> Result<u64> {
         let sizes = self.files.iter().map(|file| Ok(fs::metadata(self.root.join(file))?.len()));
@@ -92,10 +105,14 @@ pub(crate) fn googleapis(place: &Place) -> Result<Corpus> {
         }
     };
     let root = fresh("googleapis")?;
-    for file in proto_files(&package)? {
-        if !file.starts_with("google/protobuf/") {
-            write(&root.join(&file), &fs::read(package.join(&file))?)?;
-        }
+    let files = proto_files(&package)?;
+    let (shadowing, files): (Vec<_>, Vec<_>) =
+        files.iter().partition(|file| file.starts_with("google/protobuf/"));
+    for file in files {
+        write(&root.join(file), &fs::read(package.join(file))?)?;
+    }
+    for file in shadowing {
+        println!("  {file}: left out");
     }
     Corpus::new("googleapis", root, Vec::new())
 }

@@ -7,7 +7,7 @@ mod diff;
 mod verdicts;
 mod wire;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -113,40 +113,14 @@ fn compare(corpus: &Corpus, protoc: &Protoc, abide: &Path, show: usize) -> Resul
     Ok((counts, found))
 }
 
-/// What protoc makes of a tree. Files that it refuses are named and taken out,
-/// together with those that import them.
+/// What protoc makes of a tree, all of which it must compile.
 fn protoc_set(corpus: &Corpus, protoc: &Protoc) -> Result<PathBuf> {
     let path = corpora::stage()?.join(format!("{}.protoc.binpb", corpus.name));
-    let list = corpora::stage()?.join(format!("{}.files", corpus.name));
-    let mut files: BTreeSet<&str> = corpus.files.iter().map(String::as_str).collect();
-    let mut roots = vec![corpus.root.as_path()];
-    roots.extend(corpus.imports.iter().map(PathBuf::as_path));
-    loop {
-        fs::write(&list, files.iter().map(|file| format!("{file}\n")).collect::<String>())?;
-        let mut command = protoc.command(&roots);
-        command.args(["--include_imports", "--include_source_info"]);
-        command.arg("--descriptor_set_out").arg(&path);
-        command.arg(format!("@{}", list.display()));
-        let compiled = output(&mut command)?;
-        if compiled.status.success() {
-            return Ok(path);
-        }
-        let said = String::from_utf8_lossy(&compiled.stderr);
-        let errors = said.lines().filter(|line| !line.contains(" warning: "));
-        let root = format!("{}/", corpus.root.display());
-        let refused: BTreeSet<&str> = errors
-            .filter_map(|line| line.strip_prefix(&root).unwrap_or(line).split_once(':'))
-            .filter_map(|(file, _)| files.get(file).copied())
-            .collect();
-        if refused.is_empty() {
-            return Err(format!("protoc does not compile `{}`: {said}", corpus.name).into());
-        }
-        for file in refused {
-            println!("  {file}: left out, protoc refuses it");
-            fs::remove_file(corpus.root.join(file))?;
-            files.remove(file);
-        }
-    }
+    let mut command = protoc.command(&corpus.roots());
+    command.args(["--include_imports", "--include_source_info"]);
+    command.arg("--descriptor_set_out").arg(&path);
+    stdout(command.arg(format!("@{}", corpus.list()?.display())))?;
+    Ok(path)
 }
 
 /// The descriptor of descriptor.proto, from which all names come.

@@ -54,7 +54,8 @@ impl Diff<'_> {
                     self.locations(&path, kind, &ours, &protoc)?;
                 }
                 _ => {
-                    let repeated = field.is_some_and(|field| field.repeated);
+                    let repeated = field.is_some_and(|field| field.repeated)
+                        && !matches!(kind, Kind::Packed);
                     for index in 0..ours.len().max(protoc.len()) {
                         let path = if repeated { format!("{path}[{index}]") } else { path.clone() };
                         self.value(&path, kind, ours.get(index), protoc.get(index))?;
@@ -195,7 +196,10 @@ impl Diff<'_> {
                 }
                 " }".to_owned()
             }
-            (Value::Bytes(bytes), Kind::Packed) => format!("{:?}", packed(bytes)),
+            (Value::Bytes(bytes), Kind::Packed) => match packed(bytes) {
+                Ok(values) => format!("{values:?}"),
+                Err(error) => error.to_string(),
+            },
             (Value::Bytes(bytes) | Value::Group(bytes), _) => match std::str::from_utf8(bytes) {
                 Ok(text) => format!("{text:?}"),
                 Err(_) => format!("{bytes:02x?}"),
