@@ -8,7 +8,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::corpora::{fresh, write};
+use crate::corpora::fresh;
 use crate::tools::{Protoc, output, workspace};
 use crate::Result;
 
@@ -57,27 +57,60 @@ pub(crate) fn run(protoc: &Protoc, abide: &Path) -> Result<bool> {
     if cases.is_empty() {
         return Err(format!("no case in `{}`", folder.display()).into());
     }
-    let (mut agreed, mut stale) = (0, 0);
-    for case in &cases {
+    let judge = Judge { protoc, abide, helpers: &helpers };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    // Most of the time goes into starting Python.
+    let judged = std::thread::scope(|scope| {
+        let share = cases.len().div_ceil(threads);
+        let started: Vec<_> = cases
+            .chunks(share)
+            .map(|cases| {
+                let judge = &judge;
+                let judged = move |case: &PathBuf| judge.case(case).map_err(|e| e.to_string());
+                scope.spawn(move || cases.iter().map(judged).collect::<Vec<_>>())
+            })
+            .collect();
+        let ended = started.into_iter().map(|thread| thread.join().map_err(|_| "a judge panicked"));
+        ended.collect::<std::result::Result<Vec<_>, _>>()
+    })?;
+    let mut agreed = 0;
+    for outcome in judged.into_iter().flatten() {
+        let (agrees, text) = outcome?;
+        agreed += usize::from(agrees);
+        println!("  {text}");
+    }
+    println!("verdicts: {agreed} of {} agree", cases.len());
+    Ok(agreed == cases.len())
+}
+
+struct Judge<'a> {
+    protoc: &'a Protoc,
+    abide: &'a Path,
+    /// What the cases import.
+    helpers: &'a Path,
+}
+
+impl Judge<'_> {
+    /// Whether all agree on a case, and what to print about it.
+    fn case(&self, case: &Path) -> Result<(bool, String)> {
         let name = case.file_name().and_then(|name| name.to_str()).ok_or("a name in UTF-8")?;
         let bytes = fs::read(case)?;
-        let root = fresh("verdict")?;
-        write(&root.join(name), &bytes)?;
+        let root = fresh(&format!("verdicts/{name}"))?;
+        fs::write(root.join(name), &bytes)?;
 
-        let said = output(protoc.command(&[&root, &helpers]).args(["-o", "/dev/null", name]))?;
-        let said = String::from_utf8_lossy(&said.stderr).into_owned();
-        let verdict = protoc_verdict(&said, name);
+        let mut compile = self.protoc.command(&[&root, self.helpers]);
+        let said = output(compile.args(["-o", "/dev/null", name]))?.stderr;
+        let said = String::from_utf8_lossy(&said);
         let promised = String::from_utf8_lossy(&bytes);
-        let promised = promised.lines().next().unwrap_or_default().trim_start_matches('\u{feff}');
+        let promised = promised.lines().next().unwrap_or_default();
+        let verdict = protoc_verdict(&said, name);
         let Some(verdict) = verdict.filter(|verdict| verdict.to_string() == promised) else {
-            stale += 1;
-            println!("  {name}: promises `{promised}`, but protoc says:\n{said}");
-            continue;
+            return Ok((false, format!("{name}: STALE, promises `{promised}`; protoc: {said}")));
         };
 
-        let mut check = Command::new(abide);
+        let mut check = Command::new(self.abide);
         check.args(["check", "--format", "json"]).arg(&root);
-        check.arg("-I").arg(&helpers).arg("-I").arg(&protoc.include);
+        check.arg("-I").arg(self.helpers).arg("-I").arg(&self.protoc.include);
         let checked = output(&mut check)?;
         let findings = findings(&String::from_utf8_lossy(&checked.stdout), name)?;
         let agrees = findings.iter().any(|finding| {
@@ -85,23 +118,20 @@ pub(crate) fn run(protoc: &Protoc, abide: &Path) -> Result<bool> {
                 && verdict.line.is_none_or(|line| finding.line == Some(line))
         });
         if agrees {
-            agreed += 1;
-            println!("  {name}: agree");
-            continue;
+            return Ok((true, format!("{name}: agree")));
         }
-        println!("  {name}: DIFFER, `abide check` ended with {}", checked.status);
+        let mut text = format!("{name}: DIFFER, `abide check` ended with {}", checked.status);
         for line in said.lines() {
-            println!("    protoc: {line}");
+            text.push_str(&format!("\n    protoc: {line}"));
         }
         for finding in &findings {
-            println!("    abide: {}", finding.text);
+            text.push_str(&format!("\n    abide: {}", finding.text));
         }
         for line in String::from_utf8_lossy(&checked.stderr).lines().take(5) {
-            println!("    abide: {line}");
+            text.push_str(&format!("\n    abide: {line}"));
         }
+        Ok((false, text))
     }
-    println!("verdicts: {agreed} of {} agree; {stale} promise what protoc does not say", cases.len());
-    Ok(agreed == cases.len())
 }
 
 /// The worst and first of what protoc says of that file.
