@@ -162,7 +162,11 @@ impl Bench {
             command.arg(format!("@{}", tree.list()?.display()));
             tools.push(Tool {
                 name: "protoc",
-                command: [command.get_program()].into_iter().chain(command.get_args()).map(OsString::from).collect(),
+                command: [command.get_program()]
+                    .into_iter()
+                    .chain(command.get_args())
+                    .map(OsString::from)
+                    .collect(),
                 folder: tree.root.clone(),
                 done: &[0],
                 checks: "parsed, linked, its own checks, options, source info written".into(),
@@ -170,8 +174,17 @@ impl Bench {
         }
         let medians = self.medians(&mut tools)?;
         let ours = medians[0];
-        writeln!(report, "\n## {}: {} files, {:.1} MB\n", tree.name, tree.files.len(), tree.bytes()? as f64 / 1e6)?;
-        writeln!(report, "| tool | seconds | peak MiB | time ratio | memory ratio | what it did |")?;
+        writeln!(
+            report,
+            "\n## {}: {} files, {:.1} MB\n",
+            tree.name,
+            tree.files.len(),
+            tree.bytes()? as f64 / 1e6
+        )?;
+        writeln!(
+            report,
+            "| tool | seconds | peak MiB | time ratio | memory ratio | what it did |"
+        )?;
         writeln!(report, "|---|---|---|---|---|---|")?;
         for (tool, median) in tools.iter().zip(&medians) {
             writeln!(
@@ -216,7 +229,10 @@ impl Bench {
         let mut tools: Vec<Tool> = trees.iter().map(|tree| self.abide(tree, "google")).collect();
         let medians = self.medians(&mut tools)?;
         writeln!(report, "\n## abide check on growing trees\n")?;
-        writeln!(report, "| tree | files | MB | seconds | peak MiB | µs per file | ms per MB | found |")?;
+        writeln!(
+            report,
+            "| tree | files | MB | seconds | peak MiB | µs per file | ms per MB | found |"
+        )?;
         writeln!(report, "|---|---|---|---|---|---|---|---|")?;
         let mut costs = Vec::new();
         for ((tree, median), tool) in trees.iter().zip(&medians).zip(&tools) {
@@ -254,12 +270,22 @@ impl Bench {
             if !said.status.code().is_some_and(|code| tool.done.contains(&code)) {
                 let text = String::from_utf8_lossy(&said.stderr);
                 let start: Vec<&str> = text.lines().take(10).collect();
-                return Err(format!("`{}` failed, {}: {}", tool.name, said.status, start.join("\n")).into());
+                return Err(format!(
+                    "`{}` failed, {}: {}",
+                    tool.name,
+                    said.status,
+                    start.join("\n")
+                )
+                .into());
             }
             if tool.name == "abide check" {
                 tool.checks.push_str(&summary(&said.stdout)?);
             } else if tool.name == "buf lint" {
-                write!(tool.checks, ": {} findings", said.stdout.split(|byte| *byte == b'\n').count() - 1)?;
+                write!(
+                    tool.checks,
+                    ": {} findings",
+                    said.stdout.split(|byte| *byte == b'\n').count() - 1
+                )?;
             }
         }
         let mut samples = vec![Vec::new(); tools.len()];
@@ -306,8 +332,7 @@ fn verdict(met: bool) -> &'static str {
 fn summary(report: &[u8]) -> Result<String> {
     let last = report.split(|byte| *byte == b'\n').rfind(|line| !line.is_empty());
     let summary: Value = serde_json::from_slice(last.ok_or("`abide check` printed no summary")?)?;
-    let counts = ["files", "packages", "errors", "warnings", "notes"].map(|name| {
-        format!("{} {name}", summary[name].as_u64().unwrap_or_default())
-    });
+    let counts = ["files", "packages", "errors", "warnings", "notes"]
+        .map(|name| format!("{} {name}", summary[name].as_u64().unwrap_or_default()));
     Ok(format!(": {}", counts.join(", ")))
 }

@@ -111,9 +111,7 @@ pub(crate) fn googleapis(place: &Place) -> Result<Corpus> {
     for file in files {
         write(&root.join(file), &fs::read(package.join(file))?)?;
     }
-    for file in shadowing {
-        println!("  {file}: left out");
-    }
+    println!("googleapis: left out {}: {shadowing:?}", shadowing.len());
     Corpus::new("googleapis", root, Vec::new())
 }
 
@@ -123,7 +121,8 @@ pub(crate) fn own() -> Result<Corpus> {
     let folder = workspace()?.join("testdata/protoc");
     for entry in fs::read_dir(&folder)? {
         let path = entry?.path();
-        if let Some(name) = path.file_name().filter(|_| path.extension() == Some("proto".as_ref())) {
+        if let Some(name) = path.file_name().filter(|_| path.extension() == Some("proto".as_ref()))
+        {
             fs::copy(&path, root.join(name))?;
         }
     }

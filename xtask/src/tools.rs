@@ -24,9 +24,7 @@ pub(crate) fn abide(place: &Place) -> Result<PathBuf> {
         return Ok(std::path::absolute(path)?);
     }
     let mut cargo = Command::new("cargo");
-    cargo
-        .current_dir(workspace()?)
-        .args(["build", "--release", "--locked", "-p", "abide-cli"]);
+    cargo.current_dir(workspace()?).args(["build", "--release", "--locked", "-p", "abide-cli"]);
     if !cargo.status()?.success() {
         return Err("`abide` does not build".into());
     }
@@ -48,10 +46,8 @@ impl Protoc {
         python.args(["-c", "import grpc_tools; print(grpc_tools.__path__[0])"]);
         let package = stdout(&mut python)
             .map_err(|error| format!("no protoc, `pip install grpcio-tools`: {error}"))?;
-        let mut protoc = Self {
-            include: Path::new(package.trim()).join("_proto"),
-            version: String::new(),
-        };
+        let mut protoc =
+            Self { include: Path::new(package.trim()).join("_proto"), version: String::new() };
         protoc.version = stdout(protoc.command(&[]).arg("--version"))?.trim().to_owned();
         Ok(protoc)
     }
@@ -80,7 +76,8 @@ pub(crate) fn output(command: &mut Command) -> Result<Output> {
 pub(crate) fn stdout(command: &mut Command) -> Result<String> {
     let output = output(command)?;
     if !output.status.success() {
-        let line: Vec<&OsStr> = [command.get_program()].into_iter().chain(command.get_args()).collect();
+        let line: Vec<&OsStr> =
+            [command.get_program()].into_iter().chain(command.get_args()).collect();
         let said = String::from_utf8_lossy(&output.stderr);
         return Err(format!("{line:?} failed, {}: {}", output.status, said.trim()).into());
     }

@@ -54,8 +54,8 @@ impl Diff<'_> {
                     self.locations(&path, kind, &ours, &protoc)?;
                 }
                 _ => {
-                    let repeated = field.is_some_and(|field| field.repeated)
-                        && !matches!(kind, Kind::Packed);
+                    let repeated =
+                        field.is_some_and(|field| field.repeated) && !matches!(kind, Kind::Packed);
                     for index in 0..ours.len().max(protoc.len()) {
                         let path = if repeated { format!("{path}[{index}]") } else { path.clone() };
                         self.value(&path, kind, ours.get(index), protoc.get(index))?;
@@ -136,7 +136,8 @@ impl Diff<'_> {
             let first = ours.iter().zip(&protoc).find(|(ours, protoc)| ours.0 != protoc.0);
             if let Some(((ours, _), (protoc, _))) = first {
                 let (ours, protoc) = (&ours.0, &protoc.0);
-                self.found.push(format!("{label}: another order: ours {ours:?}, protoc {protoc:?}"));
+                self.found
+                    .push(format!("{label}: another order: ours {ours:?}, protoc {protoc:?}"));
             }
         }
         Ok(())
@@ -232,8 +233,18 @@ pub(crate) struct Counts(BTreeMap<&'static str, u64>);
 impl Counts {
     /// What is counted, in the order of the report.
     const NAMES: [&str; 12] = [
-        "files", "bytes", "messages", "fields", "enums", "enum values", "services", "methods",
-        "extensions", "options", "locations", "comments",
+        "files",
+        "bytes",
+        "messages",
+        "fields",
+        "enums",
+        "enum values",
+        "services",
+        "methods",
+        "extensions",
+        "options",
+        "locations",
+        "comments",
     ];
 
     /// Counts one FileDescriptorProto.
@@ -288,9 +299,8 @@ impl std::ops::AddAssign<&Counts> for Counts {
 
 impl std::fmt::Display for Counts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let counts = Self::NAMES.map(|name| {
-            format!("{} {name}", self.0.get(name).copied().unwrap_or_default())
-        });
+        let counts = Self::NAMES
+            .map(|name| format!("{} {name}", self.0.get(name).copied().unwrap_or_default()));
         f.write_str(&counts.join(", "))
     }
 }

@@ -8,9 +8,9 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use crate::Result;
 use crate::corpora::fresh;
 use crate::tools::{Protoc, output, workspace};
-use crate::Result;
 
 /// How bad a compiler thinks something is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
