@@ -1,2 +1,91 @@
-//! Automation of this workspace.
-fn main() {}
+//! Automation of this workspace: what needs outside programs (protoc, buf)
+//! or long runs, and so is no part of `cargo test`.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "xtask is an outermost crate: it runs programs, reads and writes files, and prints"
+)]
+
+mod bench;
+mod corpora;
+mod oracle;
+mod tools;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+/// What goes wrong here is for the person at the terminal; words are enough.
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+#[derive(Parser)]
+#[command(about = "Automation of this workspace")]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Prove that `abide build` and `abide check` agree with the real protoc.
+    Oracle {
+        #[command(flatten)]
+        place: Place,
+        /// Only these parts: `own`, `verdicts`, `googleapis`, or the name of an archive.
+        #[arg(long, value_delimiter = ',')]
+        only: Vec<String>,
+        /// How many differences to print for each file.
+        #[arg(long, default_value_t = 5)]
+        show: usize,
+    },
+    /// Compare speed and memory with buf and protoc, side by side.
+    Bench {
+        #[command(flatten)]
+        place: Place,
+        /// Runs of each tool; the medians are reported.
+        #[arg(long, default_value_t = 5)]
+        runs: usize,
+        /// Write the report to this file as markdown, too.
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
+    /// Run one command and print its seconds, peak memory in KiB and exit code.
+    #[command(hide = true)]
+    Measure {
+        #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+        command: Vec<OsString>,
+    },
+}
+
+/// Where things are that are not part of the repository.
+#[derive(Args)]
+pub(crate) struct Place {
+    /// The binary to judge, instead of building this workspace's own.
+    #[arg(long, value_name = "FILE")]
+    abide: Option<PathBuf>,
+    /// The folder that holds `corpora/`; by default it lies beside the workspace.
+    #[arg(long, value_name = "DIR")]
+    shared: Option<PathBuf>,
+    /// An installed google-proto-files, instead of installing it under `target/`.
+    #[arg(long, value_name = "DIR")]
+    googleapis: Option<PathBuf>,
+}
+
+fn main() -> ExitCode {
+    let outcome = match Cli::parse().task {
+        Task::Oracle { place, only, show } => oracle::run(&place, &only, show),
+        Task::Bench { place, runs, out } => bench::run(&place, runs, out.as_deref()),
+        Task::Measure { command } => bench::measure(&command).map(|()| true),
+    };
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("xtask: {error}");
+            ExitCode::from(2)
+        }
+    }
+}

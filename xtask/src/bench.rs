@@ -1,0 +1,338 @@
+//! `cargo xtask bench`: Abide beside buf and protoc, in one run.
+//!
+//! The tools take turns, so that a change of the machine's mood falls on all
+//! of them; what counts are ratios of medians.
+
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use nix::sys::resource::{UsageWho, getrusage};
+use serde_json::Value;
+
+use crate::corpora::{self, Corpus};
+use crate::tools::{Protoc, abide, output};
+use crate::{Place, Result};
+
+/// Copies of googleapis in the largest tree.
+const COPIES: u32 = 4;
+
+/// Files in the smallest tree of googleapis, before what they import.
+const SLICE: usize = 650;
+
+/// By how much the cost per file may differ and still be called flat.
+const FLAT: f64 = 1.25;
+
+/// A command to measure.
+struct Tool {
+    name: &'static str,
+    command: Vec<OsString>,
+    folder: PathBuf,
+    /// Exit codes that mean "done": findings are no failure here.
+    done: &'static [i32],
+    /// What the tool does with the tree.
+    checks: String,
+}
+
+/// One run of a tool.
+#[derive(Clone, Copy)]
+struct Sample {
+    seconds: f64,
+    mebibytes: f64,
+}
+
+/// Runs the command without input or output, and prints what it took.
+///
+/// A process of its own for each measurement, because the kernel keeps one
+/// peak for all children of a process.
+pub(crate) fn measure(command: &[OsString]) -> Result<()> {
+    let (program, arguments) = command.split_first().ok_or("nothing to measure")?;
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let start = Instant::now();
+    let status = command.status()?;
+    let seconds = start.elapsed().as_secs_f64();
+    let kibibytes = getrusage(UsageWho::RUSAGE_CHILDREN)?.max_rss();
+    println!("{seconds} {kibibytes} {}", status.code().unwrap_or(-1));
+    Ok(())
+}
+
+/// Measures all trees and prints the report; true when every goal is met.
+pub(crate) fn run(place: &Place, runs: usize, out: Option<&Path>) -> Result<bool> {
+    if runs == 0 {
+        return Err("at least one run".into());
+    }
+    let bench = Bench {
+        abide: abide(place)?,
+        protoc: warned(Protoc::find()),
+        buf: warned(output(Command::new("buf").arg("--version")).map(|_| ())).is_some(),
+        runs,
+    };
+    let mut report = format!("Medians of {runs} runs, in turn, after one warm-up.\n");
+    let mut met = true;
+
+    let envoy = corpora::archives(place)?.into_iter().find(|tree| tree.name == "envoy-head");
+    if let Some(envoy) = &envoy {
+        write_workspace(envoy)?;
+        met &= bench.compare(&mut report, envoy, "envoy", 20.0, None)?;
+    }
+    let googleapis = corpora::googleapis(place)?;
+    std::fs::write(googleapis.root.join("buf.yaml"), "version: v2\n")?;
+    met &= bench.compare(&mut report, &googleapis, "google", 30.0, Some(1.0 / 8.0))?;
+
+    let slice = corpora::slice(&googleapis, SLICE)?;
+    let multiplied = corpora::multiplied(&googleapis, COPIES)?;
+    met &= bench.flatness(&mut report, &[&slice, &googleapis, &multiplied])?;
+
+    println!("{report}");
+    if let Some(out) = out {
+        std::fs::write(out, &report)?;
+    }
+    Ok(met && envoy.is_some() && bench.buf && bench.protoc.is_some())
+}
+
+/// What a missing tool gives: a loud word, and nothing.
+fn warned<T>(found: Result<T>) -> Option<T> {
+    found.map_err(|error| eprintln!("WARNING: not compared: {error}")).ok()
+}
+
+/// buf judges the tree itself and takes the rest as dependencies.
+fn write_workspace(tree: &Corpus) -> Result<()> {
+    let mut config = format!("version: v2\nmodules:\n  - path: {}\n", tree.name);
+    for import in &tree.imports {
+        let name = import.file_name().unwrap_or_default().display();
+        // It holds one file under two names, which buf refuses to build.
+        std::fs::remove_file(import.join("metrics.proto"))?;
+        writeln!(config, "  - path: {name}")?;
+    }
+    Ok(std::fs::write(corpora::stage()?.join("buf.yaml"), config)?)
+}
+
+struct Bench {
+    abide: PathBuf,
+    protoc: Option<Protoc>,
+    buf: bool,
+    runs: usize,
+}
+
+impl Bench {
+    fn abide(&self, tree: &Corpus, preset: &str) -> Tool {
+        let mut command: Vec<OsString> = vec![self.abide.clone().into(), "check".into()];
+        command.extend([tree.root.clone().into(), "--preset".into(), preset.into()]);
+        for import in &tree.imports {
+            command.extend(["-I".into(), import.clone().into()]);
+        }
+        command.extend(["--format".into(), "json".into()]);
+        Tool {
+            name: "abide check",
+            command,
+            folder: tree.root.clone(),
+            done: &[0, 1],
+            checks: "parsed, linked, protoc's checks, options, version policy".into(),
+        }
+    }
+
+    /// Abide against all the others on one tree.
+    fn compare(
+        &self,
+        report: &mut String,
+        tree: &Corpus,
+        preset: &str,
+        faster: f64,
+        memory: Option<f64>,
+    ) -> Result<bool> {
+        let mut tools = vec![self.abide(tree, preset)];
+        if self.buf {
+            for (name, arguments, checks) in [
+                ("buf build", ["build", "-o", "/dev/null"].as_slice(), "parsed, linked, options"),
+                ("buf lint", &["lint"], "the same, and the rules of its `STANDARD` category"),
+            ] {
+                let mut command: Vec<OsString> = vec!["buf".into()];
+                command.extend(arguments.iter().map(OsString::from));
+                command.push(tree.root.clone().into());
+                let folder = corpora::stage()?;
+                tools.push(Tool { name, command, folder, done: &[0, 100], checks: checks.into() });
+            }
+        }
+        if let Some(protoc) = &self.protoc {
+            let mut command = protoc.command(&tree.roots());
+            command.args(["--include_imports", "--include_source_info", "-o", "/dev/null"]);
+            command.arg(format!("@{}", tree.list()?.display()));
+            tools.push(Tool {
+                name: "protoc",
+                command: [command.get_program()]
+                    .into_iter()
+                    .chain(command.get_args())
+                    .map(OsString::from)
+                    .collect(),
+                folder: tree.root.clone(),
+                done: &[0],
+                checks: "parsed, linked, its own checks, options, source info written".into(),
+            });
+        }
+        let medians = self.medians(&mut tools)?;
+        let ours = medians[0];
+        writeln!(
+            report,
+            "\n## {}: {} files, {:.1} MB\n",
+            tree.name,
+            tree.files.len(),
+            tree.bytes()? as f64 / 1e6
+        )?;
+        writeln!(
+            report,
+            "| tool | seconds | peak MiB | time ratio | memory ratio | what it did |"
+        )?;
+        writeln!(report, "|---|---|---|---|---|---|")?;
+        for (tool, median) in tools.iter().zip(&medians) {
+            writeln!(
+                report,
+                "| {} | {:.3} | {:.0} | {:.1} | {:.1} | {} |",
+                tool.name,
+                median.seconds,
+                median.mebibytes,
+                median.seconds / ours.seconds,
+                median.mebibytes / ours.mebibytes,
+                tool.checks,
+            )?;
+        }
+        let buf: Vec<&Sample> = tools
+            .iter()
+            .zip(&medians)
+            .filter_map(|(tool, median)| tool.name.starts_with("buf").then_some(median))
+            .collect();
+        writeln!(report)?;
+        if buf.is_empty() {
+            writeln!(report, "buf is missing: no goal is judged.")?;
+            return Ok(false);
+        }
+        let least = |value: fn(&Sample) -> f64| {
+            buf.iter().map(|sample| value(sample)).fold(f64::INFINITY, f64::min)
+        };
+        let ratio = least(|sample| sample.seconds) / ours.seconds;
+        let mut met = ratio >= faster;
+        let goal = format!("at least {faster} times faster than the faster of buf: {ratio:.1}");
+        writeln!(report, "- {goal}: {}", verdict(ratio >= faster))?;
+        if let Some(memory) = memory {
+            let share = ours.mebibytes / least(|sample| sample.mebibytes);
+            met &= share <= memory;
+            let goal = format!("at most {memory} of the smaller memory of buf: {share:.3}");
+            writeln!(report, "- {goal}: {}", verdict(share <= memory))?;
+        }
+        Ok(met)
+    }
+
+    /// Abide alone on trees of growing size.
+    fn flatness(&self, report: &mut String, trees: &[&Corpus]) -> Result<bool> {
+        let mut tools: Vec<Tool> = trees.iter().map(|tree| self.abide(tree, "google")).collect();
+        let medians = self.medians(&mut tools)?;
+        writeln!(report, "\n## abide check on growing trees\n")?;
+        writeln!(
+            report,
+            "| tree | files | MB | seconds | peak MiB | µs per file | ms per MB | found |"
+        )?;
+        writeln!(report, "|---|---|---|---|---|---|---|---|")?;
+        let mut costs = Vec::new();
+        for ((tree, median), tool) in trees.iter().zip(&medians).zip(&tools) {
+            let megabytes = tree.bytes()? as f64 / 1e6;
+            let cost = median.seconds * 1e6 / tree.files.len() as f64;
+            writeln!(
+                report,
+                "| {} | {} | {megabytes:.1} | {:.3} | {:.0} | {cost:.1} | {:.2} | {} |",
+                tree.name,
+                tree.files.len(),
+                median.seconds,
+                median.mebibytes,
+                median.seconds * 1e3 / megabytes,
+                tool.checks,
+            )?;
+            costs.push(cost);
+        }
+        let dearest = costs.iter().copied().fold(0.0, f64::max);
+        let growth = dearest / costs.first().copied().ok_or("no tree")?;
+        let met = growth <= FLAT;
+        writeln!(
+            report,
+            "\n- a file costs at most {FLAT} times what it costs in the smallest tree: {growth:.2}: {}",
+            verdict(met),
+        )?;
+        Ok(met)
+    }
+
+    /// The median time and memory of each tool. Also completes what each tool
+    /// says of its own work, from the warm-up.
+    fn medians(&self, tools: &mut [Tool]) -> Result<Vec<Sample>> {
+        for tool in tools.iter_mut() {
+            let mut command = Command::new(&tool.command[0]);
+            let said = output(command.args(&tool.command[1..]).current_dir(&tool.folder))?;
+            if !said.status.code().is_some_and(|code| tool.done.contains(&code)) {
+                let text = String::from_utf8_lossy(&said.stderr);
+                let start: Vec<&str> = text.lines().take(10).collect();
+                return Err(format!(
+                    "`{}` failed, {}: {}",
+                    tool.name,
+                    said.status,
+                    start.join("\n")
+                )
+                .into());
+            }
+            if tool.name == "abide check" {
+                tool.checks.push_str(&summary(&said.stdout)?);
+            } else if tool.name == "buf lint" {
+                write!(
+                    tool.checks,
+                    ": {} findings",
+                    said.stdout.split(|byte| *byte == b'\n').count() - 1
+                )?;
+            }
+        }
+        let mut samples = vec![Vec::new(); tools.len()];
+        for _ in 0..self.runs {
+            for (tool, samples) in tools.iter().zip(&mut samples) {
+                samples.push(tool.sample()?);
+            }
+        }
+        Ok(samples
+            .iter()
+            .map(|samples| Sample {
+                seconds: median(samples.iter().map(|sample| sample.seconds).collect()),
+                mebibytes: median(samples.iter().map(|sample| sample.mebibytes).collect()),
+            })
+            .collect())
+    }
+}
+
+impl Tool {
+    fn sample(&self) -> Result<Sample> {
+        let mut measure = Command::new(std::env::current_exe()?);
+        measure.arg("measure").arg("--").args(&self.command).current_dir(&self.folder);
+        let said = crate::tools::stdout(&mut measure)?;
+        let mut numbers = said.split_whitespace().map(str::parse::<f64>);
+        let mut next = || numbers.next().ok_or("no measurement");
+        let (seconds, kibibytes, code) = (next()??, next()??, next()?? as i32);
+        if !self.done.contains(&code) {
+            return Err(format!("`{}` ended with {code} while it was measured", self.name).into());
+        }
+        Ok(Sample { seconds, mebibytes: kibibytes / 1024.0 })
+    }
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+fn verdict(met: bool) -> &'static str {
+    if met { "met" } else { "NOT MET" }
+}
+
+/// What the summary of a JSON Lines report counts.
+fn summary(report: &[u8]) -> Result<String> {
+    let last = report.split(|byte| *byte == b'\n').rfind(|line| !line.is_empty());
+    let summary: Value = serde_json::from_slice(last.ok_or("`abide check` printed no summary")?)?;
+    let counts = ["files", "packages", "errors", "warnings", "notes"]
+        .map(|name| format!("{} {name}", summary[name].as_u64().unwrap_or_default()));
+    Ok(format!(": {}", counts.join(", ")))
+}

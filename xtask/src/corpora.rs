@@ -1,0 +1,281 @@
+//! Real trees to compare and to measure, unpacked below `target/`.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use flate2::read::GzDecoder;
+
+use crate::tools::{stdout, target, workspace};
+use crate::{Place, Result};
+
+/// The release of google-proto-files that figures are comparable for.
+const GOOGLEAPIS: &str = "google-proto-files@5.0.3";
+
+/// The archive that the others import from; not a tree to judge by itself.
+const DEPS: &str = "deps";
+
+/// A tree, and what is needed to compile it.
+pub(crate) struct Corpus {
+    pub(crate) name: String,
+    pub(crate) root: PathBuf,
+    /// Where imports resolve that the tree itself does not hold.
+    pub(crate) imports: Vec<PathBuf>,
+    /// Every file to compile, relative to the root, sorted.
+    pub(crate) files: Vec<String>,
+}
+
+impl Corpus {
+    fn new(name: &str, root: PathBuf, imports: Vec<PathBuf>) -> Result<Self> {
+        let files = proto_files(&root)?;
+        let name = name.to_owned();
+        Ok(Self { name, root, imports, files })
+    }
+
+    /// Where imports resolve: in the tree itself first.
+    pub(crate) fn roots(&self) -> Vec<&Path> {
+        [&self.root].into_iter().chain(&self.imports).map(PathBuf::as_path).collect()
+    }
+
+    /// Writes the list of files that protoc takes as `@LIST`: a command line
+    /// does not hold thousands of names.
+    pub(crate) fn list(&self) -> Result<PathBuf> {
+        let path = stage()?.join(format!("{}.files", self.name));
+        fs::write(&path, self.files.join("\n") + "\n")?;
+        Ok(path)
+    }
+
+    /// The size of all its files in bytes.
+    pub(crate) fn bytes(&self) -> Result<u64> {
+        let sizes = self.files.iter().map(|file| Ok(fs::metadata(self.root.join(file))?.len()));
+        sizes.sum()
+    }
+}
+
+/// The folder that holds all unpacked trees.
+pub(crate) fn stage() -> Result<PathBuf> {
+    Ok(target()?.join("oracle"))
+}
+
+/// The trees of the archives that lie beside the workspace; none when the
+/// folder is absent.
+pub(crate) fn archives(place: &Place) -> Result<Vec<Corpus>> {
+    let shared = place.shared.clone().unwrap_or(workspace()?.join("../shared"));
+    let folder = shared.join("corpora");
+    let Ok(entries) = fs::read_dir(&folder) else {
+        eprintln!("WARNING: no `{}`: nothing is compared on its trees", folder.display());
+        return Ok(Vec::new());
+    };
+    let mut names = BTreeSet::new();
+    for entry in entries {
+        let file_name = entry?.file_name();
+        names.extend(file_name.to_string_lossy().strip_suffix(".tar.gz").map(str::to_owned));
+    }
+    let mut trees = Vec::new();
+    for name in &names {
+        let root = fresh(name)?;
+        let archive = fs::File::open(folder.join(format!("{name}.tar.gz")))?;
+        tar::Archive::new(GzDecoder::new(archive)).unpack(&root)?;
+        if name != DEPS {
+            trees.push((name, root));
+        }
+    }
+    let deps = stage()?.join(DEPS);
+    trees.into_iter().map(|(name, root)| Corpus::new(name, root, vec![deps.clone()])).collect()
+}
+
+/// googleapis, installed by npm where the caller names no folder.
+///
+/// The package's `google/protobuf` folder stays out: it shadows the well-known
+/// types of the protoc in use, and holds editions that no protoc has released.
+pub(crate) fn googleapis(place: &Place) -> Result<Corpus> {
+    let package = match &place.googleapis {
+        Some(package) => package.clone(),
+        None => {
+            let prefix = target()?.join("npm");
+            let package = prefix.join("node_modules/google-proto-files");
+            if !package.exists() {
+                fs::create_dir_all(&prefix)?;
+                let mut npm = Command::new("npm");
+                npm.args(["install", "--no-save", "--no-audit", "--no-fund", "--prefix"]);
+                stdout(npm.arg(&prefix).arg(GOOGLEAPIS))?;
+            }
+            package
+        }
+    };
+    let root = fresh("googleapis")?;
+    let files = proto_files(&package)?;
+    let (shadowing, files): (Vec<_>, Vec<_>) =
+        files.iter().partition(|file| file.starts_with("google/protobuf/"));
+    for file in files {
+        write(&root.join(file), &fs::read(package.join(file))?)?;
+    }
+    println!("googleapis: left out {}: {shadowing:?}", shadowing.len());
+    Corpus::new("googleapis", root, Vec::new())
+}
+
+/// Our own small files that compile, one for each feature and trap.
+pub(crate) fn own() -> Result<Corpus> {
+    let root = fresh("own")?;
+    let folder = workspace()?.join("testdata/protoc");
+    for entry in fs::read_dir(&folder)? {
+        let path = entry?.path();
+        if let Some(name) = path.file_name().filter(|_| path.extension() == Some("proto".as_ref()))
+        {
+            fs::copy(&path, root.join(name))?;
+        }
+    }
+    Corpus::new("own", root, Vec::new())
+}
+
+/// The first files of a tree and everything that they import from it.
+pub(crate) fn slice(tree: &Corpus, files: usize) -> Result<Corpus> {
+    let name = format!("{}-slice", tree.name);
+    let root = fresh(&name)?;
+    let mut wanted: Vec<String> = tree.files.iter().take(files).cloned().collect();
+    let mut seen: BTreeSet<String> = wanted.iter().cloned().collect();
+    while let Some(file) = wanted.pop() {
+        let bytes = fs::read(tree.root.join(&file))?;
+        for import in imports(&String::from_utf8_lossy(&bytes)) {
+            if tree.root.join(import).exists() && seen.insert(import.to_owned()) {
+                wanted.push(import.to_owned());
+            }
+        }
+        write(&root.join(&file), &bytes)?;
+    }
+    Corpus::new(&name, root, tree.imports.clone())
+}
+
+/// googleapis several times over, each time below another package.
+pub(crate) fn multiplied(tree: &Corpus, times: u32) -> Result<Corpus> {
+    let name = format!("{}-times-{times}", tree.name);
+    let root = fresh(&name)?;
+    for file in &tree.files {
+        let text = String::from_utf8(fs::read(tree.root.join(file))?)?;
+        for copy in 1..=times {
+            let path = root.join(format!("w{copy}")).join(file);
+            write(&path, moved(&text, copy).as_bytes())?;
+        }
+    }
+    Corpus::new(&name, root, tree.imports.clone())
+}
+
+/// A file of googleapis as part of the package `w<copy>`.
+///
+/// A relative name still finds its target, since the innermost `google` is now
+/// `w<copy>.google`; only the well-known types need a leading dot. Extensions
+/// of the well-known options move to numbers of their own.
+fn moved(text: &str, copy: u32) -> String {
+    let mut out = String::with_capacity(text.len() + text.len() / 16);
+    let mut extending = false;
+    for line in text.split_inclusive('\n') {
+        let code = line.trim_start();
+        if let Some(path) = imported(line).filter(|path| !path.starts_with("google/protobuf/")) {
+            out.push_str(&line.replacen(path, &format!("w{copy}/{path}"), 1));
+            continue;
+        }
+        if code.starts_with("package ") {
+            out.push_str(&line.replacen("package ", &format!("package w{copy}."), 1));
+            continue;
+        }
+        extending |= code.starts_with("extend google.protobuf.");
+        extending &= !code.starts_with('}');
+        let number = line.rsplit_once("= ").and_then(|(_, end)| {
+            let digits = end.find(|c: char| !c.is_ascii_digit())?;
+            end[..digits].parse::<u32>().ok()
+        });
+        let line = match number {
+            Some(number) if extending => {
+                line.replacen(&number.to_string(), &(number + copy * 1_000_000).to_string(), 1)
+            }
+            _ => line.to_owned(),
+        };
+        let mut rest = line.as_str();
+        while let Some(at) = rest.find("google.") {
+            let (before, name) = rest.split_at(at);
+            out.push_str(before);
+            let absolute = before.ends_with('.')
+                && !before[..before.len() - 1].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+            let alone = !before.ends_with(|c: char| c.is_alphanumeric() || "_./".contains(c));
+            let known = name.starts_with("google.protobuf.");
+            if known && alone {
+                out.push('.');
+            } else if absolute && !known {
+                out.push_str(&format!("w{copy}."));
+            }
+            out.push_str("google.");
+            rest = &name["google.".len()..];
+        }
+        out.push_str(rest);
+    }
+    out
+}
+
+/// The paths that a file imports, as far as each stands on a line of its own.
+fn imports(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(imported)
+}
+
+fn imported(line: &str) -> Option<&str> {
+    let (keyword, rest) = line.trim_start().split_once('"')?;
+    keyword.starts_with("import ").then(|| rest.split_once('"')).flatten().map(|(path, _)| path)
+}
+
+/// An empty folder of that name below the stage.
+pub(crate) fn fresh(name: &str) -> Result<PathBuf> {
+    let folder = stage()?.join(name);
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    fs::create_dir_all(&folder)?;
+    Ok(folder)
+}
+
+/// Writes a file and the folders above it.
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    Ok(fs::write(path, bytes)?)
+}
+
+/// All `.proto` files below a folder, relative to it, sorted.
+fn proto_files(root: &Path) -> Result<Vec<String>> {
+    let mut files = Vec::new();
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder)? {
+            let entry = entry?;
+            let path = entry.path();
+            if entry.file_type()?.is_dir() {
+                folders.push(path);
+            } else if path.extension() == Some("proto".as_ref()) {
+                let relative = path.strip_prefix(root)?;
+                files.push(relative.to_string_lossy().replace('\\', "/"));
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::moved;
+
+    #[test]
+    fn a_moved_file_keeps_its_meaning() {
+        let text = "package google.a.v1;\nimport \"google/api/http.proto\";\n\
+                    import \"google/protobuf/any.proto\";\n\
+                    extend google.protobuf.MethodOptions {\n  Rule http = 72295728;\n}\n\
+                    .google.b.T t = 1 [(google.api.x) = \"a.google.protobuf.C\"];\n\
+                    google.protobuf.Any any = 2; .google.protobuf.Any other = 3;\n";
+        let expected = "package w2.google.a.v1;\nimport \"w2/google/api/http.proto\";\n\
+                    import \"google/protobuf/any.proto\";\n\
+                    extend .google.protobuf.MethodOptions {\n  Rule http = 74295728;\n}\n\
+                    .w2.google.b.T t = 1 [(google.api.x) = \"a.google.protobuf.C\"];\n\
+                    .google.protobuf.Any any = 2; .google.protobuf.Any other = 3;\n";
+        assert_eq!(moved(text, 2), expected);
+    }
+}
