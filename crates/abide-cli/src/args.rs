@@ -77,17 +77,6 @@ pub enum Format {
     Github,
 }
 
-/// The form of a graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum GraphFormat {
-    /// Graphviz.
-    Dot,
-    /// Mermaid, which GitHub draws.
-    Mermaid,
-    /// JSON.
-    Json,
-}
-
 /// Which tree, and where its imports are.
 #[derive(Args, Debug)]
 pub struct TreeArgs {
@@ -132,35 +121,6 @@ pub enum Command {
         /// What to judge.
         #[command(flatten)]
         judge: JudgeArgs,
-    },
-    /// Draw the package DAG with versions and stability
-    #[command(after_help = SOURCES)]
-    Graph {
-        /// The tree.
-        #[command(flatten)]
-        tree: TreeArgs,
-        /// The form of the graph
-        #[arg(long, value_name = "FORMAT", default_value = "dot")]
-        format: GraphFormat,
-        /// Show the packages of imported files too
-        #[arg(long)]
-        imports: bool,
-    },
-    /// Write a FileDescriptorSet with source info, equal to protoc's
-    #[command(after_help = SOURCES)]
-    Build {
-        /// The tree.
-        #[command(flatten)]
-        tree: TreeArgs,
-        /// Where to write it; `-` for standard output
-        #[arg(short = 'o', value_name = "FILE", required = true)]
-        out: PathBuf,
-        /// Leave out the files that are only imported
-        #[arg(long)]
-        exclude_imports: bool,
-        /// Leave out source info: lines, columns and comments
-        #[arg(long)]
-        exclude_source_info: bool,
     },
     /// Print the page of a rule: what it checks, why, good and bad examples
     Explain {

@@ -1,9 +1,7 @@
 //! What each command does.
 
-mod build;
 mod check;
 mod explain;
-mod graph;
 mod init;
 
 use std::io::{IsTerminal, Write};
@@ -41,12 +39,6 @@ pub fn run(cli: &Cli) -> ExitCode {
             check::check(&cli.global, judge, against.as_deref(), *accept, color)
         }
         Command::Lint { judge } => check::lint(&cli.global, judge, color),
-        Command::Graph { tree, format, imports } => {
-            graph::graph(&cli.global, tree, *format, *imports)
-        }
-        Command::Build { tree, out, exclude_imports, exclude_source_info } => {
-            build::build(&cli.global, tree, out, *exclude_imports, *exclude_source_info, color)
-        }
         Command::Explain { rule } => explain::explain(rule),
         Command::Rules { format } => explain::rules(*format),
         Command::Init { dir } => init::init(&cli.global, dir.as_deref()),

@@ -23,4 +23,4 @@ pub use policy::{
 };
 pub use preset::Preset;
 pub use rule::{Check, Context, Group, Rule, Sink};
-pub use rules::RULES;
+pub use rules::{RULES, nearest_rule};

@@ -43,3 +43,9 @@ rules! {
     waiver_invalid = "rules/waiver-invalid.rs";
     waiver_unused = "rules/waiver-unused.rs";
 }
+
+/// The id nearest to a word that is none, where one is near enough to be
+/// meant.
+pub fn nearest_rule(word: &str) -> Option<&'static str> {
+    crate::config::nearest(word, RULES.iter().map(|rule| rule.id))
+}
