@@ -19,8 +19,8 @@ use crate::{Place, Result};
 /// Copies of googleapis in the largest tree.
 const COPIES: u32 = 4;
 
-/// Files in the smallest tree of googleapis, before what they import.
-const SLICE: usize = 650;
+/// One folder in so many makes the smallest tree, of some 700 files.
+const SLICE: usize = 12;
 
 /// By how much the cost per file may differ and still be called flat.
 const FLAT: f64 = 1.25;

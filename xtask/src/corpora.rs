@@ -129,11 +129,15 @@ pub(crate) fn own() -> Result<Corpus> {
     Corpus::new("own", root, Vec::new())
 }
 
-/// The first files of a tree and everything that they import from it.
-pub(crate) fn slice(tree: &Corpus, files: usize) -> Result<Corpus> {
+/// Every `step`-th folder of a tree, and everything that its files import:
+/// a smaller tree whose files are much like those of the whole.
+pub(crate) fn slice(tree: &Corpus, step: usize) -> Result<Corpus> {
     let name = format!("{}-slice", tree.name);
     let root = fresh(&name)?;
-    let mut wanted: Vec<String> = tree.files.iter().take(files).cloned().collect();
+    let folders: BTreeSet<_> = tree.files.iter().map(|file| Path::new(file).parent()).collect();
+    let folders: BTreeSet<_> = folders.into_iter().step_by(step).collect();
+    let inside = |file: &&String| folders.contains(&Path::new(file.as_str()).parent());
+    let mut wanted: Vec<String> = tree.files.iter().filter(inside).cloned().collect();
     let mut seen: BTreeSet<String> = wanted.iter().cloned().collect();
     while let Some(file) = wanted.pop() {
         let bytes = fs::read(tree.root.join(&file))?;
@@ -181,7 +185,7 @@ fn moved(text: &str, copy: u32) -> String {
         }
         extending |= code.starts_with("extend google.protobuf.");
         extending &= !code.starts_with('}');
-        let number = line.rsplit_once("= ").and_then(|(_, end)| {
+        let number = line.split_once(" = ").and_then(|(_, end)| {
             let digits = end.find(|c: char| !c.is_ascii_digit())?;
             end[..digits].parse::<u32>().ok()
         });
@@ -268,12 +272,12 @@ mod tests {
     fn a_moved_file_keeps_its_meaning() {
         let text = "package google.a.v1;\nimport \"google/api/http.proto\";\n\
                     import \"google/protobuf/any.proto\";\n\
-                    extend google.protobuf.MethodOptions {\n  Rule http = 72295728;\n}\n\
+                    extend google.protobuf.MethodOptions {\n  Rule http = 72295728 [packed = false];\n}\n\
                     .google.b.T t = 1 [(google.api.x) = \"a.google.protobuf.C\"];\n\
                     google.protobuf.Any any = 2; .google.protobuf.Any other = 3;\n";
         let expected = "package w2.google.a.v1;\nimport \"w2/google/api/http.proto\";\n\
                     import \"google/protobuf/any.proto\";\n\
-                    extend .google.protobuf.MethodOptions {\n  Rule http = 74295728;\n}\n\
+                    extend .google.protobuf.MethodOptions {\n  Rule http = 74295728 [packed = false];\n}\n\
                     .w2.google.b.T t = 1 [(google.api.x) = \"a.google.protobuf.C\"];\n\
                     .google.protobuf.Any any = 2; .google.protobuf.Any other = 3;\n";
         assert_eq!(moved(text, 2), expected);
