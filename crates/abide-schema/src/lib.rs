@@ -16,6 +16,7 @@ mod ids;
 mod link;
 mod locations;
 mod lower;
+mod options;
 mod problem;
 mod symbol;
 mod tree;

@@ -71,6 +71,7 @@ impl Tree {
             tree.files.push(file);
             tree.problems.extend(found);
         }
+        crate::options::interpret(&mut tree, &linker);
         tree.problems
             .sort_by(|a, b| (a.place, a.kind, &a.message).cmp(&(b.place, b.kind, &b.message)));
         tree.problems.dedup();
@@ -447,8 +448,52 @@ impl Linker<'_> {
         name: &str,
         wanted: Wanted,
     ) -> Result<Symbol, NotFound> {
-        let scopes = self.scopes(file, parent);
+        self.resolve_as(file, (file, parent), name, wanted)
+    }
+
+    /// Finds what a name means in a scope, perhaps of another file, with what
+    /// `file` may see.
+    pub(crate) fn resolve_as(
+        &self,
+        file: FileId,
+        (scope_file, parent): (FileId, Parent),
+        name: &str,
+        wanted: Wanted,
+    ) -> Result<Symbol, NotFound> {
+        let scopes = self.scopes(scope_file, parent);
         self.symbols.resolve(&scopes, name, wanted, &self.visible[file.0 as usize])
+    }
+
+    /// Why a name was not found at a place of a file, and what to do.
+    pub(crate) fn not_found(
+        &self,
+        file: FileId,
+        parent: Parent,
+        name: &str,
+        reason: &NotFound,
+    ) -> (String, Option<String>) {
+        let scopes = self.scopes(file, parent);
+        if let NotFound::InnerScope { found } = reason {
+            let first = name.split('.').next().unwrap_or(name);
+            let inner = match found {
+                Symbol::Package(_) => format!("the package `{first}` nearest to it"),
+                symbol => {
+                    format!("the {} `{}` nearest to it", symbol.noun(), self.full_name(*symbol))
+                }
+            };
+            let message = format!("`{name}` was not found: {inner} has no such name");
+            let help = format!("write `.{name}` to begin at the outermost scope");
+            return (message, Some(help));
+        }
+        let elsewhere = self.symbols.anywhere(&scopes, name);
+        match elsewhere.and_then(Symbol::file) {
+            Some(other) if other != file => {
+                let path = &self.files[other.0 as usize].path;
+                let message = format!("`{name}` is declared in a file that is not imported");
+                (message, Some(format!("add `import \"{path}\";`")))
+            }
+            _ => (format!("`{name}` was not found"), None),
+        }
     }
 
     /// The full name of a symbol, for messages.
@@ -600,37 +645,10 @@ impl Resolver<'_> {
                 None
             }
             Err(reason) => {
-                let (message, help) = self.not_found(parent, text, &reason);
+                let (message, help) = self.linker.not_found(self.file, parent, text, &reason);
                 self.problem(ProblemKind::NameNotFound, place, message, help);
                 None
             }
-        }
-    }
-
-    fn not_found(&self, parent: Parent, name: &str, reason: &NotFound) -> (String, Option<String>) {
-        let scopes = self.linker.scopes(self.file, parent);
-        if let NotFound::InnerScope { found } = reason {
-            let first = name.split('.').next().unwrap_or(name);
-            let inner = match found {
-                Symbol::Package(_) => format!("the package `{first}` nearest to it"),
-                symbol => format!(
-                    "the {} `{}` nearest to it",
-                    symbol.noun(),
-                    self.linker.full_name(*symbol)
-                ),
-            };
-            let message = format!("`{name}` was not found: {inner} has no such name");
-            let help = format!("write `.{name}` to begin at the outermost scope");
-            return (message, Some(help));
-        }
-        let elsewhere = self.linker.symbols.anywhere(&scopes, name);
-        match elsewhere.and_then(Symbol::file) {
-            Some(file) if file != self.file => {
-                let path = &self.linker.files[file.0 as usize].path;
-                let message = format!("`{name}` is declared in a file that is not imported");
-                (message, Some(format!("add `import \"{path}\";`")))
-            }
-            _ => (format!("`{name}` was not found"), None),
         }
     }
 

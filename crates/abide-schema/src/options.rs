@@ -1,0 +1,607 @@
+//! Options, interpreted: what a statement or a bracket sets, as a value of the
+//! options message, custom options included, with the place of every key.
+//! Source: `DescriptorBuilder::OptionInterpreter` of protobuf.
+
+use abide_syntax::{Ast, NamePart, OptionId, Span, ValueId, dotted_name};
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::annotation::Known;
+use crate::decl::{FileDecl, MessageKind, Parent, RawOptions};
+use crate::ids::{FieldId, FileId, MessageId};
+use crate::link::{DESCRIPTOR_PROTO, Linker};
+use crate::problem::{Place, Problem, ProblemKind};
+use crate::symbol::{Symbol, Wanted};
+use crate::tree::{self, Cardinality, OptionsLink, Tree, Type};
+use crate::value::aggregate::{Fault, Names, Reader, extends, message_set_item, nearest};
+use crate::value::{Entry, Lookup, MAX_NESTING, Message, Value};
+
+/// What an options message belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Target {
+    File,
+    ExtensionRange,
+    Message,
+    Field,
+    Oneof,
+    Enum,
+    EnumValue,
+    Service,
+    Method,
+}
+
+impl Target {
+    /// Sorted by their numbers in `FieldOptions.OptionTargetType`, which begin
+    /// at 1.
+    const ALL: [(Target, &'static str, &'static str); 9] = [
+        (Target::File, "FileOptions", "a file"),
+        (Target::ExtensionRange, "ExtensionRangeOptions", "an extension range"),
+        (Target::Message, "MessageOptions", "a message"),
+        (Target::Field, "FieldOptions", "a field"),
+        (Target::Oneof, "OneofOptions", "a oneof"),
+        (Target::Enum, "EnumOptions", "an enum"),
+        (Target::EnumValue, "EnumValueOptions", "an enum value"),
+        (Target::Service, "ServiceOptions", "a service"),
+        (Target::Method, "MethodOptions", "a method"),
+    ];
+
+    fn number(self) -> i32 {
+        self as i32 + 1
+    }
+
+    fn noun(self) -> &'static str {
+        Target::ALL[self as usize].2
+    }
+}
+
+/// The options messages of one `descriptor.proto`, by target.
+type OptionTypes = [Option<MessageId>; 9];
+
+/// Interprets the options of every file and puts them into the tree: it has
+/// names, types and features already.
+pub(crate) fn interpret(tree: &mut Tree, linker: &Linker<'_>) {
+    tree.known = Known::of(tree);
+    let types = option_types(tree);
+    let shared: &Tree = tree;
+    let found: Vec<FileOptions> = (0..shared.files.len() as u32)
+        .into_par_iter()
+        .map(|index| {
+            let file = FileId(index);
+            let root = shared.linked(file).decl.root;
+            let own = types.iter().find(|(known, _)| *known == root).or(types.first());
+            match own {
+                Some((_, types)) => interpret_file(shared, linker, file, types),
+                None => FileOptions::default(),
+            }
+        })
+        .collect();
+    for (file, found) in tree.files.iter_mut().zip(found) {
+        file.options = found.file;
+        for (at, options) in found.elements {
+            match at {
+                Slot::Message(at) => file.messages[at].options = options,
+                Slot::Field(at) => file.fields[at].options = options,
+                Slot::Oneof(at) => file.oneofs[at] = options,
+                Slot::Enum(at) => file.enums[at].options = options,
+                Slot::EnumValue(at) => file.values[at] = options,
+                Slot::Service(at) => file.services[at] = options,
+                Slot::Method(at) => file.methods[at].options = options,
+                Slot::Range(at) => file.ranges[at] = options,
+            }
+        }
+        for import in &mut file.imports {
+            import.used |= import.file.is_some_and(|target| found.used.contains(&target));
+        }
+        tree.problems.extend(found.problems);
+    }
+    let misplaced = misplaced(tree);
+    tree.problems.extend(misplaced);
+}
+
+fn option_types(tree: &Tree) -> Vec<(u32, OptionTypes)> {
+    tree.files()
+        .filter(|file| file.path() == DESCRIPTOR_PROTO)
+        .map(|file| {
+            let message = |name: &str| {
+                file.messages().find(|message| message.name() == name).map(|message| message.id)
+            };
+            (file.decl().root, Target::ALL.map(|(_, name, _)| message(name)))
+        })
+        .collect()
+}
+
+/// Where the options of an element are kept.
+#[derive(Clone, Copy, Debug)]
+enum Slot {
+    Message(usize),
+    Field(usize),
+    Oneof(usize),
+    Enum(usize),
+    EnumValue(usize),
+    Service(usize),
+    Method(usize),
+    Range(usize),
+}
+
+#[derive(Default)]
+struct FileOptions {
+    file: OptionsLink,
+    elements: Vec<(Slot, OptionsLink)>,
+    used: FxHashSet<FileId>,
+    problems: Vec<Problem>,
+}
+
+fn interpret_file(
+    tree: &Tree,
+    linker: &Linker<'_>,
+    file: FileId,
+    types: &OptionTypes,
+) -> FileOptions {
+    let decl = &*tree.linked(file).decl;
+    let no_syntax = Ast::default();
+    let reader = Reader {
+        tree,
+        ast: decl.ast().unwrap_or(&no_syntax),
+        text: decl.strings.text(),
+        names: FileNames { tree, linker, file, used: FxHashSet::default() },
+        lookup: Lookup::default(),
+        faults: Vec::new(),
+    };
+    let found = FileOptions::default();
+    let cache = FxHashMap::default();
+    let mut interpreter = Interpreter { reader, decl, file, types, cache, found };
+    interpreter.found.file =
+        interpreter.element(decl.options, Target::File, Parent::File, &|| decl.path.to_string());
+    let view = tree.file(file);
+    for (at, message) in decl.messages.iter().enumerate() {
+        if message.kind == MessageKind::MapEntry {
+            continue;
+        }
+        let name = || tree.message(MessageId { file, index: at as u32 }).full_name();
+        interpreter.keep(
+            Slot::Message(at),
+            message.options,
+            Target::Message,
+            message.parent,
+            &name,
+        );
+        for at in message.extension_ranges.range() {
+            let options = decl.ranges[at].options;
+            let slot = Slot::Range(at);
+            interpreter.keep(slot, options, Target::ExtensionRange, message.parent, &name);
+        }
+    }
+    for (at, field) in decl.fields.iter().enumerate() {
+        let name = || tree.field(FieldId { file, index: at as u32 }).full_name();
+        interpreter.keep(Slot::Field(at), field.options, Target::Field, field.parent, &name);
+    }
+    for (at, oneof) in decl.oneofs.iter().enumerate() {
+        let parent = Parent::Message(oneof.message);
+        let name = || {
+            let message = tree.message(MessageId { file, index: oneof.message });
+            format!("{}.{}", message.full_name(), decl.str(oneof.name))
+        };
+        interpreter.keep(Slot::Oneof(at), oneof.options, Target::Oneof, parent, &name);
+    }
+    for (at, item) in view.all_enums().enumerate() {
+        let item_decl = item.decl();
+        let parent = item_decl.parent;
+        interpreter
+            .keep(Slot::Enum(at), item_decl.options, Target::Enum, parent, &|| item.full_name());
+        for value in item.values() {
+            let slot = Slot::EnumValue(value.id.index as usize);
+            let name = || value.full_name();
+            interpreter.keep(slot, value.decl().options, Target::EnumValue, parent, &name);
+        }
+    }
+    for service in view.services() {
+        let slot = Slot::Service(service.id.index as usize);
+        let name = || service.full_name();
+        interpreter.keep(slot, service.decl().options, Target::Service, Parent::File, &name);
+        for method in service.methods() {
+            let slot = Slot::Method(method.id.index as usize);
+            let name = || method.full_name();
+            interpreter.keep(slot, method.decl().options, Target::Method, Parent::File, &name);
+        }
+    }
+    let mut found = interpreter.found;
+    found.used = interpreter.reader.names.used;
+    found
+}
+
+struct Interpreter<'t> {
+    reader: Reader<'t, FileNames<'t>>,
+    decl: &'t FileDecl,
+    file: FileId,
+    types: &'t OptionTypes,
+    /// What names of extensions meant, by scope and the text of the name.
+    cache: FxHashMap<(u32, &'t [u8]), FieldId>,
+    found: FileOptions,
+}
+
+/// Looks names up with the eyes of one file.
+struct FileNames<'t> {
+    tree: &'t Tree,
+    linker: &'t Linker<'t>,
+    file: FileId,
+    used: FxHashSet<FileId>,
+}
+
+impl Names for FileNames<'_> {
+    fn extension(&mut self, message: MessageId, name: &str) -> Option<FieldId> {
+        // The search begins outside of the message, as if the message itself
+        // were looked for.
+        let view = self.tree.message(message);
+        let scope = (message.file, view.decl().parent);
+        let id = match self.linker.resolve_as(self.file, scope, name, Wanted::Any).ok()? {
+            Symbol::Extension(id) => id,
+            Symbol::Message(id) => message_set_item(view, self.tree.message(id))?,
+            _ => return None,
+        };
+        self.used(id.file);
+        Some(id)
+    }
+
+    fn message(&mut self, full_name: &str) -> Option<MessageId> {
+        let name = format!(".{full_name}");
+        match self.linker.resolve(self.file, Parent::File, &name, Wanted::Any).ok()? {
+            Symbol::Message(id) => Some(id),
+            _ => None,
+        }
+    }
+
+    fn used(&mut self, file: FileId) {
+        self.used.insert(file);
+    }
+}
+
+impl<'t> Interpreter<'t> {
+    fn keep(
+        &mut self,
+        slot: Slot,
+        raw: RawOptions,
+        target: Target,
+        parent: Parent,
+        element: &dyn Fn() -> String,
+    ) {
+        if raw != RawOptions::None {
+            let options = self.element(raw, target, parent, element);
+            self.found.elements.push((slot, options));
+        }
+    }
+
+    /// Interprets the options of one element, whose names are looked up from
+    /// what encloses it.
+    fn element(
+        &mut self,
+        raw: RawOptions,
+        target: Target,
+        parent: Parent,
+        element: &dyn Fn() -> String,
+    ) -> OptionsLink {
+        // A descriptor.proto without the message has no such options.
+        let ty = self.types[target as usize]?;
+        match raw {
+            RawOptions::None => None,
+            RawOptions::Syntax(slice) => {
+                let ids = &self.decl.option_ids[slice.range()];
+                let mut options = Box::new(Message::new(ty));
+                options.entries.reserve_exact(ids.len());
+                // That protoc looks the options message up counts as a use.
+                self.reader.names.used(ty.file);
+                for &id in ids {
+                    self.option(&mut options, id, parent);
+                }
+                // Aggregates were checked for required fields as a whole.
+                let nodes = &self.reader.ast.options;
+                if self.reader.faults.is_empty()
+                    && ids.iter().any(|&id| nodes[id as usize].parts.range().len() > 1)
+                {
+                    for entry in &options.entries {
+                        if let Value::Message(message) = &entry.value {
+                            self.reader.check_required(message, entry.key);
+                        }
+                    }
+                }
+                self.report(element);
+                (!options.entries.is_empty()).then_some(options)
+            }
+            RawOptions::Wire(span) => {
+                let bytes = span.of(self.decl.strings.text());
+                match Message::decode(self.reader.tree, ty, bytes) {
+                    Ok(options) => Some(Box::new(options.normalized(self.reader.tree))),
+                    Err(error) => {
+                        self.found.problems.push(Problem {
+                            kind: ProblemKind::DescriptorInvalid,
+                            place: Place { file: self.file, span },
+                            message: format!("the options are malformed: {error}"),
+                            element: Some(element()),
+                            labels: Vec::new(),
+                            help: None,
+                        });
+                        None
+                    }
+                }
+            }
+        }
+    }
+
+    fn report(&mut self, element: &dyn Fn() -> String) {
+        let place = |span| Place { file: self.file, span };
+        let problems = self.reader.faults.drain(..).map(|fault| Problem {
+            kind: fault.kind,
+            place: place(fault.span),
+            message: fault.message,
+            element: Some(element()),
+            labels: fault.label.into_iter().map(|(span, text)| (place(span), text)).collect(),
+            help: fault.help,
+        });
+        self.found.problems.extend(problems);
+    }
+
+    fn fail<T>(&mut self, fault: Fault) -> Option<T> {
+        self.reader.faults.push(fault);
+        None
+    }
+
+    /// Interprets one option into the options message.
+    fn option(&mut self, options: &mut Message, id: OptionId, parent: Parent) -> Option<()> {
+        let (tree, ast, text) = (self.reader.tree, self.reader.ast, self.reader.text);
+        let option = &ast.options[id as usize];
+        let parts = ast.parts(option);
+        let (first, last) = (parts.first()?, parts.len() - 1);
+        if parts.len() > MAX_NESTING as usize {
+            let text = format!("the name has more than {MAX_NESTING} parts");
+            return self.fail(Fault::new(option.name, text));
+        }
+        let is_features = !first.extension && first.name.of(text) == b"features";
+        if first.name.of(text) == b"uninterpreted_option" {
+            let text = "`uninterpreted_option` is how protoc notes options; it cannot be set";
+            return self.fail(Fault::new(first.span, text));
+        }
+        if is_features && !self.decl.edition.is_edition() {
+            let mut fault = Fault::new(option.name, "features can be set in editions only");
+            fault.kind = ProblemKind::FeatureInvalid;
+            return self.fail(fault.help("begin the file with `edition = \"2023\";`"));
+        }
+        let mut message = options;
+        for (depth, part) in parts.iter().enumerate() {
+            let view = tree.message(message.ty);
+            let field = if part.extension {
+                self.extension(view, part.name, parent)?
+            } else {
+                self.field(view, part, depth == 0)?
+            };
+            if is_features && field.id.file == self.file {
+                let mut fault =
+                    Fault::new(part.span, "a feature cannot be set in the file that declares it");
+                fault.kind = ProblemKind::FeatureInvalid;
+                return self.fail(fault);
+            }
+            let repeated = field.cardinality() != Cardinality::Singular;
+            if depth == last {
+                return self.set(message, field, part.span, option.value);
+            }
+            let Type::Message(ty) = field.ty() else {
+                // A type that did not resolve is reported at the field.
+                if field.ty() == Type::Unresolved {
+                    return None;
+                }
+                let text = format!("`{}` is no message and has no fields", field.name());
+                return self.fail(Fault::new(part.span, text));
+            };
+            if repeated {
+                let text = format!("`{}` is repeated; its fields cannot be set", field.name());
+                let fault = Fault::new(part.span, text);
+                return self.fail(fault.help("set a whole element with `{ … }`"));
+            }
+            let known = message.entries.iter().rposition(|entry| entry.field == field.id);
+            let at = known.unwrap_or_else(|| {
+                message.entries.push(Entry {
+                    field: field.id,
+                    value: Value::Message(Box::new(Message::new(ty))),
+                    key: part.span,
+                    span: ast.values[option.value as usize].span,
+                });
+                message.entries.len() - 1
+            });
+            let Value::Message(inner) = &mut message.entries[at].value else { return None };
+            message = &mut **inner;
+        }
+        None
+    }
+
+    fn set(
+        &mut self,
+        message: &mut Message,
+        field: tree::Field<'t>,
+        key: Span,
+        value: ValueId,
+    ) -> Option<()> {
+        if field.cardinality() == Cardinality::Singular
+            && let Some(earlier) = message.entries.iter().find(|entry| entry.field == field.id)
+        {
+            let mut fault = Fault::new(key, format!("the option `{}` is set twice", field.name()));
+            fault.label = Some((earlier.key, "set first here".to_owned()));
+            return self.fail(fault);
+        }
+        let span = self.reader.ast.values[value as usize].span;
+        let value = self.reader.statement(field, value)?;
+        message.entries.push(Entry { field: field.id, value, key, span });
+        Some(())
+    }
+
+    fn field(
+        &mut self,
+        message: tree::Message<'t>,
+        part: &NamePart,
+        outermost: bool,
+    ) -> Option<tree::Field<'t>> {
+        let name = part.name.str(self.reader.text);
+        if let Some(field) = self.reader.lookup.field_named(message, name) {
+            return Some(field);
+        }
+        let text = match outermost {
+            true => format!("there is no option `{name}` here"),
+            false => format!("`{}` has no field `{name}`", message.full_name()),
+        };
+        let mut fault = Fault::new(part.span, text);
+        fault.kind = ProblemKind::NameNotFound;
+        fault.help = nearest(name, message.fields().map(tree::Field::name))
+            .map(|near| format!("did you mean `{near}`?"))
+            .or_else(|| {
+                outermost.then(|| format!("a custom option stands in parentheses: `({name})`"))
+            });
+        self.fail(fault)
+    }
+
+    fn extension(
+        &mut self,
+        message: tree::Message<'t>,
+        span: Span,
+        parent: Parent,
+    ) -> Option<tree::Field<'t>> {
+        let scope = match parent {
+            Parent::File => u32::MAX,
+            Parent::Message(index) => index,
+        };
+        let key = (scope, span.of(self.reader.text));
+        let id = match self.cache.get(&key) {
+            Some(&id) => id,
+            None => {
+                let id = self.resolve(span, parent)?;
+                self.cache.insert(key, id);
+                self.reader.names.used(id.file);
+                id
+            }
+        };
+        let field = self.reader.tree.field(id);
+        if extends(field, message) {
+            return Some(field);
+        }
+        let extendee = field.extendee().map(tree::Message::full_name)?;
+        let text = format!(
+            "`{}` is an option of `{extendee}` and does not belong to `{}`",
+            field.name(),
+            message.full_name()
+        );
+        self.fail(Fault::new(span, text))
+    }
+
+    fn resolve(&mut self, span: Span, parent: Parent) -> Option<FieldId> {
+        let name = dotted_name(self.reader.text, span);
+        let linker = self.reader.names.linker;
+        let (text, help) = match linker.resolve(self.file, parent, &name, Wanted::Any) {
+            Ok(Symbol::Extension(id)) => return Some(id),
+            Ok(symbol) => (format!("`{name}` is a {}, not an option", symbol.noun()), None),
+            Err(reason) => linker.not_found(self.file, parent, &name, &reason),
+        };
+        let mut fault = Fault::new(span, text);
+        fault.kind = ProblemKind::NameNotFound;
+        fault.help = help;
+        self.fail(fault)
+    }
+}
+
+/// The fields that may only be set in the options of some kinds of elements:
+/// those with the option `targets`.
+fn misplaced(tree: &Tree) -> Vec<Problem> {
+    let restricted: FxHashMap<FieldId, Vec<i64>> = tree
+        .files()
+        .flat_map(|file| file.all_fields())
+        .filter_map(|field| {
+            let options = field.options()?;
+            let targets: Vec<i64> =
+                options.get_all(tree, "targets").filter_map(|entry| entry.value.as_i64()).collect();
+            (!targets.is_empty()).then_some((field.id, targets))
+        })
+        .collect();
+    let mut problems = Vec::new();
+    if restricted.is_empty() {
+        return problems;
+    }
+    let mut check = |file: FileId,
+                     target: Target,
+                     options: Option<&Message>,
+                     element: &dyn Fn() -> String| {
+        let mut pending: Vec<&Message> = options.into_iter().collect();
+        while let Some(message) = pending.pop() {
+            for entry in &message.entries {
+                if let Some(targets) = restricted.get(&entry.field)
+                    && !targets.contains(&target.number().into())
+                {
+                    let field = tree.field(entry.field);
+                    problems.push(Problem {
+                        kind: ProblemKind::OptionInvalid,
+                        place: Place { file, span: entry.key },
+                        message: format!("`{}` cannot be set on {}", field.name(), target.noun()),
+                        element: Some(element()),
+                        labels: Vec::new(),
+                        help: Some(format!("it may stand on {}", allowed(targets))),
+                    });
+                }
+                pending.extend(entry.value.as_message());
+            }
+        }
+    };
+    for file in tree.files() {
+        let id = file.id;
+        check(id, Target::File, file.options(), &|| file.full_name());
+        for element in file.elements() {
+            let target = match element {
+                tree::Element::Message(message) => {
+                    for at in message.decl().extension_ranges.range() {
+                        let options = tree.linked(id).ranges[at].as_deref();
+                        check(id, Target::ExtensionRange, options, &|| message.full_name());
+                    }
+                    Target::Message
+                }
+                tree::Element::Field(_) => Target::Field,
+                tree::Element::Oneof(_) => Target::Oneof,
+                tree::Element::Enum(_) => Target::Enum,
+                tree::Element::EnumValue(_) => Target::EnumValue,
+                tree::Element::Service(_) => Target::Service,
+                tree::Element::Method(_) => Target::Method,
+            };
+            check(id, target, element.options(), &|| element.full_name());
+        }
+    }
+    problems
+}
+
+fn allowed(targets: &[i64]) -> String {
+    let nouns: Vec<&str> = Target::ALL
+        .iter()
+        .filter(|(target, ..)| targets.contains(&target.number().into()))
+        .map(|(.., noun)| *noun)
+        .collect();
+    match nouns.as_slice() {
+        [] => "nothing".to_owned(),
+        [only] => (*only).to_owned(),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+    }
+}
+
+impl Message {
+    /// Options as protoc writes them into descriptor sets: without the fields
+    /// that have `retention = RETENTION_SOURCE`, at any depth. Source:
+    /// `StripSourceRetentionOptions` of protobuf.
+    #[must_use]
+    pub fn without_source_retention(&self, tree: &Tree) -> Message {
+        const RETENTION_SOURCE: i64 = 2;
+        let of_source = |entry: &&Entry| {
+            let options = tree.field(entry.field).options();
+            options.and_then(|options| options.i64(tree, "retention")) == Some(RETENTION_SOURCE)
+        };
+        let entries = self.entries.iter().filter(|entry| !of_source(entry)).map(|entry| {
+            let value = match &entry.value {
+                Value::Message(inner) => {
+                    Value::Message(Box::new(inner.without_source_retention(tree)))
+                }
+                value => value.clone(),
+            };
+            Entry { value, ..*entry }
+        });
+        Message { ty: self.ty, entries: entries.collect(), unknown: self.unknown.clone() }
+    }
+}

@@ -1,0 +1,692 @@
+//! Values as the text notation writes them, read from a syntax tree: the
+//! aggregate values of options. Source: `TextFormat::Parser` of protobuf, in
+//! the form in which protoc's `OptionInterpreter` uses it.
+
+use abide_syntax::{
+    Ast, KeyForm, Lexer, Span, TokenKind, ValueId, ValueKind, parse_float, parse_integer,
+    unescape_all,
+};
+
+use super::{Entry, Lookup, Message, Value, is_message_set, is_set, keeps_unknown_values};
+use crate::decl::Scalar;
+use crate::ids::{FieldId, FileId, MessageId};
+use crate::problem::ProblemKind;
+use crate::tree::{self, Cardinality, Presence, Tree, Type};
+
+/// How names inside a value are looked up.
+pub(crate) trait Names {
+    /// The extension that a name means in a value of `message`; the name of a
+    /// message means the extension it declares of a message set.
+    fn extension(&mut self, message: MessageId, name: &str) -> Option<FieldId>;
+    /// The message with this full name, for a `google.protobuf.Any`.
+    fn message(&mut self, full_name: &str) -> Option<MessageId>;
+    /// Notes that a value needs what this file declares.
+    fn used(&mut self, file: FileId);
+}
+
+/// Why a part of a value has no meaning.
+#[derive(Clone, Debug)]
+pub(crate) struct Fault {
+    pub(crate) span: Span,
+    pub(crate) message: String,
+    pub(crate) help: Option<String>,
+    pub(crate) label: Option<(Span, String)>,
+    pub(crate) kind: ProblemKind,
+}
+
+impl Fault {
+    pub(crate) fn new(span: Span, message: impl Into<String>) -> Fault {
+        Fault {
+            span,
+            message: message.into(),
+            help: None,
+            label: None,
+            kind: ProblemKind::OptionInvalid,
+        }
+    }
+
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Fault {
+        self.help = Some(help.into());
+        self
+    }
+
+    fn label(mut self, span: Span, text: impl Into<String>) -> Fault {
+        self.label = Some((span, text.into()));
+        self
+    }
+}
+
+/// After this many faults the rest of a value is passed over.
+const MAX_FAULTS: usize = 20;
+
+/// Reads values of the syntax tree of one file.
+pub(crate) struct Reader<'t, N> {
+    pub(crate) tree: &'t Tree,
+    pub(crate) ast: &'t Ast,
+    pub(crate) text: &'t [u8],
+    pub(crate) names: N,
+    pub(crate) lookup: Lookup<'t>,
+    pub(crate) faults: Vec<Fault>,
+}
+
+/// Prefixes of type URLs that name a type of the same program.
+const URL_PREFIXES: [&str; 2] = ["type.googleapis.com/", "type.googleprod.com/"];
+
+impl<'t, N: Names> Reader<'t, N> {
+    /// The field that a fault names, which is recorded.
+    fn fail<T>(&mut self, fault: Fault) -> Option<T> {
+        self.faults.push(fault);
+        None
+    }
+
+    /// Reads `{ … }` as a message. What is wrong with single fields is
+    /// recorded and the rest is read.
+    pub(crate) fn message(&mut self, value: ValueId, ty: MessageId) -> Message {
+        let ast = self.ast;
+        let mut message = Message::new(ty);
+        let mut set = Singulars::default();
+        let count = ast.value_children(value).count();
+        message.entries.reserve_exact(count);
+        for child in ast.value_children(value) {
+            if self.faults.len() >= MAX_FAULTS {
+                break;
+            }
+            if let ValueKind::Field { key, form } = ast.values[child as usize].kind {
+                self.field(&mut message, &mut set, key, form, child + 1);
+            }
+        }
+        message
+    }
+
+    fn field(
+        &mut self,
+        message: &mut Message,
+        set: &mut Singulars,
+        key: Span,
+        form: KeyForm,
+        value: ValueId,
+    ) -> Option<()> {
+        let view = self.tree.message(message.ty);
+        let field = match form {
+            KeyForm::Field => self.named(view, key)?,
+            KeyForm::Extension | KeyForm::AnyUrl if is_any(view) => {
+                return self.any(message, set, key, form, value);
+            }
+            KeyForm::Extension => self.extension(view, key)?,
+            KeyForm::AnyUrl => {
+                let message = "a type URL has a place in a `google.protobuf.Any` only";
+                return self.fail(Fault::new(key, message));
+            }
+        };
+        // The name is reserved: protoc passes the field over.
+        let field = field?;
+        let node = self.ast.values[value as usize];
+        let repeated = field.cardinality() != Cardinality::Singular;
+        if !repeated {
+            self.check_unset(set, field, key)?;
+        }
+        if node.kind != ValueKind::Message {
+            self.check_colon(field, key, value)?;
+        }
+        if repeated && node.kind == ValueKind::List {
+            let ast = self.ast;
+            message.entries.reserve(ast.value_children(value).count());
+            for element in ast.value_children(value) {
+                if let Some(entry) = self.value(field, key, element) {
+                    message.entries.push(entry);
+                }
+            }
+            return Some(());
+        }
+        let entry = self.value(field, key, value)?;
+        let in_map_entry = view.is_map_entry();
+        if repeated || is_set(field, &entry.value) || in_map_entry {
+            if !repeated && is_set(field, &entry.value) {
+                set.0.push((field.id, field.decl().oneof, key));
+            }
+            message.entries.push(entry);
+        }
+        Some(())
+    }
+
+    /// One value of a field.
+    fn value(&mut self, field: tree::Field<'t>, key: Span, value: ValueId) -> Option<Entry> {
+        let span = self.ast.values[value as usize].span;
+        let read = match field.ty() {
+            Type::Message(ty) => {
+                if self.ast.values[value as usize].kind != ValueKind::Message {
+                    let name = field.name();
+                    let fault = Fault::new(span, format!("`{name}` is a message"));
+                    return self.fail(fault.help(format!("write `{name} {{ … }}`")));
+                }
+                Value::Message(Box::new(self.message(value, ty)))
+            }
+            Type::Enum(id) => self.enum_value(field, self.tree.enumeration(id), value)?,
+            Type::Scalar(scalar) => self.scalar(field, scalar, value)?,
+            // Its type is reported where the field is declared.
+            Type::Unresolved => return None,
+        };
+        Some(Entry { field: field.id, value: read, key, span })
+    }
+
+    /// The field with a name, or a group with the name of its type; `None`
+    /// inside where the message reserves the name.
+    #[allow(clippy::option_option, reason = "not found and passed over are two things")]
+    fn named(&mut self, message: tree::Message<'t>, key: Span) -> Option<Option<tree::Field<'t>>> {
+        let name = key.str(self.text);
+        if let Some(field) = self.lookup.field_named(message, name) {
+            return Some(Some(field));
+        }
+        if name.bytes().any(|byte| byte.is_ascii_uppercase())
+            && let Some(field) = self.lookup.field_named(message, &name.to_ascii_lowercase())
+            && is_group_like(field)
+            && field.message_type().is_some_and(|group| group.name() == name)
+        {
+            return Some(Some(field));
+        }
+        let decl = message.file().decl();
+        if message.reserved_names().iter().any(|reserved| decl.str(reserved.name) == name) {
+            return Some(None);
+        }
+        let fault = Fault::new(key, format!("`{}` has no field `{name}`", message.full_name()));
+        let near = nearest(name, message.fields().map(tree::Field::name));
+        self.fail(match near {
+            Some(near) => fault.help(format!("did you mean `{near}`?")),
+            None => fault,
+        })
+    }
+
+    fn extension(
+        &mut self,
+        message: tree::Message<'t>,
+        key: Span,
+    ) -> Option<Option<tree::Field<'t>>> {
+        let name = self.bracketed(key);
+        match self.names.extension(message.id, &name).map(|id| self.tree.field(id)) {
+            Some(field) if extends(field, message) => Some(Some(field)),
+            Some(field) => {
+                let extendee = field.extendee().map(tree::Message::full_name).unwrap_or_default();
+                let message = message.full_name();
+                let text = format!("`{name}` extends `{extendee}`, not `{message}`");
+                self.fail(Fault::new(key, text))
+            }
+            None => {
+                let text = format!(
+                    "`{name}` is no extension of `{}` that is visible here",
+                    message.full_name()
+                );
+                self.fail(Fault::new(key, text).help("import the file that declares it"))
+            }
+        }
+    }
+
+    /// The name inside `[` and `]`.
+    fn bracketed(&self, key: Span) -> String {
+        let inner = Span::new(key.start + 1, key.end.saturating_sub(1).max(key.start + 1));
+        let mut name = String::new();
+        let mut lexer = Lexer::new(self.text, inner.start);
+        loop {
+            let token = lexer.next_token();
+            if token.kind == TokenKind::End || token.span.start >= inner.end {
+                return name;
+            }
+            name.push_str(token.span.str(self.text));
+        }
+    }
+
+    /// `[type.googleapis.com/full.Name] { … }` in a `google.protobuf.Any`.
+    fn any(
+        &mut self,
+        message: &mut Message,
+        set: &mut Singulars,
+        key: Span,
+        form: KeyForm,
+        value: ValueId,
+    ) -> Option<()> {
+        let url = self.bracketed(key);
+        if form == KeyForm::Extension {
+            let fault = Fault::new(key, "a type URL needs a host before the name of the type");
+            return self.fail(fault.help(format!("write `[{}{url}]`", URL_PREFIXES[0])));
+        }
+        let name = URL_PREFIXES.iter().find_map(|prefix| url.strip_prefix(prefix));
+        let Some(ty) = name.and_then(|name| self.names.message(name)) else {
+            let fault = match name {
+                None => Fault::new(key, format!("`{url}` names a type of another host"))
+                    .help(format!("the type of an aggregate is `[{}NAME]`", URL_PREFIXES[0])),
+                Some(name) => {
+                    Fault::new(key, format!("`{name}` is no message that is visible here"))
+                        .help("import the file that declares it")
+                }
+            };
+            return self.fail(fault);
+        };
+        self.names.used(ty.file);
+        let node = self.ast.values[value as usize];
+        if node.kind != ValueKind::Message {
+            return self.fail(Fault::new(node.span, format!("`{url}` is a message")));
+        }
+        let before = self.faults.len();
+        let content = self.message(value, ty);
+        if self.faults.len() == before {
+            self.check_required(&content, key);
+        }
+        let view = self.tree.message(message.ty);
+        let fields =
+            [(1, Value::String(url.into())), (2, Value::Bytes(content.encode(self.tree).into()))];
+        for (number, value) in fields {
+            let Some(field) = view.field_numbered(number) else { continue };
+            self.check_unset(set, field, key)?;
+            set.0.push((field.id, None, key));
+            message.entries.push(Entry { field: field.id, value, key, span: node.span });
+        }
+        Some(())
+    }
+
+    /// Refuses a singular field that is set already, and a second member of a
+    /// oneof.
+    fn check_unset(&mut self, set: &Singulars, field: tree::Field<'t>, key: Span) -> Option<()> {
+        let oneof = field.decl().oneof;
+        for &(other, other_oneof, place) in &set.0 {
+            if other == field.id {
+                let fault = Fault::new(key, format!("`{}` is set twice", field.name()));
+                return self.fail(fault.label(place, "set first here"));
+            }
+            if oneof.is_some() && oneof == other_oneof && other.file == field.id.file {
+                let oneof = field.oneof().map(tree::Oneof::name).unwrap_or_default();
+                let other = self.tree.field(other).name();
+                let message = format!(
+                    "`{}` and `{other}` are members of the oneof `{oneof}`; only one can be set",
+                    field.name()
+                );
+                return self.fail(Fault::new(key, message).label(place, "set first here"));
+            }
+        }
+        Some(())
+    }
+
+    /// Only a message, or a list of them, may stand without a colon.
+    fn check_colon(&mut self, field: tree::Field<'t>, key: Span, value: ValueId) -> Option<()> {
+        if matches!(field.ty(), Type::Message(_)) {
+            return Some(());
+        }
+        let next = Lexer::new(self.text, key.end).next_token();
+        if next.kind == TokenKind::Symbol(b':') {
+            return Some(());
+        }
+        let span = self.ast.values[value as usize].span;
+        self.fail(Fault::new(span, format!("`:` is missing behind `{}`", field.name())))
+    }
+
+    /// Records the required fields that a value lacks.
+    pub(crate) fn check_required(&mut self, message: &Message, key: Span) {
+        let view = self.tree.message(message.ty);
+        let required = view.fields().filter(|field| {
+            field.features().presence == Presence::LegacyRequired
+                && field.presence() == Presence::LegacyRequired
+        });
+        let missing: Vec<&str> = required
+            .filter(|field| !message.entries.iter().any(|entry| entry.field == field.id))
+            .map(tree::Field::name)
+            .collect();
+        if !missing.is_empty() {
+            let noun = if missing.len() == 1 { "field" } else { "fields" };
+            let text = format!(
+                "`{}` lacks the required {noun} `{}`",
+                view.full_name(),
+                missing.join("`, `")
+            );
+            self.faults.push(Fault::new(key, text));
+        }
+        for entry in &message.entries {
+            if let Value::Message(inner) = &entry.value {
+                self.check_required(inner, entry.key);
+            }
+        }
+    }
+
+    fn enum_value(
+        &mut self,
+        field: tree::Field<'t>,
+        item: tree::Enum<'t>,
+        value: ValueId,
+    ) -> Option<Value> {
+        let node = self.ast.values[value as usize];
+        let number = match node.kind {
+            ValueKind::Ident { negative: false, word } => {
+                return self.enum_named(item, word).map(Value::Enum);
+            }
+            ValueKind::Int { negative, digits } => {
+                self.integer(node.span, negative, digits, i32::MIN.into(), i32::MAX.into())? as i32
+            }
+            _ => return self.expected(node.span, field, "the name of a value"),
+        };
+        if self.lookup.has_number(item, number) || keeps_unknown_values(field) {
+            return Some(Value::Enum(number));
+        }
+        let text = format!("`{}` has no value with the number {number}", item.full_name());
+        self.fail(Fault::new(node.span, text))
+    }
+
+    /// The number of an enum value, by its name.
+    pub(crate) fn enum_named(&mut self, item: tree::Enum<'t>, word: Span) -> Option<i32> {
+        let name = word.str(self.text);
+        let number = self.lookup.value_named(item, name);
+        if number.is_none() {
+            let text = format!("`{}` has no value `{name}`", item.full_name());
+            let near = nearest(name, item.values().map(tree::EnumValue::name));
+            let fault = Fault::new(word, text);
+            self.faults.push(match near {
+                Some(near) => fault.help(format!("did you mean `{near}`?")),
+                None => fault,
+            });
+        }
+        number
+    }
+
+    fn expected<T>(&mut self, span: Span, field: tree::Field<'_>, what: &str) -> Option<T> {
+        let text = format!("`{}` takes {what}, not `{}`", field.name(), self.excerpt(span));
+        self.fail(Fault::new(span, text))
+    }
+
+    /// The beginning of what stands there.
+    pub(crate) fn excerpt(&self, span: Span) -> String {
+        let raw = String::from_utf8_lossy(span.of(self.text));
+        let line = raw.lines().next().unwrap_or_default();
+        match line.char_indices().nth(40) {
+            Some((at, _)) => format!("{}…", &line[..at]),
+            None if line.len() < raw.len() => format!("{line}…"),
+            None => line.to_owned(),
+        }
+    }
+
+    fn integer(
+        &mut self,
+        span: Span,
+        negative: bool,
+        digits: Span,
+        min: i128,
+        max: i128,
+    ) -> Option<i128> {
+        let magnitude = parse_integer(digits.of(self.text)).map(i128::from);
+        let value = magnitude.map(|value| if negative { -value } else { value });
+        match value.filter(|value| (min..=max).contains(value)) {
+            Some(value) => Some(value),
+            None => {
+                let text = format!("`{}` is not between {min} and {max}", self.excerpt(span));
+                self.fail(Fault::new(span, text))
+            }
+        }
+    }
+
+    /// The value of an integer field, from an integer token.
+    fn integer_value(
+        &mut self,
+        field: tree::Field<'_>,
+        scalar: Scalar,
+        value: ValueId,
+    ) -> Option<Value> {
+        let node = self.ast.values[value as usize];
+        let (min, max): (i128, i128) = match scalar {
+            Scalar::Int32 | Scalar::Sint32 | Scalar::Sfixed32 => (i32::MIN.into(), i32::MAX.into()),
+            Scalar::Uint32 | Scalar::Fixed32 => (0, u32::MAX.into()),
+            Scalar::Uint64 | Scalar::Fixed64 => (0, u64::MAX.into()),
+            _ => (i64::MIN.into(), i64::MAX.into()),
+        };
+        let ValueKind::Int { negative, digits } = node.kind else {
+            return self.expected(node.span, field, "an integer");
+        };
+        // protoc refuses the sign itself, also before a zero.
+        if negative && min == 0 {
+            return self.expected(node.span, field, "an integer without a sign");
+        }
+        let number = self.integer(node.span, negative, digits, min, max)?;
+        Some(match scalar {
+            Scalar::Int32 | Scalar::Sint32 | Scalar::Sfixed32 => Value::I32(number as i32),
+            Scalar::Uint32 | Scalar::Fixed32 => Value::U32(number as u32),
+            Scalar::Uint64 | Scalar::Fixed64 => Value::U64(number as u64),
+            _ => Value::I64(number as i64),
+        })
+    }
+
+    fn string_value(
+        &mut self,
+        field: tree::Field<'_>,
+        scalar: Scalar,
+        value: ValueId,
+    ) -> Option<Value> {
+        let node = self.ast.values[value as usize];
+        if node.kind != ValueKind::String {
+            return self.expected(node.span, field, "a string in quotes");
+        }
+        let bytes = match unescape_all(self.text, node.span) {
+            Ok(bytes) => bytes,
+            Err(error) => return self.fail(Fault::new(error.span, error.message)),
+        };
+        if scalar == Scalar::Bytes {
+            return Some(Value::Bytes(bytes.into()));
+        }
+        let value = Value::string(bytes.into());
+        if matches!(value, Value::Bytes(_)) && field.features().utf8_validated {
+            let text = format!("the string for `{}` is not valid UTF-8", field.name());
+            return self.fail(Fault::new(node.span, text));
+        }
+        Some(value)
+    }
+
+    /// A scalar inside an aggregate, by the rules of the text format.
+    fn scalar(&mut self, field: tree::Field<'t>, scalar: Scalar, value: ValueId) -> Option<Value> {
+        let node = self.ast.values[value as usize];
+        match scalar {
+            Scalar::String | Scalar::Bytes => self.string_value(field, scalar, value),
+            Scalar::Bool => {
+                let known = match node.kind {
+                    ValueKind::Ident { negative: false, word } => match word.of(self.text) {
+                        b"true" | b"True" | b"t" => Some(true),
+                        b"false" | b"False" | b"f" => Some(false),
+                        _ => None,
+                    },
+                    ValueKind::Int { negative: false, digits } => {
+                        match parse_integer(digits.of(self.text)) {
+                            Some(0) => Some(false),
+                            Some(1) => Some(true),
+                            _ => None,
+                        }
+                    }
+                    _ => None,
+                };
+                match known {
+                    Some(value) => Some(Value::Bool(value)),
+                    None => self.expected(node.span, field, "`true` or `false`"),
+                }
+            }
+            Scalar::Double | Scalar::Float => {
+                let (negative, magnitude) = match node.kind {
+                    ValueKind::Int { negative, digits } => {
+                        let raw = digits.of(self.text);
+                        if raw.len() > 1 && raw[0] == b'0' {
+                            return self.expected(node.span, field, "a decimal number");
+                        }
+                        // An integer beyond 64 bits is read as a float.
+                        let exact = parse_integer(raw).map(|value| value as f64);
+                        (negative, exact.or_else(|| parse_float(raw)))
+                    }
+                    ValueKind::Float { negative, digits } => {
+                        (negative, parse_float(digits.of(self.text)))
+                    }
+                    ValueKind::Ident { negative, word } => {
+                        (negative, non_finite(&word.str(self.text).to_ascii_lowercase()))
+                    }
+                    _ => (false, None),
+                };
+                let Some(magnitude) = magnitude else {
+                    return self.expected(node.span, field, "a number");
+                };
+                let number = if negative { -magnitude } else { magnitude };
+                Some(match scalar {
+                    Scalar::Float => Value::F32(number as f32),
+                    _ => Value::F64(number),
+                })
+            }
+            _ => self.integer_value(field, scalar, value),
+        }
+    }
+
+    /// The value of an option statement that is no aggregate: stricter than
+    /// inside one. Source: `OptionInterpreter::SetOptionValue` of protobuf.
+    pub(crate) fn statement(&mut self, field: tree::Field<'t>, value: ValueId) -> Option<Value> {
+        let node = self.ast.values[value as usize];
+        match field.ty() {
+            Type::Message(ty) => {
+                if node.kind != ValueKind::Message {
+                    let name = field.name();
+                    let fault = Fault::new(node.span, format!("`{name}` is a message"));
+                    return self.fail(fault.help(format!(
+                        "set all of it with `{{ … }}`, or one field with `{name}.FIELD`"
+                    )));
+                }
+                let before = self.faults.len();
+                let message = self.message(value, ty);
+                if self.faults.len() == before {
+                    self.check_required(&message, node.span);
+                }
+                Some(Value::Message(Box::new(message)))
+            }
+            Type::Enum(id) => match node.kind {
+                ValueKind::Ident { negative: false, word } => {
+                    let item = self.tree.enumeration(id);
+                    self.names.used(id.file);
+                    self.enum_named(item, word).map(Value::Enum)
+                }
+                _ => self.expected(node.span, field, "the name of a value"),
+            },
+            Type::Scalar(scalar @ (Scalar::String | Scalar::Bytes)) => {
+                self.string_value(field, scalar, value)
+            }
+            Type::Scalar(Scalar::Bool) => match node.span.of(self.text) {
+                b"true" => Some(Value::Bool(true)),
+                b"false" => Some(Value::Bool(false)),
+                _ => self.expected(node.span, field, "`true` or `false`"),
+            },
+            Type::Scalar(scalar @ (Scalar::Double | Scalar::Float)) => {
+                let number = match node.kind {
+                    ValueKind::Int { negative, digits } => {
+                        let raw = digits.of(self.text);
+                        let exact = parse_integer(raw).map(|value| {
+                            // One rounding only, from the integer itself.
+                            (value as f64, f64::from(value as f32))
+                        });
+                        let pair = exact.or_else(|| parse_float(raw).map(|value| (value, value)));
+                        pair.map(|(double, float)| {
+                            let value = if scalar == Scalar::Float { float } else { double };
+                            // An integer has no negative zero.
+                            if negative && value != 0.0 { -value } else { value }
+                        })
+                    }
+                    ValueKind::Float { negative, digits } => parse_float(digits.of(self.text))
+                        .map(|value| if negative { -value } else { value }),
+                    ValueKind::Ident { negative, word } => match word.of(self.text) {
+                        b"inf" if negative => Some(f64::NEG_INFINITY),
+                        b"inf" => Some(f64::INFINITY),
+                        b"nan" => Some(f64::NAN),
+                        _ => None,
+                    },
+                    _ => None,
+                };
+                let Some(number) = number else {
+                    return self.expected(node.span, field, "a number");
+                };
+                Some(match scalar {
+                    Scalar::Float => Value::F32(number as f32),
+                    _ => Value::F64(number),
+                })
+            }
+            Type::Scalar(scalar) => self.integer_value(field, scalar, value),
+            Type::Unresolved => None,
+        }
+    }
+}
+
+/// The singular fields of a message that are set, each with its oneof and key.
+#[derive(Default)]
+struct Singulars(Vec<(FieldId, Option<u32>, Span)>);
+
+fn non_finite(word: &str) -> Option<f64> {
+    match word {
+        "inf" | "infinity" => Some(f64::INFINITY),
+        "nan" => Some(f64::NAN),
+        _ => None,
+    }
+}
+
+/// Whether a message is `google.protobuf.Any`.
+pub(crate) fn is_any(message: tree::Message<'_>) -> bool {
+    message.name() == "Any" && message.full_name() == "google.protobuf.Any"
+}
+
+/// Whether an extension extends a message, or one with the same name under
+/// another root.
+pub(crate) fn extends(field: tree::Field<'_>, message: tree::Message<'_>) -> bool {
+    field.extendee().is_some_and(|extendee| {
+        extendee.id == message.id
+            || extendee.name() == message.name() && extendee.full_name() == message.full_name()
+    })
+}
+
+/// Whether a field looks like a group: its name is the lower-cased name of its
+/// type, which is declared beside it. Source: `IsGroupLike` of protobuf.
+fn is_group_like(field: tree::Field<'_>) -> bool {
+    field.features().delimited
+        && field.message_type().is_some_and(|group| {
+            group.id.file == field.id.file
+                && group.name().to_ascii_lowercase() == field.name()
+                && group.decl().parent == field.decl().parent
+        })
+}
+
+/// The name of a list that a typo most likely meant.
+pub(crate) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    if name.len() > 64 {
+        return None;
+    }
+    let allowed = (name.len() / 3).clamp(1, 3);
+    known
+        .take(1000)
+        .filter(|known| known.len().abs_diff(name.len()) <= allowed)
+        .map(|known| (distance(name, known), known))
+        .filter(|&(distance, _)| distance <= allowed)
+        .min()
+        .map(|(_, known)| known)
+}
+
+/// How many letters must be put in, taken out or replaced.
+fn distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.bytes().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.bytes().enumerate() {
+            let cost = if x.eq_ignore_ascii_case(&y) { 0 } else { 1 };
+            let next = (diagonal + cost).min(row[j] + 1).min(row[j + 1] + 1);
+            diagonal = row[j + 1];
+            row[j + 1] = next;
+        }
+    }
+    row[b.len()]
+}
+
+/// The extension of a message set that a message declares of itself: text may
+/// name it by the message. Source: `AggregateOptionFinder::FindExtension`.
+pub(crate) fn message_set_item(
+    message: tree::Message<'_>,
+    item: tree::Message<'_>,
+) -> Option<FieldId> {
+    if !is_message_set(message) {
+        return None;
+    }
+    let fits = |field: &tree::Field<'_>| {
+        extends(*field, message)
+            && field.cardinality() == Cardinality::Singular
+            && field.ty() == Type::Message(item.id)
+    };
+    item.extensions().find(fits).map(|field| field.id)
+}
