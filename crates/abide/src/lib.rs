@@ -6,6 +6,7 @@
 mod accepted;
 mod check;
 mod config;
+mod dependencies;
 mod finding;
 mod policy;
 mod preset;
