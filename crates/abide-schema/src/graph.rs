@@ -402,10 +402,17 @@ impl<'t> Dependency<'_, 't> {
         self.graph.evidence(from, to, level)
     }
 
-    /// The first file of the dependent package that gives evidence at a level.
-    pub fn file(&self, level: Level) -> Option<File<'t>> {
-        let (from, _) = self.edge.first[level as usize]?;
-        Some(self.graph.tree.file(from))
+    /// Every piece of evidence, in the order of files.
+    pub fn uses(&self) -> Vec<Use<'t>> {
+        let mut uses = Vec::new();
+        for file in self.from.files() {
+            for_each_use(file, &mut |used| {
+                if used.target_file().package() == self.to {
+                    uses.push(used);
+                }
+            });
+        }
+        uses
     }
 
     /// The first step from the one package to the other at one of the levels;

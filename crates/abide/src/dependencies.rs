@@ -125,8 +125,8 @@ pub(crate) fn depends_on_less(context: &Context<'_>, sink: &mut Sink, promised: 
                     package.name(),
                 ));
                 finding.help(format!(
-                    "use a {promised} version of it, copy what is needed into a {promised} \
-                     package, or make this an {less} package",
+                    "use a {promised} version of it, or copy what is needed into a {promised} \
+                     package",
                 ));
             }
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use abide_schema::{Level, Package, Reach};
+use abide_schema::{Level, Package, PackageId, Reach};
 use fixedbitset::FixedBitSet;
 
 use crate::dependencies::{
@@ -26,8 +26,8 @@ pub(super) static RULE: Rule = Rule {
 fn check(context: &Context<'_>, sink: &mut Sink) {
     let apis = Apis::new(context.tree);
     let reach = context.graph.reach(&Level::USED, |_| true);
-    let rank = context.graph.circles();
-    let direct = unversioned_reach(context);
+    let circles = context.graph.circles();
+    let near = unversioned_reach(context);
     for package in context.tree.packages().filter(|it| it.is_judged() && !it.name().is_empty()) {
         let mut seen = reach.packages(judged(package));
         seen.insert(package.id.0 as usize);
@@ -35,30 +35,23 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
         if versions.is_empty() {
             continue;
         }
-        let below = below(&reach, package, &rank);
+        let below = below(&reach, package, &circles);
+        let near = near.packages(judged(package));
         for versions in versions {
-            let joins = |a: Package<'_>, b: Package<'_>| {
+            let apart = |a: Package<'_>, b: Package<'_>| {
                 let has = |set: &FixedBitSet, it: Package<'_>| set.contains(it.id.0 as usize);
-                !below.iter().any(|set| has(set, a) && has(set, b))
+                let meet_below = below.iter().any(|set| has(set, a) && has(set, b));
+                let told = |other: Package<'_>| {
+                    let major = |it: Package<'_>| it.version().map(|version| version.major);
+                    major(other) == major(package)
+                        || (has(&near, other) && is_behind(other, package))
+                };
+                !(a == b || meet_below || (a == package && told(b)) || (b == package && told(a)))
             };
-            let told = |other: Package<'_>| {
-                is_behind(other, package)
-                    && direct.packages(judged(package)).contains(other.id.0 as usize)
-            };
-            let apart: Vec<Package<'_>> = versions
-                .iter()
-                .copied()
-                .filter(|&a| {
-                    versions.iter().any(|&b| {
-                        a != b
-                            && joins(a, b)
-                            && !(a == package && told(b))
-                            && !(b == package && told(a))
-                    })
-                })
-                .collect();
-            if !apart.is_empty() {
-                report(context, sink, &reach, package, &apart);
+            let (all, mut versions) = (versions.clone(), versions);
+            versions.retain(|&a| all.iter().any(|&b| apart(a, b)));
+            if !versions.is_empty() {
+                report(context, sink, &reach, package, &versions);
             }
         }
     }
@@ -89,16 +82,17 @@ fn several<'t>(
 /// to reach from there, itself included. Where both versions are in one of
 /// these, they meet further down. In a circle of packages each is further down
 /// than the other: the first of them answers.
-fn below<'t>(reach: &Reach<'_, 't>, package: Package<'t>, rank: &[usize]) -> Vec<FixedBitSet> {
-    let mut by_package: BTreeMap<Package<'t>, Vec<_>> = BTreeMap::new();
+fn below<'t>(reach: &Reach<'_, 't>, package: Package<'t>, circles: &[usize]) -> Vec<FixedBitSet> {
+    let mut by_package: BTreeMap<PackageId, Vec<_>> = BTreeMap::new();
     for file in reach.direct(judged(package)) {
-        by_package.entry(file.package()).or_default().push(file);
+        by_package.entry(file.package().id).or_default().push(file);
     }
-    let circle = |other: Package<'t>| rank[other.id.0 as usize] == rank[package.id.0 as usize];
+    let circle = |it: Package<'t>| circles[it.id.0 as usize];
     by_package
         .into_iter()
+        .map(|(other, files)| (package.tree.package(other), files))
         .filter(|(other, _)| *other != package && other.is_judged() && !other.name().is_empty())
-        .filter(|(other, _)| !circle(*other) || *other < package)
+        .filter(|(other, _)| circle(*other) != circle(package) || *other < package)
         .map(|(other, files)| {
             let mut set = reach.packages(files.into_iter());
             set.insert(other.id.0 as usize);
@@ -107,8 +101,8 @@ fn below<'t>(reach: &Reach<'_, 't>, package: Package<'t>, rank: &[usize]) -> Vec
         .collect()
 }
 
-/// Whether `other` is a version of the same API that another rule reports where
-/// `package` depends on it: an earlier major, or one that promises less.
+/// Whether another rule reports `package` where it depends on this version of
+/// its own API: an earlier major, or one that promises less.
 fn is_behind(other: Package<'_>, package: Package<'_>) -> bool {
     is_earlier_major(other, package) || stability(other) < stability(package)
 }
@@ -129,7 +123,8 @@ fn report<'t>(
             paths.iter().map(|(other, _)| format!("`{}`", other.name())).collect();
         format!("`{}` reaches another version of itself: {}", package.name(), others.join(", "))
     } else {
-        format!("`{}` reaches {} versions of one API: {}", package.name(), paths.len(), names.join(", "))
+        let all = names.join(", ");
+        format!("`{}` reaches {} versions of one API: {all}", package.name(), paths.len())
     };
     let finding = sink.report(first.used.place(), package.name(), package.name(), message);
     for (target, path) in &paths {
