@@ -438,6 +438,11 @@ pub struct Step<'t> {
 }
 
 impl<'t> Graph<'t> {
+    /// The tree whose files and packages these are.
+    pub fn tree(&self) -> &'t Tree {
+        self.tree
+    }
+
     /// The direct dependencies of a package, in the order of names.
     pub fn edges_of<'g>(
         &'g self,
