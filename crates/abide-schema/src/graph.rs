@@ -402,10 +402,17 @@ impl<'t> Dependency<'_, 't> {
         self.graph.evidence(from, to, level)
     }
 
-    /// The first file of the dependent package that gives evidence at a level.
-    pub fn file(&self, level: Level) -> Option<File<'t>> {
-        let (from, _) = self.edge.first[level as usize]?;
-        Some(self.graph.tree.file(from))
+    /// Every piece of evidence, in the order of files.
+    pub fn uses(&self) -> Vec<Use<'t>> {
+        let mut uses = Vec::new();
+        for file in self.from.files() {
+            for_each_use(file, &mut |used| {
+                if used.target_file().package() == self.to {
+                    uses.push(used);
+                }
+            });
+        }
+        uses
     }
 
     /// The first step from the one package to the other at one of the levels;
@@ -431,6 +438,11 @@ pub struct Step<'t> {
 }
 
 impl<'t> Graph<'t> {
+    /// The tree whose files and packages these are.
+    pub fn tree(&self) -> &'t Tree {
+        self.tree
+    }
+
     /// The direct dependencies of a package, in the order of names.
     pub fn edges_of<'g>(
         &'g self,
@@ -528,15 +540,10 @@ impl<'t> Graph<'t> {
         });
         // What a component reaches is known before anyone who reaches it asks:
         // components come in reverse topological order.
-        let components = kosaraju_scc(&onward);
-        let mut component_of = vec![0; self.files.node_count()];
-        for (component, members) in components.iter().enumerate() {
-            for member in members {
-                component_of[member.index()] = component;
-            }
-        }
-        let mut sets: Vec<FixedBitSet> = Vec::with_capacity(components.len());
-        for (component, members) in components.iter().enumerate() {
+        let members_of = kosaraju_scc(&onward);
+        let component_of = components(&members_of, self.files.node_count());
+        let mut sets: Vec<FixedBitSet> = Vec::with_capacity(members_of.len());
+        for (component, members) in members_of.iter().enumerate() {
             let mut set = FixedBitSet::with_capacity(self.packages.node_count());
             for edge in members.iter().flat_map(|&member| self.files.edges(member)) {
                 if !edge.weight().any(levels) {
@@ -615,26 +622,26 @@ impl<'t> Graph<'t> {
         (!circle.is_empty()).then_some(circle)
     }
 
-    /// For every package, how many packages the longest chain below it holds,
-    /// and the next one on that chain. Packages in a circle count together.
+    /// Which packages depend on each other in a circle: packages with one
+    /// number do.
+    pub fn circles(&self) -> Vec<usize> {
+        components(&kosaraju_scc(&self.packages), self.packages.node_count())
+    }
+
+    /// For every package, how many packages the longest chain below it holds.
+    /// Packages in a circle count together.
     pub fn depths(&self) -> Vec<Depth<'t>> {
-        let components = kosaraju_scc(&self.packages);
-        let mut component_of = vec![0; self.packages.node_count()];
-        for (component, members) in components.iter().enumerate() {
-            for member in members {
-                component_of[member.index()] = component;
-            }
-        }
+        let members_of = kosaraju_scc(&self.packages);
+        let component_of = components(&members_of, self.packages.node_count());
+        let package = |at: NodeIndex| self.tree.package(PackageId(at.index() as u32));
         let mut depths = vec![Depth { length: 0, next: None }; component_of.len()];
-        for (component, members) in components.iter().enumerate() {
+        for (component, members) in members_of.iter().enumerate() {
             let mut deepest = Depth { length: 0, next: None };
             for edge in members.iter().flat_map(|&member| self.packages.edges(member)) {
                 let target = edge.target();
                 let length = depths[target.index()].length + 1;
                 if component_of[target.index()] != component && length > deepest.length {
-                    let from = PackageId(edge.source().index() as u32);
-                    let to = PackageId(target.index() as u32);
-                    let next = Some((self.tree.package(from), self.tree.package(to)));
+                    let next = Some((package(edge.source()), package(target)));
                     deepest = Depth { length, next };
                 }
             }
@@ -644,6 +651,17 @@ impl<'t> Graph<'t> {
         }
         depths
     }
+}
+
+/// The component of each node.
+fn components(members_of: &[Vec<NodeIndex>], nodes: usize) -> Vec<usize> {
+    let mut component_of = vec![0; nodes];
+    for (component, members) in members_of.iter().enumerate() {
+        for member in members {
+            component_of[member.index()] = component;
+        }
+    }
+    component_of
 }
 
 /// How far a package stands above the packages that depend on nothing.
@@ -676,56 +694,63 @@ impl<'t> Reach<'_, 't> {
         set
     }
 
-    /// The direct dependencies of the files on other files, with the levels
-    /// and the packages that count here.
-    pub fn next(&self, files: impl Iterator<Item = File<'t>>) -> impl Iterator<Item = File<'t>> {
+    /// The files that the files depend on directly, at the levels that count.
+    pub fn direct(&self, files: impl Iterator<Item = File<'t>>) -> impl Iterator<Item = File<'t>> {
         files.flat_map(|file| {
-            let edges = self.graph.files.edges(node(file.id.0));
-            edges
+            self.graph
+                .files
+                .edges(node(file.id.0))
                 .filter(|edge| edge.weight().any(self.levels))
                 .map(|edge| self.graph.tree.file(FileId(edge.target().index() as u32)))
         })
     }
 
-    /// Whether paths may pass through a package.
-    pub fn passes(&self, package: Package<'t>) -> bool {
-        self.through[package.id.0 as usize]
-    }
-
-    /// A shortest path from one of the files to any file of a package, file by
-    /// file. Of several, the one that stands first in the order of files.
-    pub fn path(&self, files: impl Iterator<Item = File<'t>>, to: Package<'t>) -> Vec<Step<'t>> {
+    /// For each target a shortest path to it from one of the files, file by
+    /// file, in the order of packages. Of several shortest paths it is the one
+    /// that stands first in the order of files.
+    pub fn paths(
+        &self,
+        files: impl Iterator<Item = File<'t>>,
+        targets: &FixedBitSet,
+    ) -> Vec<(Package<'t>, Vec<Step<'t>>)> {
         let tree = self.graph.tree;
         let mut came: Vec<Option<FileId>> = vec![None; tree.files.len()];
         let mut queue: VecDeque<FileId> = files.map(|file| file.id).collect();
         for &file in &queue {
             came[file.0 as usize] = Some(file);
         }
-        let mut found = None;
-        'search: while let Some(at) = queue.pop_front() {
+        let mut missing = targets.clone();
+        let mut found = Vec::new();
+        while !missing.is_clear()
+            && let Some(at) = queue.pop_front()
+        {
             for edge in self.graph.files.edges(node(at.0)) {
                 let target = FileId(edge.target().index() as u32);
                 if came[target.0 as usize].is_some() || !edge.weight().any(self.levels) {
                     continue;
                 }
                 came[target.0 as usize] = Some(at);
-                let package = tree.file(target).package();
-                if package == to {
-                    found = Some(target);
-                    break 'search;
+                let package = tree.file(target).package().id;
+                if missing.contains(package.0 as usize) {
+                    missing.remove(package.0 as usize);
+                    found.push((package, target));
                 }
-                if self.passes(package) {
+                if self.through[package.0 as usize] {
                     queue.push_back(target);
                 }
             }
         }
-        let mut path = Vec::new();
-        while let Some(at) = found {
-            let from = came[at.0 as usize].filter(|&from| from != at);
-            path.extend(from.and_then(|from| self.graph.step(from, at, self.levels)));
-            found = from;
-        }
-        path.reverse();
-        path
+        found.sort_unstable();
+        let steps = |(package, end): (PackageId, FileId)| {
+            let mut path = Vec::new();
+            let mut at = end;
+            while let Some(from) = came[at.0 as usize].filter(|&from| from != at) {
+                path.extend(self.graph.step(from, at, self.levels));
+                at = from;
+            }
+            path.reverse();
+            (tree.package(package), path)
+        };
+        found.into_iter().map(steps).collect()
     }
 }

@@ -6,7 +6,9 @@
 mod accepted;
 mod check;
 mod config;
+mod dependencies;
 mod finding;
+mod graph;
 mod policy;
 mod preset;
 mod rule;
@@ -17,6 +19,7 @@ pub use accepted::Accepted;
 pub use check::{Options, Report, check};
 pub use config::{Config, ConfigError, VersionIn};
 pub use finding::{Finding, Label, Location, Severity};
+pub use graph::GraphView;
 pub use policy::{
     Calendar, Closure, ConfigWaiver, DependencyPolicy, Edge, Glob, PackagePolicy, Policy,
     UpgradePolicy, WaiverTarget,

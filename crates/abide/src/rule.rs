@@ -1,6 +1,6 @@
 //! What a rule is.
 
-use abide_schema::{Element, File, Package, Place, Tree};
+use abide_schema::{Element, File, Graph, Package, Place, Tree};
 use jiff::civil::Date;
 
 use crate::finding::{Finding, Label, Location, Severity};
@@ -96,6 +96,8 @@ pub enum Check {
 pub struct Context<'t> {
     /// The tree.
     pub tree: &'t Tree,
+    /// Which file and package of it depends on which.
+    pub graph: Graph<'t>,
     /// The settings it is judged by.
     pub policy: &'t Policy,
     /// The day it is judged on.

@@ -14,8 +14,12 @@ macro_rules! rules {
 
 rules! {
     accepted_stale = "rules/accepted-stale.rs";
+    beta_depends_on_alpha = "rules/beta-depends-on-alpha.rs";
     compiler_warning = "rules/compiler-warning.rs";
     default_invalid = "rules/default-invalid.rs";
+    dependency_not_allowed = "rules/dependency-not-allowed.rs";
+    dependency_not_latest = "rules/dependency-not-latest.rs";
+    dependency_too_deep = "rules/dependency-too-deep.rs";
     descriptor_invalid = "rules/descriptor-invalid.rs";
     edition_invalid = "rules/edition-invalid.rs";
     enum_invalid = "rules/enum-invalid.rs";
@@ -34,10 +38,14 @@ rules! {
     naming_style_violated = "rules/naming-style-violated.rs";
     number_duplicated = "rules/number-duplicated.rs";
     number_invalid = "rules/number-invalid.rs";
+    older_major_of_itself = "rules/older-major-of-itself.rs";
+    one_definition = "rules/one-definition.rs";
     oneof_invalid = "rules/oneof-invalid.rs";
     option_invalid = "rules/option-invalid.rs";
+    package_cycle = "rules/package-cycle.rs";
     range_invalid = "rules/range-invalid.rs";
     reserved_used = "rules/reserved-used.rs";
+    stable_depends_on_unstable = "rules/stable-depends-on-unstable.rs";
     syntax_error = "rules/syntax-error.rs";
     waiver_expired = "rules/waiver-expired.rs";
     waiver_invalid = "rules/waiver-invalid.rs";

@@ -1,0 +1,202 @@
+//! What the rules about dependencies share: which packages are versions of one
+//! API, and a path in words.
+
+use std::collections::BTreeMap;
+
+use abide_schema::{
+    Element, File, Level, Package, PackageVersion, Part, Reach, Stability, Step, Tree, Use,
+    api_name,
+};
+use abide_syntax::ImportKind;
+use fixedbitset::FixedBitSet;
+
+use crate::finding::Finding;
+use crate::rule::{Context, Sink};
+
+/// The packages of a tree, grouped by the API they are versions of.
+pub(crate) struct Apis<'t> {
+    /// By package: its API. Packages without a version have none.
+    of: Vec<Option<usize>>,
+    /// By API: its versions, the oldest first.
+    versions: Vec<Vec<Package<'t>>>,
+}
+
+impl<'t> Apis<'t> {
+    pub(crate) fn new(tree: &'t Tree) -> Apis<'t> {
+        let mut by_name: BTreeMap<String, Vec<Package<'t>>> = BTreeMap::new();
+        for package in tree.packages() {
+            if let Some(name) = api_name(package.name()) {
+                by_name.entry(name).or_default().push(package);
+            }
+        }
+        let mut of = vec![None; tree.packages().len()];
+        let mut versions = Vec::with_capacity(by_name.len());
+        for (index, mut packages) in by_name.into_values().enumerate() {
+            packages.sort_by(|a, b| a.version().cmp(&b.version()));
+            for package in &packages {
+                of[package.id.0 as usize] = Some(index);
+            }
+            versions.push(packages);
+        }
+        Apis { of, versions }
+    }
+
+    /// Which API the package is a version of.
+    pub(crate) fn of(&self, package: Package<'t>) -> Option<usize> {
+        self.of[package.id.0 as usize]
+    }
+
+    /// The versions of an API, the oldest first.
+    pub(crate) fn versions(&self, api: usize) -> &[Package<'t>] {
+        &self.versions[api]
+    }
+
+    /// Whether both are versions of one API.
+    pub(crate) fn same(&self, a: Package<'t>, b: Package<'t>) -> bool {
+        self.of(a).is_some() && self.of(a) == self.of(b)
+    }
+
+    /// The newest stable version of the API that the package is a version of.
+    pub(crate) fn newest_stable(&self, package: Package<'t>) -> Option<Package<'t>> {
+        let versions = self.versions(self.of(package)?);
+        versions.iter().rev().find(|it| stability(**it) == Some(Stability::Stable)).copied()
+    }
+}
+
+/// How much a package promises; `None` where it has no version.
+pub(crate) fn stability(package: Package<'_>) -> Option<Stability> {
+    package.version().map(|version| version.stability)
+}
+
+/// Whether `other` is an earlier major than `package`.
+pub(crate) fn is_earlier_major(other: Package<'_>, package: Package<'_>) -> bool {
+    let major = |version: &PackageVersion| version.major;
+    other.version().map(major) < package.version().map(major)
+}
+
+/// The files of a package that are judged.
+pub(crate) fn judged<'t>(package: Package<'t>) -> impl Iterator<Item = File<'t>> {
+    package.files().filter(|file| file.is_judged())
+}
+
+/// What files reach without passing through a versioned package.
+pub(crate) fn unversioned_reach<'g, 't>(context: &'g Context<'t>) -> Reach<'g, 't> {
+    context.graph.reach(&Level::ALL, |package| package.version().is_none())
+}
+
+/// A set of packages, as the graph takes it.
+pub(crate) fn set<'a, 't: 'a>(
+    context: &Context<'t>,
+    packages: impl Iterator<Item = &'a Package<'t>>,
+) -> FixedBitSet {
+    let mut set = FixedBitSet::with_capacity(context.tree.packages().len());
+    set.extend(packages.map(|package| package.id.0 as usize));
+    set
+}
+
+/// Reports every judged package of stability `promised` that reaches a package
+/// that promises less, once for each, by a shortest path. A judged package that
+/// promises as much answers for itself, so no path leads through it.
+pub(crate) fn depends_on_less(context: &Context<'_>, sink: &mut Sink, promised: Stability) {
+    let reach = context.graph.reach(&Level::ALL, |package| match stability(package) {
+        None => true,
+        Some(stability) => stability >= promised && !package.is_judged(),
+    });
+    for package in context.tree.packages().filter(|it| stability(*it) == Some(promised)) {
+        let mut targets = reach.packages(judged(package));
+        for other in context.tree.packages() {
+            if stability(other).is_none_or(|stability| stability >= promised) {
+                targets.remove(other.id.0 as usize);
+            }
+        }
+        for (target, path) in reach.paths(judged(package), &targets) {
+            let Some(less) = stability(target) else { continue };
+            let message = format!(
+                "{promised} package `{}` depends on {less} package `{}`{}",
+                package.name(),
+                target.name(),
+                through(&path),
+            );
+            if let Some(finding) = report(sink, package, &path, message) {
+                finding.fact(target.name());
+                finding.why(format!(
+                    "what is {less} may change or go at any time, and whoever builds on `{}` \
+                     changes with it",
+                    package.name(),
+                ));
+                finding.help(format!(
+                    "use a {promised} version of it, or copy what is needed into a {promised} \
+                     package",
+                ));
+            }
+        }
+    }
+}
+
+/// Reports a finding at the first step of a path; what follows explains it.
+/// `None` where the path is empty.
+pub(crate) fn report<'s>(
+    sink: &'s mut Sink,
+    package: Package<'_>,
+    path: &[Step<'_>],
+    message: String,
+) -> Option<&'s mut Finding> {
+    let (first, rest) = path.split_first()?;
+    let finding = sink.report(first.used.place(), package.name(), package.name(), message);
+    finding.at(phrase(&first.used));
+    label_imports(finding, first);
+    label_steps(finding, rest, "");
+    Some(finding)
+}
+
+/// Adds a label for each step of a path, each with a prefix.
+pub(crate) fn label_steps(finding: &mut Finding, path: &[Step<'_>], prefix: &str) {
+    for step in path {
+        finding.label(step.used.place(), format!("{prefix}{}", phrase(&step.used)));
+        label_imports(finding, step);
+    }
+}
+
+fn label_imports(finding: &mut Finding, step: &Step<'_>) {
+    for import in &step.imports {
+        finding.label(import.place(), format!("seen because {}", phrase(import)));
+    }
+}
+
+/// The packages that a path passes through, for the end of a message.
+pub(crate) fn through(path: &[Step<'_>]) -> String {
+    let mut names: Vec<String> = path
+        .iter()
+        .skip(1)
+        .map(|step| {
+            let name = step.used.file().package().name();
+            if name.is_empty() {
+                format!("`{}`", step.used.file().path())
+            } else {
+                format!("`{name}`")
+            }
+        })
+        .collect();
+    names.dedup();
+    if names.is_empty() { String::new() } else { format!(" through {}", names.join(", ")) }
+}
+
+/// A piece of evidence in words.
+pub(crate) fn phrase(used: &Use<'_>) -> String {
+    let (user, target) = (used.user(), used.target());
+    match used {
+        Use::Import { import, .. } => match import.decl.kind {
+            ImportKind::Public => format!("`{user}` imports `{target}` publicly"),
+            ImportKind::Plain | ImportKind::Weak | ImportKind::Option => {
+                format!("`{user}` imports `{target}`")
+            }
+        },
+        Use::Type { user: element, part, .. } => match (element, part) {
+            (_, Part::Extendee) => format!("`{user}` extends `{target}`"),
+            (Element::Method(_), Part::Input) => format!("`{user}` takes `{target}`"),
+            (Element::Method(_), _) => format!("`{user}` returns `{target}`"),
+            _ => format!("`{user}` has type `{target}`"),
+        },
+        Use::Option { .. } => format!("`{user}` sets option `({target})`"),
+    }
+}

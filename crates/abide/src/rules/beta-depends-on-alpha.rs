@@ -1,0 +1,19 @@
+//! `beta-depends-on-alpha`.
+
+use abide_schema::Stability;
+
+use crate::dependencies::depends_on_less;
+use crate::finding::Severity;
+use crate::rule::{Check, Group, Rule};
+
+pub(super) static RULE: Rule = Rule {
+    id: "beta-depends-on-alpha",
+    summary: "a beta package depends on an alpha package",
+    group: Group::Dependencies,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("beta-depends-on-alpha.md"),
+    check: Check::Tree(|context, sink| depends_on_less(context, sink, Stability::Beta)),
+};

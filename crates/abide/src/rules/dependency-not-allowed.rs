@@ -1,0 +1,42 @@
+//! `dependency-not-allowed`.
+
+use abide_schema::{Level, Package};
+
+use crate::dependencies::phrase;
+use crate::finding::Severity;
+use crate::rule::{Check, Context, Group, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "dependency-not-allowed",
+    summary: "a package depends on another that the policy denies it",
+    group: Group::Dependencies,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: false,
+    page: include_str!("dependency-not-allowed.md"),
+    check: Check::Package(check),
+};
+
+fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
+    let policy = &context.policy.dependencies;
+    for edge in context.graph.edges_of(package) {
+        let (from, to) = (package.name(), edge.to.name());
+        let Some(denied) = policy.deny.iter().find(|edge| edge.matches(from, to)) else { continue };
+        if policy.allow.iter().any(|edge| edge.matches(from, to)) {
+            continue;
+        }
+        let Some(step) = edge.step(&Level::ALL) else { continue };
+        let message = format!("`{from}` may not depend on `{to}`");
+        let finding = sink.report(step.used.place(), from, from, message);
+        finding.at(phrase(&step.used)).fact(to);
+        finding.why(format!(
+            "the policy denies `{} -> {}`",
+            denied.from.text(),
+            denied.to.text(),
+        ));
+        finding.help(format!(
+            "remove the dependency, or add `{from} -> {to}` to `allow` of `[dependencies]`",
+        ));
+    }
+}

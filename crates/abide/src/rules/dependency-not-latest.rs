@@ -1,0 +1,93 @@
+//! `dependency-not-latest`.
+
+use std::collections::BTreeSet;
+
+use abide_schema::{Dependency, Element, Level, Package, Stability, Use};
+
+use crate::dependencies::{Apis, phrase, stability};
+use crate::finding::Severity;
+use crate::rule::{Check, Context, Group, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "dependency-not-latest",
+    summary: "the newest stable version of a package depends on an API whose stable version has \
+              moved on",
+    group: Group::Dependencies,
+    severity: Some(Severity::Warning),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("dependency-not-latest.md"),
+    check: Check::Tree(check),
+};
+
+fn check(context: &Context<'_>, sink: &mut Sink) {
+    let apis = Apis::new(context.tree);
+    for package in context.tree.packages().filter(|it| it.is_judged() && leads(&apis, *it)) {
+        for edge in context.graph.edges_of(package) {
+            let Some(newest) = apis.newest_stable(edge.to) else { continue };
+            // What is not stable is a matter of other rules.
+            let outdated = stability(edge.to) == Some(Stability::Stable) && newest != edge.to;
+            if outdated && !apis.same(package, edge.to) {
+                report(sink, &edge, newest);
+            }
+        }
+    }
+}
+
+fn report(sink: &mut Sink, edge: &Dependency<'_, '_>, newest: Package<'_>) {
+    let (from, to) = (edge.from.name(), edge.to.name());
+    let uses: Vec<Use<'_>> = edge
+        .uses()
+        .into_iter()
+        .filter(|used| used.level() != Level::Import && used.file().is_judged())
+        .collect();
+    let names = names(newest);
+    let successor = |used: &Use<'_>| {
+        let target = used.target();
+        let own = target.strip_prefix(to)?.strip_prefix('.')?;
+        names.contains(own).then(|| format!("{}.{own}", newest.name()))
+    };
+    let moved = uses.iter().find_map(|used| Some((used, successor(used)?)));
+    let Some(used) = moved.as_ref().map(|(used, _)| *used).or(uses.first()) else { return };
+    let message = format!(
+        "`{from}` depends on `{to}`, whose latest stable version is `{}`",
+        newest.name(),
+    );
+    let finding = sink.report(used.place(), from, from, message);
+    finding.at(phrase(used)).fact(to);
+    finding.why(
+        "the newest version of an API is what new users start from: what it depends on shall not \
+         be on its way out",
+    );
+    match moved {
+        Some((_, name)) => {
+            finding.help(format!("use `{name}`, in the next major if it must be"));
+        }
+        None => {
+            finding.severity = Severity::Note;
+            finding.severity_reason =
+                Some(format!("nothing that is used exists in `{}`", newest.name()));
+        }
+    }
+}
+
+/// The names of the messages, enums and extensions of a package, without it.
+fn names(package: Package<'_>) -> BTreeSet<String> {
+    let elements = package.files().flat_map(|file| {
+        let messages = file.all_messages().map(Element::Message);
+        let extensions = file.all_fields().filter(|it| it.is_extension()).map(Element::Field);
+        messages.chain(file.all_enums().map(Element::Enum)).chain(extensions)
+    });
+    let own = |element: Element<'_>| {
+        let name = element.full_name();
+        Some(name.strip_prefix(package.name())?.strip_prefix('.')?.to_owned())
+    };
+    elements.filter_map(own).collect()
+}
+
+/// Whether new users start from this package: the newest stable version of its
+/// API, or one that has no versions.
+fn leads<'t>(apis: &Apis<'t>, package: Package<'t>) -> bool {
+    package.version().is_none() || apis.newest_stable(package) == Some(package)
+}

@@ -1,0 +1,50 @@
+//! `dependency-too-deep`.
+
+use abide_schema::Level;
+
+use crate::dependencies::report;
+use crate::finding::Severity;
+use crate::rule::{Check, Context, Group, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "dependency-too-deep",
+    summary: "a chain of dependencies is longer than the policy allows",
+    group: Group::Dependencies,
+    severity: Some(Severity::Warning),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: false,
+    page: include_str!("dependency-too-deep.md"),
+    check: Check::Tree(check),
+};
+
+fn check(context: &Context<'_>, sink: &mut Sink) {
+    let Some(limit) = context.policy.dependencies.max_depth else { return };
+    let depths = context.graph.depths();
+    for package in context.tree.packages().filter(|it| it.is_judged()) {
+        let depth = depths[package.id.0 as usize];
+        // Only the lowest package that is too deep: whoever stands above it is
+        // too deep because of it.
+        let below = context.graph.edges_of(package).map(|edge| depths[edge.to.id.0 as usize]);
+        if depth.length <= limit || below.into_iter().any(|below| below.length > limit) {
+            continue;
+        }
+        let mut steps = Vec::new();
+        let mut names = vec![format!("`{}`", package.name())];
+        let mut next = depth.next;
+        while let Some((from, to)) = next {
+            steps.extend(context.graph.edge(from, to).and_then(|edge| edge.step(&Level::ALL)));
+            names.push(format!("`{}`", to.name()));
+            next = depths[to.id.0 as usize].next;
+        }
+        let message = format!(
+            "`{}` stands on a chain of {} packages where {limit} are allowed",
+            package.name(),
+            depth.length,
+        );
+        if let Some(finding) = report(sink, package, &steps, message) {
+            finding.why(names.join(" → "));
+            finding.help("let packages near the top use those near the bottom directly");
+        }
+    }
+}
