@@ -1,0 +1,377 @@
+//! Every page of a rule is a test of that rule.
+//!
+//! Each heading of a page opens a section. Fenced `proto` blocks of a section
+//! are linked and judged: blocks with `file=PATH` in their info string belong
+//! together, until a path repeats; a block without is a tree of its own. A
+//! `toml` block is the `abide.toml` of the blocks behind it, `text
+//! file=abide.accepted` the accepted findings, and `proto old file=PATH` a file
+//! of the old tree. `imported` marks a file that is not judged.
+//!
+//! What is reported must be marked, and what is marked must be reported:
+//! `// ^^^^ error: part of the message` below the line with the span, or
+//! `// <- error: …` where the span begins where the comment does. A `toml`
+//! block takes the same markers behind `#`.
+
+#![allow(clippy::disallowed_methods, reason = "the test reads its own pages")]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use abide::{Accepted, Check, Config, Group, Location, Options, RULES, Report, Rule, Severity};
+use abide_schema::{FileDecl, ProblemKind, SourceFile, Tree};
+use abide_syntax::{LineIndex, Position, Span};
+use jiff::civil::date;
+
+/// One fenced block.
+#[derive(Debug)]
+struct Block {
+    section: String,
+    language: String,
+    file: Option<String>,
+    old: bool,
+    imported: bool,
+    text: String,
+}
+
+impl Block {
+    /// A file without a path lies in the folder of its package.
+    fn path(&self) -> String {
+        if let Some(path) = &self.file {
+            return path.clone();
+        }
+        let package = self.text.lines().find_map(|line| line.strip_prefix("package "));
+        match package.and_then(|rest| rest.split(';').next()) {
+            Some(name) => format!("{}/example.proto", name.trim().replace('.', "/")),
+            None => "example.proto".to_owned(),
+        }
+    }
+}
+
+/// The blocks that are judged together.
+#[derive(Debug, Default)]
+struct Case {
+    section: String,
+    files: Vec<Block>,
+    config: String,
+    accepted: Option<String>,
+}
+
+fn blocks(page: &str) -> Vec<Block> {
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut section = String::new();
+    let mut open: Option<Block> = None;
+    for line in page.lines() {
+        match (&mut open, line.strip_prefix("```")) {
+            (Some(_), Some("")) => blocks.extend(open.take()),
+            (Some(block), _) => {
+                block.text.push_str(line);
+                block.text.push('\n');
+            }
+            (None, Some(info)) => {
+                let words: Vec<&str> = info.split_whitespace().collect();
+                open = Some(Block {
+                    section: section.clone(),
+                    language: words.first().copied().unwrap_or_default().to_owned(),
+                    file: words.iter().find_map(|it| it.strip_prefix("file=")).map(str::to_owned),
+                    old: words.contains(&"old"),
+                    imported: words.contains(&"imported"),
+                    text: String::new(),
+                });
+            }
+            (None, None) => {
+                if let Some(title) = line.strip_prefix("## ") {
+                    section = title.to_owned();
+                }
+            }
+        }
+    }
+    assert!(open.is_none(), "a fenced block is not closed");
+    blocks
+}
+
+fn cases(page: &str) -> Vec<Case> {
+    let mut cases: Vec<Case> = Vec::new();
+    let mut config = None;
+    for block in blocks(page) {
+        if block.language == "toml" {
+            config = Some(block.text);
+            continue;
+        }
+        let accepted = block.file.as_deref() == Some("abide.accepted");
+        if block.language != "proto" && !accepted {
+            continue;
+        }
+        let joins = config.is_none()
+            && cases.last().is_some_and(|case| {
+                let same = |it: &Block| it.file == block.file && it.old == block.old;
+                case.section == block.section
+                    && (accepted || block.file.is_some())
+                    && case.files.iter().all(|it| it.file.is_some() && !same(it))
+            });
+        if !joins {
+            let section = block.section.clone();
+            let config = config.take().unwrap_or_default();
+            cases.push(Case { section, config, ..Case::default() });
+        }
+        let case = cases.last_mut().expect("one was just pushed");
+        if accepted {
+            case.accepted = Some(block.text);
+        } else {
+            case.files.push(block);
+        }
+    }
+    assert!(config.is_none(), "a `toml` block stands before its `proto` blocks");
+    cases
+}
+
+/// A marker, or a finding in the same shape.
+#[derive(Debug)]
+struct Expected {
+    path: String,
+    line: u32,
+    column: u32,
+    /// `None` for `<-`, and for a span that goes on after its first line.
+    end: Option<u32>,
+    severity: String,
+    message: String,
+}
+
+impl Expected {
+    fn describe(&self) -> String {
+        let Expected { path, line, column, end, severity, message } = self;
+        let end = end.map_or_else(|| "…".to_owned(), |end| end.to_string());
+        format!("{path}:{line}:{column}-{end}: {severity}: {message}\n")
+    }
+}
+
+/// The markers of a text whose comments begin with `comment`.
+fn markers(path: &str, text: &str, comment: &str) -> Vec<Expected> {
+    let mut markers = Vec::new();
+    let mut last = 0;
+    for (line, number) in text.lines().zip(1..) {
+        let marker = line.trim_start().strip_prefix(comment).map(str::trim_start);
+        let Some(marker) = marker.filter(|it| it.starts_with('^') || it.starts_with("<-")) else {
+            last = number;
+            continue;
+        };
+        let indent = line.len() - line.trim_start().len();
+        let start = line.len() - marker.len();
+        let rest = marker.trim_start_matches("<-").trim_start_matches('^');
+        let (column, end) = match marker.starts_with('^') {
+            true => (start, Some((line.len() - rest.len()) as u32 + 1)),
+            false => (indent, None),
+        };
+        let (severity, message) = rest.split_once(':').expect("a marker is `severity: message`");
+        markers.push(Expected {
+            path: path.to_owned(),
+            line: last,
+            column: column as u32 + 1,
+            end,
+            severity: severity.trim().to_owned(),
+            message: message.trim().to_owned(),
+        });
+    }
+    markers
+}
+
+/// The files that examples may import without showing them.
+fn imports() -> Vec<(String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/imports");
+    let mut files = Vec::new();
+    let mut open = vec![root.clone()];
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(&folder).expect("the folder is readable") {
+            let path = entry.expect("the folder is readable").path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|it| it == "proto") {
+                let name = path.strip_prefix(&root).expect("it was found below").to_string_lossy();
+                let text = std::fs::read_to_string(&path).expect("the file is readable");
+                files.push((name.replace('\\', "/"), text));
+            }
+        }
+    }
+    files
+}
+
+fn tree<'a>(files: impl Iterator<Item = &'a Block>, imports: &[(String, String)]) -> Tree {
+    let mut sources: BTreeMap<String, (&str, bool)> =
+        imports.iter().map(|(path, text)| (path.clone(), (text.as_str(), true))).collect();
+    sources.extend(files.map(|block| (block.path(), (block.text.as_str(), block.imported))));
+    let parse = |(path, (text, imported)): (String, (&str, bool))| {
+        let path: Arc<str> = path.into();
+        let display = Arc::clone(&path);
+        let text = text.as_bytes().into();
+        Arc::new(FileDecl::parse(SourceFile { path, display, root: 0, imported, text }))
+    };
+    Tree::link(sources.into_iter().map(parse).collect())
+}
+
+fn reported(tree: &Tree, case: &Case, report: &Report) -> Vec<Expected> {
+    let outside = |text: &str, span: Span| {
+        let lines = LineIndex::new(text.as_bytes());
+        let position = |at| lines.position(text.as_bytes(), at);
+        (position(span.start), position(span.end))
+    };
+    let each = report.findings.iter().map(|finding| {
+        let (path, (start, end)): (String, (Position, Position)) = match &finding.location {
+            Location::Tree(place) => {
+                let decl = tree.file(place.file).decl();
+                (decl.display.to_string(), decl.lines(place.span).expect("it is source"))
+            }
+            Location::Config(span) => ("abide.toml".to_owned(), outside(&case.config, *span)),
+            Location::Accepted(span) => {
+                let text = case.accepted.as_deref().unwrap_or_default();
+                ("abide.accepted".to_owned(), outside(text, *span))
+            }
+        };
+        Expected {
+            path,
+            line: start.line,
+            column: start.column,
+            end: (start.line == end.line).then_some(end.column),
+            severity: finding.severity.word().to_owned(),
+            message: format!("{} [{}]", finding.message, finding.rule),
+        }
+    });
+    each.collect()
+}
+
+fn matches(marker: &Expected, finding: &Expected) -> bool {
+    marker.path == finding.path
+        && (marker.line, marker.column) == (finding.line, finding.column)
+        && (marker.end.is_none() || finding.end.is_none() || marker.end == finding.end)
+        && marker.severity == finding.severity
+        && finding.message.contains(&marker.message)
+}
+
+/// Judges a case: the rules that reported, or what is marked and not reported
+/// and the reverse.
+fn judge(case: &Case, imports: &[(String, String)]) -> Result<Vec<&'static str>, String> {
+    let policy = Config::parse(&case.config, None).map_err(|it| format!("{it:?}"))?.policy;
+    let accepted = case.accepted.as_deref().map(Accepted::parse).transpose();
+    let accepted = accepted.map_err(|it| format!("{it:?}"))?;
+    let new = tree(case.files.iter().filter(|it| !it.old), imports);
+    let old: Vec<&Block> = case.files.iter().filter(|it| it.old).collect();
+    let old = (!old.is_empty()).then(|| tree(old.into_iter(), imports));
+    let options = Options {
+        as_of: date(2026, 1, 15),
+        baseline: old.as_ref(),
+        accepted: accepted.as_ref(),
+    };
+    let report = abide::check(&new, &policy, options);
+
+    let mut expected = markers("abide.toml", &case.config, "#");
+    expected.extend(markers("abide.accepted", case.accepted.as_deref().unwrap_or_default(), "#"));
+    for block in case.files.iter().filter(|it| !it.old) {
+        expected.extend(markers(&block.path(), &block.text, "//"));
+    }
+    let mut found = reported(&new, case, &report);
+    let mut complaints = String::new();
+    for marker in expected {
+        match found.iter().position(|finding| matches(&marker, finding)) {
+            Some(at) => drop(found.remove(at)),
+            None => complaints += &format!("  not reported: {}", marker.describe()),
+        }
+    }
+    for finding in found {
+        complaints += &format!("  not marked:   {}", finding.describe());
+    }
+    if complaints.is_empty() {
+        Ok(report.findings.iter().map(|it| it.rule).collect())
+    } else {
+        Err(complaints)
+    }
+}
+
+#[test]
+fn every_page_shows_what_its_rule_reports() {
+    let imports = imports();
+    let mut complaints = String::new();
+    for rule in RULES {
+        if let Err(complaint) = page(rule, &imports) {
+            complaints += &format!("{}:\n{complaint}", rule.id);
+        }
+    }
+    assert!(complaints.is_empty(), "{complaints}");
+}
+
+fn page(rule: &Rule, imports: &[(String, String)]) -> Result<(), String> {
+    let mut complaints = String::new();
+    let titles: Vec<&str> =
+        rule.page.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+    if titles != ["What it checks", "Why", "Bad", "Good", "Limits"] {
+        complaints += &format!("  the sections are {titles:?}\n");
+    }
+    if !rule.page.starts_with(&format!("# {}\n", rule.id)) {
+        complaints += "  the title is not the id\n";
+    }
+    let (mut bad, mut good) = (false, false);
+    for case in cases(rule.page) {
+        let section = &case.section;
+        match judge(&case, imports) {
+            Ok(rules) if section == "Bad" => bad |= rules.contains(&rule.id),
+            Ok(rules) if rules.is_empty() => good |= section == "Good",
+            Ok(rules) => complaints += &format!("  {section} reports {rules:?}\n"),
+            Err(complaint) => complaints += &complaint,
+        }
+    }
+    // Descriptors are bytes, which a page cannot show.
+    if rule.id != ProblemKind::DescriptorInvalid.id() && !(bad && good) {
+        complaints += &format!("  an example is missing: bad {bad}, good {good}\n");
+    }
+    if complaints.is_empty() { Ok(()) } else { Err(complaints) }
+}
+
+fn rules_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/rules")
+}
+
+#[test]
+fn the_list_of_rules_is_the_folder() {
+    let ids: Vec<String> = RULES.iter().map(|rule| rule.id.to_owned()).collect();
+    assert!(!ids.is_empty() && ids.is_sorted(), "the list is not sorted: {ids:?}");
+    for extension in ["rs", "md"] {
+        let entries = std::fs::read_dir(rules_folder()).expect("the folder is readable");
+        let mut files: Vec<String> = entries
+            .map(|entry| entry.expect("the folder is readable").path())
+            .filter(|path| path.extension().is_some_and(|it| it == extension))
+            .map(|path| path.file_stem().expect("it is a file").to_string_lossy().into_owned())
+            .filter(|name| name != "README")
+            .collect();
+        files.sort();
+        assert_eq!(files, ids, "files with the extension `{extension}`");
+    }
+}
+
+#[test]
+fn every_problem_of_the_linker_is_a_rule() {
+    for kind in ProblemKind::ALL {
+        let rule = Rule::find(kind.id()).unwrap_or_else(|| panic!("no rule `{}`", kind.id()));
+        assert!(matches!(rule.check, Check::Linker), "{}", rule.id);
+        assert_eq!(rule.severity == Some(Severity::Error), kind.is_error(), "{}", rule.id);
+    }
+    let linker = RULES.iter().filter(|rule| matches!(rule.check, Check::Linker));
+    assert_eq!(linker.count(), ProblemKind::ALL.len());
+}
+
+#[test]
+fn the_index_of_rules_is_fresh() {
+    let refresh = "`SNAPSHOTS=overwrite cargo test -p abide` writes it";
+    let mut index = format!("# Rules\n\nAn index of the pages; {refresh}.\n");
+    for group in Group::ALL {
+        let name = group.name();
+        index += &format!("\n## {name}\n\n| rule | default | reports |\n|---|---|---|\n");
+        for rule in RULES.iter().filter(|rule| rule.group == *group) {
+            let severity = rule.severity.map_or("off", Severity::word);
+            index += &format!("| [`{0}`]({0}.md) | {severity} | {1} |\n", rule.id, rule.summary);
+        }
+    }
+    let path = rules_folder().join("README.md");
+    if std::env::var_os("SNAPSHOTS").is_some_and(|it| it == "overwrite") {
+        std::fs::write(&path, &index).expect("the folder is writable");
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(written == index, "the index is stale: {refresh}");
+}
