@@ -46,8 +46,7 @@ pub struct Report {
 /// Judges a tree. The result depends on nothing but the arguments: not on
 /// threads, not on the order in which the files were found.
 pub fn check<'t>(tree: &'t Tree, policy: &'t Policy, options: Options<'t>) -> Report {
-    let graph = tree.graph();
-    let context = Context { tree, graph, policy, as_of: options.as_of, baseline: options.baseline };
+    let context = Context::new(tree, policy, options.as_of, options.baseline);
     let rules: Vec<&'static Rule> =
         RULES.iter().copied().filter(|rule| policy.runs(rule)).collect();
 

@@ -81,7 +81,7 @@ pub(crate) fn judged<'t>(package: Package<'t>) -> impl Iterator<Item = File<'t>>
 
 /// What files reach without passing through a versioned package.
 pub(crate) fn unversioned_reach<'g, 't>(context: &'g Context<'t>) -> Reach<'g, 't> {
-    context.graph.reach(&Level::ALL, |package| package.version().is_none())
+    context.graph().reach(&Level::ALL, |package| package.version().is_none())
 }
 
 /// A set of packages, as the graph takes it.
@@ -98,7 +98,7 @@ pub(crate) fn set<'a, 't: 'a>(
 /// that promises less, once for each, by a shortest path. A judged package that
 /// promises as much answers for itself, so no path leads through it.
 pub(crate) fn depends_on_less(context: &Context<'_>, sink: &mut Sink, promised: Stability) {
-    let reach = context.graph.reach(&Level::ALL, |package| match stability(package) {
+    let reach = context.graph().reach(&Level::ALL, |package| match stability(package) {
         None => true,
         Some(stability) => stability >= promised && !package.is_judged(),
     });

@@ -52,6 +52,18 @@ impl PackagePolicy {
         self.unversioned.iter().any(|glob| glob.matches(package))
     }
 
+    /// Whether the name of a versioned package has the form that `pattern`
+    /// asks for.
+    pub fn has_form(&self, package: &str) -> bool {
+        let (Some(pattern), Some(version)) = (&self.pattern, PackageVersion::of_package(package))
+        else {
+            return true;
+        };
+        let mut components: Vec<&str> = package.split('.').collect();
+        components[version.position] = "vN";
+        pattern.matches(&components.join("."))
+    }
+
     /// Whether the stability may stand in a version.
     pub fn allows(&self, stability: Stability) -> bool {
         self.stabilities.is_empty() || self.stabilities.contains(&stability)
@@ -231,6 +243,13 @@ impl Override {
             }
         }
     }
+}
+
+/// Whether a component of a package name that is no version was meant as one:
+/// `v` and a digit, then anything.
+pub(crate) fn version_like(component: &str) -> bool {
+    let rest = component.strip_prefix(['v', 'V']);
+    rest.is_some_and(|rest| rest.starts_with(|it: char| it.is_ascii_digit()))
 }
 
 /// The word for a stability in configuration.

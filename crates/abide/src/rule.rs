@@ -1,6 +1,9 @@
 //! What a rule is.
 
-use abide_schema::{Element, File, Graph, Package, Place, Tree};
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use abide_schema::{Element, File, Graph, Package, Part, Place, Tree, api_name};
 use jiff::civil::Date;
 
 use crate::finding::{Finding, Label, Location, Severity};
@@ -96,14 +99,64 @@ pub enum Check {
 pub struct Context<'t> {
     /// The tree.
     pub tree: &'t Tree,
-    /// Which file and package of it depends on which.
-    pub graph: Graph<'t>,
     /// The settings it is judged by.
     pub policy: &'t Policy,
     /// The day it is judged on.
     pub as_of: Date,
     /// The old tree, where the run has one.
     pub baseline: Option<&'t Tree>,
+    graph: OnceLock<Graph<'t>>,
+    apis: OnceLock<BTreeMap<String, Vec<Package<'t>>>>,
+}
+
+impl<'t> Context<'t> {
+    pub(crate) fn new(
+        tree: &'t Tree,
+        policy: &'t Policy,
+        as_of: Date,
+        baseline: Option<&'t Tree>,
+    ) -> Context<'t> {
+        let (graph, apis) = (OnceLock::new(), OnceLock::new());
+        Context { tree, policy, as_of, baseline, graph, apis }
+    }
+
+    /// Which file and package needs which.
+    pub fn graph(&self) -> &Graph<'t> {
+        self.graph.get_or_init(|| self.tree.graph())
+    }
+
+    /// The versioned packages by the API they are versions of, in the order of
+    /// their versions. Imported packages are among them.
+    pub fn apis(&self) -> &BTreeMap<String, Vec<Package<'t>>> {
+        self.apis.get_or_init(|| {
+            let mut apis: BTreeMap<String, Vec<Package<'t>>> = BTreeMap::new();
+            for package in self.tree.packages() {
+                if let Some(api) = api_name(package.name()) {
+                    apis.entry(api).or_default().push(package);
+                }
+            }
+            for versions in apis.values_mut() {
+                versions.sort_by_key(|package| (package.version(), package.id));
+            }
+            apis
+        })
+    }
+}
+
+/// Where the name in the `package` statement of a file stands, else the first
+/// statement of the file.
+pub(crate) fn package_name(file: File<'_>) -> Place {
+    match file.decl().package {
+        Some(package) => file.place_of(package.node, Part::Name),
+        None => file.package_place(),
+    }
+}
+
+/// Where the name of a package is declared: in its first judged file, else in
+/// its first.
+pub(crate) fn package_place(package: Package<'_>) -> Option<Place> {
+    let judged = package.files().find(|file| file.is_judged());
+    judged.or_else(|| package.files().next()).map(package_name)
 }
 
 /// Where a rule puts what it finds.

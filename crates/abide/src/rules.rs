@@ -14,6 +14,7 @@ macro_rules! rules {
 
 rules! {
     accepted_stale = "rules/accepted-stale.rs";
+    alpha_too_old = "rules/alpha-too-old.rs";
     beta_depends_on_alpha = "rules/beta-depends-on-alpha.rs";
     compiler_warning = "rules/compiler-warning.rs";
     default_invalid = "rules/default-invalid.rs";
@@ -31,6 +32,7 @@ rules! {
     import_not_found = "rules/import-not-found.rs";
     import_unused = "rules/import-unused.rs";
     json_name_conflict = "rules/json-name-conflict.rs";
+    major_gap = "rules/major-gap.rs";
     method_invalid = "rules/method-invalid.rs";
     name_duplicated = "rules/name-duplicated.rs";
     name_misused = "rules/name-misused.rs";
@@ -43,10 +45,17 @@ rules! {
     oneof_invalid = "rules/oneof-invalid.rs";
     option_invalid = "rules/option-invalid.rs";
     package_cycle = "rules/package-cycle.rs";
+    package_path_mismatch = "rules/package-path-mismatch.rs";
+    package_spread = "rules/package-spread.rs";
+    package_version_malformed = "rules/package-version-malformed.rs";
+    package_version_missing = "rules/package-version-missing.rs";
+    package_version_not_last = "rules/package-version-not-last.rs";
     range_invalid = "rules/range-invalid.rs";
     reserved_used = "rules/reserved-used.rs";
     stable_depends_on_unstable = "rules/stable-depends-on-unstable.rs";
     syntax_error = "rules/syntax-error.rs";
+    too_many_majors = "rules/too-many-majors.rs";
+    two_candidates = "rules/two-candidates.rs";
     waiver_expired = "rules/waiver-expired.rs";
     waiver_invalid = "rules/waiver-invalid.rs";
     waiver_unused = "rules/waiver-unused.rs";

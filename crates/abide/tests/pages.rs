@@ -255,11 +255,8 @@ fn judge(case: &Case, imports: &[(String, String)]) -> Result<Vec<&'static str>,
     let new = tree(case.files.iter().filter(|it| !it.old), imports);
     let old: Vec<&Block> = case.files.iter().filter(|it| it.old).collect();
     let old = (!old.is_empty()).then(|| tree(old.into_iter(), imports));
-    let options = Options {
-        as_of: date(2026, 1, 15),
-        baseline: old.as_ref(),
-        accepted: accepted.as_ref(),
-    };
+    let options =
+        Options { as_of: date(2026, 1, 15), baseline: old.as_ref(), accepted: accepted.as_ref() };
     let report = abide::check(&new, &policy, options);
 
     let mut expected = markers("abide.toml", &case.config, "#");
@@ -299,8 +296,7 @@ fn every_page_shows_what_its_rule_reports() {
 
 fn page(rule: &Rule, imports: &[(String, String)]) -> Result<(), String> {
     let mut complaints = String::new();
-    let titles: Vec<&str> =
-        rule.page.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+    let titles: Vec<&str> = rule.page.lines().filter_map(|line| line.strip_prefix("## ")).collect();
     if titles != ["What it checks", "Why", "Bad", "Good", "Limits"] {
         complaints += &format!("  the sections are {titles:?}\n");
     }

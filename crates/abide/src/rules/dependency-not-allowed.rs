@@ -20,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
     let policy = &context.policy.dependencies;
-    for edge in context.graph.edges_of(package) {
+    for edge in context.graph().edges_of(package) {
         let (from, to) = (package.name(), edge.to.name());
         let Some(denied) = policy.deny.iter().find(|edge| edge.matches(from, to)) else { continue };
         if policy.allow.iter().any(|edge| edge.matches(from, to)) {

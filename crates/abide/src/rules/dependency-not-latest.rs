@@ -24,7 +24,7 @@ pub(super) static RULE: Rule = Rule {
 fn check(context: &Context<'_>, sink: &mut Sink) {
     let apis = Apis::new(context.tree);
     for package in context.tree.packages().filter(|it| it.is_judged() && leads(&apis, *it)) {
-        for edge in context.graph.edges_of(package) {
+        for edge in context.graph().edges_of(package) {
             let Some(newest) = apis.newest_stable(edge.to) else { continue };
             // What is not stable is a matter of other rules.
             let outdated = stability(edge.to) == Some(Stability::Stable) && newest != edge.to;

@@ -20,12 +20,12 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &Context<'_>, sink: &mut Sink) {
     let Some(limit) = context.policy.dependencies.max_depth else { return };
-    let depths = context.graph.depths();
+    let depths = context.graph().depths();
     for package in context.tree.packages().filter(|it| it.is_judged()) {
         let depth = depths[package.id.0 as usize];
         // Only the lowest package that is too deep: whoever stands above it is
         // too deep because of it.
-        let below = context.graph.edges_of(package).map(|edge| depths[edge.to.id.0 as usize]);
+        let below = context.graph().edges_of(package).map(|edge| depths[edge.to.id.0 as usize]);
         if depth.length <= limit || below.into_iter().any(|below| below.length > limit) {
             continue;
         }
@@ -33,7 +33,7 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
         let mut names = vec![format!("`{}`", package.name())];
         let mut next = depth.next;
         while let Some((from, to)) = next {
-            steps.extend(context.graph.edge(from, to).and_then(|edge| edge.step(&Level::ALL)));
+            steps.extend(context.graph().edge(from, to).and_then(|edge| edge.step(&Level::ALL)));
             names.push(format!("`{}`", to.name()));
             next = depths[to.id.0 as usize].next;
         }

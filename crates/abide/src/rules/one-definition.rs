@@ -25,8 +25,8 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &Context<'_>, sink: &mut Sink) {
     let apis = Apis::new(context.tree);
-    let reach = context.graph.reach(&Level::USED, |_| true);
-    let circles = context.graph.circles();
+    let reach = context.graph().reach(&Level::USED, |_| true);
+    let circles = context.graph().circles();
     let near = unversioned_reach(context);
     for package in context.tree.packages().filter(|it| it.is_judged() && !it.name().is_empty()) {
         let mut seen = reach.packages(judged(package));

@@ -24,11 +24,11 @@ const STARTS: usize = 64;
 
 fn check(context: &Context<'_>, sink: &mut Sink) {
     // Files without a package are no package that they could share.
-    for group in context.graph.cycles(|package| !package.name().is_empty()) {
+    for group in context.graph().cycles(|package| !package.name().is_empty()) {
         let mut shortest: Option<Vec<Dependency<'_, '_>>> = None;
         for &package in group.iter().filter(|it| it.is_judged()).take(STARTS) {
             let limit = shortest.as_ref().map_or(usize::MAX, Vec::len);
-            shortest = context.graph.circle(package, &group, limit).or(shortest);
+            shortest = context.graph().circle(package, &group, limit).or(shortest);
         }
         if let Some(circle) = shortest {
             report(sink, &group, circle);

@@ -1,0 +1,42 @@
+use crate::finding::Severity;
+use crate::rule::{Check, Context, Group, Rule, Sink, package_place};
+
+pub(super) static RULE: Rule = Rule {
+    id: "major-gap",
+    summary: "a major version that follows another one without the majors between them",
+    group: Group::Layout,
+    severity: Some(Severity::Warning),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: false,
+    page: include_str!("major-gap.md"),
+    check: Check::Tree(check),
+};
+
+fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
+    for versions in context.apis().values() {
+        for pair in versions.windows(2) {
+            let (Some(low), Some(high)) = (pair[0].version(), pair[1].version()) else { continue };
+            if high.major <= low.major + 1 || !pair[1].is_judged() {
+                continue;
+            }
+            let (name, before) = (pair[1].name(), pair[0].name());
+            let missing = match (low.major + 1, high.major - 1) {
+                (first, last) if first == last => format!("v{first}"),
+                (first, last) => format!("v{first} to v{last}"),
+            };
+            let (Some(place), Some(label)) = (package_place(pair[1]), package_place(pair[0]))
+            else {
+                continue;
+            };
+            sink.report(
+                place,
+                name,
+                name,
+                format!("package `{name}` follows `{before}`: there is no {missing}"),
+            )
+            .label(label, "the major before it")
+            .fact(before);
+        }
+    }
+}

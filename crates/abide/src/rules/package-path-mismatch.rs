@@ -1,0 +1,43 @@
+use abide_schema::File;
+
+use crate::finding::Severity;
+use crate::rule::{Check, Context, Group, Rule, Sink, package_name};
+
+pub(super) static RULE: Rule = Rule {
+    id: "package-path-mismatch",
+    summary: "a file that does not lie in the folder of its package",
+    group: Group::Layout,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &["buf:PACKAGE_DIRECTORY_MATCH", "aip:191"],
+    spares_work_in_progress: true,
+    page: include_str!("package-path-mismatch.md"),
+    check: Check::File(check),
+};
+
+fn check<'t>(context: &Context<'t>, file: File<'t>, sink: &mut Sink) {
+    let name = file.package().name();
+    let folder = file.path().rsplit_once('/').map_or("", |(folder, _)| folder);
+    let mut allowed = vec![folder];
+    for prefix in &context.policy.packages.folder_prefixes {
+        let rest = folder.strip_prefix(prefix.trim_end_matches('/'));
+        allowed.extend(rest.and_then(|rest| rest.strip_prefix('/')));
+    }
+    // A folder may itself hold a dot: `k8s.io/api/v1` of `k8s.io.api.v1`.
+    if name.is_empty() || allowed.iter().any(|folder| folder.replace('/', ".") == name) {
+        return;
+    }
+    let shown = if folder.is_empty() { "at the top".to_owned() } else { format!("in `{folder}`") };
+    let wanted = name.replace('.', "/");
+    sink.report(
+        package_name(file),
+        name,
+        file.path(),
+        format!("a file of package `{name}` lies {shown}"),
+    )
+    .why("who reads an import must be able to tell the package, and the version, from its path")
+    .help(format!(
+        "move it to `{wanted}`, or name the folder to read from in `roots` of `abide.toml`"
+    ))
+    .fact(folder);
+}

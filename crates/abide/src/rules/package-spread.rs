@@ -1,0 +1,49 @@
+use std::collections::BTreeMap;
+
+use abide_schema::{File, Package};
+
+use crate::finding::Severity;
+use crate::rule::{Check, Context, Group, Rule, Sink, package_name};
+
+pub(super) static RULE: Rule = Rule {
+    id: "package-spread",
+    summary: "a package whose files lie in more than one folder",
+    group: Group::Layout,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &["buf:PACKAGE_SAME_DIRECTORY"],
+    spares_work_in_progress: true,
+    page: include_str!("package-spread.md"),
+    check: Check::Package(check),
+};
+
+fn check<'t>(_: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
+    let name = package.name();
+    let mut folders: BTreeMap<&str, Vec<File<'t>>> = BTreeMap::new();
+    for file in package.files().filter(|file| file.is_judged() && !name.is_empty()) {
+        let folder = file.path().rsplit_once('/').map_or("", |(folder, _)| folder);
+        folders.entry(folder).or_default().push(file);
+    }
+    // The home is the folder that its name asks for, else the fullest.
+    let rank = |folder: &str, files: &[File<'t>]| (folder.replace('/', ".") == name, files.len());
+    let home = folders.iter().rev().max_by_key(|(folder, files)| rank(folder, files));
+    let Some((&home, home_files)) = home else { return };
+    for (&folder, files) in folders.iter().filter(|&(&folder, _)| folder != home) {
+        sink.report(
+            package_name(files[0]),
+            name,
+            name,
+            format!("package `{name}` lies in `{home}` and in `{folder}`"),
+        )
+        .label(
+            package_name(home_files[0]),
+            format!("it has {} in `{home}`", count(home_files.len())),
+        )
+        .help("keep the files of a package in one folder")
+        .fact(folder);
+    }
+}
+
+fn count(files: usize) -> String {
+    if files == 1 { "a file".to_owned() } else { format!("{files} files") }
+}

@@ -1,0 +1,55 @@
+use abide_schema::Package;
+
+use crate::finding::Severity;
+use crate::policy::version_like;
+use crate::rule::{Check, Context, Group, Rule, Sink, package_place};
+
+pub(super) static RULE: Rule = Rule {
+    id: "package-version-malformed",
+    summary: "a version in a package name that is misspelt or that the policy does not allow",
+    group: Group::Layout,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &["buf:PACKAGE_VERSION_SUFFIX", "aip:215"],
+    spares_work_in_progress: true,
+    page: include_str!("package-version-malformed.md"),
+    check: Check::Package(check),
+};
+
+fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
+    let name = package.name();
+    let packages = &context.policy.packages;
+    let Some(place) = package_place(package) else { return };
+    let Some(version) = package.version() else {
+        let last = name.rsplit('.').next().unwrap_or(name);
+        if version_like(last) && context.policy.needs_version(package) {
+            sink.report(
+                place,
+                name,
+                name,
+                format!("package `{name}` ends with `{last}`, which is no version"),
+            )
+            .help("write it as `v3`, `v3alpha`, `v3alpha1`, `v3beta1` or `v3p1beta1`");
+        }
+        return;
+    };
+    if !packages.allows(version.stability) {
+        let allowed: Vec<String> = packages.stabilities.iter().map(ToString::to_string).collect();
+        let message = format!(
+            "the version of package `{name}` is {}, which the policy does not allow",
+            version.stability
+        );
+        sink.report(place, name, name, message)
+            .help(format!("its version may be {}", allowed.join(" or ")));
+    }
+    if let Some(pattern) = &packages.pattern
+        && !packages.has_form(name)
+    {
+        sink.report(
+            place,
+            name,
+            name,
+            format!("the name of package `{name}` does not have the form `{}`", pattern.text()),
+        );
+    }
+}

@@ -1,0 +1,40 @@
+use abide_schema::Package;
+
+use crate::finding::Severity;
+use crate::policy::version_like;
+use crate::rule::{Check, Context, Group, Rule, Sink, package_place};
+
+pub(super) static RULE: Rule = Rule {
+    id: "package-version-missing",
+    summary: "a package whose name holds no version",
+    group: Group::Layout,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &["buf:PACKAGE_DEFINED", "buf:PACKAGE_VERSION_SUFFIX", "aip:215"],
+    spares_work_in_progress: true,
+    page: include_str!("package-version-missing.md"),
+    check: Check::Package(check),
+};
+
+fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
+    let name = package.name();
+    if package.version().is_some() || !context.policy.needs_version(package) {
+        return;
+    }
+    let judged = package.files().filter(|file| file.is_judged());
+    if name.is_empty() {
+        for file in judged.filter(|file| file.elements().next().is_some()) {
+            sink.report(file.package_place(), name, file.path(), "the file has no package")
+                .why("without a package its names can clash with any other's, and nothing says which version they are of")
+                .help("declare a package that ends with a version, such as `package acme.user.v1;`");
+        }
+        return;
+    }
+    let last = name.rsplit('.').next().unwrap_or(name);
+    if version_like(last) {
+        return;
+    }
+    let Some(place) = package_place(package) else { return };
+    sink.report(place, name, name, format!("package `{name}` has no version"))
+        .help(format!("end its name with a version, such as `{name}.v1`, or list it in `unversioned` of `[packages]`"));
+}

@@ -1,0 +1,29 @@
+use abide_schema::Package;
+
+use crate::finding::Severity;
+use crate::rule::{Check, Context, Group, Rule, Sink, package_place};
+
+pub(super) static RULE: Rule = Rule {
+    id: "package-version-not-last",
+    summary: "a package whose version is not the last component of its name",
+    group: Group::Layout,
+    severity: Some(Severity::Warning),
+    since: "0.1.0",
+    aliases: &["buf:PACKAGE_VERSION_SUFFIX", "aip:215"],
+    spares_work_in_progress: true,
+    page: include_str!("package-version-not-last.md"),
+    check: Check::Package(check),
+};
+
+fn check<'t>(_: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
+    let (name, Some(version)) = (package.name(), package.version()) else { return };
+    let components: Vec<&str> = name.split('.').collect();
+    let Some(place) = package_place(package).filter(|_| version.position + 1 < components.len())
+    else {
+        return;
+    };
+    let (before, behind) = (&components[..version.position], &components[version.position + 1..]);
+    let moved = format!("{}.{}.{}", before.join("."), behind.join("."), version.text);
+    sink.report(place, name, name, format!("the version of package `{name}` is not at its end"))
+        .help(format!("name it `{moved}`, so that it can have versions of its own"));
+}

@@ -1,0 +1,53 @@
+use std::collections::BTreeMap;
+
+use abide_schema::Package;
+
+use crate::finding::Severity;
+use crate::rule::{Check, Context, Group, Rule, Sink, package_place};
+
+pub(super) static RULE: Rule = Rule {
+    id: "too-many-majors",
+    summary: "more live majors of one API than the policy allows",
+    group: Group::Lifecycle,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: false,
+    page: include_str!("too-many-majors.md"),
+    check: Check::Tree(check),
+};
+
+fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
+    let Some(most) = context.policy.packages.max_majors else { return };
+    for versions in context.apis().values() {
+        let mut majors: BTreeMap<u32, Package<'t>> = BTreeMap::new();
+        for &package in versions {
+            if let Some(version) = package.version() {
+                majors.entry(version.major).or_insert(package);
+            }
+        }
+        let Some(&oldest) = majors.values().next() else { continue };
+        if majors.len() <= most as usize || !oldest.is_judged() {
+            continue;
+        }
+        let name = oldest.name();
+        let Some(place) = package_place(oldest) else { continue };
+        let finding = sink.report(
+            place,
+            name,
+            name,
+            format!(
+                "`{name}` is the oldest of {} majors, and the policy allows {most}",
+                majors.len()
+            ),
+        );
+        finding
+            .help("remove the oldest major once it is no longer served")
+            .fact(majors.len().to_string());
+        for (major, package) in majors.into_iter().skip(1) {
+            if let Some(place) = package_place(package) {
+                finding.label(place, format!("v{major}"));
+            }
+        }
+    }
+}

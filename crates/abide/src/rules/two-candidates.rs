@@ -1,0 +1,46 @@
+use abide_schema::{Package, PackageVersion, Stability};
+
+use crate::finding::Severity;
+use crate::rule::{Check, Context, Group, Rule, Sink, package_place};
+
+pub(super) static RULE: Rule = Rule {
+    id: "two-candidates",
+    summary: "two alphas of one major version",
+    group: Group::Layout,
+    severity: Some(Severity::Warning),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("two-candidates.md"),
+    check: Check::Tree(check),
+};
+
+fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
+    for versions in context.apis().values() {
+        let alphas: Vec<(Package<'t>, &PackageVersion)> = versions
+            .iter()
+            .filter_map(|&package| Some((package, package.version()?)))
+            .filter(|(_, version)| version.stability == Stability::Alpha)
+            .collect();
+        for pair in alphas.windows(2) {
+            let [(old, low), (new, high)] = [pair[0], pair[1]];
+            if (low.major, low.minor) != (high.major, high.minor) || !old.is_judged() {
+                continue;
+            }
+            let (name, other) = (old.name(), new.name());
+            let (Some(place), Some(label)) = (package_place(old), package_place(new)) else {
+                continue;
+            };
+            sink.report(
+                place,
+                name,
+                name,
+                format!("`{name}` and `{other}` are both candidates for v{}", high.major),
+            )
+            .label(label, "the other candidate")
+            .why("what is learned from one candidate is lost on the users of the other")
+            .help(format!("delete `{name}` once its users have moved to `{other}`"))
+            .fact(other);
+        }
+    }
+}
