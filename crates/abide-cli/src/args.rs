@@ -77,6 +77,17 @@ pub enum Format {
     Github,
 }
 
+/// The form of a graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum GraphFormat {
+    /// Graphviz.
+    Dot,
+    /// Mermaid, which GitHub draws.
+    Mermaid,
+    /// JSON.
+    Json,
+}
+
 /// Which tree, and where its imports are.
 #[derive(Args, Debug)]
 pub struct TreeArgs {
@@ -121,6 +132,19 @@ pub enum Command {
         /// What to judge.
         #[command(flatten)]
         judge: JudgeArgs,
+    },
+    /// Draw the package DAG with versions and stability
+    #[command(after_help = SOURCES)]
+    Graph {
+        /// The tree.
+        #[command(flatten)]
+        tree: TreeArgs,
+        /// The form of the graph
+        #[arg(long, value_name = "FORMAT", default_value = "dot")]
+        format: GraphFormat,
+        /// Show the packages of imported files too
+        #[arg(long)]
+        imports: bool,
     },
     /// Print the page of a rule: what it checks, why, good and bad examples
     Explain {

@@ -2,6 +2,7 @@
 
 mod check;
 mod explain;
+mod graph;
 mod init;
 
 use std::io::{IsTerminal, Write};
@@ -39,6 +40,9 @@ pub fn run(cli: &Cli) -> ExitCode {
             check::check(&cli.global, judge, against.as_deref(), *accept, color)
         }
         Command::Lint { judge } => check::lint(&cli.global, judge, color),
+        Command::Graph { tree, format, imports } => {
+            graph::graph(&cli.global, tree, *format, *imports)
+        }
         Command::Explain { rule } => explain::explain(rule),
         Command::Rules { format } => explain::rules(*format),
         Command::Init { dir } => init::init(&cli.global, dir.as_deref()),

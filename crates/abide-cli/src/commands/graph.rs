@@ -1,0 +1,30 @@
+//! `abide graph`.
+
+use abide::GraphView;
+
+use super::{Outcome, check::troubles};
+use crate::args::{Global, GraphFormat, TreeArgs};
+use crate::error::Error;
+use crate::load::load;
+use crate::progress::Progress;
+use crate::settings::Settings;
+
+pub(super) fn graph(
+    global: &Global,
+    tree: &TreeArgs,
+    format: GraphFormat,
+    imports: bool,
+) -> Result<Outcome, Error> {
+    let progress = Progress::new(global.quiet);
+    let settings = Settings::read(global, tree.source.as_deref(), false)?;
+    let loaded = load(&settings.source(tree)?, &progress)?;
+    progress.finish();
+    let view = GraphView { imported: imports };
+    let graph = loaded.tree.graph();
+    let text = match format {
+        GraphFormat::Dot => view.dot(&graph),
+        GraphFormat::Mermaid => view.mermaid(&graph),
+        GraphFormat::Json => view.json(&graph),
+    };
+    Ok(Outcome { troubles: troubles(&loaded), ..Outcome::of(text) })
+}
