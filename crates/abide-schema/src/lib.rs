@@ -23,6 +23,7 @@ mod tree;
 pub mod value;
 mod version;
 mod wellknown;
+mod wire;
 
 pub use comments::{AttachedComments, Comment};
 pub use decl::{
@@ -45,3 +46,4 @@ pub use tree::{
 };
 pub use version::{PackageVersion, Stability, api_name};
 pub use wellknown::{well_known, well_known_paths};
+pub use wire::WireError;
