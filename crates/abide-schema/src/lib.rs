@@ -9,6 +9,7 @@
 mod annotation;
 mod comments;
 mod decl;
+mod descriptor;
 mod edition;
 mod features;
 mod graph;
@@ -18,6 +19,7 @@ mod locations;
 mod lower;
 mod options;
 mod problem;
+mod source_info;
 mod symbol;
 mod tree;
 pub mod value;
@@ -31,6 +33,7 @@ pub use decl::{
     MessageKind, MethodDecl, Name, Node, OneofDecl, Origin, PackageDecl, Parent, Part, RangeDecl,
     RawOptions, ReservedNameDecl, Scalar, ServiceDecl, SourceFile, Strings, SyntaxDecl, TypeDecl,
 };
+pub use descriptor::{encode_file, encode_set};
 pub use edition::Edition;
 pub use features::{DefaultVisibility, Features, Openness};
 pub use graph::{Counts, Dependency, Depth, Graph, Level, Reach, Step, Use};
