@@ -1,6 +1,12 @@
 //! Comments and the elements they belong to.
+//!
+//! Which comment belongs to what is decided as in protoc: by
+//! `Tokenizer::NextWithComments`, which sorts the comments between two tokens,
+//! and by `Parser::TryConsumeEndOfDeclaration`, which hands them out.
 
-use abide_syntax::Span;
+use abide_syntax::{Ast, Decl, DeclId, DeclKind, FieldNode, MethodNode, Span};
+
+use crate::decl::{FileDecl, Node, Origin};
 
 /// The comments of an element, attached as protoc attaches them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,4 +26,271 @@ pub struct Comment {
     pub text: String,
     /// Where it stands, marks included; empty where it came from a descriptor.
     pub span: Span,
+}
+
+impl FileDecl {
+    /// The comments of a declaration. For a group they are those that protoc
+    /// attaches to its message.
+    pub fn comments(&self, node: Node) -> AttachedComments {
+        let ast = match &self.origin {
+            Origin::Source(ast) => ast,
+            Origin::Descriptor(locations) => return locations.comments(node),
+        };
+        let Some(decl) = ast.decls.get(node.0 as usize) else { return AttachedComments::default() };
+        let text = self.strings.text();
+        let before = before(text, ast, node.0);
+        let comment = |run: Run| Comment {
+            text: String::from_utf8_lossy(&run.text(text)).into_owned(),
+            span: run.span,
+        };
+        AttachedComments {
+            leading: before.leading.map(comment),
+            trailing: Gap::after(text, end_of_declaration(decl)).trailing.map(comment),
+            detached: before.detached.into_iter().map(comment).collect(),
+        }
+    }
+}
+
+/// The comments before a declaration. Those that are detached before lone
+/// semicolons add up, as in protoc.
+fn before(text: &[u8], ast: &Ast, mut id: DeclId) -> Gap {
+    let gap = |id: DeclId| match id {
+        0 => Gap::at_start(text, ast.decls[0].gap),
+        _ => Gap::after(text, ast.decls[id as usize].gap),
+    };
+    let mut found = gap(id);
+    while let Some(previous) = id.checked_sub(1) {
+        let Decl { kind: DeclKind::Empty, span, .. } = ast.decls[previous as usize] else { break };
+        if span.end != ast.decls[id as usize].gap {
+            break;
+        }
+        found.detached.splice(0..0, gap(previous).detached);
+        id = previous;
+    }
+    found
+}
+
+/// The end of the token behind which a comment still belongs to the
+/// declaration: its `{`, where it has one, else its `;`.
+pub(crate) fn end_of_declaration(decl: &Decl) -> u32 {
+    match decl.kind {
+        DeclKind::Message { body, .. }
+        | DeclKind::Enum { body, .. }
+        | DeclKind::Service { body, .. }
+        | DeclKind::Extend { body, .. }
+        | DeclKind::Oneof { body, .. }
+        | DeclKind::Field(FieldNode { group: Some(body), .. })
+        | DeclKind::Method(MethodNode { body: Some(body), .. }) => body.start + 1,
+        _ => decl.span.end,
+    }
+}
+
+/// A block comment, or line comments on consecutive lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Run {
+    /// Marks included, the end of the last line not.
+    pub(crate) span: Span,
+    block: bool,
+}
+
+impl Run {
+    /// The comment without its marks. In a line comment each line keeps its
+    /// end; in a block comment each line after the first loses its white space
+    /// and one asterisk at the front. Source: `Tokenizer::ConsumeLineComment`
+    /// and `ConsumeBlockComment`.
+    pub(crate) fn text(self, source: &[u8]) -> Vec<u8> {
+        let mut out = Vec::with_capacity((self.span.end - self.span.start) as usize);
+        let raw = self.span.of(source);
+        if self.block {
+            let body = raw.get(2..).unwrap_or_default();
+            let body = body.strip_suffix(b"*/").unwrap_or(body);
+            for (index, line) in body.split_inclusive(|&byte| byte == b'\n').enumerate() {
+                let stripped = if index == 0 { line } else { strip_margin(line) };
+                out.extend_from_slice(stripped);
+            }
+        } else {
+            // The end of the last line belongs to the text, not to the span.
+            let whole = Span::new(self.span.start, line_end(source, self.span.end as usize) as u32);
+            for line in whole.of(source).split_inclusive(|&byte| byte == b'\n') {
+                let slashes = line.iter().position(|&byte| byte == b'/').unwrap_or(line.len());
+                out.extend_from_slice(line.get(slashes + 2..).unwrap_or_default());
+            }
+        }
+        out
+    }
+}
+
+fn strip_margin(line: &[u8]) -> &[u8] {
+    let space = line.iter().take_while(|&&byte| is_space(byte)).count();
+    let rest = &line[space..];
+    rest.strip_prefix(b"*").unwrap_or(rest)
+}
+
+fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r' | 0x0b | 0x0c)
+}
+
+/// One past the `\n` at or after `at`, or the end of the text.
+fn line_end(text: &[u8], at: usize) -> usize {
+    memchr::memchr(b'\n', text.get(at..).unwrap_or_default())
+        .map_or(text.len(), |length| at + length + 1)
+}
+
+/// The comments between two tokens.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Gap {
+    /// What belongs to the token before.
+    pub(crate) trailing: Option<Run>,
+    /// What belongs to neither.
+    pub(crate) detached: Vec<Run>,
+    /// What belongs to the token behind.
+    pub(crate) leading: Option<Run>,
+}
+
+impl Gap {
+    /// Sorts the comments behind the token that ends at `start`.
+    pub(crate) fn after(text: &[u8], start: u32) -> Gap {
+        sort(text, start as usize, true)
+    }
+
+    /// Sorts the comments before the first token of a file.
+    pub(crate) fn at_start(text: &[u8], start: u32) -> Gap {
+        sort(text, start as usize, false)
+    }
+}
+
+/// `Tokenizer::NextWithComments`.
+fn sort(text: &[u8], start: usize, behind_token: bool) -> Gap {
+    let mut scan = Scan { text, at: start };
+    let mut collector = Collector { attachable: behind_token, ..Collector::default() };
+    // Whether the next token is on the line of the token before, or on the
+    // line on which a trailing block comment ends.
+    let mut same_line = behind_token;
+    if behind_token {
+        scan.skip_space();
+        match scan.comment() {
+            Some(run) => {
+                collector.add(run);
+                collector.flush();
+                // The loop below sees a line that is blank behind a comment.
+                if run.block {
+                    scan.skip_space();
+                    if scan.newline() {
+                        same_line = false;
+                    }
+                } else {
+                    same_line = false;
+                }
+            }
+            None if scan.newline() => same_line = false,
+            None => return Gap::default(),
+        }
+    }
+    loop {
+        scan.skip_space();
+        if let Some(run) = scan.comment() {
+            collector.add(run);
+            same_line &= run.block && !run.span.of(text).contains(&b'\n');
+            if run.block {
+                scan.skip_space();
+                same_line &= !scan.newline();
+            }
+        } else if scan.newline() {
+            collector.flush();
+            collector.attachable = false;
+            same_line = false;
+        } else {
+            // At the end of a scope a comment does not belong to what follows.
+            if matches!(text.get(scan.at), None | Some(b'}' | b']' | b')')) {
+                collector.flush();
+            }
+            if same_line {
+                collector.detach();
+            }
+            let Collector { trailing, detached, pending, .. } = collector;
+            return Gap { trailing, detached, leading: pending };
+        }
+    }
+}
+
+struct Scan<'t> {
+    text: &'t [u8],
+    at: usize,
+}
+
+impl Scan<'_> {
+    fn skip_space(&mut self) {
+        while self.text.get(self.at).is_some_and(|&byte| is_space(byte)) {
+            self.at += 1;
+        }
+    }
+
+    fn newline(&mut self) -> bool {
+        let found = self.text.get(self.at) == Some(&b'\n');
+        self.at += usize::from(found);
+        found
+    }
+
+    /// Passes a comment, for a line comment with the end of its line.
+    fn comment(&mut self) -> Option<Run> {
+        let rest = self.text.get(self.at..)?;
+        let start = self.at as u32;
+        let block = match rest {
+            [b'/', b'/', ..] => false,
+            [b'/', b'*', ..] => true,
+            _ => return None,
+        };
+        let end = if block {
+            let body = &rest[2..];
+            self.at + 2 + memchr::memmem::find(body, b"*/").map_or(body.len(), |at| at + 2)
+        } else {
+            line_end(self.text, self.at)
+        };
+        self.at = end;
+        let last = if block || self.text.get(end - 1) != Some(&b'\n') { end } else { end - 1 };
+        Some(Run { span: Span::new(start, last as u32), block })
+    }
+}
+
+/// `CommentCollector` of protobuf's tokenizer.cc.
+#[derive(Default)]
+struct Collector {
+    attachable: bool,
+    trailing: Option<Run>,
+    detached: Vec<Run>,
+    pending: Option<Run>,
+}
+
+impl Collector {
+    fn add(&mut self, run: Run) {
+        match &mut self.pending {
+            Some(pending) if !pending.block && !run.block => pending.span.end = run.span.end,
+            _ => {
+                self.flush();
+                self.pending = Some(run);
+            }
+        }
+    }
+
+    fn flush(&mut self) {
+        let Some(run) = self.pending.take() else { return };
+        if std::mem::take(&mut self.attachable) {
+            self.trailing = Some(run);
+        } else {
+            self.detached.push(run);
+        }
+    }
+
+    /// A single comment between two tokens of one line may belong to either,
+    /// so it belongs to none.
+    fn detach(&mut self) {
+        let pending = usize::from(self.pending.is_some());
+        let trailing = usize::from(self.trailing.is_some());
+        if pending + trailing + self.detached.len() == 1 {
+            if let Some(trailing) = self.trailing.take() {
+                self.detached.push(trailing);
+            }
+            self.flush();
+        }
+    }
 }

@@ -9,6 +9,7 @@
 mod annotation;
 mod comments;
 mod decl;
+mod descriptor;
 mod edition;
 mod features;
 mod graph;
@@ -18,11 +19,13 @@ mod locations;
 mod lower;
 mod options;
 mod problem;
+mod source_info;
 mod symbol;
 mod tree;
 pub mod value;
 mod version;
 mod wellknown;
+mod wire;
 
 pub use comments::{AttachedComments, Comment};
 pub use decl::{
@@ -30,6 +33,7 @@ pub use decl::{
     MessageKind, MethodDecl, Name, Node, OneofDecl, Origin, PackageDecl, Parent, Part, RangeDecl,
     RawOptions, ReservedNameDecl, Scalar, ServiceDecl, SourceFile, Strings, SyntaxDecl, TypeDecl,
 };
+pub use descriptor::{encode_file, encode_set};
 pub use edition::Edition;
 pub use features::{DefaultVisibility, Features, Openness};
 pub use graph::{Counts, Dependency, Depth, Graph, Level, Reach, Step, Use};
@@ -45,3 +49,4 @@ pub use tree::{
 };
 pub use version::{PackageVersion, Stability, api_name};
 pub use wellknown::{well_known, well_known_paths};
+pub use wire::WireError;

@@ -1,0 +1,345 @@
+//! Files of a tree to serialised FileDescriptorProtos, equal to protoc's byte
+//! by byte: what `FileDescriptor::CopyTo` of protobuf's descriptor.cc fills in
+//! is written in the order of field numbers.
+
+use abide_syntax::{ImportKind, Label, Slice, Visibility};
+
+use super::number::{
+    enumeration, field, file, file_set, message, method, oneof, range, service, value as enum_value,
+};
+use crate::decl::{MessageKind, Node, Origin, RangeDecl, RawOptions, ReservedNameDecl, TypeDecl};
+use crate::edition::Edition;
+use crate::ids::FileId;
+use crate::source_info;
+use crate::tree::{Enum, Field, File, Message, Method, Oneof, Service, Tree, Type};
+use crate::value;
+use crate::wire::Writer;
+
+const TYPE_GROUP: i32 = 10;
+const TYPE_MESSAGE: i32 = 11;
+const TYPE_ENUM: i32 = 14;
+/// `google.protobuf.MessageOptions.map_entry`.
+const MAP_ENTRY: u32 = 7;
+/// `google.protobuf.FieldOptions.features`.
+const FIELD_FEATURES: i32 = 21;
+
+/// A file as a serialised FileDescriptorProto, with or without source info.
+/// Equal to what protoc writes for it, where protoc accepts the file.
+pub fn encode_file(tree: &Tree, id: FileId, source_info: bool) -> Vec<u8> {
+    let mut writer = Writer::default();
+    Encoder { tree, file: tree.file(id), writer: &mut writer }.file(source_info);
+    writer.into_bytes()
+}
+
+/// Files as a serialised FileDescriptorSet: each file once, and with
+/// `include_imports` behind all that it imports, in the order of protoc's
+/// `--descriptor_set_out` for files named in this order.
+pub fn encode_set(
+    tree: &Tree,
+    files: &[FileId],
+    include_imports: bool,
+    source_info: bool,
+) -> Vec<u8> {
+    let mut seen = vec![false; tree.files().len()];
+    let mut order = Vec::new();
+    for &id in files {
+        if include_imports {
+            add_with_imports(tree, id, &mut seen, &mut order);
+        } else if !std::mem::replace(&mut seen[id.0 as usize], true) {
+            order.push(id);
+        }
+    }
+    let mut writer = Writer::default();
+    for id in order {
+        writer.bytes(file_set::FILE, encode_file(tree, id, source_info));
+    }
+    writer.into_bytes()
+}
+
+/// Imports first, in their order; those for options only come last. Iterative:
+/// chains of imports may be long.
+fn add_with_imports(tree: &Tree, id: FileId, seen: &mut [bool], order: &mut Vec<FileId>) {
+    let imports = |id: FileId| {
+        let file = tree.file(id);
+        let of_kind = |for_options: bool| {
+            file.imports()
+                .filter(move |import| (import.decl.kind == ImportKind::Option) == for_options)
+                .filter_map(|import| import.file.map(|file| file.id))
+        };
+        of_kind(false).chain(of_kind(true)).collect::<Vec<_>>().into_iter()
+    };
+    if std::mem::replace(&mut seen[id.0 as usize], true) {
+        return;
+    }
+    let mut path = vec![(id, imports(id))];
+    while let Some((id, pending)) = path.last_mut() {
+        match pending.next() {
+            Some(import) if !std::mem::replace(&mut seen[import.0 as usize], true) => {
+                path.push((import, imports(import)));
+            }
+            Some(_) => {}
+            None => {
+                order.push(*id);
+                path.pop();
+            }
+        }
+    }
+}
+
+struct Encoder<'t, 'w> {
+    tree: &'t Tree,
+    file: File<'t>,
+    writer: &'w mut Writer,
+}
+
+impl<'t> Encoder<'t, '_> {
+    /// A nested message.
+    fn message(&mut self, number: u32, fill: impl FnOnce(&mut Encoder<'t, '_>)) {
+        let Encoder { tree, file, ref mut writer } = *self;
+        writer.message(number, |writer| fill(&mut Encoder { tree, file, writer }));
+    }
+
+    /// A name that is written with a leading dot.
+    fn type_name(&mut self, number: u32, full_name: &str) {
+        self.writer.bytes(number, format!(".{full_name}"));
+    }
+
+    fn file(&mut self, source_info: bool) {
+        let file = self.file;
+        let decl = file.decl();
+        self.writer.bytes(file::NAME, file.path());
+        if decl.package.is_some() {
+            self.writer.bytes(file::PACKAGE, file.package().name());
+        }
+        let for_options = |kind| kind == ImportKind::Option;
+        let (options, imports): (Vec<_>, Vec<_>) =
+            decl.imports.iter().partition(|import| for_options(import.kind));
+        for import in &imports {
+            self.writer.bytes(file::DEPENDENCY, &*import.path);
+        }
+        file.messages().for_each(|it| self.message_type(file::MESSAGE, it));
+        file.enums().for_each(|it| self.enumeration(file::ENUM, it));
+        file.services().for_each(|it| self.service(it));
+        file.extensions().for_each(|it| self.field(file::EXTENSION, it));
+        self.options(file::OPTIONS, decl.options, file.options());
+        if source_info {
+            self.source_info();
+        }
+        for (number, kind) in [
+            (file::PUBLIC_DEPENDENCY, ImportKind::Public),
+            (file::WEAK_DEPENDENCY, ImportKind::Weak),
+        ] {
+            for (index, _) in (0_i64..).zip(&imports).filter(|(_, import)| import.kind == kind) {
+                self.writer.int(number, index);
+            }
+        }
+        match decl.edition {
+            Edition::Proto2 => {}
+            Edition::Proto3 => self.writer.bytes(file::SYNTAX, "proto3"),
+            Edition::Edition2023 | Edition::Edition2024 => {
+                self.writer.bytes(file::SYNTAX, "editions");
+                self.writer.int(file::EDITION, decl.edition.number());
+            }
+        }
+        for import in options {
+            self.writer.bytes(file::OPTION_DEPENDENCY, &*import.path);
+        }
+    }
+
+    fn source_info(&mut self) {
+        let decl = self.file.decl();
+        match &decl.origin {
+            Origin::Source(ast) => self.writer.message(file::SOURCE_INFO, |writer| {
+                let lines = decl.line_index();
+                source_info::write(decl.strings.text(), ast, lines, &mut |_| None, writer);
+            }),
+            Origin::Descriptor(locations) => {
+                if let Some(span) = locations.serialised() {
+                    self.writer.bytes(file::SOURCE_INFO, span.of(decl.strings.text()));
+                }
+            }
+        }
+    }
+
+    fn options(&mut self, number: u32, raw: RawOptions, interpreted: Option<&value::Message>) {
+        match (raw, interpreted) {
+            (RawOptions::Wire(span), _) => {
+                self.writer.bytes(number, span.of(self.file.decl().strings.text()));
+            }
+            (_, Some(options)) => self.interpreted_options(number, options),
+            (_, None) => {}
+        }
+    }
+
+    fn interpreted_options(&mut self, _number: u32, _options: &value::Message) {}
+
+    fn message_type(&mut self, number: u32, it: Message<'t>) {
+        let decl = it.decl();
+        self.message(number, |this| {
+            this.writer.bytes(message::NAME, it.name());
+            it.fields().for_each(|field| this.field(message::FIELD, field));
+            it.messages().for_each(|nested| this.message_type(message::NESTED, nested));
+            it.enums().for_each(|nested| this.enumeration(message::ENUM, nested));
+            this.extension_ranges(it);
+            it.extensions().for_each(|field| this.field(message::EXTENSION, field));
+            match (decl.kind, decl.node) {
+                // An entry that is not written has no options of its own.
+                (MessageKind::MapEntry, Node::NONE) => {
+                    this.writer.message(message::OPTIONS, |writer| writer.varint(MAP_ENTRY, 1));
+                }
+                _ => this.options(message::OPTIONS, decl.options, it.options()),
+            }
+            it.oneofs().for_each(|oneof| this.oneof(oneof));
+            this.reserved_ranges(message::RESERVED_RANGE, it.reserved_ranges());
+            this.reserved_names(message::RESERVED_NAME, it.reserved_names());
+            this.visibility(message::VISIBILITY, decl.visibility);
+        });
+    }
+
+    fn field(&mut self, number: u32, it: Field<'t>) {
+        let decl = it.decl();
+        self.message(number, |this| {
+            this.writer.bytes(field::NAME, it.name());
+            if let Some(written) = decl.extendee {
+                match it.extendee() {
+                    Some(extendee) => this.type_name(field::EXTENDEE, &extendee.full_name()),
+                    None => this.writer.bytes(field::EXTENDEE, it.file().decl().str(written)),
+                }
+            }
+            this.writer.int(field::NUMBER, decl.number);
+            let label = match decl.label {
+                None | Some(Label::Optional) => 1,
+                Some(Label::Required) => 2,
+                Some(Label::Repeated) => 3,
+            };
+            this.writer.int(field::LABEL, label);
+            this.field_type(it);
+            if let Some(default) = &decl.default {
+                this.writer.bytes(field::DEFAULT, &**default);
+            }
+            this.options(field::OPTIONS, decl.options, it.options());
+            if let (Some(oneof), Some(parent)) = (decl.oneof, it.parent()) {
+                this.writer.int(field::ONEOF, oneof - parent.decl().oneofs.start);
+            }
+            this.writer.bytes(field::JSON_NAME, it.json_name());
+            if decl.proto3_optional {
+                this.writer.varint(field::PROTO3_OPTIONAL, 1);
+            }
+        });
+    }
+
+    fn field_type(&mut self, it: Field<'t>) {
+        let written = it.decl().ty;
+        match it.ty() {
+            Type::Scalar(scalar) => self.writer.int(field::TYPE, scalar.number()),
+            Type::Message(id) => {
+                let group = matches!(written, TypeDecl::Group(_) | TypeDecl::GroupNamed(_));
+                self.writer.int(field::TYPE, if group { TYPE_GROUP } else { TYPE_MESSAGE });
+                self.type_name(field::TYPE_NAME, &self.tree.message(id).full_name());
+            }
+            Type::Enum(id) => {
+                self.writer.int(field::TYPE, TYPE_ENUM);
+                self.type_name(field::TYPE_NAME, &self.tree.enumeration(id).full_name());
+            }
+            Type::Unresolved => {
+                if let TypeDecl::Named(name) | TypeDecl::GroupNamed(name) = written {
+                    self.writer.bytes(field::TYPE_NAME, self.file.decl().str(name));
+                }
+            }
+        }
+    }
+
+    fn oneof(&mut self, it: Oneof<'t>) {
+        self.message(message::ONEOF, |this| {
+            this.writer.bytes(oneof::NAME, it.name());
+            this.options(oneof::OPTIONS, it.decl().options, it.options());
+        });
+    }
+
+    fn extension_ranges(&mut self, it: Message<'t>) {
+        let Slice { start, end } = it.decl().extension_ranges;
+        let options = &self.tree.linked(self.file.id).ranges;
+        for index in start as usize..end as usize {
+            let decl = &self.file.decl().ranges[index];
+            self.message(message::EXTENSION_RANGE, |this| {
+                this.writer.int(range::START, decl.start);
+                this.writer.int(range::END, decl.end);
+                this.options(range::OPTIONS, decl.options, options[index].as_deref());
+            });
+        }
+    }
+
+    fn reserved_ranges(&mut self, number: u32, ranges: &[RangeDecl]) {
+        for decl in ranges {
+            self.writer.message(number, |writer| {
+                writer.int(range::START, decl.start);
+                writer.int(range::END, decl.end);
+            });
+        }
+    }
+
+    fn reserved_names(&mut self, number: u32, names: &[ReservedNameDecl]) {
+        for decl in names {
+            self.writer.bytes(number, self.file.decl().str(decl.name));
+        }
+    }
+
+    fn visibility(&mut self, number: u32, visibility: Option<Visibility>) {
+        match visibility {
+            None => {}
+            Some(Visibility::Local) => self.writer.int(number, 1),
+            Some(Visibility::Export) => self.writer.int(number, 2),
+        }
+    }
+
+    fn enumeration(&mut self, number: u32, it: Enum<'t>) {
+        let decl = it.decl();
+        self.message(number, |this| {
+            this.writer.bytes(enumeration::NAME, it.name());
+            for value in it.values() {
+                this.message(enumeration::VALUE, |this| {
+                    this.writer.bytes(enum_value::NAME, value.name());
+                    this.writer.int(enum_value::NUMBER, value.number());
+                    this.options(enum_value::OPTIONS, value.decl().options, value.options());
+                });
+            }
+            this.options(enumeration::OPTIONS, decl.options, it.options());
+            this.reserved_ranges(enumeration::RESERVED_RANGE, it.reserved_ranges());
+            this.reserved_names(enumeration::RESERVED_NAME, it.reserved_names());
+            this.visibility(enumeration::VISIBILITY, decl.visibility);
+        });
+    }
+
+    fn service(&mut self, it: Service<'t>) {
+        self.message(file::SERVICE, |this| {
+            this.writer.bytes(service::NAME, it.name());
+            it.methods().for_each(|method| this.method(method));
+            this.options(service::OPTIONS, it.decl().options, it.options());
+        });
+    }
+
+    fn method(&mut self, it: Method<'t>) {
+        let decl = it.decl();
+        self.message(service::METHOD, |this| {
+            this.writer.bytes(method::NAME, it.name());
+            for (number, resolved, written) in [
+                (method::INPUT, it.input(), decl.input),
+                (method::OUTPUT, it.output(), decl.output),
+            ] {
+                match resolved {
+                    Some(message) => this.type_name(number, &message.full_name()),
+                    None => this.writer.bytes(number, this.file.decl().str(written)),
+                }
+            }
+            this.options(method::OPTIONS, decl.options, it.options());
+            for (number, streaming) in [
+                (method::CLIENT_STREAMING, decl.client_streaming),
+                (method::SERVER_STREAMING, decl.server_streaming),
+            ] {
+                if streaming {
+                    this.writer.varint(number, 1);
+                }
+            }
+        });
+    }
+}

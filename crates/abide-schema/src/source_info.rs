@@ -1,0 +1,672 @@
+//! `SourceCodeInfo` of a source file, equal to protoc's byte by byte.
+//!
+//! The locations and their order are those of `Parser` in protobuf's
+//! parser.cc: one for each `LocationRecorder`, in the order of their making.
+//! The paths of options are those of the interpreted options, as
+//! `OptionInterpreter::UpdateSourceCodeInfo` in descriptor.cc rewrites them.
+
+use std::collections::BTreeMap;
+
+use abide_syntax::{
+    Ast, Decl, DeclId, DeclKind, FieldNode, ImportKind, Label, LineIndex, MapNode, MethodNode,
+    OptionId, OptionList, RangeEnd, Slice, Span,
+};
+
+use crate::comments::{Gap, Run, end_of_declaration};
+use crate::decl::Scalar;
+use crate::descriptor::number::{
+    enumeration, field, file, location, message, method, oneof, options, range, service,
+    source_info, value,
+};
+use crate::wire::Writer;
+
+/// The field that an option sets, below the options message of its element.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OptionPath {
+    /// The numbers of the fields from the outermost to the innermost.
+    pub(crate) numbers: Vec<u32>,
+    /// Whether the innermost is repeated, so that each option adds to it.
+    pub(crate) repeated: bool,
+    /// Which of the fields has `retention = RETENTION_SOURCE`, so that it is
+    /// in no descriptor.
+    pub(crate) source_only: Option<usize>,
+}
+
+/// Writes the fields of the `SourceCodeInfo` of a file. `option_path` says
+/// what an option sets; where it does not know, the option keeps the place
+/// among uninterpreted options that protoc's parser gives it.
+pub(crate) fn write(
+    text: &[u8],
+    ast: &Ast,
+    lines: &LineIndex,
+    option_path: &mut dyn FnMut(OptionId) -> Option<OptionPath>,
+    writer: &mut Writer,
+) {
+    let first = ast.decls.first().map_or(0, |decl| decl.gap);
+    let start = Gap::at_start(text, first);
+    let mut recorder = Recorder {
+        text,
+        ast,
+        positions: Positions::new(text, lines),
+        path: Vec::new(),
+        leading: start.leading,
+        detached: start.detached,
+        option_path,
+        writer,
+    };
+    recorder.file();
+}
+
+/// Columns as protoc counts them, also in very long lines.
+struct Positions<'a> {
+    lines: &'a LineIndex,
+    /// The offset of each tab and the column behind it.
+    tabs: Vec<(u32, u32)>,
+}
+
+impl<'a> Positions<'a> {
+    fn new(text: &[u8], lines: &'a LineIndex) -> Positions<'a> {
+        let mut positions = Positions { lines, tabs: Vec::new() };
+        for at in memchr::memchr_iter(b'\t', text) {
+            let (_, column) = positions.of(at as u32);
+            positions.tabs.push((at as u32, (column / 8 + 1) * 8));
+        }
+        positions
+    }
+
+    /// Line and column of an offset, from 0; a tab moves to the next multiple
+    /// of 8. Source: `Tokenizer::NextChar`.
+    fn of(&self, offset: u32) -> (u32, u32) {
+        let line = self.lines.line(offset);
+        let start = self.lines.line_start(line).unwrap_or(0);
+        let before = self.tabs.partition_point(|&(tab, _)| tab < offset);
+        let column = match before.checked_sub(1).map(|last| self.tabs[last]) {
+            Some((tab, column)) if tab >= start => column + (offset - tab - 1),
+            _ => offset - start,
+        };
+        (line, column)
+    }
+}
+
+/// The elements of a scope that are counted on their own.
+#[derive(Clone, Copy)]
+enum Kind {
+    Field,
+    Extension,
+    Message,
+    Enum,
+    Service,
+    Oneof,
+    Value,
+    Method,
+    ExtensionRange,
+    ReservedRange,
+    ReservedName,
+    Option,
+    Import,
+    PublicImport,
+    WeakImport,
+    OptionImport,
+}
+
+/// How many elements of each kind a scope has so far.
+#[derive(Default)]
+struct Scope {
+    counts: [u32; Kind::OptionImport as usize + 1],
+    /// How many values each repeated option has, by its path.
+    repeated: BTreeMap<Vec<u32>, u32>,
+    /// Whether no option of it is in the descriptor.
+    options_stripped: bool,
+}
+
+impl Scope {
+    fn next(&mut self, kind: Kind) -> u32 {
+        let count = &mut self.counts[kind as usize];
+        *count += 1;
+        *count - 1
+    }
+}
+
+/// The numbers that differ between the two scopes that hold messages.
+struct Numbers {
+    message: u32,
+    enumeration: u32,
+    extension: u32,
+}
+
+const IN_FILE: Numbers =
+    Numbers { message: file::MESSAGE, enumeration: file::ENUM, extension: file::EXTENSION };
+const IN_MESSAGE: Numbers =
+    Numbers { message: message::NESTED, enumeration: message::ENUM, extension: message::EXTENSION };
+
+struct Recorder<'a> {
+    text: &'a [u8],
+    ast: &'a Ast,
+    positions: Positions<'a>,
+    path: Vec<u32>,
+    /// The comment that belongs to the next declaration.
+    leading: Option<Run>,
+    /// The comments that stand before it on their own.
+    detached: Vec<Run>,
+    option_path: &'a mut dyn FnMut(OptionId) -> Option<OptionPath>,
+    writer: &'a mut Writer,
+}
+
+impl<'a> Recorder<'a> {
+    fn scope(&mut self, id: Option<DeclId>) -> Scope {
+        let options: Vec<OptionId> = self
+            .ast
+            .children(id)
+            .filter_map(|id| match self.decl(id).kind {
+                DeclKind::Option(option) => Some(option),
+                _ => None,
+            })
+            .collect();
+        Scope { options_stripped: self.are_stripped(options), ..Scope::default() }
+    }
+
+    /// Whether none of these options is in the descriptor; then the element
+    /// has no options there. Source: `StripSourceRetentionOptions` in
+    /// protobuf's retention.cc.
+    fn are_stripped(&mut self, options: impl IntoIterator<Item = OptionId>) -> bool {
+        options.into_iter().all(|option| {
+            (self.option_path)(option).is_some_and(|path| path.source_only == Some(0))
+        })
+    }
+
+    fn decl(&self, id: DeclId) -> &'a Decl {
+        &self.ast.decls[id as usize]
+    }
+
+    /// Runs `record` with more components on the path.
+    fn below(&mut self, components: &[u32], record: impl FnOnce(&mut Self)) {
+        let length = self.path.len();
+        self.path.extend_from_slice(components);
+        record(self);
+        self.path.truncate(length);
+    }
+
+    /// A location at the current path.
+    fn here(&mut self, span: Span) {
+        self.location(span, None, None, &[]);
+    }
+
+    /// A location below the current path.
+    fn part(&mut self, components: &[u32], span: Span) {
+        self.below(components, |recorder| recorder.here(span));
+    }
+
+    /// The location of a declaration whose comments end behind `end`.
+    fn declaration(&mut self, span: Span, end: u32) {
+        let Gap { trailing, detached, leading } = Gap::after(self.text, end);
+        let leading = std::mem::replace(&mut self.leading, leading);
+        let detached = std::mem::replace(&mut self.detached, detached);
+        self.location(span, leading, trailing, &detached);
+    }
+
+    /// Passes the end of a block: comments before it belong to nothing.
+    fn close(&mut self, end: u32) {
+        let gap = Gap::after(self.text, end);
+        self.leading = gap.leading;
+        self.detached = gap.detached;
+    }
+
+    /// Passes a lone semicolon: detached comments around it add up.
+    fn empty(&mut self, end: u32) {
+        let gap = Gap::after(self.text, end);
+        self.leading = gap.leading;
+        self.detached.extend(gap.detached);
+    }
+
+    fn location(
+        &mut self,
+        span: Span,
+        leading: Option<Run>,
+        trailing: Option<Run>,
+        detached: &[Run],
+    ) {
+        let (start_line, start_column) = self.positions.of(span.start);
+        let (end_line, end_column) = self.positions.of(span.end);
+        self.writer.message(source_info::LOCATION, |writer| {
+            if !self.path.is_empty() {
+                writer.message(location::PATH, |writer| {
+                    self.path.iter().for_each(|&number| writer.raw_varint(u64::from(number)));
+                });
+            }
+            writer.message(location::SPAN, |writer| {
+                let line = (end_line != start_line).then_some(end_line);
+                [Some(start_line), Some(start_column), line, Some(end_column)]
+                    .into_iter()
+                    .flatten()
+                    .for_each(|number| writer.raw_varint(u64::from(number)));
+            });
+            for (number, run) in [(location::LEADING, leading), (location::TRAILING, trailing)] {
+                // protoc does not tell an empty comment from none here.
+                let text = run.map(|run| run.text(self.text)).unwrap_or_default();
+                if !text.is_empty() {
+                    writer.bytes(number, text);
+                }
+            }
+            for run in detached {
+                writer.bytes(location::DETACHED, run.text(self.text));
+            }
+        });
+    }
+
+    fn file(&mut self) {
+        let ast = self.ast;
+        let span = if ast.span.is_empty() { Span::at(ast.end) } else { ast.span };
+        self.here(span);
+        let mut scope = self.scope(None);
+        for id in ast.children(None) {
+            let decl = self.decl(id);
+            match decl.kind {
+                // An edition has the path of the syntax, too.
+                DeclKind::Syntax { .. } => self.statement(&[file::SYNTAX], decl),
+                DeclKind::Package { .. } => self.statement(&[file::PACKAGE], decl),
+                DeclKind::Import { kind, modifier, .. } => {
+                    self.import(&mut scope, decl, kind, modifier);
+                }
+                DeclKind::Service { name, body } => {
+                    let index = scope.next(Kind::Service);
+                    self.below(&[file::SERVICE, index], |recorder| {
+                        recorder.service(id, name, body);
+                    });
+                }
+                _ => self.member(&mut scope, &IN_FILE, id, file::OPTIONS),
+            }
+        }
+    }
+
+    fn statement(&mut self, path: &[u32], decl: &Decl) {
+        self.below(path, |recorder| {
+            recorder.declaration(decl.span, end_of_declaration(decl));
+        });
+    }
+
+    fn import(&mut self, scope: &mut Scope, decl: &Decl, kind: ImportKind, modifier: Span) {
+        if kind == ImportKind::Option {
+            let index = scope.next(Kind::OptionImport);
+            return self.statement(&[file::OPTION_DEPENDENCY, index], decl);
+        }
+        let index = scope.next(Kind::Import);
+        self.statement(&[file::DEPENDENCY, index], decl);
+        let (number, kind) = match kind {
+            ImportKind::Public => (file::PUBLIC_DEPENDENCY, Kind::PublicImport),
+            ImportKind::Weak => (file::WEAK_DEPENDENCY, Kind::WeakImport),
+            ImportKind::Plain | ImportKind::Option => return,
+        };
+        let index = scope.next(kind);
+        self.part(&[number, index], modifier);
+    }
+
+    /// What may stand in any block, and what messages may hold.
+    fn member(&mut self, scope: &mut Scope, numbers: &Numbers, id: DeclId, options: u32) {
+        let decl = self.decl(id);
+        match decl.kind {
+            DeclKind::Option(option) => self.option_statement(scope, option, decl, options),
+            DeclKind::Message { name, body, visibility } => {
+                let path = [numbers.message, scope.next(Kind::Message)];
+                let span = without_visibility(self.text, decl.span, visibility.map(|it| it.1));
+                self.below(&path, |recorder| {
+                    recorder.declaration(span, body.start + 1);
+                    recorder.part(&[message::NAME], name);
+                    recorder.message_body(id, body);
+                });
+            }
+            DeclKind::Enum { name, body, visibility } => {
+                let path = [numbers.enumeration, scope.next(Kind::Enum)];
+                let span = without_visibility(self.text, decl.span, visibility.map(|it| it.1));
+                self.below(&path, |recorder| {
+                    recorder.declaration(span, body.start + 1);
+                    recorder.part(&[enumeration::NAME], name);
+                    recorder.enum_body(id, body);
+                });
+            }
+            DeclKind::Extend { extendee, body } => {
+                self.extend(scope, numbers, id, extendee, body);
+            }
+            DeclKind::Oneof { name, body } => {
+                let path = [message::ONEOF, scope.next(Kind::Oneof)];
+                let mut inner = self.scope(Some(id));
+                self.below(&path, |recorder| {
+                    recorder.declaration(decl.span, body.start + 1);
+                    recorder.part(&[oneof::NAME], name);
+                });
+                for id in self.ast.children(Some(id)) {
+                    let decl = self.decl(id);
+                    match decl.kind {
+                        DeclKind::Option(option) => self.below(&path, |recorder| {
+                            recorder.option_statement(&mut inner, option, decl, oneof::OPTIONS);
+                        }),
+                        _ => self.member(scope, numbers, id, oneof::OPTIONS),
+                    }
+                }
+                self.close(body.end);
+            }
+            DeclKind::Field(_) | DeclKind::MapField(_) => {
+                let path = [message::FIELD, scope.next(Kind::Field)];
+                self.field(scope, numbers, &path, id, None);
+            }
+            DeclKind::Extensions { ranges, options } => {
+                self.extension_ranges(scope, decl, ranges, options);
+            }
+            DeclKind::ReservedNumbers { ranges } => {
+                self.reserved_numbers(scope, message::RESERVED_RANGE, decl, ranges);
+            }
+            DeclKind::ReservedNames { names, .. } => {
+                self.reserved_names(scope, message::RESERVED_NAME, decl, names);
+            }
+            DeclKind::Empty => self.empty(decl.span.end),
+            DeclKind::Syntax { .. }
+            | DeclKind::Package { .. }
+            | DeclKind::Import { .. }
+            | DeclKind::Service { .. }
+            | DeclKind::EnumValue { .. }
+            | DeclKind::Method(_)
+            | DeclKind::Error => self.close(decl.span.end),
+        }
+    }
+
+    fn message_body(&mut self, id: DeclId, body: Span) {
+        let mut scope = self.scope(Some(id));
+        for id in self.ast.children(Some(id)) {
+            self.member(&mut scope, &IN_MESSAGE, id, message::OPTIONS);
+        }
+        self.close(body.end);
+    }
+
+    fn enum_body(&mut self, id: DeclId, body: Span) {
+        let mut scope = self.scope(Some(id));
+        for id in self.ast.children(Some(id)) {
+            let decl = self.decl(id);
+            match decl.kind {
+                DeclKind::EnumValue { name, number, options } => {
+                    let path = [enumeration::VALUE, scope.next(Kind::Value)];
+                    self.below(&path, |recorder| {
+                        recorder.declaration(decl.span, end_of_declaration(decl));
+                        recorder.part(&[value::NAME], name);
+                        recorder.part(&[value::NUMBER], number);
+                        recorder.option_list(options, value::OPTIONS);
+                    });
+                }
+                DeclKind::ReservedNumbers { ranges } => {
+                    self.reserved_numbers(&mut scope, enumeration::RESERVED_RANGE, decl, ranges);
+                }
+                DeclKind::ReservedNames { names, .. } => {
+                    self.reserved_names(&mut scope, enumeration::RESERVED_NAME, decl, names);
+                }
+                _ => self.member(&mut scope, &IN_MESSAGE, id, enumeration::OPTIONS),
+            }
+        }
+        self.close(body.end);
+    }
+
+    fn service(&mut self, id: DeclId, name: Span, body: Span) {
+        self.declaration(self.decl(id).span, body.start + 1);
+        self.part(&[service::NAME], name);
+        let mut scope = self.scope(Some(id));
+        for id in self.ast.children(Some(id)) {
+            match self.decl(id).kind {
+                DeclKind::Method(node) => {
+                    let path = [service::METHOD, scope.next(Kind::Method)];
+                    self.below(&path, |recorder| recorder.method(id, node));
+                }
+                _ => self.member(&mut scope, &IN_MESSAGE, id, service::OPTIONS),
+            }
+        }
+        self.close(body.end);
+    }
+
+    fn method(&mut self, id: DeclId, node: MethodNode) {
+        let decl = self.decl(id);
+        self.declaration(decl.span, end_of_declaration(decl));
+        self.part(&[method::NAME], node.name);
+        if let Some(stream) = node.client_streaming {
+            self.part(&[method::CLIENT_STREAMING], stream);
+        }
+        self.part(&[method::INPUT], node.input);
+        if let Some(stream) = node.server_streaming {
+            self.part(&[method::SERVER_STREAMING], stream);
+        }
+        self.part(&[method::OUTPUT], node.output);
+        if let Some(body) = node.body {
+            let mut scope = self.scope(Some(id));
+            for id in self.ast.children(Some(id)) {
+                self.member(&mut scope, &IN_MESSAGE, id, method::OPTIONS);
+            }
+            self.close(body.end);
+        }
+    }
+
+    fn extend(
+        &mut self,
+        scope: &mut Scope,
+        numbers: &Numbers,
+        id: DeclId,
+        extendee: Span,
+        body: Span,
+    ) {
+        self.statement(&[numbers.extension], self.decl(id));
+        for id in self.ast.children(Some(id)) {
+            match self.decl(id).kind {
+                DeclKind::Field(_) | DeclKind::MapField(_) => {
+                    let path = [numbers.extension, scope.next(Kind::Extension)];
+                    self.field(scope, numbers, &path, id, Some(extendee));
+                }
+                _ => self.close(self.decl(id).span.end),
+            }
+        }
+        self.close(body.end);
+    }
+
+    /// A field at `path`; a group is a message of the scope as well.
+    fn field(
+        &mut self,
+        scope: &mut Scope,
+        numbers: &Numbers,
+        path: &[u32],
+        id: DeclId,
+        extendee: Option<Span>,
+    ) {
+        let decl = self.decl(id);
+        let group = match decl.kind {
+            DeclKind::Field(node) => node.group.map(|body| (node.name, body)),
+            // Its entry has a place among the messages, but no location.
+            DeclKind::MapField(_) => {
+                scope.next(Kind::Message);
+                None
+            }
+            _ => None,
+        };
+        self.below(path, |recorder| {
+            // The comments of a group belong to its message.
+            match group {
+                Some(_) => recorder.here(decl.span),
+                None => recorder.declaration(decl.span, end_of_declaration(decl)),
+            }
+            if let Some(extendee) = extendee {
+                recorder.part(&[field::EXTENDEE], extendee);
+            }
+            match decl.kind {
+                DeclKind::Field(FieldNode { label, ty, name, number, options, group }) => {
+                    let scalar = Scalar::from_keyword(ty.str(recorder.text)).is_some();
+                    let is_type = scalar || group.is_some();
+                    let ty = (if is_type { field::TYPE } else { field::TYPE_NAME }, ty);
+                    recorder.field_parts(label, ty, name, number, options);
+                }
+                DeclKind::MapField(MapNode { label, ty, name, number, options, .. }) => {
+                    recorder.field_parts(label, (field::TYPE_NAME, ty), name, number, options);
+                }
+                _ => {}
+            }
+        });
+        let Some((name, body)) = group else { return };
+        let index = scope.next(Kind::Message);
+        let message_path = [numbers.message, index];
+        // protoc makes the location of the message before that of the field's
+        // type name, but their comments are known only behind the `{`.
+        self.below(&message_path, |recorder| {
+            recorder.declaration(decl.span, body.start + 1);
+            recorder.part(&[message::NAME], name);
+        });
+        self.below(path, |recorder| recorder.part(&[field::TYPE_NAME], name));
+        self.below(&message_path, |recorder| recorder.message_body(id, body));
+    }
+
+    fn field_parts(
+        &mut self,
+        label: Option<(Label, Span)>,
+        (type_number, ty): (u32, Span),
+        name: Span,
+        number: Span,
+        options: OptionList,
+    ) {
+        if let Some((_, label)) = label {
+            self.part(&[field::LABEL], label);
+        }
+        self.part(&[type_number], ty);
+        self.part(&[field::NAME], name);
+        self.part(&[field::NUMBER], number);
+        self.option_list(options, field::OPTIONS);
+    }
+
+    fn extension_ranges(
+        &mut self,
+        scope: &mut Scope,
+        decl: &Decl,
+        ranges: Slice,
+        options: OptionList,
+    ) {
+        let mut indices = Vec::new();
+        self.below(&[message::EXTENSION_RANGE], |recorder| {
+            recorder.declaration(decl.span, end_of_declaration(decl));
+            for range in ranges.range() {
+                let index = scope.next(Kind::ExtensionRange);
+                recorder.range(index, range);
+                indices.push(index);
+            }
+            for index in indices {
+                recorder.below(&[index], |recorder| {
+                    recorder.option_list(options, range::OPTIONS);
+                });
+            }
+        });
+    }
+
+    fn reserved_numbers(&mut self, scope: &mut Scope, number: u32, decl: &Decl, ranges: Slice) {
+        self.below(&[number], |recorder| {
+            recorder.declaration(decl.span, end_of_declaration(decl));
+            for range in ranges.range() {
+                let index = scope.next(Kind::ReservedRange);
+                recorder.range(index, range);
+            }
+        });
+    }
+
+    fn range(&mut self, index: u32, at: usize) {
+        let node = self.ast.ranges[at];
+        self.below(&[index], |recorder| {
+            recorder.here(node.span);
+            recorder.part(&[range::START], node.start);
+            let end = match node.end {
+                RangeEnd::Number(end) | RangeEnd::Max(end) => end,
+                // protoc remembers the first token only, which may be a sign.
+                RangeEnd::Single if node.start.of(recorder.text).starts_with(b"-") => {
+                    Span::new(node.start.start, node.start.start + 1)
+                }
+                RangeEnd::Single => node.start,
+            };
+            recorder.part(&[range::END], end);
+        });
+    }
+
+    fn reserved_names(&mut self, scope: &mut Scope, number: u32, decl: &Decl, names: Slice) {
+        self.below(&[number], |recorder| {
+            recorder.declaration(decl.span, end_of_declaration(decl));
+            for name in &recorder.ast.ranges[names.range()] {
+                let index = scope.next(Kind::ReservedName);
+                recorder.part(&[index], name.span);
+            }
+        });
+    }
+
+    fn option_statement(&mut self, scope: &mut Scope, option: OptionId, decl: &Decl, number: u32) {
+        if !scope.options_stripped {
+            self.part(&[number], decl.span);
+        }
+        let index = scope.next(Kind::Option);
+        match self.path_of_option(&mut scope.repeated, option, index) {
+            Some(path) => self.below(&[number], |recorder| recorder.statement(&path, decl)),
+            None => self.close(decl.span.end),
+        }
+    }
+
+    /// Options in brackets, with the two assignments that look like options.
+    fn option_list(&mut self, list: OptionList, number: u32) {
+        if list.brackets.is_empty() {
+            return;
+        }
+        let is_option = |this: &Self, id: OptionId| {
+            let name = this.ast.options[id as usize].name.of(this.text);
+            number != field::OPTIONS || !matches!(name, b"default" | b"json_name")
+        };
+        let ids = list.options.start..list.options.end;
+        let options: Vec<OptionId> = ids.clone().filter(|&id| is_option(self, id)).collect();
+        if options.is_empty() || !self.are_stripped(options) {
+            self.part(&[number], list.brackets);
+        }
+        let mut repeated = BTreeMap::new();
+        let mut index = 0;
+        for id in ids {
+            let option = self.ast.options[id as usize];
+            if is_option(self, id) {
+                if let Some(path) = self.path_of_option(&mut repeated, id, index) {
+                    self.below(&[number], |recorder| recorder.part(&path, option.span));
+                }
+                index += 1;
+                continue;
+            }
+            let value = self.ast.values[option.value as usize].span;
+            if option.name.of(self.text) == b"default" {
+                self.part(&[field::DEFAULT], value);
+            } else {
+                self.part(&[field::JSON_NAME], option.span);
+                self.part(&[field::JSON_NAME], value);
+            }
+        }
+    }
+
+    /// The path of an option below the options message; `None` for an option
+    /// that is not in the descriptor.
+    fn path_of_option(
+        &mut self,
+        repeated: &mut BTreeMap<Vec<u32>, u32>,
+        option: OptionId,
+        index: u32,
+    ) -> Option<Vec<u32>> {
+        let Some(mut path) = (self.option_path)(option) else {
+            return Some(vec![options::UNINTERPRETED, index]);
+        };
+        if path.source_only.is_some() {
+            return None;
+        }
+        if path.repeated {
+            let count = repeated.entry(path.numbers.clone()).or_default();
+            path.numbers.push(*count);
+            *count += 1;
+        }
+        Some(path.numbers)
+    }
+}
+
+/// The words `export` and `local` are not part of the location.
+fn without_visibility(text: &[u8], span: Span, visibility: Option<Span>) -> Span {
+    match visibility {
+        Some(word) => {
+            let keyword = abide_syntax::Lexer::new(text, word.end).next_token();
+            Span::new(keyword.span.start, span.end)
+        }
+        None => span,
+    }
+}

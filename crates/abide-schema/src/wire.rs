@@ -1,0 +1,334 @@
+//! The protobuf wire format over byte slices.
+//!
+//! Source: "Encoding" in the protobuf documentation. Offsets and spans count
+//! from the beginning of the whole buffer, also inside nested messages, so
+//! that an error and a kept part of it say where they stand.
+
+use std::fmt;
+
+use abide_syntax::Span;
+
+/// Groups and messages may nest this deep, as in the protobuf runtimes.
+pub(crate) const MAX_DEPTH: u32 = 100;
+
+/// Bytes that are not the wire format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WireError {
+    /// The offset of the first byte that is wrong.
+    pub offset: u32,
+    /// One lower-case phrase.
+    pub message: &'static str,
+}
+
+impl fmt::Display for WireError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at byte {}", self.message, self.offset)
+    }
+}
+
+impl std::error::Error for WireError {}
+
+/// One field of a serialised message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Record {
+    /// The field number.
+    pub(crate) number: u32,
+    /// Its value.
+    pub(crate) payload: Payload,
+    /// From the tag to the end of the value.
+    pub(crate) span: Span,
+}
+
+/// The value of a [`Record`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Payload {
+    /// Wire type 0.
+    Varint(u64),
+    /// Wire type 1.
+    Fixed64(u64),
+    /// Wire type 2: where the bytes stand, without their length.
+    Bytes(Span),
+    /// Wire types 3 and 4: where the fields of the group stand.
+    Group(Span),
+    /// Wire type 5.
+    Fixed32(u32),
+}
+
+/// Reads the fields of a message one after the other.
+#[derive(Clone, Debug)]
+pub(crate) struct Reader<'b> {
+    bytes: &'b [u8],
+    at: usize,
+    end: usize,
+}
+
+impl<'b> Reader<'b> {
+    /// Over the part of `bytes` that holds a message.
+    pub(crate) fn new(bytes: &'b [u8], span: Span) -> Reader<'b> {
+        let end = (span.end as usize).min(bytes.len());
+        Reader { bytes, at: (span.start as usize).min(end), end }
+    }
+
+    /// The next field; `None` at the end of the message.
+    ///
+    /// # Errors
+    /// Truncated values, field number 0, wire types 6 and 7, groups that do
+    /// not end or nest deeper than [`MAX_DEPTH`].
+    pub(crate) fn next_record(&mut self) -> Result<Option<Record>, WireError> {
+        self.record(MAX_DEPTH)
+    }
+
+    /// The next number without a tag, as in a packed field; `None` at the end.
+    ///
+    /// # Errors
+    /// A number that is cut off or longer than ten bytes.
+    pub(crate) fn next_varint(&mut self) -> Result<Option<u64>, WireError> {
+        if self.at == self.end { Ok(None) } else { self.varint().map(Some) }
+    }
+
+    fn record(&mut self, depth: u32) -> Result<Option<Record>, WireError> {
+        if self.at == self.end {
+            return Ok(None);
+        }
+        let start = self.at;
+        let (number, wire_type) = self.tag()?;
+        let payload = match wire_type {
+            0 => Payload::Varint(self.varint()?),
+            1 => Payload::Fixed64(u64::from_le_bytes(self.fixed()?)),
+            2 => {
+                let at = self.at;
+                let length = self.varint()?;
+                let left = (self.end - self.at) as u64;
+                if length > left {
+                    return Err(self.error(at, "a length that reaches past the end"));
+                }
+                let from = self.at;
+                self.at += length as usize;
+                Payload::Bytes(span(from, self.at))
+            }
+            3 => Payload::Group(self.group(start, number, depth)?),
+            4 => return Err(self.error(start, "the end of a group that did not begin")),
+            5 => Payload::Fixed32(u32::from_le_bytes(self.fixed()?)),
+            _ => return Err(self.error(start, "a wire type that does not exist")),
+        };
+        Ok(Some(Record { number, payload, span: span(start, self.at) }))
+    }
+
+    /// Passes the fields of a group and its end.
+    fn group(&mut self, opening: usize, number: u32, depth: u32) -> Result<Span, WireError> {
+        let Some(depth) = depth.checked_sub(1) else {
+            return Err(self.error(opening, "groups that nest too deep"));
+        };
+        let from = self.at;
+        loop {
+            if self.at == self.end {
+                return Err(self.error(opening, "a group that does not end"));
+            }
+            let at = self.at;
+            let (closed, wire_type) = self.tag()?;
+            if wire_type == 4 {
+                if closed != number {
+                    return Err(self.error(at, "the end of another group"));
+                }
+                return Ok(span(from, at));
+            }
+            self.at = at;
+            self.record(depth)?;
+        }
+    }
+
+    fn tag(&mut self) -> Result<(u32, u32), WireError> {
+        let start = self.at;
+        let Ok(tag) = u32::try_from(self.varint()?) else {
+            return Err(self.error(start, "a field number that is too large"));
+        };
+        if tag >> 3 == 0 {
+            return Err(self.error(start, "field number 0"));
+        }
+        Ok((tag >> 3, tag & 7))
+    }
+
+    fn varint(&mut self) -> Result<u64, WireError> {
+        let start = self.at;
+        let mut value = 0;
+        for (index, &byte) in self.bytes[start..self.end].iter().take(10).enumerate() {
+            value |= u64::from(byte & 0x7f) << (7 * index);
+            if byte < 0x80 {
+                self.at = start + index + 1;
+                return Ok(value);
+            }
+        }
+        Err(self.error(start, "a number that does not end"))
+    }
+
+    fn fixed<const N: usize>(&mut self) -> Result<[u8; N], WireError> {
+        match self.bytes[self.at..self.end].first_chunk() {
+            Some(&chunk) => {
+                self.at += N;
+                Ok(chunk)
+            }
+            None => Err(self.error(self.at, "a number that is cut off")),
+        }
+    }
+
+    fn error(&self, offset: usize, message: &'static str) -> WireError {
+        WireError { offset: offset as u32, message }
+    }
+}
+
+fn span(start: usize, end: usize) -> Span {
+    Span::new(start as u32, end as u32)
+}
+
+/// Appends fields to a message that is being serialised.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Writer {
+    bytes: Vec<u8>,
+}
+
+impl Writer {
+    /// The serialised message.
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
+    /// A number without a tag, as in a packed field.
+    pub(crate) fn raw_varint(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.bytes.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.bytes.push(value as u8);
+    }
+
+    /// Fields that are serialised already.
+    pub(crate) fn raw(&mut self, fields: &[u8]) {
+        self.bytes.extend_from_slice(fields);
+    }
+
+    fn tag(&mut self, number: u32, wire_type: u32) {
+        self.raw_varint(u64::from(number << 3 | wire_type));
+    }
+
+    /// An unsigned number, or a bool, or a number that is zigzag-encoded.
+    pub(crate) fn varint(&mut self, number: u32, value: u64) {
+        self.tag(number, 0);
+        self.raw_varint(value);
+    }
+
+    /// An `int32`, an `int64` or an enum: negative numbers take ten bytes.
+    pub(crate) fn int(&mut self, number: u32, value: impl Into<i64>) {
+        self.varint(number, value.into() as u64);
+    }
+
+    /// Eight bytes.
+    pub(crate) fn fixed64(&mut self, number: u32, value: u64) {
+        self.tag(number, 1);
+        self.raw(&value.to_le_bytes());
+    }
+
+    /// Four bytes.
+    pub(crate) fn fixed32(&mut self, number: u32, value: u32) {
+        self.tag(number, 5);
+        self.raw(&value.to_le_bytes());
+    }
+
+    /// A string or bytes.
+    pub(crate) fn bytes(&mut self, number: u32, value: impl AsRef<[u8]>) {
+        let value = value.as_ref();
+        self.tag(number, 2);
+        self.raw_varint(value.len() as u64);
+        self.raw(value);
+    }
+
+    /// A message, or the elements of a packed field, written by `fill`.
+    pub(crate) fn message(&mut self, number: u32, fill: impl FnOnce(&mut Writer)) {
+        self.tag(number, 2);
+        let start = self.bytes.len();
+        fill(self);
+        let mut prefix = Writer::default();
+        prefix.raw_varint((self.bytes.len() - start) as u64);
+        self.bytes.splice(start..start, prefix.bytes);
+    }
+
+    /// A group, or a message in delimited encoding, written by `fill`.
+    pub(crate) fn group(&mut self, number: u32, fill: impl FnOnce(&mut Writer)) {
+        self.tag(number, 3);
+        fill(self);
+        self.tag(number, 4);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn records(bytes: &[u8]) -> Result<Vec<Record>, WireError> {
+        let mut reader = Reader::new(bytes, Span::new(0, bytes.len() as u32));
+        let mut records = Vec::new();
+        while let Some(record) = reader.next_record()? {
+            records.push(record);
+        }
+        Ok(records)
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let mut writer = Writer::default();
+        writer.int(1, -1);
+        writer.varint(2, 300);
+        writer.fixed32(3, 7);
+        writer.fixed64(536_870_911, u64::MAX);
+        writer.bytes(5, "text");
+        writer.message(6, |inner| (0..200).for_each(|_| inner.raw_varint(1)));
+        writer.group(7, |inner| inner.group(7, |inner| inner.varint(1, 0)));
+        let bytes = writer.into_bytes();
+        let payloads: Vec<_> =
+            records(&bytes).unwrap().into_iter().map(|record| record.payload).collect();
+        assert_eq!(payloads[0], Payload::Varint(u64::MAX));
+        assert_eq!(payloads[1], Payload::Varint(300));
+        assert_eq!(payloads[2], Payload::Fixed32(7));
+        assert_eq!(payloads[3], Payload::Fixed64(u64::MAX));
+        let Payload::Bytes(text) = payloads[4] else { panic!("bytes") };
+        assert_eq!(text.of(&bytes), b"text");
+        let Payload::Bytes(packed) = payloads[5] else { panic!("packed") };
+        let mut reader = Reader::new(&bytes, packed);
+        let mut sum = 0;
+        while let Some(value) = reader.next_varint().unwrap() {
+            sum += value;
+        }
+        assert_eq!(sum, 200);
+        let Payload::Group(group) = payloads[6] else { panic!("group") };
+        assert_eq!(group.of(&bytes), [0x3b, 0x08, 0, 0x3c]);
+    }
+
+    #[test]
+    fn malformed_bytes_are_refused_with_their_offset() {
+        let cases: [(&[u8], u32); 10] = [
+            (&[0x08], 1),
+            (&[0x08, 0x80], 1),
+            (&[0x08, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1], 1),
+            (&[0x00, 0x00], 0),
+            (&[0x0a, 0x02, 0x00], 1),
+            (&[0x0d, 0x00, 0x00], 1),
+            (&[0x08, 0x00, 0x0c], 2),
+            (&[0x0b, 0x08, 0x00], 0),
+            (&[0x0b, 0x14], 1),
+            (&[0x0f], 0),
+        ];
+        for (bytes, offset) in cases {
+            assert_eq!(records(bytes).map_err(|error| error.offset), Err(offset), "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn groups_nest_only_so_deep() {
+        let deep = |depth: usize| [vec![0x0b; depth], vec![0x0c; depth]].concat();
+        assert!(records(&deep(MAX_DEPTH as usize)).is_ok());
+        assert_eq!(
+            records(&deep(MAX_DEPTH as usize + 1)).unwrap_err().message,
+            "groups that nest too deep"
+        );
+        assert!(records(&deep(1_000_000)).is_err());
+    }
+}
