@@ -27,6 +27,7 @@ mod version;
 mod wellknown;
 mod wire;
 
+pub use annotation::{HttpBinding, Migration, PackageVersionStatus, Validation};
 pub use comments::{AttachedComments, Comment};
 pub use decl::{
     EnumDecl, EnumValueDecl, FieldDecl, FileDecl, ImportDecl, LocalProblem, MessageDecl,

@@ -658,6 +658,6 @@ impl Resolver<'_> {
     }
 }
 
-fn article(symbol: Symbol) -> &'static str {
+pub(crate) fn article(symbol: Symbol) -> &'static str {
     if symbol.noun().starts_with(['e', 'a']) { "an" } else { "a" }
 }

@@ -493,7 +493,10 @@ impl<'t> Interpreter<'t> {
         let linker = self.reader.names.linker;
         let (text, help) = match linker.resolve(self.file, parent, &name, Wanted::Any) {
             Ok(Symbol::Extension(id)) => return Some(id),
-            Ok(symbol) => (format!("`{name}` is a {}, not an option", symbol.noun()), None),
+            Ok(symbol) => {
+                let (article, noun) = (crate::link::article(symbol), symbol.noun());
+                (format!("`{name}` is {article} {noun}, not an option"), None)
+            }
             Err(reason) => linker.not_found(self.file, parent, &name, &reason),
         };
         let mut fault = Fault::new(span, text);

@@ -648,7 +648,8 @@ pub(crate) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> O
     if name.len() > 64 {
         return None;
     }
-    let allowed = (name.len() / 3).clamp(1, 3);
+    // Two short names are close whatever they are.
+    let allowed = (name.len() / 3).min(3);
     known
         .take(1000)
         .filter(|known| known.len().abs_diff(name.len()) <= allowed)
