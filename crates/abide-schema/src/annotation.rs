@@ -404,17 +404,17 @@ impl<'t> Element<'t> {
         let ours =
             options.field_of(POLICIES, "migration").and_then(|entry| entry.value.as_message());
         let theirs = options.any(MIGRATIONS).and_then(|entry| entry.value.as_message());
-        let kinds: [(&str, fn(&'t str) -> Migration<'t>); 4] = [
-            ("rename", Migration::Rename),
-            ("move_to_package", Migration::MoveToPackage),
-            ("oneof_promotion", Migration::PromoteToOneof),
-            ("promote_to_oneof", Migration::PromoteToOneof),
-        ];
         let mut migrations = Vec::new();
         for message in ours.into_iter().chain(theirs) {
-            for (name, kind) in kinds {
-                let text = options.text(message.get(options.tree, name));
-                migrations.extend(text.map(|(text, place)| (kind(text), place)));
+            for entry in &message.entries {
+                let Some((text, place)) = options.text(Some(entry)) else { continue };
+                let migration = match options.tree.field(entry.field).name() {
+                    "rename" => Migration::Rename(text),
+                    "move_to_package" => Migration::MoveToPackage(text),
+                    "oneof_promotion" | "promote_to_oneof" => Migration::PromoteToOneof(text),
+                    _ => continue,
+                };
+                migrations.push((migration, place));
             }
         }
         migrations

@@ -166,12 +166,13 @@ impl<'t> Encoder<'t, '_> {
             (RawOptions::Wire(span), _) => {
                 self.writer.bytes(number, span.of(self.file.decl().strings.text()));
             }
-            (_, Some(options)) => self.interpreted_options(number, options),
+            (_, Some(options)) => {
+                let kept = options.without_source_retention(self.tree);
+                self.writer.message(number, |writer| kept.write(self.tree, writer));
+            }
             (_, None) => {}
         }
     }
-
-    fn interpreted_options(&mut self, _number: u32, _options: &value::Message) {}
 
     fn message_type(&mut self, number: u32, it: Message<'t>) {
         let decl = it.decl();
