@@ -464,6 +464,19 @@ impl Linker<'_> {
         self.symbols.resolve(&scopes, name, wanted, &self.visible[file.0 as usize])
     }
 
+    /// The innermost scope that could hold the first component of a name: a
+    /// message that declares it, or the file.
+    pub(crate) fn nearest_scope(&self, file: FileId, mut parent: Parent, first: &str) -> Parent {
+        while let Parent::Message(index) = parent {
+            let scope = Scope::Message(MessageId { file, index });
+            if self.symbols.all(scope, first).next().is_some() {
+                break;
+            }
+            parent = self.files[file.0 as usize].messages[index as usize].parent;
+        }
+        parent
+    }
+
     /// Why a name was not found at a place of a file, and what to do.
     pub(crate) fn not_found(
         &self,
@@ -567,14 +580,15 @@ struct Resolver<'a> {
 
 impl Resolver<'_> {
     fn field(&mut self, index: u32) -> FieldLink {
-        let field = &self.decl.fields[index as usize];
-        let place = |part| Place { file: self.file, span: self.decl.span(field.node, part) };
+        let decl = self.decl;
+        let field = &decl.fields[index as usize];
+        let file = self.file;
+        let place = |part| Place { file, span: decl.span(field.node, part) };
         let is_map_key = matches!(field.parent, Parent::Message(message)
             if self.decl.messages[message as usize].kind == MessageKind::MapEntry)
             && field.number == 1;
         // The entry itself stands nowhere, so its types point into the field.
         let type_place = place(if is_map_key { Part::Whole } else { Part::Type });
-        let extendee_place = place(Part::Extendee);
         let ty = match field.ty {
             TypeDecl::Scalar(scalar) => Type::Scalar(scalar),
             TypeDecl::Group(index) | TypeDecl::Map(index) => {
@@ -589,6 +603,7 @@ impl Resolver<'_> {
             }
         };
         let extendee = field.extendee.and_then(|name| {
+            let extendee_place = place(Part::Extendee);
             match self.resolve(field.parent, name, extendee_place) {
                 Some(Symbol::Message(id)) => Some(id),
                 Some(Symbol::Enum(_)) => {

@@ -461,11 +461,16 @@ impl<'t> Interpreter<'t> {
         span: Span,
         parent: Parent,
     ) -> Option<tree::Field<'t>> {
-        let scope = match parent {
+        // Nearly always no message declares the first component, so one answer
+        // holds for the whole file.
+        let name = span.of(self.reader.text);
+        let length = name.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
+        let first = Span::new(span.start, span.start + length as u32).str(self.reader.text);
+        let scope = match self.reader.names.linker.nearest_scope(self.file, parent, first) {
             Parent::File => u32::MAX,
             Parent::Message(index) => index,
         };
-        let key = (scope, span.of(self.reader.text));
+        let key = (scope, name);
         let id = match self.cache.get(&key) {
             Some(&id) => id,
             None => {

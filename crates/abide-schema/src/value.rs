@@ -261,9 +261,9 @@ impl Value {
 
     /// The value of a string field, from bytes that may not be UTF-8.
     fn string(bytes: Cow<'_, [u8]>) -> Value {
-        match String::from_utf8(bytes.into_owned()) {
+        match std::str::from_utf8(&bytes) {
             Ok(text) => Value::String(text.into()),
-            Err(error) => Value::Bytes(error.into_bytes().into()),
+            Err(_) => Value::Bytes(bytes.into()),
         }
     }
 }

@@ -2,6 +2,8 @@
 //! aggregate values of options. Source: `TextFormat::Parser` of protobuf, in
 //! the form in which protoc's `OptionInterpreter` uses it.
 
+use std::borrow::Cow;
+
 use abide_syntax::{
     Ast, KeyForm, Lexer, Span, TokenKind, ValueId, ValueKind, parse_float, parse_integer,
     unescape_all,
@@ -458,14 +460,17 @@ impl<'t, N: Names> Reader<'t, N> {
         if node.kind != ValueKind::String {
             return self.expected(node.span, field, "a string in quotes");
         }
-        let bytes = match unescape_all(self.text, node.span) {
-            Ok(bytes) => bytes,
-            Err(error) => return self.fail(Fault::new(error.span, error.message)),
+        let bytes = match plain_string(node.span.of(self.text)) {
+            Some(bytes) => Cow::Borrowed(bytes),
+            None => match unescape_all(self.text, node.span) {
+                Ok(bytes) => Cow::Owned(bytes),
+                Err(error) => return self.fail(Fault::new(error.span, error.message)),
+            },
         };
         if scalar == Scalar::Bytes {
             return Some(Value::Bytes(bytes.into()));
         }
-        let value = Value::string(bytes.into());
+        let value = Value::string(bytes);
         if matches!(value, Value::Bytes(_)) && field.features().utf8_validated {
             let text = format!("the string for `{}` is not valid UTF-8", field.name());
             return self.fail(Fault::new(node.span, text));
@@ -609,6 +614,14 @@ impl<'t, N: Names> Reader<'t, N> {
 /// The singular fields of a message that are set, each with its oneof and key.
 #[derive(Default)]
 struct Singulars(Vec<(FieldId, Option<u32>, Span)>);
+
+/// What stands between the quotes of a single literal without escapes.
+fn plain_string(raw: &[u8]) -> Option<&[u8]> {
+    let (quote, rest) = raw.split_first()?;
+    let (last, inner) = rest.split_last()?;
+    let plain = last == quote && memchr::memchr2(*quote, b'\\', inner).is_none();
+    plain.then_some(inner)
+}
 
 fn non_finite(word: &str) -> Option<f64> {
     match word {
