@@ -160,8 +160,10 @@ impl Reader {
     }
 
     fn unknown_key(&mut self, entry: &Entry<'_>, place: &str, known: &[&str]) {
-        let help = did_you_mean(entry.key, known.iter().copied())
-            .unwrap_or_else(|| format!("its keys are {}", listed(known)));
+        let help = did_you_mean(entry.key, known.iter().copied()).unwrap_or_else(|| match known {
+            [] => "it has no keys yet".to_owned(),
+            _ => format!("its keys are {}", listed(known, "and")),
+        });
         let message = format!("unknown key `{}` in {place}", entry.key);
         self.error(entry.key_span, message, Some(help));
     }
@@ -282,7 +284,7 @@ impl Reader {
         let found = words.iter().find(|(word, _)| *word == text).map(|&(_, value)| value);
         if found.is_none() {
             let known: Vec<&str> = words.iter().map(|&(word, _)| word).collect();
-            let message = format!("unknown word `{text}`, expected {}", listed(&known));
+            let message = format!("unknown word `{text}`, expected {}", listed(&known, "or"));
             self.error(at, message, did_you_mean(text, known.iter().copied()));
         }
         found
@@ -606,13 +608,14 @@ pub(crate) fn parse_date(text: &str) -> Option<Date> {
     (text.len() == 10).then(|| text.parse().ok())?
 }
 
-fn listed(words: &[&str]) -> String {
+/// Words for a sentence: "`a`, `b` or `c`".
+fn listed(words: &[&str], conjunction: &str) -> String {
     match words {
-        [] => "none".to_owned(),
+        [] => "nothing".to_owned(),
         [one] => format!("`{one}`"),
         [most @ .., last] => {
             let most: Vec<String> = most.iter().map(|word| format!("`{word}`")).collect();
-            format!("{} and `{last}`", most.join(", "))
+            format!("{} {conjunction} `{last}`", most.join(", "))
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use abide_schema::{Package, PackageVersion, Stability};
+use abide_schema::{PackageVersion, Stability};
 use abide_syntax::Span;
 use globset::{GlobBuilder, GlobMatcher};
 use jiff::civil::Date;
@@ -40,16 +40,16 @@ pub struct PackagePolicy {
     /// Folders that stand before the path of a package without being part of
     /// its name.
     pub folder_prefixes: Vec<String>,
-    /// Packages that need no version.
+    /// Packages outside of the scheme, which need no version.
     pub unversioned: Vec<Glob>,
     /// How many majors of one API may be alive.
     pub max_majors: Option<u32>,
 }
 
 impl PackagePolicy {
-    /// Whether the package may be without a version.
-    pub fn may_be_unversioned(&self, package: &str) -> bool {
-        self.unversioned.iter().any(|glob| glob.matches(package))
+    /// Whether the scheme holds for the package: `unversioned` does not name it.
+    pub fn concerns(&self, package: &str) -> bool {
+        !self.unversioned.iter().any(|glob| glob.matches(package))
     }
 
     /// Whether the name of a versioned package has the form that `pattern`
@@ -296,10 +296,5 @@ impl Policy {
             on |= layer.overrides.iter().any(|it| matches!(it.levels.of(rule), Some((Some(_), _))));
         }
         on
-    }
-
-    /// Whether the package needs a version in its name.
-    pub fn needs_version(&self, package: Package<'_>) -> bool {
-        !self.packages.may_be_unversioned(package.name())
     }
 }

@@ -12,6 +12,7 @@ use abide_schema::{File, PackageId, Place};
 use abide_syntax::{Ast, Comment, DeclKind, Lexer, Span, TokenKind, comments_between};
 use jiff::civil::Date;
 use memchr::memmem;
+use rayon::prelude::*;
 
 use crate::config::{did_you_mean, parse_date};
 use crate::finding::{Finding, Location, Severity};
@@ -79,11 +80,11 @@ impl Waiver {
 pub(crate) fn apply(context: &Context<'_>, findings: &mut Vec<Finding>) -> Waived {
     let mut waived = Waived { count: 0, findings: Vec::new() };
     let mut by_package: BTreeMap<PackageId, Vec<Waiver>> = BTreeMap::new();
-    for file in context.tree.files().filter(|file| file.is_judged()) {
-        let waivers = in_comments(file, &mut waived.findings);
-        if !waivers.is_empty() {
-            by_package.entry(file.package().id).or_default().extend(waivers);
-        }
+    let files: Vec<File<'_>> = context.tree.files().filter(|file| file.is_judged()).collect();
+    let found: Vec<_> = files.into_par_iter().with_min_len(16).filter_map(in_comments).collect();
+    for (file, waivers, defects) in found {
+        by_package.entry(file.package().id).or_default().extend(waivers);
+        waived.findings.extend(defects);
     }
     let holds = |until: Option<Date>| until.is_none_or(|until| context.as_of <= until);
     let mut used = vec![false; context.policy.waivers.len()];
@@ -193,14 +194,14 @@ fn state(what: &str, until: Option<Date>, as_of: Date, silent: bool) -> Option<D
 
 /// The waivers in the comments of a file. Only a file that holds a marker
 /// costs more than one search.
-fn in_comments(file: File<'_>, findings: &mut Vec<Finding>) -> Vec<Waiver> {
-    let mut waivers = Vec::new();
+fn in_comments(file: File<'_>) -> Option<(File<'_>, Vec<Waiver>, Vec<Finding>)> {
     let decl = file.decl();
-    let (Some(text), Some(ast)) = (decl.source_text(), decl.ast()) else { return waivers };
+    let (text, ast) = (decl.source_text()?, decl.ast()?);
     let marked = |marker: &str| memmem::find(text, marker.as_bytes()).is_some();
     if !marked(MARKER) && !marked(BUF_MARKER) {
-        return waivers;
+        return None;
     }
+    let (mut waivers, mut findings) = (Vec::new(), Vec::new());
     for (comment, token_end) in comments(text) {
         let covers = covered(ast, text, comment, token_end);
         for line in lines(text, comment.span) {
@@ -233,7 +234,7 @@ fn in_comments(file: File<'_>, findings: &mut Vec<Finding>) -> Vec<Waiver> {
             }
         }
     }
-    waivers
+    Some((file, waivers, findings))
 }
 
 /// Every comment of a text with the end of the token before it.

@@ -23,6 +23,10 @@ use abide_schema::{FileDecl, ProblemKind, SourceFile, Tree};
 use abide_syntax::{LineIndex, Position, Span};
 use jiff::civil::date;
 
+mod markers;
+
+use markers::{Expected, compare, markers};
+
 /// One fenced block.
 #[derive(Debug)]
 struct Block {
@@ -125,56 +129,6 @@ fn cases(page: &str) -> Vec<Case> {
     cases
 }
 
-/// A marker, or a finding in the same shape.
-#[derive(Debug)]
-struct Expected {
-    path: String,
-    line: u32,
-    column: u32,
-    /// `None` for `<-`, and for a span that goes on after its first line.
-    end: Option<u32>,
-    severity: String,
-    message: String,
-}
-
-impl Expected {
-    fn describe(&self) -> String {
-        let Expected { path, line, column, end, severity, message } = self;
-        let end = end.map_or_else(|| "…".to_owned(), |end| end.to_string());
-        format!("{path}:{line}:{column}-{end}: {severity}: {message}\n")
-    }
-}
-
-/// The markers of a text whose comments begin with `comment`.
-fn markers(path: &str, text: &str, comment: &str) -> Vec<Expected> {
-    let mut markers = Vec::new();
-    let mut last = 0;
-    for (line, number) in text.lines().zip(1..) {
-        let marker = line.trim_start().strip_prefix(comment).map(str::trim_start);
-        let Some(marker) = marker.filter(|it| it.starts_with('^') || it.starts_with("<-")) else {
-            last = number;
-            continue;
-        };
-        let indent = line.len() - line.trim_start().len();
-        let start = line.len() - marker.len();
-        let rest = marker.trim_start_matches("<-").trim_start_matches('^');
-        let (column, end) = match marker.starts_with('^') {
-            true => (start, Some((line.len() - rest.len()) as u32 + 1)),
-            false => (indent, None),
-        };
-        let (severity, message) = rest.split_once(':').expect("a marker is `severity: message`");
-        markers.push(Expected {
-            path: path.to_owned(),
-            line: last,
-            column: column as u32 + 1,
-            end,
-            severity: severity.trim().to_owned(),
-            message: message.trim().to_owned(),
-        });
-    }
-    markers
-}
-
 /// The files that examples may import without showing them.
 fn imports() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/imports");
@@ -238,14 +192,6 @@ fn reported(tree: &Tree, case: &Case, report: &Report) -> Vec<Expected> {
     each.collect()
 }
 
-fn matches(marker: &Expected, finding: &Expected) -> bool {
-    marker.path == finding.path
-        && (marker.line, marker.column) == (finding.line, finding.column)
-        && (marker.end.is_none() || finding.end.is_none() || marker.end == finding.end)
-        && marker.severity == finding.severity
-        && finding.message.contains(&marker.message)
-}
-
 /// Judges a case: the rules that reported, or what is marked and not reported
 /// and the reverse.
 fn judge(case: &Case, imports: &[(String, String)]) -> Result<Vec<&'static str>, String> {
@@ -264,17 +210,7 @@ fn judge(case: &Case, imports: &[(String, String)]) -> Result<Vec<&'static str>,
     for block in case.files.iter().filter(|it| !it.old) {
         expected.extend(markers(&block.path(), &block.text, "//"));
     }
-    let mut found = reported(&new, case, &report);
-    let mut complaints = String::new();
-    for marker in expected {
-        match found.iter().position(|finding| matches(&marker, finding)) {
-            Some(at) => drop(found.remove(at)),
-            None => complaints += &format!("  not reported: {}", marker.describe()),
-        }
-    }
-    for finding in found {
-        complaints += &format!("  not marked:   {}", finding.describe());
-    }
+    let complaints = compare(expected, reported(&new, case, &report));
     if complaints.is_empty() {
         Ok(report.findings.iter().map(|it| it.rule).collect())
     } else {

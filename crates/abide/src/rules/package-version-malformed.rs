@@ -19,37 +19,28 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
     let name = package.name();
     let packages = &context.policy.packages;
-    let Some(place) = package_place(package) else { return };
+    let Some(place) = package_place(package).filter(|_| packages.concerns(name)) else { return };
     let Some(version) = package.version() else {
         let last = name.rsplit('.').next().unwrap_or(name);
-        if version_like(last) && context.policy.needs_version(package) {
-            sink.report(
-                place,
-                name,
-                name,
-                format!("package `{name}` ends with `{last}`, which is no version"),
-            )
-            .help("write it as `v3`, `v3alpha`, `v3alpha1`, `v3beta1` or `v3p1beta1`");
+        if version_like(last) {
+            let message = format!("package `{name}` ends with `{last}`, which is no version");
+            sink.report(place, name, name, message)
+                .help("write it as `v3`, `v3alpha`, `v3alpha1`, `v3beta1` or `v3p1beta1`");
         }
         return;
     };
     if !packages.allows(version.stability) {
-        let allowed: Vec<String> = packages.stabilities.iter().map(ToString::to_string).collect();
+        let stability = version.stability;
         let message = format!(
-            "the version of package `{name}` is {}, which the policy does not allow",
-            version.stability
+            "the version of package `{name}` is {stability}, which the policy does not allow"
         );
+        let allowed: Vec<String> = packages.stabilities.iter().map(ToString::to_string).collect();
         sink.report(place, name, name, message)
-            .help(format!("its version may be {}", allowed.join(" or ")));
+            .help(format!("its version may be {}", allowed.join(" or ")))
+            .fact("stability");
     }
-    if let Some(pattern) = &packages.pattern
-        && !packages.has_form(name)
-    {
-        sink.report(
-            place,
-            name,
-            name,
-            format!("the name of package `{name}` does not have the form `{}`", pattern.text()),
-        );
+    if let Some(pattern) = packages.pattern.as_ref().filter(|_| !packages.has_form(name)) {
+        let message = format!("package `{name}` does not have the form `{}`", pattern.text());
+        sink.report(place, name, name, message).fact("form");
     }
 }

@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
     let name = package.name();
-    if package.version().is_some() || !context.policy.needs_version(package) {
+    if package.version().is_some() || !context.policy.packages.concerns(name) {
         return;
     }
     let judged = package.files().filter(|file| file.is_judged());

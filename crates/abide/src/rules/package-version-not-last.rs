@@ -15,13 +15,12 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Package(check),
 };
 
-fn check<'t>(_: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
+fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
     let (name, Some(version)) = (package.name(), package.version()) else { return };
     let components: Vec<&str> = name.split('.').collect();
-    let Some(place) = package_place(package).filter(|_| version.position + 1 < components.len())
-    else {
-        return;
-    };
+    let misplaced = version.position + 1 < components.len();
+    let concerned = misplaced && context.policy.packages.concerns(name);
+    let Some(place) = package_place(package).filter(|_| concerned) else { return };
     let (before, behind) = (&components[..version.position], &components[version.position + 1..]);
     let moved = format!("{}.{}.{}", before.join("."), behind.join("."), version.text);
     sink.report(place, name, name, format!("the version of package `{name}` is not at its end"))

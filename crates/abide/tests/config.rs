@@ -1,0 +1,90 @@
+//! Every defect of an `abide.toml` is reported, at its place.
+#![allow(clippy::disallowed_methods, reason = "the test reads its own fixtures")]
+
+use std::path::Path;
+
+use abide::{Config, Preset, RULES, Severity};
+use abide_syntax::LineIndex;
+
+mod markers;
+
+use markers::{Expected, compare, markers};
+
+#[test]
+fn fixtures_report_what_they_mark() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/config");
+    let mut complaints = String::new();
+    let mut marked = 0;
+    for entry in std::fs::read_dir(folder).expect("the folder is readable") {
+        let path = entry.expect("the folder is readable").path();
+        if path.extension().is_none_or(|it| it != "toml") {
+            continue;
+        }
+        let name = path.file_name().expect("it is a file").to_string_lossy().into_owned();
+        let text = std::fs::read_to_string(&path).expect("the file is readable");
+        let lines = LineIndex::new(text.as_bytes());
+        let errors = Config::parse(&text, None).err().unwrap_or_default();
+        let found = errors.into_iter().map(|error| {
+            let start = lines.position(text.as_bytes(), error.span.start);
+            let end = lines.position(text.as_bytes(), error.span.end);
+            let help = error.help.map(|help| format!(" ({help})")).unwrap_or_default();
+            Expected {
+                path: name.clone(),
+                line: start.line,
+                column: start.column,
+                // An empty span is marked by one caret.
+                end: (start.line == end.line).then_some(end.column.max(start.column + 1)),
+                severity: "error".to_owned(),
+                message: error.message + &help,
+            }
+        });
+        let expected = markers(&name, &text, "#");
+        marked += expected.len();
+        complaints += &compare(expected, found.collect());
+    }
+    assert!(complaints.is_empty() && marked > 0, "{marked} markers\n{complaints}");
+}
+
+#[test]
+fn presets_are_configurations_without_defects() {
+    for preset in Preset::ALL {
+        Config::parse(preset.text(), Some(*preset)).unwrap_or_else(|it| panic!("{it:?}"));
+        assert_eq!(Preset::find(preset.name()), Some(*preset));
+    }
+}
+
+#[test]
+fn later_and_narrower_severities_win() {
+    let text = r#"
+        [rules]
+        layout = "note"
+        major-gap = "off"
+
+        [[override]]
+        packages = ["acme.*"]
+        stability = "alpha"
+        rules = { layout = "warning", major-gap = "error" }
+
+        [[override]]
+        packages = "acme.old.*"
+        rules = { package-spread = "off" }
+    "#;
+    let policy = Config::parse(text, None).expect("it is well-formed").policy;
+    let of = |rule: &str, package: &str| {
+        let rule = RULES.iter().find(|it| it.id == rule).expect("the rule exists");
+        policy.severity(rule, package)
+    };
+    let spread = |package| of("package-spread", package).0;
+    assert_eq!(spread("acme.user.v1"), Some(Severity::Note));
+    assert_eq!(spread("acme.user.v1alpha"), Some(Severity::Warning));
+    assert_eq!(spread("acme.old.user.v1alpha"), None);
+    let (severity, reason) = of("major-gap", "acme.user.v1alpha");
+    assert_eq!(severity, Some(Severity::Error));
+    let reason = reason.expect("an override decided");
+    assert_eq!(reason, "the `[[override]]` of alpha in `acme.*` in `abide.toml`");
+    assert_eq!(
+        of("major-gap", "acme.user.v1"),
+        (None, Some("`[rules] major-gap` in `abide.toml`".to_owned()))
+    );
+    assert_eq!(of("import-not-found", "acme.user.v1"), (Some(Severity::Error), None));
+}
