@@ -8,13 +8,15 @@ use std::collections::VecDeque;
 
 use abide_syntax::{ImportKind, Span};
 use fixedbitset::FixedBitSet;
-use petgraph::algo::kosaraju_scc;
+use petgraph::algo::{kosaraju_scc, toposort};
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::{EdgeFiltered, EdgeRef};
 use rayon::prelude::*;
 
-use crate::decl::Part;
-use crate::ids::{EnumId, EnumValueId, FileId, MessageId, MethodId, OneofId, PackageId, ServiceId};
+use crate::decl::{MessageKind, Parent, Part};
+use crate::ids::{
+    EnumId, EnumValueId, FieldId, FileId, MessageId, MethodId, OneofId, PackageId, ServiceId,
+};
 use crate::problem::Place;
 use crate::tree::{
     Element, Enum, EnumValue, Field, File, Import, Message, Method, Oneof, Package, Service, Tree,
@@ -184,27 +186,28 @@ fn for_each_use<'t>(file: File<'t>, visit: &mut impl FnMut(Use<'t>)) {
 }
 
 fn for_each_type<'t>(file: File<'t>, visit: &mut impl FnMut(Use<'t>)) {
-    for field in file.all_fields() {
-        let user = Element::Field(field);
-        if let Some(extendee) = field.extendee() {
-            let target = Element::Message(extendee);
+    let (tree, id) = (file.tree, file.id);
+    let linked = tree.linked(id);
+    for ((decl, link), index) in linked.decl.fields.iter().zip(&linked.fields).zip(0..) {
+        let user = Element::Field(tree.field(FieldId { file: id, index }));
+        if let Some(extendee) = link.extendee {
+            let target = Element::Message(tree.message(extendee));
             visit(Use::Type { user, part: Part::Extendee, target });
         }
-        // The type of a map is that of its values; its entry only stands for it.
-        let ty = match field.ty() {
-            Type::Message(id) if id.file == file.id => {
-                let entry = field.tree.message(id);
-                if !entry.is_map_entry() {
-                    continue;
-                }
-                entry.field_numbered(2).map_or(Type::Unresolved, Field::ty)
+        let is_entry =
+            |message: u32| linked.decl.messages[message as usize].kind == MessageKind::MapEntry;
+        let ty = match link.ty {
+            Type::Scalar(_) | Type::Unresolved => continue,
+            // A map stands for its entry: its type is that of the values.
+            Type::Message(entry) if entry.file == id && is_entry(entry.index) => {
+                tree.message(entry).field_numbered(2).map_or(Type::Unresolved, Field::ty)
             }
-            _ if field.parent().is_some_and(Message::is_map_entry) => continue,
+            _ if matches!(decl.parent, Parent::Message(message) if is_entry(message)) => continue,
             ty => ty,
         };
         let target = match ty {
-            Type::Message(id) => Element::Message(file.tree.message(id)),
-            Type::Enum(id) => Element::Enum(file.tree.enumeration(id)),
+            Type::Message(id) => Element::Message(tree.message(id)),
+            Type::Enum(id) => Element::Enum(tree.enumeration(id)),
             Type::Scalar(_) | Type::Unresolved => continue,
         };
         visit(Use::Type { user, part: Part::Type, target });
@@ -286,6 +289,9 @@ pub struct Graph<'t> {
     tree: &'t Tree,
     /// Nodes are files, by their ids.
     files: DiGraph<(), Counts>,
+    /// The files, each behind those that it depends on; `None` where files
+    /// depend on each other in a circle, which the language forbids.
+    order: Option<Vec<NodeIndex>>,
     /// Nodes are packages, by their ids.
     packages: DiGraph<PackageId, PackageEdge>,
 }
@@ -355,7 +361,11 @@ impl Tree {
         for (from, to, edge) in edges.into_iter().rev() {
             packages.add_edge(node(from.0), node(to.0), edge);
         }
-        Graph { tree: self, files, packages }
+        let order = toposort(&files, None).ok().map(|mut order| {
+            order.reverse();
+            order
+        });
+        Graph { tree: self, files, order, packages }
     }
 }
 
@@ -535,12 +545,18 @@ impl<'t> Graph<'t> {
         let passes = |file: NodeIndex| {
             through[self.tree.linked(FileId(file.index() as u32)).package.0 as usize]
         };
-        let onward = EdgeFiltered::from_fn(&self.files, |edge| {
-            edge.weight().any(levels) && passes(edge.target())
-        });
         // What a component reaches is known before anyone who reaches it asks:
         // components come in reverse topological order.
-        let members_of = kosaraju_scc(&onward);
+        let circles: Vec<Vec<NodeIndex>>;
+        let members_of: Vec<&[NodeIndex]> = match &self.order {
+            Some(order) => order.chunks(1).collect(),
+            None => {
+                circles = kosaraju_scc(&EdgeFiltered::from_fn(&self.files, |edge| {
+                    edge.weight().any(levels) && passes(edge.target())
+                }));
+                circles.iter().map(Vec::as_slice).collect()
+            }
+        };
         let component_of = components(&members_of, self.files.node_count());
         let mut sets: Vec<FixedBitSet> = Vec::with_capacity(members_of.len());
         for (component, members) in members_of.iter().enumerate() {
@@ -654,10 +670,10 @@ impl<'t> Graph<'t> {
 }
 
 /// The component of each node.
-fn components(members_of: &[Vec<NodeIndex>], nodes: usize) -> Vec<usize> {
+fn components(members_of: &[impl AsRef<[NodeIndex]>], nodes: usize) -> Vec<usize> {
     let mut component_of = vec![0; nodes];
     for (component, members) in members_of.iter().enumerate() {
-        for member in members {
+        for member in members.as_ref() {
             component_of[member.index()] = component;
         }
     }
@@ -714,6 +730,9 @@ impl<'t> Reach<'_, 't> {
         targets: &FixedBitSet,
     ) -> Vec<(Package<'t>, Vec<Step<'t>>)> {
         let tree = self.graph.tree;
+        if targets.is_clear() {
+            return Vec::new();
+        }
         let mut came: Vec<Option<FileId>> = vec![None; tree.files.len()];
         let mut queue: VecDeque<FileId> = files.map(|file| file.id).collect();
         for &file in &queue {

@@ -85,9 +85,9 @@ pub(crate) fn unversioned_reach<'g, 't>(context: &'g Context<'t>) -> Reach<'g, '
 }
 
 /// A set of packages, as the graph takes it.
-pub(crate) fn set<'a, 't: 'a>(
+pub(crate) fn set<'t>(
     context: &Context<'t>,
-    packages: impl Iterator<Item = &'a Package<'t>>,
+    packages: impl Iterator<Item = Package<'t>>,
 ) -> FixedBitSet {
     let mut set = FixedBitSet::with_capacity(context.tree.packages().len());
     set.extend(packages.map(|package| package.id.0 as usize));
@@ -102,13 +102,11 @@ pub(crate) fn depends_on_less(context: &Context<'_>, sink: &mut Sink, promised: 
         None => true,
         Some(stability) => stability >= promised && !package.is_judged(),
     });
+    let promises_less = |it: &Package<'_>| stability(*it).is_some_and(|it| it < promised);
+    let less = set(context, context.tree.packages().filter(promises_less));
     for package in context.tree.packages().filter(|it| stability(*it) == Some(promised)) {
         let mut targets = reach.packages(judged(package));
-        for other in context.tree.packages() {
-            if stability(other).is_none_or(|stability| stability >= promised) {
-                targets.remove(other.id.0 as usize);
-            }
-        }
+        targets.intersect_with(&less);
         for (target, path) in reach.paths(judged(package), &targets) {
             let Some(less) = stability(target) else { continue };
             let message = format!(

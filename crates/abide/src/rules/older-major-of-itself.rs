@@ -25,10 +25,10 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
         let Some(api) = apis.of(package) else { continue };
         let reached = reach.packages(judged(package));
         // One that also promises less is reported as that.
-        let older = apis.versions(api).iter().filter(|other| {
+        let older = apis.versions(api).iter().copied().filter(|other| {
             reached.contains(other.id.0 as usize)
-                && is_earlier_major(**other, package)
-                && stability(**other) >= stability(package)
+                && is_earlier_major(*other, package)
+                && stability(*other) >= stability(package)
         });
         for (other, path) in reach.paths(judged(package), &set(context, older)) {
             let message = format!(

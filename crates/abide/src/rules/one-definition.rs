@@ -63,16 +63,14 @@ fn several<'t>(
     apis: &Apis<'t>,
     seen: &FixedBitSet,
 ) -> Vec<Vec<Package<'t>>> {
-    let mut by_api: BTreeMap<usize, usize> = BTreeMap::new();
-    for package in context.tree.packages().filter(|it| seen.contains(it.id.0 as usize)) {
-        if let Some(api) = apis.of(package) {
-            *by_api.entry(api).or_default() += 1;
-        }
-    }
-    let several = by_api.into_iter().filter(|(_, count)| *count > 1);
+    let packages = seen.ones().map(|index| context.tree.package(PackageId(index as u32)));
+    let mut of_api: Vec<(usize, Package<'t>)> =
+        packages.filter_map(|package| Some((apis.of(package)?, package))).collect();
+    of_api.sort_unstable_by_key(|(api, _)| *api);
+    let several = of_api.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1);
     several
-        .map(|(api, _)| {
-            let versions = apis.versions(api).iter().copied();
+        .map(|group| {
+            let versions = apis.versions(group[0].0).iter().copied();
             versions.filter(|it| seen.contains(it.id.0 as usize)).collect()
         })
         .collect()
@@ -114,7 +112,7 @@ fn report<'t>(
     package: Package<'t>,
     versions: &[Package<'t>],
 ) {
-    let others = versions.iter().filter(|it| **it != package);
+    let others = versions.iter().copied().filter(|it| *it != package);
     let paths = reach.paths(judged(package), &set(context, others));
     let Some((first, _)) = paths.first().and_then(|(_, path)| path.split_first()) else { return };
     let names: Vec<String> = versions.iter().map(|it| format!("`{}`", it.name())).collect();
