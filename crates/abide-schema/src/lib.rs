@@ -19,6 +19,7 @@ mod lower;
 mod problem;
 mod symbol;
 mod tree;
+mod validate;
 pub mod value;
 mod version;
 mod wellknown;
