@@ -22,6 +22,7 @@ mod problem;
 mod source_info;
 mod symbol;
 mod tree;
+mod validate;
 pub mod value;
 mod version;
 mod wellknown;

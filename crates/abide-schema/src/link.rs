@@ -67,11 +67,15 @@ impl Tree {
             problems,
             known: crate::annotation::Known::default(),
         };
+        let mut broken: Vec<bool> = Vec::with_capacity(linked.len());
         for (file, found) in linked {
+            broken.push(found.iter().any(|problem| problem.kind.is_error()));
             tree.files.push(file);
             tree.problems.extend(found);
         }
         crate::options::interpret(&mut tree, &linker);
+        let found = crate::validate::validate(&tree, &linker, &broken);
+        tree.problems.extend(found);
         tree.problems
             .sort_by(|a, b| (a.place, a.kind, &a.message).cmp(&(b.place, b.kind, &b.message)));
         tree.problems.dedup();
@@ -340,40 +344,60 @@ fn visibility(
     (0..files.len())
         .into_par_iter()
         .map(|index| {
-            let mut seen = vec![FileId(index as u32)];
-            let mut pending: Vec<FileId> = imports[index].iter().flatten().copied().collect();
-            while let Some(file) = pending.pop() {
-                if seen.contains(&file) {
-                    continue;
-                }
-                seen.push(file);
-                let at = file.0 as usize;
-                let public = files[at]
-                    .imports
-                    .iter()
-                    .zip(&imports[at])
-                    .filter(|(import, _)| import.kind == ImportKind::Public);
-                pending.extend(public.filter_map(|(_, target)| *target));
+            let import = |wanted_option: bool| {
+                let kinds = files[index].imports.iter().map(|import| import.kind);
+                let wanted = kinds.map(move |kind| (kind == ImportKind::Option) == wanted_option);
+                let targets = wanted.zip(&imports[index]);
+                targets.filter_map(|(wanted, target)| target.filter(|_| wanted)).collect()
+            };
+            let mut seen = publicly(files, imports, import(false));
+            if !seen.contains(&FileId(index as u32)) {
+                seen.push(FileId(index as u32));
             }
             seen.sort_unstable();
+            let mut option_files = publicly(files, imports, import(true));
+            option_files.sort_unstable();
             let mut packages = vec![0; words];
-            for file in &seen {
+            for file in seen.iter().chain(&option_files) {
                 let mut node = Some(nodes[file.0 as usize]);
                 while let Some(at) = node {
                     packages[at.0 as usize / 64] |= 1 << (at.0 % 64);
                     node = symbols.package_parent(at);
                 }
             }
-            Visible { files: seen, packages }
+            Visible { files: seen, option_files, packages }
         })
         .collect()
+}
+
+/// The files and what they import publicly, in any number of steps.
+fn publicly(
+    files: &[Arc<FileDecl>],
+    imports: &[Vec<Option<FileId>>],
+    mut pending: Vec<FileId>,
+) -> Vec<FileId> {
+    let mut seen = Vec::with_capacity(pending.len() + 1);
+    while let Some(file) = pending.pop() {
+        if seen.contains(&file) {
+            continue;
+        }
+        seen.push(file);
+        let at = file.0 as usize;
+        let public = files[at]
+            .imports
+            .iter()
+            .zip(&imports[at])
+            .filter(|(import, _)| import.kind == ImportKind::Public);
+        pending.extend(public.filter_map(|(_, target)| *target));
+    }
+    seen
 }
 
 /// What resolving the names of a file needs.
 pub(crate) struct Linker<'a> {
     files: &'a [Arc<FileDecl>],
     nodes: &'a [PackageNode],
-    symbols: &'a Symbols<'a>,
+    pub(crate) symbols: &'a Symbols<'a>,
     visible: &'a [Visible],
 }
 
@@ -509,6 +533,18 @@ impl Linker<'_> {
         }
     }
 
+    /// Whether a file is in a package or in one below it.
+    pub(crate) fn is_in_package(&self, file: FileId, package: PackageNode) -> bool {
+        let mut node = Some(self.nodes[file.0 as usize]);
+        while let Some(at) = node {
+            if at == package {
+                return true;
+            }
+            node = self.symbols.package_parent(at);
+        }
+        false
+    }
+
     /// The full name of a symbol, for messages.
     pub(crate) fn full_name(&self, symbol: Symbol) -> String {
         let (file, parent, name) = match symbol {
@@ -595,7 +631,7 @@ impl Resolver<'_> {
                 Type::Message(MessageId { file: self.file, index })
             }
             TypeDecl::Named(name) | TypeDecl::GroupNamed(name) => {
-                match self.resolve(field.parent, name, type_place) {
+                match self.resolve(field.parent, name, type_place, Wanted::Type) {
                     Some(Symbol::Message(id)) => Type::Message(id),
                     Some(Symbol::Enum(id)) => Type::Enum(id),
                     _ => Type::Unresolved,
@@ -604,7 +640,7 @@ impl Resolver<'_> {
         };
         let extendee = field.extendee.and_then(|name| {
             let extendee_place = place(Part::Extendee);
-            match self.resolve(field.parent, name, extendee_place) {
+            match self.resolve(field.parent, name, extendee_place, Wanted::Any) {
                 Some(Symbol::Message(id)) => Some(id),
                 Some(Symbol::Enum(_)) => {
                     let message =
@@ -625,9 +661,20 @@ impl Resolver<'_> {
 
     fn method(&mut self, index: u32) -> MethodLink {
         let method = &self.decl.methods[index as usize];
+        let service = method.service as usize;
         let mut message = |name, part| {
             let place = Place { file: self.file, span: self.decl.span(method.node, part) };
-            match self.resolve(Parent::File, name, place) {
+            let text = self.decl.str(name);
+            // protoc looks for the name in the service first, where only
+            // methods are.
+            let methods = &self.decl.methods[self.decl.services[service].methods.range()];
+            if methods.iter().any(|other| self.decl.str(other.name) == text) {
+                let message = format!("`{text}` is a method of the same service, not a message");
+                let help = Some(format!("write it with its package, as in `.{text}`"));
+                self.problem(ProblemKind::MethodInvalid, place, message, help);
+                return None;
+            }
+            match self.resolve(Parent::File, name, place, Wanted::Any) {
                 Some(Symbol::Message(id)) => Some(id),
                 Some(Symbol::Enum(_)) => {
                     let text = format!("`{}` is an enum, not a message", self.decl.str(name));
@@ -642,9 +689,17 @@ impl Resolver<'_> {
         MethodLink { input, output, options: None }
     }
 
-    fn resolve(&mut self, parent: Parent, name: Name, place: Place) -> Option<Symbol> {
+    /// `wanted` is [`Wanted::Any`] where protoc does not pass over symbols
+    /// that are no types: an inner one then hides a type farther out.
+    fn resolve(
+        &mut self,
+        parent: Parent,
+        name: Name,
+        place: Place,
+        wanted: Wanted,
+    ) -> Option<Symbol> {
         let text = self.decl.str(name);
-        match self.linker.resolve(self.file, parent, text, Wanted::Type) {
+        match self.linker.resolve(self.file, parent, text, wanted) {
             Ok(symbol @ (Symbol::Message(_) | Symbol::Enum(_))) => {
                 if let Some(file) = symbol.file()
                     && self.used.last() != Some(&file)

@@ -70,7 +70,9 @@ impl FileDecl {
         let text = Arc::clone(decl.strings.text());
         let mut lower = Lower { ast: &ast, text: &text, decl };
         lower.file();
-        lower.decl
+        let mut decl = lower.decl;
+        crate::validate::syntax::check(&mut decl);
+        decl
     }
 }
 

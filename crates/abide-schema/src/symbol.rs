@@ -76,6 +76,8 @@ pub(crate) struct Symbols<'a> {
     names: FxHashMap<(Scope, &'a str), u32>,
     rows: Vec<Row>,
     packages: Vec<(PackageNode, &'a str)>,
+    /// The names that have more than one symbol.
+    repeated: Vec<(Scope, &'a str)>,
 }
 
 impl<'a> Symbols<'a> {
@@ -83,7 +85,7 @@ impl<'a> Symbols<'a> {
         let mut names = FxHashMap::default();
         names.reserve(capacity);
         let packages = vec![(PackageNode::ROOT, "")];
-        Symbols { names, rows: Vec::with_capacity(capacity), packages }
+        Symbols { names, rows: Vec::with_capacity(capacity), packages, repeated: Vec::new() }
     }
 
     /// The node of a package; it and its prefixes are added where they are
@@ -105,6 +107,24 @@ impl<'a> Symbols<'a> {
         node
     }
 
+    /// The names that have more than one symbol, in the order in which that
+    /// was found.
+    pub(crate) fn repeated(&self) -> &[(Scope, &'a str)] {
+        &self.repeated
+    }
+
+    /// The dotted name of a package.
+    pub(crate) fn package_name(&self, node: PackageNode) -> String {
+        let mut names = Vec::new();
+        let mut at = node;
+        while let Some(parent) = self.package_parent(at) {
+            names.push(self.packages[at.0 as usize].1);
+            at = parent;
+        }
+        names.reverse();
+        names.join(".")
+    }
+
     pub(crate) fn package_count(&self) -> usize {
         self.packages.len()
     }
@@ -123,6 +143,9 @@ impl<'a> Symbols<'a> {
             }
             std::collections::hash_map::Entry::Occupied(entry) => {
                 let mut at = *entry.get();
+                if self.rows[at as usize].next == END {
+                    self.repeated.push((scope, name));
+                }
                 while self.rows[at as usize].next != END {
                     at = self.rows[at as usize].next;
                 }
@@ -160,6 +183,9 @@ impl<'a> Symbols<'a> {
 pub(crate) struct Visible {
     /// Sorted.
     pub(crate) files: Vec<FileId>,
+    /// Those that `import option` adds: of them only extensions are visible.
+    /// Sorted.
+    pub(crate) option_files: Vec<FileId>,
     /// The packages of those files and their prefixes, as a bit set.
     pub(crate) packages: Vec<u64>,
 }
@@ -171,7 +197,11 @@ impl Visible {
                 .packages
                 .get(node.0 as usize / 64)
                 .is_some_and(|bits| bits >> (node.0 % 64) & 1 == 1),
-            _ => symbol.file().is_some_and(|file| self.files.binary_search(&file).is_ok()),
+            _ => symbol.file().is_some_and(|file| {
+                self.files.binary_search(&file).is_ok()
+                    || (matches!(symbol, Symbol::Extension(_))
+                        && self.option_files.binary_search(&file).is_ok())
+            }),
         }
     }
 }

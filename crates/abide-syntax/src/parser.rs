@@ -14,7 +14,7 @@ use crate::lexer::{Lexer, Token, TokenKind};
 use crate::span::Span;
 
 /// Messages and groups may nest this deep, as in protoc's parser.
-pub const MAX_MESSAGE_NESTING: u32 = 32;
+pub const MAX_MESSAGE_NESTING: u32 = 31;
 /// Braces and brackets inside the value of an option may nest this deep: what
 /// the protobuf runtimes read back by default.
 pub const MAX_VALUE_NESTING: u32 = 100;

@@ -1,0 +1,212 @@
+//! What protoc checks of files beyond their grammar and their names.
+//!
+//! Two parts: [`syntax`] looks at one file and knows its edition; the rest
+//! looks at the linked tree. The source of each check is protobuf's parser.cc
+//! and descriptor.cc, in what they refuse and in what they warn about.
+
+mod editions;
+mod enums;
+mod extensions;
+mod fields;
+mod imports;
+mod json;
+mod names;
+mod numbers;
+mod style;
+pub(crate) mod syntax;
+pub(crate) mod written;
+
+use abide_syntax::Span;
+use rayon::prelude::*;
+
+use crate::decl::{FileDecl, MessageKind, Node, Part, TypeDecl};
+use crate::ids::{FieldId, FileId, MessageId};
+use crate::link::Linker;
+use crate::problem::{Place, Problem, ProblemKind};
+use crate::tree::{Element, File, LinkedFile, Message, Tree};
+
+/// Checks every file of a linked tree. `broken` says of which files an error
+/// is known already. The problems come in the order of files.
+pub(crate) fn validate(tree: &Tree, linker: &Linker<'_>, broken: &[bool]) -> Vec<Problem> {
+    let checked: Vec<Checked> = (0..tree.files.len())
+        .into_par_iter()
+        .map(|index| {
+            let id = FileId(index as u32);
+            let linked = tree.linked(id);
+            let check = Check {
+                tree,
+                linker,
+                file: tree.file(id),
+                decl: &linked.decl,
+                linked,
+                extensions: Vec::new(),
+                problems: Vec::new(),
+            };
+            check.run(broken[index])
+        })
+        .collect();
+    let mut problems = names::across_files(tree, linker);
+    let mut extensions = Vec::new();
+    for file in checked {
+        problems.extend(file.problems);
+        extensions.extend(file.extensions);
+    }
+    extensions::numbers(tree, extensions, &mut problems);
+    problems
+}
+
+/// An extension of a message by its number.
+struct Extension {
+    extendee: MessageId,
+    number: i32,
+    field: FieldId,
+}
+
+/// What the checks of one file found.
+struct Checked {
+    problems: Vec<Problem>,
+    extensions: Vec<Extension>,
+}
+
+/// The checks of one file.
+struct Check<'a> {
+    tree: &'a Tree,
+    linker: &'a Linker<'a>,
+    file: File<'a>,
+    decl: &'a FileDecl,
+    linked: &'a LinkedFile,
+    extensions: Vec<Extension>,
+    problems: Vec<Problem>,
+}
+
+impl<'a> Check<'a> {
+    fn run(mut self, broken: bool) -> Checked {
+        self.editions();
+        self.imports();
+        self.package();
+        for message in self.file.all_messages() {
+            self.message_names(message);
+            self.message_numbers(message);
+            self.json_names(message);
+        }
+        for field in self.file.all_fields() {
+            self.field(field);
+        }
+        for item in self.file.all_enums() {
+            self.enumeration(item);
+        }
+        for service in self.file.services() {
+            self.method_names(service);
+            self.methods(service);
+        }
+        self.style();
+        let is_error = |problem: &Problem| problem.kind.is_error();
+        if !broken && !self.problems.iter().any(is_error) {
+            self.unused_imports();
+        }
+        Checked { problems: self.problems, extensions: self.extensions }
+    }
+
+    /// Adds a problem of an element; labels and help can be set on it.
+    fn report(
+        &mut self,
+        kind: ProblemKind,
+        element: Element<'a>,
+        span: Span,
+        message: impl Into<String>,
+    ) -> &mut Problem {
+        self.push(kind, span, message.into(), element.full_name())
+    }
+
+    /// Adds a problem of the file itself.
+    fn report_file(
+        &mut self,
+        kind: ProblemKind,
+        span: Span,
+        message: impl Into<String>,
+    ) -> &mut Problem {
+        self.push(kind, span, message.into(), self.decl.path.to_string())
+    }
+
+    fn push(
+        &mut self,
+        kind: ProblemKind,
+        span: Span,
+        message: String,
+        element: String,
+    ) -> &mut Problem {
+        self.problems.push(Problem {
+            kind,
+            place: Place { file: self.file.id, span },
+            message,
+            element: Some(element),
+            labels: Vec::new(),
+            help: None,
+        });
+        self.problems.last_mut().expect("a problem was just pushed")
+    }
+
+    fn place(&self, span: Span) -> Place {
+        Place { file: self.file.id, span }
+    }
+
+    fn span(&self, node: Node, part: Part) -> Span {
+        self.decl.span(node, part)
+    }
+
+    fn message_at(&self, index: u32) -> Message<'a> {
+        self.tree.message(MessageId { file: self.file.id, index })
+    }
+
+    /// Where the name of an element stands; what is synthesised stands where
+    /// the field does that it was made for.
+    fn name_span(&self, element: Element<'a>) -> Span {
+        let decl = self.decl;
+        let made_for = match element {
+            Element::Message(message) if message.decl().kind == MessageKind::MapEntry => {
+                let own = TypeDecl::Map(message.id.index);
+                decl.fields.iter().find(|field| field.ty == own)
+            }
+            Element::Oneof(oneof) if oneof.is_synthetic() => {
+                decl.fields.iter().find(|field| field.oneof == Some(oneof.id.index))
+            }
+            _ => None,
+        };
+        let node = made_for.map_or(element.node(), |field| field.node);
+        self.span(node, Part::Name)
+    }
+
+}
+
+/// `a` or `an`, as the word asks for.
+fn article(word: &str) -> &'static str {
+    if word.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" }
+}
+
+/// A few bits that tell names apart most of the time: whether any of `hashes`
+/// comes twice is then known without sorting.
+struct Seen([u64; 32]);
+
+impl Seen {
+    fn new() -> Seen {
+        Seen([0; 32])
+    }
+
+    /// Whether this hash may have been seen before.
+    fn insert(&mut self, hash: u64) -> bool {
+        // The upper bits of a multiplicative hash are the better ones.
+        let bit = (hash >> 53) as usize;
+        let word = &mut self.0[bit / 64];
+        let known = *word >> (bit % 64) & 1 == 1;
+        *word |= 1 << (bit % 64);
+        known
+    }
+}
+
+/// A hash of a name for [`Seen`] that passes over underscores and case, and so
+/// is the same for names that have one JSON name or one PascalCase.
+fn loose_hash(name: &str) -> u64 {
+    name.bytes().filter(|&byte| byte != b'_').fold(0, |hash: u64, byte| {
+        (hash ^ u64::from(byte | 0x20)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(5)
+    })
+}

@@ -1,0 +1,131 @@
+//! Features and visibility: what an edition allows where.
+
+use abide_syntax::{Span, Visibility};
+
+use crate::decl::{FileDecl, Part};
+use crate::edition::Edition;
+use crate::features::DefaultVisibility;
+use crate::lower::MAX_FIELD_NUMBER;
+use crate::problem::{Place, ProblemKind};
+use crate::tree::{Element, Message, Presence, Service};
+
+use super::imports::is_lite;
+use super::{Check, written};
+
+impl<'a> Check<'a> {
+    pub(super) fn editions(&mut self) {
+        let file: &'a FileDecl = self.decl;
+        if !file.edition.is_edition() {
+            self.features_before_editions();
+            return;
+        }
+        if self.linked.features.presence == Presence::LegacyRequired {
+            let mut place = Span::default();
+            written::features(file, file.options, |feature, _, span| {
+                if feature == b"field_presence" {
+                    place = span;
+                }
+            });
+            let text = "a file cannot make every field required";
+            let label = self.edition_label();
+            let problem = self.report_file(ProblemKind::FeatureInvalid, place, text);
+            problem.labels.extend(label);
+            problem.help = Some("set `field_presence` of the fields that are".to_owned());
+        }
+        if let Some(check) = written::setting(file, file.options, "java_string_check_utf8")
+            && check.is_true()
+        {
+            let text = "`java_string_check_utf8` does not exist in editions";
+            let label = self.edition_label();
+            let problem = self.report_file(ProblemKind::OptionInvalid, check.span, text);
+            problem.labels.extend(label);
+            problem.help = Some("set `features.(pb.java).utf8_validation`".to_owned());
+        }
+        if file.edition >= Edition::Edition2024 {
+            self.strict_visibility();
+        }
+    }
+
+    fn features_before_editions(&mut self) {
+        let file: &'a FileDecl = self.decl;
+        let Some(ast) = file.ast() else { return };
+        let text: &[u8] = file.strings.text();
+        for option in &ast.options {
+            let [first, ..] = ast.parts(option) else { continue };
+            if !first.extension && first.name.of(text) == b"features" {
+                let message = "only editions have features";
+                let label = self.edition_label();
+                let problem =
+                    self.report_file(ProblemKind::FeatureInvalid, option.span, message);
+                problem.labels.extend(label);
+                problem.help = Some("begin the file with `edition = \"2023\";`".to_owned());
+            }
+        }
+    }
+
+    fn edition_label(&self) -> Option<(Place, String)> {
+        let syntax = self.decl.syntax?;
+        let place = self.place(self.span(syntax.node, Part::Whole));
+        Some((place, "the language of the file".to_owned()))
+    }
+
+    /// Under `STRICT` nothing nested is exported, but for the enums of a local
+    /// message that has nothing else. Source: `SymbolChecker` of protobuf.
+    fn strict_visibility(&mut self) {
+        for element in self.file.elements() {
+            let (parent, visibility, features) = match element {
+                Element::Message(it) => (it.parent(), it.decl().visibility, it.features()),
+                Element::Enum(it) => (it.parent(), it.decl().visibility, it.features()),
+                _ => continue,
+            };
+            let Some(parent) = parent else { continue };
+            if visibility != Some(Visibility::Export)
+                || features.default_visibility != DefaultVisibility::Strict
+                || (matches!(element, Element::Enum(_)) && is_namespace(parent))
+            {
+                continue;
+            }
+            let span = self.span(element.node(), Part::Head);
+            let text = format!("the nested {} `{}` is exported", element.noun(), element.name());
+            self.report(ProblemKind::NameMisused, element, span, text).help =
+                Some("under `STRICT` visibility only the top level is; move it there".to_owned());
+        }
+    }
+
+    /// Request and response types that this file may not use.
+    pub(super) fn methods(&mut self, service: Service<'a>) {
+        let file: &'a FileDecl = self.decl;
+        for method in service.methods() {
+            for (message, part) in [(method.input(), Part::Input), (method.output(), Part::Output)]
+            {
+                if let Some(message) = message {
+                    self.visible_at(Element::Method(method), Element::Message(message), part);
+                }
+            }
+        }
+        let generic = ["cc_generic_services", "java_generic_services"];
+        if is_lite(file) && generic.iter().any(|name| written::flag(file, file.options, name)) {
+            let span = self.span(service.decl().node, Part::Name);
+            let text = format!("the lite file declares the generic service `{}`", service.name());
+            self.report(ProblemKind::MethodInvalid, Element::Service(service), span, text).help =
+                Some("remove `cc_generic_services` and `java_generic_services`".to_owned());
+        }
+    }
+}
+
+/// Whether a message is there only to hold enums: local, and every number
+/// reserved.
+fn is_namespace(message: Message<'_>) -> bool {
+    let local = match message.decl().visibility {
+        Some(visibility) => visibility == Visibility::Local,
+        None => matches!(
+            message.file().features().default_visibility,
+            DefaultVisibility::Strict | DefaultVisibility::LocalAll
+        ),
+    };
+    let all_reserved = match message.reserved_ranges() {
+        [range] => range.start == 1 && range.end == MAX_FIELD_NUMBER + 1,
+        _ => false,
+    };
+    message.parent().is_none() && local && all_reserved
+}

@@ -1,0 +1,226 @@
+//! Enums and their values.
+
+use crate::decl::{EnumDecl, FileDecl, Part};
+use crate::edition::Edition;
+use crate::features::Openness;
+use crate::problem::ProblemKind;
+use crate::tree::{Element, Enum, EnumValue};
+
+use super::numbers::{Range, holding};
+use super::{Check, Seen, loose_hash, written};
+
+impl<'a> Check<'a> {
+    pub(super) fn enumeration(&mut self, item: Enum<'a>) {
+        let file: &'a FileDecl = self.decl;
+        let decl = item.decl();
+        let element = Element::Enum(item);
+        let values = &file.values[decl.values.range()];
+        let Some(first) = item.values().next() else {
+            let span = self.span(decl.node, Part::Name);
+            let text = format!("the enum `{}` has no values", item.name());
+            self.report(ProblemKind::EnumInvalid, element, span, text).help =
+                Some("add a value with the number `0`".to_owned());
+            return;
+        };
+        if item.features().openness == Openness::Open && first.number() != 0 {
+            let span = self.span(first.decl().node, Part::Number);
+            let text = format!("the first value of the open enum `{}` is not `0`", item.name());
+            self.report(ProblemKind::EnumInvalid, Element::EnumValue(first), span, text).help =
+                Some("begin with a value that stands for `unspecified`".to_owned());
+        }
+        let ascending = values.windows(2).all(|pair| pair[0].number < pair[1].number);
+        let alias = written::setting(file, decl.options, "allow_alias");
+        let twice = !ascending && self.enum_numbers(item, alias.is_some_and(|it| it.is_true()));
+        if let Some(alias) = alias
+            && !(alias.is_true() && twice)
+        {
+            let text = if alias.is_true() {
+                format!("no two values of `{}` have one number", item.name())
+            } else {
+                "`allow_alias = false` has no effect".to_owned()
+            };
+            self.report(ProblemKind::EnumInvalid, element, alias.span, text).help =
+                Some("remove the option `allow_alias`".to_owned());
+        }
+        self.stripped_names(item);
+        self.enum_reserved(item, decl);
+    }
+
+    /// Whether two values have one number, which is a problem without aliases.
+    fn enum_numbers(&mut self, item: Enum<'a>, allow_alias: bool) -> bool {
+        let mut values: Vec<EnumValue<'a>> = item.values().collect();
+        values.sort_by_key(|value| value.number());
+        let mut twice = false;
+        for group in values.chunk_by(|a, b| a.number() == b.number()) {
+            twice |= group.len() > 1;
+            if allow_alias {
+                continue;
+            }
+            let first = group[0];
+            for &second in &group[1..] {
+                let span = self.span(second.decl().node, Part::Number);
+                let text = format!(
+                    "the values `{}` and `{}` have the same number `{}`",
+                    first.name(),
+                    second.name(),
+                    second.number()
+                );
+                let label = (
+                    self.place(self.span(first.decl().node, Part::Number)),
+                    format!("the value `{}`", first.name()),
+                );
+                let free = values
+                    .iter()
+                    .map(|value| i64::from(value.number()))
+                    .filter(|&number| number > i64::from(second.number()))
+                    .fold(i64::from(second.number()) + 1, |free, number| {
+                        if number == free { free + 1 } else { free }
+                    });
+                let problem = self.report(
+                    ProblemKind::NumberDuplicated,
+                    Element::EnumValue(second),
+                    span,
+                    text,
+                );
+                problem.labels.push(label);
+                problem.help = Some(format!(
+                    "the next free number is `{free}`; `option allow_alias = true;` lets values \
+                     share one"
+                ));
+            }
+        }
+        twice
+    }
+
+    /// Values whose names are the same once the name of the enum is taken off
+    /// and case and underscores do not count. Source:
+    /// `DescriptorBuilder::CheckEnumValueUniqueness`.
+    fn stripped_names(&mut self, item: Enum<'a>) {
+        let file: &'a FileDecl = self.decl;
+        let decl = item.decl();
+        let prefix: Vec<u8> = item
+            .name()
+            .bytes()
+            .filter(|&byte| byte != b'_')
+            .map(|byte| byte.to_ascii_lowercase())
+            .collect();
+        let mut seen = Seen::new();
+        let mut twice = false;
+        for value in &file.values[decl.values.range()] {
+            twice |= seen.insert(loose_hash(strip(file.str(value.name), &prefix)));
+        }
+        if !twice {
+            return;
+        }
+        let mut names: Vec<(String, EnumValue<'a>)> = item
+            .values()
+            .map(|value| (pascal_case(strip(value.name(), &prefix)), value))
+            .collect();
+        names.sort_by(|a, b| a.0.cmp(&b.0));
+        let legacy = decl_allows_conflicts(file, decl);
+        for group in names.chunk_by(|a, b| a.0 == b.0) {
+            let first = group[0].1;
+            for &(ref name, second) in &group[1..] {
+                if first.name() == second.name() || first.number() == second.number() {
+                    continue;
+                }
+                let kind = if legacy { ProblemKind::Warning } else { ProblemKind::EnumInvalid };
+                let span = self.span(second.decl().node, Part::Name);
+                let text = format!(
+                    "the values `{}` and `{}` are both `{name}` in generated code",
+                    first.name(),
+                    second.name()
+                );
+                let label = (
+                    self.place(self.span(first.decl().node, Part::Name)),
+                    format!("the value `{}`", first.name()),
+                );
+                let problem = self.report(kind, Element::EnumValue(second), span, text);
+                problem.labels.push(label);
+                problem.help = Some(
+                    "rename one of them: the name of the enum, underscores and case do not count"
+                        .to_owned(),
+                );
+            }
+        }
+    }
+
+    fn enum_reserved(&mut self, item: Enum<'a>, decl: &'a EnumDecl) {
+        let element = Element::Enum(item);
+        let ranges = item.reserved_ranges();
+        if !ranges.is_empty() {
+            for range in ranges.iter().filter(|range| range.start > range.end) {
+                let text = "the reserved range ends before it begins";
+                self.report(ProblemKind::RangeInvalid, element, range.span, text);
+            }
+            let mut sorted: Vec<Range<'a>> = ranges
+                .iter()
+                .filter(|range| range.start <= range.end)
+                .map(|range| Range { what: "reserved", range, last: range.end })
+                .collect();
+            self.overlaps(element, &mut sorted);
+            for value in item.values() {
+                let Some(range) = holding(&sorted, value.number()) else { continue };
+                let span = self.span(value.decl().node, Part::Number);
+                let text = format!(
+                    "the value `{}` uses the reserved number `{}`",
+                    value.name(),
+                    value.number()
+                );
+                let label = (self.place(range.range.span), "the reserved range".to_owned());
+                self.report(ProblemKind::ReservedUsed, Element::EnumValue(value), span, text)
+                    .labels
+                    .push(label);
+            }
+        }
+        let names = &self.decl.reserved_names[decl.reserved_names.range()];
+        if !names.is_empty() {
+            self.reserved_names(element, names, item.values().map(Element::EnumValue));
+        }
+    }
+}
+
+/// Whether protoc only warns of values that differ in form alone.
+fn decl_allows_conflicts(file: &FileDecl, decl: &EnumDecl) -> bool {
+    file.edition == Edition::Proto2
+        && written::flag(file, decl.options, "deprecated_legacy_json_field_conflicts")
+}
+
+/// The name of a value without the name of its enum in front, where something
+/// is left. Source: `PrefixRemover` of protobuf's descriptor.cc.
+fn strip<'n>(name: &'n str, prefix: &[u8]) -> &'n str {
+    let mut prefix = prefix.iter();
+    let mut wanted = prefix.next();
+    let mut rest = name.len();
+    for (at, byte) in name.bytes().enumerate() {
+        let Some(next) = wanted else {
+            rest = at;
+            break;
+        };
+        if byte != b'_' {
+            if byte.to_ascii_lowercase() != *next {
+                return name;
+            }
+            wanted = prefix.next();
+        }
+    }
+    let stripped = name[rest..].trim_start_matches('_');
+    if wanted.is_some() || stripped.is_empty() { name } else { stripped }
+}
+
+/// Source: `EnumValueToPascalCase` of protobuf's descriptor.cc.
+fn pascal_case(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    let mut raise = true;
+    for character in name.chars() {
+        match character {
+            '_' => raise = true,
+            _ if raise => {
+                out.push(character.to_ascii_uppercase());
+                raise = false;
+            }
+            _ => out.push(character.to_ascii_lowercase()),
+        }
+    }
+    out
+}

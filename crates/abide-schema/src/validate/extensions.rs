@@ -1,0 +1,372 @@
+//! Extensions, and the ranges and declarations that allow them.
+
+use abide_syntax::{Ast, KeyForm, Label, ValueId, ValueKind, parse_integer, unescape_all};
+
+use crate::decl::{FileDecl, Part, RangeDecl, RawOptions};
+use crate::edition::Edition;
+use crate::lower::MAX_FIELD_NUMBER;
+use crate::problem::{Problem, ProblemKind};
+use crate::tree::{Element, Field, Message, Presence, Tree, Type, default_json_name};
+
+use super::names::Worlds;
+use super::numbers::{is_message_set, number_in};
+use super::{Check, Extension, written};
+
+/// The messages that proto3 may extend: those of options. Source:
+/// `AllowedCustomOptionExtendees` of protobuf's descriptor.cc.
+const OPTIONS: [&str; 9] = [
+    "EnumOptions",
+    "EnumValueOptions",
+    "ExtensionRangeOptions",
+    "FieldOptions",
+    "FileOptions",
+    "MessageOptions",
+    "MethodOptions",
+    "OneofOptions",
+    "ServiceOptions",
+];
+
+impl<'a> Check<'a> {
+    pub(super) fn extension(&mut self, field: Field<'a>) {
+        let decl = field.decl();
+        let element = Element::Field(field);
+        let name = field.name();
+        // Only a message set has numbers beyond the greatest of fields.
+        if decl.number <= 0 || (19_000..=19_999).contains(&decl.number) {
+            self.field_number(element, decl.number);
+        }
+        if field.features().presence == Presence::LegacyRequired {
+            let part = if decl.label.is_some() { Part::Label } else { Part::Name };
+            let span = self.span(decl.node, part);
+            let text = format!("the extension `{name}` is required");
+            self.report(ProblemKind::ExtensionInvalid, element, span, text).help =
+                Some("extensions are optional or repeated".to_owned());
+        }
+        let default = default_json_name(name);
+        if decl.json_name.as_deref().is_some_and(|json| json != default) {
+            let span = self.option_span(field, "json_name");
+            let text = format!("the extension `{name}` has a `json_name`");
+            self.report(ProblemKind::ExtensionInvalid, element, span, text).help =
+                Some("the JSON name of an extension is its full name in brackets".to_owned());
+        }
+        let Some(extendee) = field.extendee() else { return };
+        self.visible_at(element, Element::Message(extendee), Part::Extendee);
+        self.extensions.push(Extension {
+            extendee: extendee.id,
+            number: decl.number,
+            field: field.id,
+        });
+        let is_option = extendee.package().name() == "google.protobuf"
+            && extendee.parent().is_none()
+            && OPTIONS.contains(&extendee.name());
+        if self.decl.edition == Edition::Proto3 && !is_option {
+            let span = self.span(decl.node, Part::Extendee);
+            let text = format!("proto3 cannot extend `{}`", extendee.full_name());
+            self.report(ProblemKind::ExtensionInvalid, element, span, text).help =
+                Some("proto3 extends the messages of options only".to_owned());
+        }
+        if is_message_set(extendee) {
+            let optional_message = decl.label != Some(Label::Repeated)
+                && matches!(field.ty(), Type::Message(_) | Type::Unresolved)
+                && !field.features().delimited;
+            if !optional_message {
+                let span = self.span(decl.node, Part::Type);
+                let text = format!("the extension `{name}` of a message set is no optional message");
+                self.report(ProblemKind::ExtensionInvalid, element, span, text);
+            }
+        }
+        let Some(range) = extendee.extension_ranges().iter().find(|range| number_in(range, decl))
+        else {
+            self.outside(field, extendee);
+            return;
+        };
+        // protoc does not enforce the declarations of its own options.
+        let is_builtin = &*extendee.file().decl().path == crate::link::DESCRIPTOR_PROTO;
+        if range.options != RawOptions::None && !is_builtin {
+            self.declared(field, extendee, range);
+        }
+    }
+
+    fn outside(&mut self, field: Field<'a>, extendee: Message<'a>) {
+        let number = field.number();
+        let span = self.span(field.decl().node, Part::Number);
+        let text =
+            format!("`{number}` is no extension number of `{}`", extendee.full_name());
+        let ranges = extendee.extension_ranges();
+        let help = match ranges {
+            [] => format!("`{}` allows no extensions", extendee.name()),
+            [first, ..] => {
+                let last = first.end.saturating_sub(1);
+                let last = match last {
+                    last if last >= MAX_FIELD_NUMBER => "max".to_owned(),
+                    last => last.to_string(),
+                };
+                let more = if ranges.len() > 1 { " and more" } else { "" };
+                format!("`{}` allows `{} to {last}`{more}", extendee.name(), first.start)
+            }
+        };
+        let label = (extendee.place(Part::Name), format!("the message `{}`", extendee.name()));
+        let problem =
+            self.report(ProblemKind::ExtensionInvalid, Element::Field(field), span, text);
+        problem.labels.push(label);
+        problem.help = Some(help);
+    }
+
+    /// Whether an extension is as its extendee declares it.
+    fn declared(&mut self, field: Field<'a>, extendee: Message<'a>, range: &'a RangeDecl) {
+        let declarations = declarations(extendee.file().decl(), range.options);
+        let number = field.number();
+        let Some(declared) =
+            declarations.iter().find(|it| it.number == Some(i64::from(number)))
+        else {
+            let verified = written::setting(extendee.file().decl(), range.options, "verification")
+                .is_some_and(|it| it.value == b"DECLARATION");
+            if verified || !declarations.is_empty() {
+                let text = format!(
+                    "`{}` does not declare the extension number `{number}`",
+                    extendee.full_name()
+                );
+                self.mismatch(field, extendee, range, text);
+            }
+            return;
+        };
+        if declared.reserved {
+            let text =
+                format!("`{}` reserves the extension number `{number}`", extendee.full_name());
+            self.mismatch(field, extendee, range, text);
+            return;
+        }
+        if let Some(ty) = &declared.ty {
+            let actual = match field.ty() {
+                Type::Scalar(scalar) => scalar.keyword().to_owned(),
+                Type::Message(id) => format!(".{}", self.tree.message(id).full_name()),
+                Type::Enum(id) => format!(".{}", self.tree.enumeration(id).full_name()),
+                Type::Unresolved => return,
+            };
+            let wanted = if is_scalar(ty) || ty.starts_with('.') {
+                ty.clone()
+            } else {
+                format!(".{ty}")
+            };
+            if wanted != actual {
+                let text = format!(
+                    "the extension `{}` has the type `{actual}` and is declared as `{wanted}`",
+                    field.name()
+                );
+                self.mismatch(field, extendee, range, text);
+            }
+        }
+        if let Some(name) = &declared.full_name {
+            let actual = format!(".{}", field.full_name());
+            if *name != actual {
+                let text =
+                    format!("the extension number `{number}` is declared for `{name}`, not `{actual}`");
+                self.mismatch(field, extendee, range, text);
+            }
+        }
+        let repeated = field.decl().label == Some(Label::Repeated);
+        if declared.repeated != repeated {
+            let text = format!(
+                "the extension `{}` is declared as {}",
+                field.name(),
+                if declared.repeated { "repeated" } else { "not repeated" }
+            );
+            self.mismatch(field, extendee, range, text);
+        }
+    }
+
+    fn mismatch(
+        &mut self,
+        field: Field<'a>,
+        extendee: Message<'a>,
+        range: &'a RangeDecl,
+        text: String,
+    ) {
+        let span = self.span(field.decl().node, Part::Extendee);
+        let declared = crate::problem::Place { file: extendee.file().id, span: range.span };
+        let label = (self.place(self.span(field.decl().node, Part::Name)), "this one".to_owned());
+        let problem =
+            self.report(ProblemKind::ExtensionInvalid, Element::Field(field), span, text);
+        problem.labels.push(label);
+        problem.labels.push((declared, "the extension range".to_owned()));
+        problem.help = Some("ask the owner of the message for a declaration".to_owned());
+    }
+
+    /// The extension ranges of a message by themselves. Source:
+    /// `DescriptorBuilder::ValidateExtensionRangeOptions`.
+    pub(super) fn extension_ranges(&mut self, message: Message<'a>, ranges: &'a [RangeDecl]) {
+        let element = Element::Message(message);
+        let file: &'a FileDecl = self.decl;
+        if file.edition == Edition::Proto3
+            && let Some(first) = ranges.first()
+        {
+            let text = "proto3 has no extension ranges";
+            self.report(ProblemKind::RangeInvalid, element, first.span, text).help =
+                Some("remove them; proto3 extends the messages of options only".to_owned());
+        }
+        let max = if is_message_set(message) { i32::MAX } else { MAX_FIELD_NUMBER };
+        let mut names: Vec<String> = Vec::new();
+        for range in ranges {
+            if i64::from(range.end) > i64::from(max) + 1 {
+                let text = format!("the extension range reaches beyond {max}");
+                self.report(ProblemKind::RangeInvalid, element, range.span, text).help =
+                    Some("write `max`".to_owned());
+            }
+            if range.options == RawOptions::None {
+                continue;
+            }
+            let declared = declarations(file, range.options);
+            let unverified = written::setting(file, range.options, "verification")
+                .filter(|it| it.value == b"UNVERIFIED");
+            if let Some(unverified) = unverified
+                && !declared.is_empty()
+            {
+                let text = "an unverified extension range has declarations";
+                self.report(ProblemKind::RangeInvalid, element, unverified.span, text).help =
+                    Some("remove `verification` or the declarations".to_owned());
+                return;
+            }
+            self.declarations(element, range, &declared, &mut names);
+        }
+    }
+
+    fn declarations(
+        &mut self,
+        element: Element<'a>,
+        range: &'a RangeDecl,
+        declared: &[Declaration],
+        names: &mut Vec<String>,
+    ) {
+        let mut numbers: Vec<i64> = Vec::new();
+        for declaration in declared {
+            let number = declaration.number.unwrap_or_default();
+            let mut found: Vec<String> = Vec::new();
+            if !(i64::from(range.start)..i64::from(range.end)).contains(&number) {
+                found.push(format!("the declared number `{number}` is not in the extension range"));
+            }
+            if numbers.contains(&number) {
+                found.push(format!("the extension number `{number}` is declared twice"));
+            }
+            numbers.push(number);
+            match (&declaration.full_name, &declaration.ty) {
+                (Some(name), Some(ty)) => {
+                    if names.contains(name) {
+                        found.push(format!("the extension `{name}` is declared twice"));
+                    } else {
+                        names.push(name.clone());
+                        for symbol in [name, ty] {
+                            if !(is_full_name(symbol) || symbol == ty && is_scalar(ty)) {
+                                found.push(format!("`{symbol}` is no full name with a leading dot"));
+                            }
+                        }
+                    }
+                }
+                (None, None) if declaration.reserved => {}
+                _ => found.push(format!(
+                    "the declaration of `{number}` does not have both `full_name` and `type`"
+                )),
+            }
+            for text in found {
+                self.report(ProblemKind::RangeInvalid, element, range.span, text);
+            }
+        }
+    }
+}
+
+/// Two extensions of one message with one number: an error in one file, and a
+/// warning across files, as in `DescriptorBuilder::CrossLinkField`.
+pub(super) fn numbers(tree: &Tree, mut all: Vec<Extension>, problems: &mut Vec<Problem>) {
+    // Stable, so extensions with one number stay in the order of files.
+    all.sort_by_key(|extension| (extension.extendee, extension.number));
+    let mut worlds = Worlds::new(tree);
+    for group in all.chunk_by(|a, b| (a.extendee, a.number) == (b.extendee, b.number)) {
+        for (index, second) in group.iter().enumerate() {
+            let second = tree.field(second.field);
+            let first = group[..index]
+                .iter()
+                .map(|first| tree.field(first.field))
+                .find(|first| worlds.meet(first.id.file, second.id.file));
+            let Some(first) = first else { continue };
+            let (first, second) = worlds.in_order(Element::Field(first), Element::Field(second));
+            let same_file = first.file().id == second.file().id;
+            let Element::Field(field) = second else { continue };
+            let extendee = field.extendee().map(Message::full_name).unwrap_or_default();
+            problems.push(Problem {
+                kind: if same_file { ProblemKind::NumberDuplicated } else { ProblemKind::Warning },
+                place: second.place(Part::Number),
+                message: format!(
+                    "the extension number `{}` of `{extendee}` is used by `{}` too",
+                    field.number(),
+                    first.full_name()
+                ),
+                element: Some(second.full_name()),
+                labels: vec![(first.place(Part::Number), format!("`{}`", first.full_name()))],
+                help: Some("choose another number for one of them".to_owned()),
+            });
+        }
+    }
+}
+
+/// An entry of `declaration` of an extension range.
+#[derive(Default)]
+struct Declaration {
+    number: Option<i64>,
+    full_name: Option<String>,
+    ty: Option<String>,
+    reserved: bool,
+    repeated: bool,
+}
+
+fn declarations(decl: &FileDecl, options: RawOptions) -> Vec<Declaration> {
+    let Some(ast) = decl.ast() else { return Vec::new() };
+    let text: &[u8] = decl.strings.text();
+    written::options(decl, options)
+        .filter(|(option, _)| option.name.of(text) == b"declaration")
+        .map(|(option, _)| declaration(ast, text, option.value))
+        .collect()
+}
+
+fn declaration(ast: &Ast, text: &[u8], value: ValueId) -> Declaration {
+    let mut declaration = Declaration::default();
+    for field in ast.value_children(value) {
+        let ValueKind::Field { key, form: KeyForm::Field } = ast.values[field as usize].kind else {
+            continue;
+        };
+        let value = ast.values[field as usize + 1];
+        let string = || {
+            let bytes = unescape_all(text, value.span).unwrap_or_default();
+            (value.kind == ValueKind::String).then(|| String::from_utf8_lossy(&bytes).into_owned())
+        };
+        let is_true = value.span.of(text) == b"true";
+        match key.of(text) {
+            b"number" => {
+                declaration.number = match value.kind {
+                    ValueKind::Int { negative, digits } => parse_integer(digits.of(text))
+                        .and_then(|number| i64::try_from(number).ok())
+                        .map(|number| if negative { -number } else { number }),
+                    _ => None,
+                }
+            }
+            b"full_name" => declaration.full_name = string(),
+            b"type" => declaration.ty = string(),
+            b"reserved" => declaration.reserved = is_true,
+            b"repeated" => declaration.repeated = is_true,
+            _ => {}
+        }
+    }
+    declaration
+}
+
+/// Source: `IsNonMessageType` of protobuf's descriptor.cc.
+fn is_scalar(ty: &str) -> bool {
+    ty == "enum" || crate::decl::Scalar::from_keyword(ty).is_some()
+}
+
+fn is_full_name(name: &str) -> bool {
+    name.strip_prefix('.').is_some_and(|name| {
+        name.split('.').all(|part| {
+            !part.is_empty()
+                && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        })
+    })
+}

@@ -1,0 +1,365 @@
+//! Fields: types, labels, defaults and the options that depend on them.
+
+use abide_syntax::{DeclKind, Label, Span};
+
+use crate::decl::{FieldDecl, FileDecl, MessageKind, Parent, Part, RawOptions, Scalar, TypeDecl};
+use crate::edition::Edition;
+use crate::features::{DefaultVisibility, Openness};
+use crate::ids::FileId;
+use crate::problem::ProblemKind;
+use crate::tree::{Element, Enum, Field, Message, Presence, Type};
+
+use super::numbers::is_message_set;
+use super::{Check, written};
+
+impl<'a> Check<'a> {
+    pub(super) fn field(&mut self, field: Field<'a>) {
+        let decl = field.decl();
+        let entry = match decl.parent {
+            Parent::Message(index) if decl.extendee.is_none() => {
+                self.decl.messages[index as usize].kind == MessageKind::MapEntry
+            }
+            _ => false,
+        };
+        match field.ty() {
+            Type::Message(id) => {
+                self.visible(Element::Field(field), Element::Message(self.tree.message(id)));
+                let target = self.tree.linked(id.file).decl.messages[id.index as usize].kind;
+                if target == MessageKind::MapEntry {
+                    self.map_field(field, self.tree.message(id));
+                }
+            }
+            Type::Enum(id) => {
+                let ty = self.tree.enumeration(id);
+                self.visible(Element::Field(field), Element::Enum(ty));
+                self.enum_field(field, ty);
+            }
+            Type::Scalar(_) | Type::Unresolved => {}
+        }
+        if field.is_extension() {
+            self.extension(field);
+        } else if let Parent::Message(index) = decl.parent
+            && self.decl.messages[index as usize].options != RawOptions::None
+            && is_message_set(self.message_at(index))
+        {
+            let span = self.span(decl.node, Part::Name);
+            let text = format!("the message set holds a field `{}`", field.name());
+            self.report(ProblemKind::FieldInvalid, Element::Field(field), span, text).help =
+                Some("message sets have extensions only".to_owned());
+        }
+        if decl.default.is_some() {
+            self.default_value(field);
+        }
+        if decl.options != RawOptions::None && !entry {
+            self.field_options(field);
+            if self.decl.edition.is_edition() {
+                self.field_features(field);
+            }
+        }
+        if decl.json_name.as_deref().is_some_and(|name| name.contains('\0')) {
+            let span = self.option_span(field, "json_name");
+            let text = "the JSON name holds a null character";
+            self.report(ProblemKind::JsonName, Element::Field(field), span, text);
+        }
+    }
+
+    /// Where an option in the brackets of a field stands; its name where it
+    /// has no such option.
+    pub(super) fn option_span(&self, field: Field<'a>, name: &str) -> Span {
+        let fallback = self.span(field.decl().node, Part::Name);
+        let Some(ast) = self.decl.ast() else { return fallback };
+        let list = match ast.decls.get(field.decl().node.0 as usize).map(|decl| decl.kind) {
+            Some(DeclKind::Field(node)) => node.options,
+            Some(DeclKind::MapField(node)) => node.options,
+            _ => return fallback,
+        };
+        let text: &[u8] = self.decl.strings.text();
+        let options = ast.option_list(list);
+        let found = options.iter().find(|option| option.name.of(text) == name.as_bytes());
+        found.map_or(fallback, |option| option.span)
+    }
+
+    /// A type of another file that is local to that file. Source:
+    /// `Symbol::IsVisibleFrom` of protobuf's descriptor.cc.
+    pub(super) fn visible(&mut self, user: Element<'a>, ty: Element<'a>) {
+        let part = match user {
+            Element::Field(_) => Part::Type,
+            _ => Part::Input,
+        };
+        self.visible_at(user, ty, part);
+    }
+
+    pub(super) fn visible_at(&mut self, user: Element<'a>, ty: Element<'a>, part: Part) {
+        use abide_syntax::Visibility;
+        let file: FileId = ty.file().id;
+        if file == self.file.id || self.tree.linked(file).decl.edition < Edition::Edition2024 {
+            return;
+        }
+        let (keyword, features, nested) = match ty {
+            Element::Message(it) => (it.decl().visibility, it.features(), it.parent().is_some()),
+            Element::Enum(it) => (it.decl().visibility, it.features(), it.parent().is_some()),
+            _ => return,
+        };
+        let exported = match (keyword, features.default_visibility) {
+            (Some(Visibility::Export), _) | (None, DefaultVisibility::ExportAll) => true,
+            (None, DefaultVisibility::ExportTopLevel) => !nested,
+            (Some(Visibility::Local), _)
+            | (None, DefaultVisibility::LocalAll | DefaultVisibility::Strict) => false,
+        };
+        if exported {
+            return;
+        }
+        let span = self.span(user.node(), part);
+        let text = format!("`{}` is local to `{}`", ty.full_name(), ty.file().path());
+        let label = (ty.place(Part::Name), format!("the {} `{}`", ty.noun(), ty.name()));
+        let problem = self.report(ProblemKind::NameMisused, user, span, text);
+        problem.labels.push(label);
+        problem.help = Some(match keyword {
+            Some(_) => format!("write `export` instead of `local` before the {}", ty.noun()),
+            None => format!("write `export` before the {}", ty.noun()),
+        });
+    }
+
+    fn enum_field(&mut self, field: Field<'a>, ty: Enum<'a>) {
+        if ty.features().openness == Openness::Open {
+            return;
+        }
+        let place = ty.place(Part::Name);
+        let (text, help) = if self.decl.edition == Edition::Proto3 {
+            (
+                format!("the closed enum `{}` is used in a proto3 message", ty.full_name()),
+                "declare the enum in a proto3 file or make it open",
+            )
+        } else if self.decl.edition.is_edition()
+            && field.decl().label != Some(Label::Repeated)
+            && field.presence() == Presence::Implicit
+        {
+            (
+                format!(
+                    "the field `{}` without presence has the closed enum `{}` as its type",
+                    field.name(),
+                    ty.full_name()
+                ),
+                "give the field presence or open the enum",
+            )
+        } else {
+            return;
+        };
+        let span = self.span(field.decl().node, Part::Type);
+        let problem = self.report(ProblemKind::FieldInvalid, Element::Field(field), span, text);
+        problem.labels.push((place, format!("the enum `{}`", ty.name())));
+        problem.help = Some(help.to_owned());
+    }
+
+    /// Source: `DescriptorBuilder::ValidateMapEntry`.
+    fn map_field(&mut self, field: Field<'a>, entry: Message<'a>) {
+        let element = Element::Field(field);
+        let own = matches!(field.decl().ty, TypeDecl::Map(_));
+        let mut members = entry.fields();
+        let (Some(key), Some(value), true) = (members.next(), members.next(), own) else {
+            let span = self.span(field.decl().node, Part::Type);
+            let text = format!("`{}` is the entry of a map and no type", entry.name());
+            self.report(ProblemKind::FieldInvalid, element, span, text).help =
+                Some("declare a field of type `map<…, …>`".to_owned());
+            return;
+        };
+        let wrong = match key.ty() {
+            Type::Message(_) => Some("a message"),
+            Type::Enum(_) => Some("an enum"),
+            Type::Scalar(Scalar::Float | Scalar::Double) => Some("a floating-point number"),
+            Type::Scalar(Scalar::Bytes) => Some("`bytes`"),
+            Type::Scalar(_) | Type::Unresolved => None,
+        };
+        if let Some(wrong) = wrong {
+            let span = self.key_span(field);
+            let text = format!("the key of the map `{}` is {wrong}", field.name());
+            self.report(ProblemKind::FieldInvalid, element, span, text).help =
+                Some("keys are integers, `bool` or `string`".to_owned());
+        }
+        if let Type::Enum(id) = value.ty()
+            && let Some(first) = self.tree.enumeration(id).values().next()
+            && first.number() != 0
+        {
+            let span = self.span(field.decl().node, Part::Type);
+            let text = format!(
+                "the first value of `{}` is not `0`, which the values of a map need",
+                self.tree.enumeration(id).name()
+            );
+            let label = (first.place(Part::Number), format!("the value `{}`", first.name()));
+            self.report(ProblemKind::FieldInvalid, element, span, text).labels.push(label);
+        }
+    }
+
+    fn key_span(&self, field: Field<'a>) -> Span {
+        let node = field.decl().node;
+        match self.decl.ast().and_then(|ast| ast.decls.get(node.0 as usize)).map(|it| it.kind) {
+            Some(DeclKind::MapField(map)) => map.key,
+            _ => self.span(node, Part::Type),
+        }
+    }
+
+    fn default_value(&mut self, field: Field<'a>) {
+        let decl = field.decl();
+        let Some(value) = decl.default.as_deref() else { return };
+        let (text, help) = if self.decl.edition == Edition::Proto3 {
+            ("proto3 has no default values".to_owned(), Some("remove it"))
+        } else if decl.label == Some(Label::Repeated) {
+            let text = format!("the repeated field `{}` has a default value", field.name());
+            (text, Some("remove it"))
+        } else if self.decl.edition.is_edition() && field.presence() == Presence::Implicit {
+            let text = format!("the field `{}` without presence has a default value", field.name());
+            (text, Some("remove it or give the field presence"))
+        } else {
+            match field.ty() {
+                Type::Message(_) => {
+                    let text = format!("the message field `{}` has a default value", field.name());
+                    (text, Some("remove it"))
+                }
+                Type::Enum(id) => {
+                    let ty = self.tree.enumeration(id);
+                    if ty.values().any(|known| known.name() == value) {
+                        return;
+                    }
+                    (format!("the enum `{}` has no value `{value}`", ty.full_name()), None)
+                }
+                Type::Scalar(_) | Type::Unresolved => return,
+            }
+        };
+        let span = self.option_span(field, "default");
+        self.report(ProblemKind::DefaultInvalid, Element::Field(field), span, text).help =
+            help.map(str::to_owned);
+    }
+
+    fn field_options(&mut self, field: Field<'a>) {
+        let file: &'a FileDecl = self.decl;
+        let options = field.decl().options;
+        let mut found: Vec<(Span, String, &str)> = Vec::new();
+        let packable = is_packable(field);
+        if let Some(packed) = written::setting(file, options, "packed") {
+            if file.edition.is_edition() {
+                found.push((
+                    packed.span,
+                    "`packed` does not exist in editions".to_owned(),
+                    "set `features.repeated_field_encoding`",
+                ));
+            } else if packed.is_true() && !packable {
+                found.push((
+                    packed.span,
+                    format!("the field `{}` cannot be packed", field.name()),
+                    "only repeated numbers, booleans and enums can",
+                ));
+            }
+        }
+        let submessage = matches!(field.ty(), Type::Message(_) | Type::Unresolved)
+            && (field.is_map() || !field.features().delimited);
+        for name in ["lazy", "unverified_lazy"] {
+            let Some(lazy) = written::setting(file, options, name).filter(|it| it.is_true())
+            else {
+                continue;
+            };
+            if !submessage {
+                found.push((
+                    lazy.span,
+                    format!("`{name}` is set on `{}`, which is no message", field.name()),
+                    "remove it",
+                ));
+            } else if name == "unverified_lazy" && field.is_extension() {
+                let text = format!("`{name}` is set on the extension `{}`", field.name());
+                found.push((lazy.span, text, "remove it"));
+            }
+        }
+        if let Some(jstype) = written::setting(file, options, "jstype")
+            && jstype.value != b"JS_NORMAL"
+            && !matches!(
+                field.ty(),
+                Type::Scalar(
+                    Scalar::Int64
+                        | Scalar::Uint64
+                        | Scalar::Sint64
+                        | Scalar::Fixed64
+                        | Scalar::Sfixed64
+                )
+            )
+        {
+            let text = format!("`jstype` is set on `{}`, which has no 64 bits", field.name());
+            found.push((jstype.span, text, "it is for integers of 64 bits; remove it"));
+        }
+        if file.edition >= Edition::Edition2024
+            && let Some(ctype) = written::setting(file, options, "ctype")
+        {
+            found.push((
+                ctype.span,
+                "`ctype` does not exist since edition 2024".to_owned(),
+                "set `features.(pb.cpp).string_type`",
+            ));
+        }
+        for (span, text, help) in found {
+            self.report(ProblemKind::OptionInvalid, Element::Field(field), span, text).help =
+                Some(help.to_owned());
+        }
+    }
+
+    /// Features that a field sets itself and that do not fit it. Source:
+    /// `DescriptorBuilder::ValidateFieldFeatures`.
+    fn field_features(&mut self, field: Field<'a>) {
+        let file: &'a FileDecl = self.decl;
+        let decl: &'a FieldDecl = field.decl();
+        let repeated = decl.label == Some(Label::Repeated);
+        let is_message = matches!(field.ty(), Type::Message(_));
+        let unresolved = field.ty() == Type::Unresolved;
+        let is_string = |ty| ty == Type::Scalar(Scalar::String);
+        let mut found: Vec<(Span, String)> = Vec::new();
+        written::features(file, decl.options, |feature, value, span| {
+            let name = field.name();
+            let text = match feature {
+                b"field_presence" if decl.oneof.is_some() => {
+                    format!("the member `{name}` of a oneof sets its presence")
+                }
+                b"field_presence" if repeated => {
+                    format!("the repeated field `{name}` sets its presence")
+                }
+                b"field_presence" if field.is_extension() && value != b"LEGACY_REQUIRED" => {
+                    format!("the extension `{name}` sets its presence")
+                }
+                b"field_presence" if is_message && value == b"IMPLICIT" => {
+                    format!("the message field `{name}` cannot have implicit presence")
+                }
+                b"repeated_field_encoding" if !repeated => {
+                    format!("`{name}` is not repeated and sets how repeated values are encoded")
+                }
+                b"repeated_field_encoding" if value == b"PACKED" && !is_packable(field) => {
+                    format!("the field `{name}` cannot be packed")
+                }
+                b"utf8_validation"
+                    if !unresolved
+                        && !is_string(field.ty())
+                        && !field
+                            .message_type()
+                            .filter(|it| it.is_map_entry())
+                            .is_some_and(|it| it.fields().any(|field| is_string(field.ty()))) =>
+                {
+                    format!("`{name}` holds no string and sets how UTF-8 is checked")
+                }
+                b"message_encoding" if !unresolved && (!is_message || field.is_map()) => {
+                    format!("`{name}` is no message and sets how messages are encoded")
+                }
+                _ => return,
+            };
+            found.push((span, text));
+        });
+        for (span, text) in found {
+            self.report(ProblemKind::FeatureInvalid, Element::Field(field), span, text).help =
+                Some("remove the feature from this field".to_owned());
+        }
+    }
+}
+
+/// Source: `FieldDescriptor::is_packable`.
+fn is_packable(field: Field<'_>) -> bool {
+    field.decl().label == Some(Label::Repeated)
+        && match field.ty() {
+            Type::Scalar(scalar) => !matches!(scalar, Scalar::String | Scalar::Bytes),
+            Type::Message(_) => false,
+            Type::Enum(_) | Type::Unresolved => true,
+        }
+}

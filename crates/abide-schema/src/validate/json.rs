@@ -1,0 +1,107 @@
+//! JSON names of fields.
+
+use std::borrow::Cow;
+
+use crate::decl::{FileDecl, Part};
+use crate::problem::ProblemKind;
+use crate::tree::{Element, Field, Message, default_json_name};
+
+use super::{Check, Seen, loose_hash, written};
+
+impl<'a> Check<'a> {
+    /// Two fields with one JSON name. Source:
+    /// `DescriptorBuilder::CheckFieldJsonNameUniqueness`: default names are
+    /// compared with each other as well as the names in effect, since field
+    /// masks know the default ones only.
+    pub(super) fn json_names(&mut self, message: Message<'a>) {
+        let decl = message.decl();
+        let file: &'a FileDecl = self.decl;
+        let mut seen = Seen::new();
+        let mut twice = false;
+        let mut custom = false;
+        for field in &file.fields[decl.fields.range()] {
+            twice |= seen.insert(loose_hash(file.str(field.name)));
+            custom |= field.json_name.is_some();
+        }
+        if !twice && !custom
+            || written::flag(file, decl.options, "deprecated_legacy_json_field_conflicts")
+        {
+            return;
+        }
+        if twice {
+            self.json_conflicts(message, false);
+        }
+        if custom {
+            self.json_conflicts(message, true);
+        }
+    }
+
+    fn json_conflicts(&mut self, message: Message<'a>, with_custom: bool) {
+        let mut names: Vec<Named<'a>> = Vec::new();
+        for field in message.fields() {
+            let default = default_json_name(field.name());
+            let named = match field.decl().json_name.as_deref() {
+                Some(name) if with_custom && *name != *default => {
+                    Named { field, name: Cow::Borrowed(name), custom: true }
+                }
+                _ => Named { field, name: Cow::Owned(default), custom: false },
+            };
+            if named.custom && named.name.starts_with('[') && named.name.ends_with(']') {
+                let span = self.option_span(field, "json_name");
+                let text = format!("the JSON name `{}` stands in brackets", named.name);
+                let element = Element::Field(field);
+                self.report(ProblemKind::JsonName, element, span, text).help =
+                    Some("brackets are for extensions; remove them".to_owned());
+                continue;
+            }
+            names.push(named);
+        }
+        // Stable: the first field of those with one name is the first here.
+        names.sort_by(|a, b| a.name.cmp(&b.name));
+        for group in names.chunk_by(|a, b| a.name == b.name) {
+            let first = &group[0];
+            for second in &group[1..] {
+                // The names themselves are compared in a check of their own,
+                // and two default names in the pass over those.
+                if second.field.name() != first.field.name()
+                    && !(with_custom && !first.custom && !second.custom)
+                {
+                    self.json_conflict(message, first, second);
+                }
+            }
+        }
+    }
+
+    fn json_conflict(&mut self, message: Message<'a>, first: &Named<'a>, second: &Named<'a>) {
+        // Where JSON is best effort only, protoc warns, unless both names are
+        // set on purpose.
+        let warning = !message.features().json_allowed && !(first.custom && second.custom);
+        let kind = if warning { ProblemKind::Warning } else { ProblemKind::JsonName };
+        let text = format!(
+            "the fields `{}` and `{}` have the same {}JSON name `{}`",
+            first.field.name(),
+            second.field.name(),
+            if first.custom || second.custom { "" } else { "default " },
+            second.name
+        );
+        let place = |check: &Self, named: &Named<'a>| {
+            if named.custom {
+                check.option_span(named.field, "json_name")
+            } else {
+                check.span(named.field.decl().node, Part::Name)
+            }
+        };
+        let span = self.span(second.field.decl().node, Part::Name);
+        let label =
+            (self.place(place(self, first)), format!("the field `{}`", first.field.name()));
+        let problem = self.report(kind, Element::Field(second.field), span, text);
+        problem.labels.push(label);
+        problem.help = Some("rename one of them or set its `json_name`".to_owned());
+    }
+}
+
+struct Named<'a> {
+    field: Field<'a>,
+    name: Cow<'a, str>,
+    custom: bool,
+}

@@ -1,0 +1,311 @@
+//! Names that two elements of one scope have.
+
+use std::hash::Hasher;
+
+use fixedbitset::FixedBitSet;
+use rustc_hash::{FxHashMap, FxHasher};
+
+use crate::decl::{FileDecl, Part};
+use crate::ids::FileId;
+use crate::link::Linker;
+use crate::problem::{Problem, ProblemKind};
+use crate::symbol::{PackageNode, Scope, Symbol};
+use crate::tree::{Element, EnumValue, Message, Service, Tree};
+
+use super::{Check, Seen, article};
+
+/// The longest package name and how many dots it may have. Source:
+/// `NameLimits::kPackageName` and `kPackageLimit` of protobuf.
+const MAX_PACKAGE_LENGTH: usize = 511;
+const MAX_PACKAGE_DOTS: usize = 100;
+
+fn hash(name: &str) -> u64 {
+    let mut hasher = FxHasher::default();
+    hasher.write(name.as_bytes());
+    hasher.finish().wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+impl<'a> Check<'a> {
+    pub(super) fn package(&mut self) {
+        let Some(package) = self.decl.package else { return };
+        let name = self.decl.str(package.name);
+        let message = if name.len() > MAX_PACKAGE_LENGTH {
+            format!("the package name is longer than {MAX_PACKAGE_LENGTH} bytes")
+        } else if name.bytes().filter(|&byte| byte == b'.').count() > MAX_PACKAGE_DOTS {
+            format!("the package name has more than {MAX_PACKAGE_DOTS} dots")
+        } else {
+            return;
+        };
+        let span = self.span(package.node, Part::Name);
+        self.report_file(ProblemKind::NameMisused, span, message);
+    }
+
+    /// Whatever is declared in a message shares one scope: fields, oneofs,
+    /// types, the values of its enums and the extensions inside it.
+    pub(super) fn message_names(&mut self, message: Message<'a>) {
+        let decl = message.decl();
+        let file: &'a FileDecl = self.decl;
+        let mut seen = Seen::new();
+        let mut twice = false;
+        for field in &file.fields[decl.fields.range()] {
+            twice |= seen.insert(hash(file.str(field.name)));
+        }
+        for field in &file.fields[decl.extensions.range()] {
+            twice |= seen.insert(hash(file.str(field.name)));
+        }
+        for oneof in &file.oneofs[decl.oneofs.range()] {
+            twice |= seen.insert(hash(file.str(oneof.name)));
+        }
+        for nested in &file.messages[decl.messages.range()] {
+            twice |= seen.insert(hash(file.str(nested.name)));
+        }
+        for item in &file.enums[decl.enums.range()] {
+            twice |= seen.insert(hash(file.str(item.name)));
+            for value in &file.values[item.values.range()] {
+                twice |= seen.insert(hash(file.str(value.name)));
+            }
+        }
+        if twice {
+            let fields = message.fields().chain(message.extensions()).map(Element::Field);
+            let oneofs = message.oneofs().map(Element::Oneof);
+            let messages = message.messages().map(Element::Message);
+            let enums = message
+                .enums()
+                .flat_map(|it| {
+                    std::iter::once(Element::Enum(it)).chain(it.values().map(Element::EnumValue))
+                })
+                .collect::<Vec<_>>();
+            let all = oneofs.chain(fields).chain(enums).chain(messages).collect();
+            self.same_names(all, &|| message.full_name());
+        }
+    }
+
+    pub(super) fn method_names(&mut self, service: Service<'a>) {
+        let mut seen = Seen::new();
+        let mut twice = false;
+        for method in &self.decl.methods[service.decl().methods.range()] {
+            twice |= seen.insert(hash(self.decl.str(method.name)));
+        }
+        if twice {
+            let all = service.methods().map(Element::Method).collect();
+            self.same_names(all, &|| service.full_name());
+        }
+    }
+
+    fn same_names(&mut self, mut elements: Vec<Element<'a>>, scope: &dyn Fn() -> String) {
+        // The sort is stable and the text decides which one is the first.
+        elements.sort_by_key(|&element| (element.name(), self.name_span(element).start));
+        for group in elements.chunk_by(|a, b| a.name() == b.name()) {
+            let first = group[0];
+            for &second in &group[1..] {
+                let span = self.name_span(second);
+                let label = (self.place(self.name_span(first)), label(first));
+                let message = duplicate(second, first, &scope());
+                let problem = self.report(ProblemKind::NameDuplicated, second, span, message);
+                problem.labels.push(label);
+                problem.help = help(second, &scope);
+            }
+        }
+    }
+}
+
+fn label(first: Element<'_>) -> String {
+    format!("the {} `{}`", first.noun(), first.name())
+}
+
+fn duplicate(second: Element<'_>, first: Element<'_>, scope: &str) -> String {
+    let (noun, name) = (second.noun(), second.name());
+    let place = if scope.is_empty() { String::new() } else { format!(" in `{scope}`") };
+    if is_synthetic(second) {
+        format!("{} `{name}` made for a field is taken{place}", article_of(second))
+    } else if first.noun() == noun {
+        format!("the {noun} `{name}` is declared twice{place}")
+    } else {
+        format!("the {noun} `{name}` has the name of {}{place}", article_of(first))
+    }
+}
+
+fn article_of(element: Element<'_>) -> String {
+    format!("{} {}", article(element.noun()), element.noun())
+}
+
+fn is_synthetic(element: Element<'_>) -> bool {
+    match element {
+        Element::Message(message) => message.is_map_entry(),
+        Element::Oneof(oneof) => oneof.is_synthetic(),
+        _ => false,
+    }
+}
+
+fn help(second: Element<'_>, scope: &dyn Fn() -> String) -> Option<String> {
+    let Element::EnumValue(value) = second else {
+        return Some("rename one of them".to_owned());
+    };
+    let scope = match scope() {
+        scope if scope.is_empty() => "its package".to_owned(),
+        scope => format!("`{scope}`"),
+    };
+    Some(format!(
+        "a value lives beside its enum: the name must be unique in {scope}, not only in `{}`",
+        value.parent().name()
+    ))
+}
+
+/// Names of packages and top levels that come more than once among files that
+/// see each other: those of one root, and those that some file imports both.
+pub(super) fn across_files(tree: &Tree, linker: &Linker<'_>) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let mut worlds = Worlds::new(tree);
+    for &(scope, name) in linker.symbols.repeated() {
+        if !matches!(scope, Scope::Package(_)) {
+            // The scope of one message of one file has a check of its own.
+            continue;
+        }
+        let symbols: Vec<Symbol> = linker.symbols.all(scope, name).collect();
+        let package = symbols.iter().find_map(|symbol| match symbol {
+            Symbol::Package(node) => Some(*node),
+            _ => None,
+        });
+        let elements: Vec<Element<'_>> =
+            symbols.iter().filter_map(|&symbol| element(tree, symbol)).collect();
+        for (index, &second) in elements.iter().enumerate() {
+            let id = second.file().id;
+            let first = elements[..index]
+                .iter()
+                .copied()
+                .find(|first| worlds.meet(first.file().id, id));
+            if let Some(first) = first {
+                problems.push(worlds.duplicate(first, second));
+            } else if let Some(node) = package
+                && let Some(user) = (0..tree.files.len() as u32)
+                    .map(FileId)
+                    .find(|&file| linker.is_in_package(file, node) && worlds.meet(file, id))
+            {
+                problems.push(worlds.package(second, user, linker, node));
+            }
+        }
+    }
+    problems
+}
+
+fn element(tree: &Tree, symbol: Symbol) -> Option<Element<'_>> {
+    Some(match symbol {
+        Symbol::Package(_) => return None,
+        Symbol::Message(id) => Element::Message(tree.message(id)),
+        Symbol::Enum(id) => Element::Enum(tree.enumeration(id)),
+        Symbol::EnumValue(id) => Element::EnumValue(EnumValue { tree, id }),
+        Symbol::Extension(id) => Element::Field(tree.field(id)),
+        Symbol::Service(id) => Element::Service(Service { tree, id }),
+    })
+}
+
+/// Which files are ever compiled together.
+pub(super) struct Worlds<'a> {
+    tree: &'a Tree,
+    /// For each file those that import it.
+    importers: Option<Vec<Vec<FileId>>>,
+    /// For a file itself and everything that imports it in any number of
+    /// steps, kept once asked for.
+    above: FxHashMap<FileId, FixedBitSet>,
+}
+
+impl<'a> Worlds<'a> {
+    pub(super) fn new(tree: &'a Tree) -> Worlds<'a> {
+        Worlds { tree, importers: None, above: FxHashMap::default() }
+    }
+
+    fn above(&mut self, file: FileId) -> &FixedBitSet {
+        let tree = self.tree;
+        let importers = self.importers.get_or_insert_with(|| {
+            let mut importers = vec![Vec::new(); tree.files.len()];
+            for (index, linked) in tree.files.iter().enumerate() {
+                for target in linked.imports.iter().filter_map(|import| import.file) {
+                    importers[target.0 as usize].push(FileId(index as u32));
+                }
+            }
+            importers
+        });
+        self.above.entry(file).or_insert_with(|| {
+            let mut seen = FixedBitSet::with_capacity(importers.len());
+            let mut pending = vec![file];
+            while let Some(at) = pending.pop() {
+                if !seen.put(at.0 as usize) {
+                    pending.extend(&importers[at.0 as usize]);
+                }
+            }
+            seen
+        })
+    }
+
+    /// Whether one of the files imports the other, in any number of steps.
+    fn imports(&mut self, importer: FileId, imported: FileId) -> bool {
+        importer != imported && self.above(imported).contains(importer.0 as usize)
+    }
+
+    /// Whether the files are of one root or some file imports both.
+    pub(super) fn meet(&mut self, a: FileId, b: FileId) -> bool {
+        if a == b || self.tree.file(a).decl().root == self.tree.file(b).decl().root {
+            return true;
+        }
+        self.above(a);
+        self.above(b);
+        !self.above[&a].is_disjoint(&self.above[&b])
+    }
+
+    /// The two in the order in which they are compiled: what is imported comes
+    /// first, and so does what is not judged.
+    pub(super) fn in_order(&mut self, a: Element<'a>, b: Element<'a>) -> (Element<'a>, Element<'a>) {
+        let (of_a, of_b) = (a.file(), b.file());
+        if of_a.id == of_b.id {
+            let start = |element: Element<'_>| element.place(Part::Name).span.start;
+            return if start(a) <= start(b) { (a, b) } else { (b, a) };
+        }
+        let b_first = self.imports(of_a.id, of_b.id)
+            || (!self.imports(of_b.id, of_a.id) && of_a.is_judged() && !of_b.is_judged());
+        if b_first { (b, a) } else { (a, b) }
+    }
+
+    fn duplicate(&mut self, a: Element<'a>, b: Element<'a>) -> Problem {
+        let (first, second) = self.in_order(a, b);
+        let scope = second.package().name().to_owned();
+        let mut message = duplicate(second, first, &scope);
+        if first.file().id != second.file().id {
+            message.push_str(&format!(", first in `{}`", first.file().path()));
+        }
+        Problem {
+            kind: ProblemKind::NameDuplicated,
+            place: second.place(Part::Name),
+            message,
+            element: Some(second.full_name()),
+            labels: vec![(first.place(Part::Name), label(first))],
+            help: help(second, &|| scope.clone()),
+        }
+    }
+
+    /// A symbol that has the name of a package which `user` is in.
+    fn package(
+        &mut self,
+        symbol: Element<'a>,
+        user: FileId,
+        linker: &Linker<'_>,
+        node: PackageNode,
+    ) -> Problem {
+        let file = self.tree.file(user);
+        let package = linker.symbols.package_name(node);
+        let at_symbol = user == symbol.file().id || self.imports(symbol.file().id, user);
+        let place = symbol.place(Part::Name);
+        let (place, other, text) = if at_symbol {
+            (place, file.package_place(), format!("the package `{}`", file.package().name()))
+        } else {
+            (file.package_place(), place, label(symbol))
+        };
+        Problem {
+            kind: ProblemKind::NameDuplicated,
+            place,
+            message: format!("`{package}` is {} and a package", article_of(symbol)),
+            element: Some(symbol.full_name()),
+            labels: vec![(other, text)],
+            help: Some("rename one of them".to_owned()),
+        }
+    }
+}

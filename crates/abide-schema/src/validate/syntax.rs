@@ -1,0 +1,316 @@
+//! What the grammar allows and an edition does not.
+//!
+//! The parser reads the union of all editions; these are the refusals of
+//! protobuf's own parser (parser.cc) that depend on the edition or on what
+//! encloses a statement. They need the file alone.
+
+use abide_syntax::{
+    Ast, Decl, DeclId, DeclKind, FieldNode, ImportKind, Label, RangeEnd, RangeNode, Span,
+    unescape_all,
+};
+
+use crate::decl::{FileDecl, LocalProblem};
+use crate::edition::Edition;
+use crate::problem::ProblemKind;
+
+/// Adds what is wrong with the statements of a file to its problems.
+pub(crate) fn check(decl: &mut FileDecl) {
+    let Some(ast) = decl.ast() else { return };
+    let text: &[u8] = decl.strings.text();
+    let mut check = Syntax { ast, text, edition: decl.edition, problems: Vec::new() };
+    if decl.syntax.is_none() && !decl.imported {
+        let message = "the file does not say in which language it is written";
+        let help = "begin it with `syntax = \"proto2\";`, which is what it is read as";
+        let place = Span::new(ast.span.start, ast.span.start);
+        check.report(ProblemKind::Warning, place, message).help = Some(help.to_owned());
+    }
+    check.walk();
+    let found = check.problems;
+    decl.problems.extend(found);
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Inside {
+    File,
+    Message,
+    Enum,
+    Oneof,
+    Extend,
+    Other,
+}
+
+struct Syntax<'a> {
+    ast: &'a Ast,
+    text: &'a [u8],
+    edition: Edition,
+    problems: Vec<LocalProblem>,
+}
+
+impl<'a> Syntax<'a> {
+    fn report(
+        &mut self,
+        kind: ProblemKind,
+        span: Span,
+        message: impl Into<String>,
+    ) -> &mut LocalProblem {
+        let (labels, help) = (Vec::new(), None);
+        self.problems.push(LocalProblem { kind, span, message: message.into(), labels, help });
+        self.problems.last_mut().expect("a problem was just pushed")
+    }
+
+    fn is_editions(&self) -> bool {
+        self.edition.is_edition()
+    }
+
+    fn walk(&mut self) {
+        let ast = self.ast;
+        let mut blocks: Vec<(DeclId, Inside)> = Vec::new();
+        let mut option_import = None;
+        for (id, decl) in (0..).zip(&ast.decls) {
+            while blocks.last().is_some_and(|&(end, _)| end <= id) {
+                blocks.pop();
+            }
+            let inside = blocks.last().map_or(Inside::File, |&(_, inside)| inside);
+            let opens = match decl.kind {
+                DeclKind::Field(field) => {
+                    self.field(decl, field, inside);
+                    Inside::Message
+                }
+                DeclKind::MapField(map) => {
+                    self.map_field(map.label, map.ty, inside);
+                    Inside::Other
+                }
+                DeclKind::Message { visibility, name, .. } => {
+                    self.visibility(visibility.map(|(_, span)| span), name);
+                    Inside::Message
+                }
+                DeclKind::Enum { visibility, name, .. } => {
+                    self.visibility(visibility.map(|(_, span)| span), name);
+                    Inside::Enum
+                }
+                DeclKind::Oneof { name, .. } => {
+                    self.not_empty(id, decl, ProblemKind::OneofInvalid, name, "oneof");
+                    Inside::Oneof
+                }
+                DeclKind::Extend { extendee, .. } => {
+                    self.not_empty(id, decl, ProblemKind::ExtensionInvalid, extendee, "extend");
+                    Inside::Extend
+                }
+                DeclKind::Import { kind, modifier, .. } => {
+                    self.import(decl, kind, modifier, &mut option_import);
+                    Inside::Other
+                }
+                DeclKind::ReservedNames { names, quoted } => {
+                    self.reserved_names(&ast.ranges[names.range()], quoted);
+                    Inside::Other
+                }
+                DeclKind::ReservedNumbers { ranges } if inside == Inside::Message => {
+                    self.positive(&ast.ranges[ranges.range()]);
+                    Inside::Other
+                }
+                DeclKind::Extensions { ranges, .. } => {
+                    self.positive(&ast.ranges[ranges.range()]);
+                    Inside::Other
+                }
+                DeclKind::Option(option) => {
+                    let option = &ast.options[option as usize];
+                    if inside == Inside::Message && option.name.of(self.text) == b"map_entry" {
+                        let message = "`map_entry` cannot be set";
+                        self.report(ProblemKind::OptionInvalid, option.name, message).help =
+                            Some("declare a field of type `map<…, …>`".to_owned());
+                    }
+                    if inside == Inside::Extend {
+                        let message = "`extend` has no options";
+                        self.report(ProblemKind::Syntax, decl.span, message);
+                    }
+                    Inside::Other
+                }
+                DeclKind::Empty if matches!(inside, Inside::Oneof | Inside::Extend) => {
+                    let message = "expected a field, found `;`";
+                    self.report(ProblemKind::Syntax, decl.span, message);
+                    Inside::Other
+                }
+                _ => Inside::Other,
+            };
+            if decl.end > id + 1 {
+                blocks.push((decl.end, opens));
+            }
+        }
+    }
+
+    fn field(&mut self, decl: &Decl, field: FieldNode, inside: Inside) {
+        let name = field.name.str(self.text);
+        let is_group = field.group.is_some();
+        match field.label {
+            Some((_, span)) if inside == Inside::Oneof => {
+                let message = format!("the field `{name}` of a oneof has a label");
+                self.report(ProblemKind::FieldInvalid, span, message).help =
+                    Some("remove the label".to_owned());
+            }
+            None if self.edition == Edition::Proto2 && inside != Inside::Oneof => {
+                let message = format!("the field `{name}` has no label");
+                self.report(ProblemKind::FieldInvalid, field.ty.to(field.name), message).help =
+                    Some("write `optional`, `repeated` or `required` before its type".to_owned());
+            }
+            Some((Label::Required, span)) if self.edition == Edition::Proto3 => {
+                let message = "`required` does not exist in proto3";
+                self.report(ProblemKind::FieldInvalid, span, message).help =
+                    Some("remove it".to_owned());
+            }
+            Some((Label::Required, span)) if self.is_editions() => {
+                let message = "`required` does not exist in editions";
+                self.report(ProblemKind::FieldInvalid, span, message).help =
+                    Some("set `features.field_presence = LEGACY_REQUIRED`".to_owned());
+            }
+            Some((Label::Optional, span)) if self.is_editions() => {
+                let message = "`optional` does not exist in editions";
+                self.report(ProblemKind::FieldInvalid, span, message).help = Some(
+                    "remove it: singular fields have presence unless \
+                     `features.field_presence` says otherwise"
+                        .to_owned(),
+                );
+            }
+            _ => {}
+        }
+        if field.ty.of(self.text) != b"group" {
+            return;
+        }
+        if self.is_editions() {
+            let message = "groups do not exist in editions";
+            self.report(ProblemKind::FieldInvalid, field.ty, message).help =
+                Some("declare a message and set `features.message_encoding = DELIMITED`".into());
+        } else if self.edition == Edition::Proto3 {
+            let message = "groups do not exist in proto3";
+            self.report(ProblemKind::FieldInvalid, field.ty, message).help =
+                Some("declare a message and a field of its type".to_owned());
+        }
+        if !is_group {
+            let message = format!("the group `{name}` has no `{{ … }}`");
+            self.report(ProblemKind::Syntax, Span::at(decl.span.end), message);
+        }
+        if !field.name.of(self.text).first().is_some_and(u8::is_ascii_uppercase) {
+            let message = format!("the group `{name}` does not begin with a capital letter");
+            self.report(ProblemKind::FieldInvalid, field.name, message).help =
+                Some("it names a message; the field has the same name in lower case".to_owned());
+        }
+    }
+
+    fn map_field(&mut self, label: Option<(Label, Span)>, ty: Span, inside: Inside) {
+        let (span, message, help) = match (inside, label) {
+            (Inside::Oneof, _) => {
+                (ty, "a map cannot be a member of a oneof", "put it into a message")
+            }
+            (_, Some((_, label))) => (label, "a map has no label", "remove the label"),
+            (Inside::Extend, _) => {
+                (ty, "a map cannot be an extension", "put it into a message and extend with that")
+            }
+            _ => return,
+        };
+        self.report(ProblemKind::FieldInvalid, span, message).help = Some(help.to_owned());
+    }
+
+    fn visibility(&mut self, keyword: Option<Span>, name: Span) {
+        let Some(span) = keyword else { return };
+        if self.edition < Edition::Edition2024 {
+            let word = span.str(self.text);
+            let message =
+                format!("`{word}` before `{}` needs edition 2024", name.str(self.text));
+            self.report(ProblemKind::Syntax, span, message).help =
+                Some("remove it: everything is visible to importers".to_owned());
+        }
+    }
+
+    fn not_empty(&mut self, id: DeclId, decl: &Decl, kind: ProblemKind, name: Span, what: &str) {
+        let has_field = |child| {
+            let kind = self.ast.decls[child as usize].kind;
+            matches!(kind, DeclKind::Field(_) | DeclKind::MapField(_) | DeclKind::Error)
+        };
+        if !self.ast.children(Some(id)).any(has_field) {
+            let message = format!("`{what} {}` has no fields", name.str(self.text));
+            let head = Span::new(decl.span.start, name.end);
+            self.report(kind, head, message).help = Some("add a field or remove it".to_owned());
+        }
+    }
+
+    fn import(
+        &mut self,
+        decl: &Decl,
+        kind: ImportKind,
+        modifier: Span,
+        option_import: &mut Option<Span>,
+    ) {
+        match kind {
+            ImportKind::Option => {
+                if self.edition < Edition::Edition2024 {
+                    let message = "`import option` needs edition 2024";
+                    self.report(ProblemKind::ImportInvalid, modifier, message).help =
+                        Some("write `import`".to_owned());
+                }
+                option_import.get_or_insert(decl.span);
+                return;
+            }
+            ImportKind::Weak if self.edition >= Edition::Edition2024 => {
+                let message = "`import weak` does not exist since edition 2024";
+                self.report(ProblemKind::ImportInvalid, modifier, message).help =
+                    Some("write `import`, or `import option` if only its options are used".into());
+            }
+            ImportKind::Weak | ImportKind::Plain | ImportKind::Public => {}
+        }
+        if let Some(first) = *option_import {
+            let message = "an import stands behind an `import option`";
+            let problem = self.report(ProblemKind::ImportInvalid, decl.span, message);
+            problem.labels.push((first, "the first `import option`".to_owned()));
+            problem.help = Some("move it before the first `import option`".to_owned());
+        }
+    }
+
+    fn reserved_names(&mut self, names: &[RangeNode], quoted: bool) {
+        let Some(first) = names.first() else { return };
+        if quoted && self.is_editions() {
+            let message = "reserved names are written without quotes in editions";
+            self.report(ProblemKind::Syntax, first.span, message).help =
+                Some("remove the quotes".to_owned());
+        } else if !quoted && !self.is_editions() {
+            let message = "reserved names are written in quotes";
+            self.report(ProblemKind::Syntax, first.span, message).help =
+                Some(format!("write `\"{}\"`", first.span.str(self.text)));
+        }
+        if !quoted {
+            return;
+        }
+        for name in names {
+            let raw = name.span.of(self.text);
+            let inner = raw.get(1..raw.len().saturating_sub(1)).unwrap_or_default();
+            if is_identifier(inner) {
+                continue;
+            }
+            if let Ok(value) = unescape_all(self.text, name.span)
+                && !is_identifier(&value)
+            {
+                let message =
+                    format!("the reserved name `{}` is no name", String::from_utf8_lossy(&value));
+                self.report(ProblemKind::Warning, name.span, message).help =
+                    Some("nothing can have it; remove it".to_owned());
+            }
+        }
+    }
+
+    /// The numbers of fields have no sign; those of enum values do.
+    fn positive(&mut self, ranges: &[RangeNode]) {
+        for range in ranges {
+            let end = match range.end {
+                RangeEnd::Number(span) => span,
+                RangeEnd::Single | RangeEnd::Max(_) => range.start,
+            };
+            if [range.start, end].iter().any(|span| span.of(self.text).starts_with(b"-")) {
+                let message = "field numbers are positive";
+                self.report(ProblemKind::NumberInvalid, range.span, message);
+            }
+        }
+    }
+}
+
+fn is_identifier(name: &[u8]) -> bool {
+    name.first().is_some_and(|first| first.is_ascii_alphabetic() || *first == b'_')
+        && name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+}
