@@ -1,11 +1,8 @@
 //! What the rules about dependencies share: which packages are versions of one
 //! API, and a path in words.
 
-use std::collections::BTreeMap;
-
 use abide_schema::{
-    Element, File, Level, Package, PackageVersion, Part, Reach, Stability, Step, Tree, Use,
-    api_name,
+    Element, File, Level, Package, PackageVersion, Part, Reach, Stability, Step, Use,
 };
 use abide_syntax::ImportKind;
 use fixedbitset::FixedBitSet;
@@ -13,30 +10,22 @@ use fixedbitset::FixedBitSet;
 use crate::finding::Finding;
 use crate::rule::{Context, Sink};
 
-/// The packages of a tree, grouped by the API they are versions of.
-pub(crate) struct Apis<'t> {
+/// Which packages are versions of one API.
+pub(crate) struct Apis<'c, 't> {
     /// By package: its API. Packages without a version have none.
     of: Vec<Option<usize>>,
     /// By API: its versions, the oldest first.
-    versions: Vec<Vec<Package<'t>>>,
+    versions: Vec<&'c [Package<'t>]>,
 }
 
-impl<'t> Apis<'t> {
-    pub(crate) fn new(tree: &'t Tree) -> Apis<'t> {
-        let mut by_name: BTreeMap<String, Vec<Package<'t>>> = BTreeMap::new();
-        for package in tree.packages() {
-            if let Some(name) = api_name(package.name()) {
-                by_name.entry(name).or_default().push(package);
+impl<'c, 't> Apis<'c, 't> {
+    pub(crate) fn new(context: &'c Context<'t>) -> Apis<'c, 't> {
+        let versions: Vec<&[Package<'t>]> = context.apis().values().map(Vec::as_slice).collect();
+        let mut of = vec![None; context.tree.packages().len()];
+        for (api, packages) in versions.iter().enumerate() {
+            for package in *packages {
+                of[package.id.0 as usize] = Some(api);
             }
-        }
-        let mut of = vec![None; tree.packages().len()];
-        let mut versions = Vec::with_capacity(by_name.len());
-        for (index, mut packages) in by_name.into_values().enumerate() {
-            packages.sort_by(|a, b| a.version().cmp(&b.version()));
-            for package in &packages {
-                of[package.id.0 as usize] = Some(index);
-            }
-            versions.push(packages);
         }
         Apis { of, versions }
     }
@@ -47,8 +36,8 @@ impl<'t> Apis<'t> {
     }
 
     /// The versions of an API, the oldest first.
-    pub(crate) fn versions(&self, api: usize) -> &[Package<'t>] {
-        &self.versions[api]
+    pub(crate) fn versions(&self, api: usize) -> &'c [Package<'t>] {
+        self.versions[api]
     }
 
     /// Whether both are versions of one API.

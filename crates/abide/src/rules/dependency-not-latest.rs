@@ -22,7 +22,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(context: &Context<'_>, sink: &mut Sink) {
-    let apis = Apis::new(context.tree);
+    let apis = Apis::new(context);
     for package in context.tree.packages().filter(|it| it.is_judged() && leads(&apis, *it)) {
         for edge in context.graph().edges_of(package) {
             let Some(newest) = apis.newest_stable(edge.to) else { continue };
@@ -88,6 +88,6 @@ fn names(package: Package<'_>) -> BTreeSet<String> {
 
 /// Whether new users start from this package: the newest stable version of its
 /// API, or one that has no versions.
-fn leads<'t>(apis: &Apis<'t>, package: Package<'t>) -> bool {
+fn leads<'t>(apis: &Apis<'_, 't>, package: Package<'t>) -> bool {
     package.version().is_none() || apis.newest_stable(package) == Some(package)
 }

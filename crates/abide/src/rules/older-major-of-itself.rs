@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(context: &Context<'_>, sink: &mut Sink) {
-    let apis = Apis::new(context.tree);
+    let apis = Apis::new(context);
     let reach = unversioned_reach(context);
     for package in context.tree.packages().filter(|it| it.is_judged()) {
         let Some(api) = apis.of(package) else { continue };

@@ -24,7 +24,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(context: &Context<'_>, sink: &mut Sink) {
-    let apis = Apis::new(context.tree);
+    let apis = Apis::new(context);
     let reach = context.graph().reach(&Level::USED, |_| true);
     let circles = context.graph().circles();
     let near = unversioned_reach(context);
@@ -60,7 +60,7 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
 /// The APIs of which a set has several versions: those versions.
 fn several<'t>(
     context: &Context<'t>,
-    apis: &Apis<'t>,
+    apis: &Apis<'_, 't>,
     seen: &FixedBitSet,
 ) -> Vec<Vec<Package<'t>>> {
     let packages = seen.ones().map(|index| context.tree.package(PackageId(index as u32)));
