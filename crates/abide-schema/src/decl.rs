@@ -62,6 +62,16 @@ impl Strings {
         }
     }
 
+    /// The bytes of a name, without a look at whether they are text.
+    pub(crate) fn bytes(&self, name: Name) -> &[u8] {
+        let base = self.text.len() as u32;
+        if name.0.start < base {
+            name.0.of(&self.text)
+        } else {
+            Span::new(name.0.start - base, name.0.end - base).of(self.extra.as_bytes())
+        }
+    }
+
     /// Keeps a name that does not stand in the file.
     pub fn push(&mut self, name: &str) -> Name {
         let start = (self.text.len() + self.extra.len()) as u32;

@@ -175,7 +175,6 @@ impl<'a> Check<'a> {
         let node = made_for.map_or(element.node(), |field| field.node);
         self.span(node, Part::Name)
     }
-
 }
 
 /// `a` or `an`, as the word asks for.
@@ -185,17 +184,17 @@ fn article(word: &str) -> &'static str {
 
 /// A few bits that tell names apart most of the time: whether any of `hashes`
 /// comes twice is then known without sorting.
-struct Seen([u64; 32]);
+struct Seen([u64; 128]);
 
 impl Seen {
     fn new() -> Seen {
-        Seen([0; 32])
+        Seen([0; 128])
     }
 
     /// Whether this hash may have been seen before.
     fn insert(&mut self, hash: u64) -> bool {
         // The upper bits of a multiplicative hash are the better ones.
-        let bit = (hash >> 53) as usize;
+        let bit = (hash >> 51) as usize;
         let word = &mut self.0[bit / 64];
         let known = *word >> (bit % 64) & 1 == 1;
         *word |= 1 << (bit % 64);
@@ -205,8 +204,10 @@ impl Seen {
 
 /// A hash of a name for [`Seen`] that passes over underscores and case, and so
 /// is the same for names that have one JSON name or one PascalCase.
-fn loose_hash(name: &str) -> u64 {
-    name.bytes().filter(|&byte| byte != b'_').fold(0, |hash: u64, byte| {
-        (hash ^ u64::from(byte | 0x20)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(5)
-    })
+fn loose_hash(name: &[u8]) -> u64 {
+    let letters = name.iter().filter(|&&byte| byte != b'_');
+    let sum = letters.fold(0_u64, |hash, &byte| {
+        (hash.rotate_left(5) ^ u64::from(byte | 0x20)).wrapping_mul(0x517c_c1b7_2722_0a95)
+    });
+    sum.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }

@@ -55,8 +55,7 @@ impl<'a> Check<'a> {
             if !first.extension && first.name.of(text) == b"features" {
                 let message = "only editions have features";
                 let label = self.edition_label();
-                let problem =
-                    self.report_file(ProblemKind::FeatureInvalid, option.span, message);
+                let problem = self.report_file(ProblemKind::FeatureInvalid, option.span, message);
                 problem.labels.extend(label);
                 problem.help = Some("begin the file with `edition = \"2023\";`".to_owned());
             }

@@ -107,14 +107,14 @@ impl<'a> Check<'a> {
         let mut seen = Seen::new();
         let mut twice = false;
         for value in &file.values[decl.values.range()] {
-            twice |= seen.insert(loose_hash(strip(file.str(value.name), &prefix)));
+            twice |= seen.insert(loose_hash(strip(file.strings.bytes(value.name), &prefix)));
         }
         if !twice {
             return;
         }
         let mut names: Vec<(String, EnumValue<'a>)> = item
             .values()
-            .map(|value| (pascal_case(strip(value.name(), &prefix)), value))
+            .map(|value| (pascal_case(strip(value.name().as_bytes(), &prefix)), value))
             .collect();
         names.sort_by(|a, b| a.0.cmp(&b.0));
         let legacy = decl_allows_conflicts(file, decl);
@@ -188,31 +188,30 @@ fn decl_allows_conflicts(file: &FileDecl, decl: &EnumDecl) -> bool {
 
 /// The name of a value without the name of its enum in front, where something
 /// is left. Source: `PrefixRemover` of protobuf's descriptor.cc.
-fn strip<'n>(name: &'n str, prefix: &[u8]) -> &'n str {
+fn strip<'n>(name: &'n [u8], prefix: &[u8]) -> &'n [u8] {
     let mut prefix = prefix.iter();
     let mut wanted = prefix.next();
-    let mut rest = name.len();
-    for (at, byte) in name.bytes().enumerate() {
-        let Some(next) = wanted else {
-            rest = at;
-            break;
-        };
-        if byte != b'_' {
+    let mut rest = name;
+    while let (Some(next), [byte, after @ ..]) = (wanted, rest) {
+        if *byte != b'_' {
             if byte.to_ascii_lowercase() != *next {
                 return name;
             }
             wanted = prefix.next();
         }
+        rest = after;
     }
-    let stripped = name[rest..].trim_start_matches('_');
-    if wanted.is_some() || stripped.is_empty() { name } else { stripped }
+    while let [b'_', after @ ..] = rest {
+        rest = after;
+    }
+    if wanted.is_some() || rest.is_empty() { name } else { rest }
 }
 
 /// Source: `EnumValueToPascalCase` of protobuf's descriptor.cc.
-fn pascal_case(name: &str) -> String {
+fn pascal_case(name: &[u8]) -> String {
     let mut out = String::with_capacity(name.len());
     let mut raise = true;
-    for character in name.chars() {
+    for character in String::from_utf8_lossy(name).chars() {
         match character {
             '_' => raise = true,
             _ if raise => {

@@ -71,7 +71,8 @@ impl<'a> Check<'a> {
                 && !field.features().delimited;
             if !optional_message {
                 let span = self.span(decl.node, Part::Type);
-                let text = format!("the extension `{name}` of a message set is no optional message");
+                let text =
+                    format!("the extension `{name}` of a message set is no optional message");
                 self.report(ProblemKind::ExtensionInvalid, element, span, text);
             }
         }
@@ -90,8 +91,7 @@ impl<'a> Check<'a> {
     fn outside(&mut self, field: Field<'a>, extendee: Message<'a>) {
         let number = field.number();
         let span = self.span(field.decl().node, Part::Number);
-        let text =
-            format!("`{number}` is no extension number of `{}`", extendee.full_name());
+        let text = format!("`{number}` is no extension number of `{}`", extendee.full_name());
         let ranges = extendee.extension_ranges();
         let help = match ranges {
             [] => format!("`{}` allows no extensions", extendee.name()),
@@ -106,8 +106,7 @@ impl<'a> Check<'a> {
             }
         };
         let label = (extendee.place(Part::Name), format!("the message `{}`", extendee.name()));
-        let problem =
-            self.report(ProblemKind::ExtensionInvalid, Element::Field(field), span, text);
+        let problem = self.report(ProblemKind::ExtensionInvalid, Element::Field(field), span, text);
         problem.labels.push(label);
         problem.help = Some(help);
     }
@@ -116,8 +115,7 @@ impl<'a> Check<'a> {
     fn declared(&mut self, field: Field<'a>, extendee: Message<'a>, range: &'a RangeDecl) {
         let declarations = declarations(extendee.file().decl(), range.options);
         let number = field.number();
-        let Some(declared) =
-            declarations.iter().find(|it| it.number == Some(i64::from(number)))
+        let Some(declared) = declarations.iter().find(|it| it.number == Some(i64::from(number)))
         else {
             let verified = written::setting(extendee.file().decl(), range.options, "verification")
                 .is_some_and(|it| it.value == b"DECLARATION");
@@ -143,11 +141,8 @@ impl<'a> Check<'a> {
                 Type::Enum(id) => format!(".{}", self.tree.enumeration(id).full_name()),
                 Type::Unresolved => return,
             };
-            let wanted = if is_scalar(ty) || ty.starts_with('.') {
-                ty.clone()
-            } else {
-                format!(".{ty}")
-            };
+            let wanted =
+                if is_scalar(ty) || ty.starts_with('.') { ty.clone() } else { format!(".{ty}") };
             if wanted != actual {
                 let text = format!(
                     "the extension `{}` has the type `{actual}` and is declared as `{wanted}`",
@@ -159,8 +154,9 @@ impl<'a> Check<'a> {
         if let Some(name) = &declared.full_name {
             let actual = format!(".{}", field.full_name());
             if *name != actual {
-                let text =
-                    format!("the extension number `{number}` is declared for `{name}`, not `{actual}`");
+                let text = format!(
+                    "the extension number `{number}` is declared for `{name}`, not `{actual}`"
+                );
                 self.mismatch(field, extendee, range, text);
             }
         }
@@ -185,8 +181,7 @@ impl<'a> Check<'a> {
         let span = self.span(field.decl().node, Part::Extendee);
         let declared = crate::problem::Place { file: extendee.file().id, span: range.span };
         let label = (self.place(self.span(field.decl().node, Part::Name)), "this one".to_owned());
-        let problem =
-            self.report(ProblemKind::ExtensionInvalid, Element::Field(field), span, text);
+        let problem = self.report(ProblemKind::ExtensionInvalid, Element::Field(field), span, text);
         problem.labels.push(label);
         problem.labels.push((declared, "the extension range".to_owned()));
         problem.help = Some("ask the owner of the message for a declaration".to_owned());
@@ -256,7 +251,8 @@ impl<'a> Check<'a> {
                         names.push(name.clone());
                         for symbol in [name, ty] {
                             if !(is_full_name(symbol) || symbol == ty && is_scalar(ty)) {
-                                found.push(format!("`{symbol}` is no full name with a leading dot"));
+                                found
+                                    .push(format!("`{symbol}` is no full name with a leading dot"));
                             }
                         }
                     }

@@ -253,8 +253,7 @@ impl<'a> Check<'a> {
         let submessage = matches!(field.ty(), Type::Message(_) | Type::Unresolved)
             && (field.is_map() || !field.features().delimited);
         for name in ["lazy", "unverified_lazy"] {
-            let Some(lazy) = written::setting(file, options, name).filter(|it| it.is_true())
-            else {
+            let Some(lazy) = written::setting(file, options, name).filter(|it| it.is_true()) else {
                 continue;
             };
             if !submessage {

@@ -20,10 +20,8 @@ impl<'a> Check<'a> {
             let first = &file.imports[group[0].1];
             for &(path, at) in &group[1..] {
                 let span = self.span(file.imports[at].node, Part::Whole);
-                let label = (
-                    self.place(self.span(first.node, Part::Whole)),
-                    "the first import".to_owned(),
-                );
+                let label =
+                    (self.place(self.span(first.node, Part::Whole)), "the first import".to_owned());
                 let text = format!("`{path}` is imported twice");
                 let problem = self.report_file(ProblemKind::ImportInvalid, span, text);
                 problem.labels.push(label);

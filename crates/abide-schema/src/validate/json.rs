@@ -20,7 +20,7 @@ impl<'a> Check<'a> {
         let mut twice = false;
         let mut custom = false;
         for field in &file.fields[decl.fields.range()] {
-            twice |= seen.insert(loose_hash(file.str(field.name)));
+            twice |= seen.insert(loose_hash(file.strings.bytes(field.name)));
             custom |= field.json_name.is_some();
         }
         if !twice && !custom
@@ -92,8 +92,7 @@ impl<'a> Check<'a> {
             }
         };
         let span = self.span(second.field.decl().node, Part::Name);
-        let label =
-            (self.place(place(self, first)), format!("the field `{}`", first.field.name()));
+        let label = (self.place(place(self, first)), format!("the field `{}`", first.field.name()));
         let problem = self.report(kind, Element::Field(second.field), span, text);
         problem.labels.push(label);
         problem.help = Some("rename one of them or set its `json_name`".to_owned());

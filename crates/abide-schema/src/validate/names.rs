@@ -5,7 +5,7 @@ use std::hash::Hasher;
 use fixedbitset::FixedBitSet;
 use rustc_hash::{FxHashMap, FxHasher};
 
-use crate::decl::{FileDecl, Part};
+use crate::decl::{FileDecl, Name, Part};
 use crate::ids::FileId;
 use crate::link::Linker;
 use crate::problem::{Problem, ProblemKind};
@@ -19,9 +19,9 @@ use super::{Check, Seen, article};
 const MAX_PACKAGE_LENGTH: usize = 511;
 const MAX_PACKAGE_DOTS: usize = 100;
 
-fn hash(name: &str) -> u64 {
+fn hash(file: &FileDecl, name: Name) -> u64 {
     let mut hasher = FxHasher::default();
-    hasher.write(name.as_bytes());
+    hasher.write(file.strings.bytes(name));
     hasher.finish().wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
@@ -48,21 +48,21 @@ impl<'a> Check<'a> {
         let mut seen = Seen::new();
         let mut twice = false;
         for field in &file.fields[decl.fields.range()] {
-            twice |= seen.insert(hash(file.str(field.name)));
+            twice |= seen.insert(hash(file, field.name));
         }
         for field in &file.fields[decl.extensions.range()] {
-            twice |= seen.insert(hash(file.str(field.name)));
+            twice |= seen.insert(hash(file, field.name));
         }
         for oneof in &file.oneofs[decl.oneofs.range()] {
-            twice |= seen.insert(hash(file.str(oneof.name)));
+            twice |= seen.insert(hash(file, oneof.name));
         }
         for nested in &file.messages[decl.messages.range()] {
-            twice |= seen.insert(hash(file.str(nested.name)));
+            twice |= seen.insert(hash(file, nested.name));
         }
         for item in &file.enums[decl.enums.range()] {
-            twice |= seen.insert(hash(file.str(item.name)));
+            twice |= seen.insert(hash(file, item.name));
             for value in &file.values[item.values.range()] {
-                twice |= seen.insert(hash(file.str(value.name)));
+                twice |= seen.insert(hash(file, value.name));
             }
         }
         if twice {
@@ -84,7 +84,7 @@ impl<'a> Check<'a> {
         let mut seen = Seen::new();
         let mut twice = false;
         for method in &self.decl.methods[service.decl().methods.range()] {
-            twice |= seen.insert(hash(self.decl.str(method.name)));
+            twice |= seen.insert(hash(self.decl, method.name));
         }
         if twice {
             let all = service.methods().map(Element::Method).collect();
@@ -93,9 +93,13 @@ impl<'a> Check<'a> {
     }
 
     fn same_names(&mut self, mut elements: Vec<Element<'a>>, scope: &dyn Fn() -> String) {
-        // The sort is stable and the text decides which one is the first.
-        elements.sort_by_key(|&element| (element.name(), self.name_span(element).start));
-        for group in elements.chunk_by(|a, b| a.name() == b.name()) {
+        elements.sort_by_key(|&element| element.name());
+        for group in elements.chunk_by_mut(|a, b| a.name() == b.name()) {
+            if group.len() == 1 {
+                continue;
+            }
+            // The text decides which one is the first.
+            group.sort_by_key(|&element| self.name_span(element).start);
             let first = group[0];
             for &second in &group[1..] {
                 let span = self.name_span(second);
@@ -170,10 +174,8 @@ pub(super) fn across_files(tree: &Tree, linker: &Linker<'_>) -> Vec<Problem> {
             symbols.iter().filter_map(|&symbol| element(tree, symbol)).collect();
         for (index, &second) in elements.iter().enumerate() {
             let id = second.file().id;
-            let first = elements[..index]
-                .iter()
-                .copied()
-                .find(|first| worlds.meet(first.file().id, id));
+            let first =
+                elements[..index].iter().copied().find(|first| worlds.meet(first.file().id, id));
             if let Some(first) = first {
                 problems.push(worlds.duplicate(first, second));
             } else if let Some(node) = package
@@ -254,7 +256,11 @@ impl<'a> Worlds<'a> {
 
     /// The two in the order in which they are compiled: what is imported comes
     /// first, and so does what is not judged.
-    pub(super) fn in_order(&mut self, a: Element<'a>, b: Element<'a>) -> (Element<'a>, Element<'a>) {
+    pub(super) fn in_order(
+        &mut self,
+        a: Element<'a>,
+        b: Element<'a>,
+    ) -> (Element<'a>, Element<'a>) {
         let (of_a, of_b) = (a.file(), b.file());
         if of_a.id == of_b.id {
             let start = |element: Element<'_>| element.place(Part::Name).span.start;

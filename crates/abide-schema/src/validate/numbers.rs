@@ -145,7 +145,11 @@ impl<'a> Check<'a> {
             let Some(range) = holding(&sorted, field.number()) else { continue };
             let span = self.span(field.decl().node, Part::Number);
             let text = if range.what == "reserved" {
-                format!("the field `{}` uses the reserved number `{}`", field.name(), field.number())
+                format!(
+                    "the field `{}` uses the reserved number `{}`",
+                    field.name(),
+                    field.number()
+                )
             } else {
                 format!(
                     "the field `{}` has the number `{}` of an extension range",
@@ -184,8 +188,7 @@ impl<'a> Check<'a> {
                     first.what,
                     first.numbers()
                 );
-                let label =
-                    (self.place(first.range.span), format!("the {} range", first.what));
+                let label = (self.place(first.range.span), format!("the {} range", first.what));
                 self.report(ProblemKind::RangeInvalid, element, second.range.span, text)
                     .labels
                     .push(label);

@@ -213,8 +213,7 @@ impl<'a> Syntax<'a> {
         let Some(span) = keyword else { return };
         if self.edition < Edition::Edition2024 {
             let word = span.str(self.text);
-            let message =
-                format!("`{word}` before `{}` needs edition 2024", name.str(self.text));
+            let message = format!("`{word}` before `{}` needs edition 2024", name.str(self.text));
             self.report(ProblemKind::Syntax, span, message).help =
                 Some("remove it: everything is visible to importers".to_owned());
         }
