@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::annotation::Known;
 use crate::decl::{FileDecl, MessageKind, Parent, RawOptions};
-use crate::ids::{FieldId, FileId, MessageId};
+use crate::ids::{EnumId, FieldId, FileId, MessageId};
 use crate::link::{DESCRIPTOR_PROTO, Linker};
 use crate::problem::{Place, Problem, ProblemKind};
 use crate::symbol::{Symbol, Wanted};
@@ -511,56 +511,139 @@ impl<'t> Interpreter<'t> {
     }
 }
 
-/// The fields that may only be set in the options of some kinds of elements:
-/// those with the option `targets`.
+/// Where and when an option may be set: the options `targets` and
+/// `feature_support` of its field or of the enum value it holds.
+#[derive(Clone, Debug, Default)]
+struct Limits<'t> {
+    targets: Vec<i64>,
+    introduced: Option<i64>,
+    deprecated: Option<i64>,
+    deprecation_warning: &'t str,
+    removed: Option<i64>,
+    removal_error: &'t str,
+}
+
+impl<'t> Limits<'t> {
+    fn of(tree: &'t Tree, options: Option<&'t Message>) -> Option<Limits<'t>> {
+        let options = options?;
+        let targets = options.get_all(tree, "targets").filter_map(|it| it.value.as_i64()).collect();
+        let support = options.message(tree, "feature_support");
+        let edition = |name| support.and_then(|it| it.i64(tree, name));
+        let text = |name| support.and_then(|it| it.str(tree, name)).unwrap_or_default();
+        let limits = Limits {
+            targets,
+            introduced: edition("edition_introduced"),
+            deprecated: edition("edition_deprecated"),
+            deprecation_warning: text("deprecation_warning"),
+            removed: edition("edition_removed"),
+            removal_error: text("removal_error"),
+        };
+        (!limits.targets.is_empty() || support.is_some()).then_some(limits)
+    }
+
+    /// What is wrong with an option of this name on a target, in a file of an
+    /// edition. Source: `ValidateTargetConstraints` of protoc and
+    /// `FeatureResolver::ValidateFeatureLifetimes`.
+    fn check(
+        &self,
+        name: &str,
+        target: Target,
+        edition: i64,
+    ) -> Option<(ProblemKind, String, Option<String>)> {
+        let stated = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        if !self.targets.is_empty() && !self.targets.contains(&target.number().into()) {
+            let message = format!("`{name}` cannot be set on {}", target.noun());
+            let help = format!("it may stand on {}", allowed(&self.targets));
+            return Some((ProblemKind::OptionInvalid, message, Some(help)));
+        }
+        if let Some(introduced) = self.introduced.filter(|&introduced| introduced > edition) {
+            let message = format!("`{name}` does not exist before {}", edition_name(introduced));
+            return Some((ProblemKind::FeatureInvalid, message, None));
+        }
+        if let Some(removed) = self.removed.filter(|&removed| removed <= edition) {
+            let message = format!("`{name}` was removed in {}", edition_name(removed));
+            return Some((ProblemKind::FeatureInvalid, message, stated(self.removal_error)));
+        }
+        let deprecated = self.deprecated.filter(|&deprecated| deprecated <= edition)?;
+        let message = format!("`{name}` is deprecated since {}", edition_name(deprecated));
+        Some((ProblemKind::Warning, message, stated(self.deprecation_warning)))
+    }
+}
+
+fn edition_name(number: i64) -> String {
+    match number {
+        998 => "proto2".to_owned(),
+        999 => "proto3".to_owned(),
+        1000 => "edition 2023".to_owned(),
+        1001 => "edition 2024".to_owned(),
+        _ => "a later edition".to_owned(),
+    }
+}
+
+/// The options that stand where or when they may not.
 fn misplaced(tree: &Tree) -> Vec<Problem> {
-    let restricted: FxHashMap<FieldId, Vec<i64>> = tree
+    let fields: FxHashMap<FieldId, Limits<'_>> = tree
         .files()
         .flat_map(|file| file.all_fields())
-        .filter_map(|field| {
-            let options = field.options()?;
-            let targets: Vec<i64> =
-                options.get_all(tree, "targets").filter_map(|entry| entry.value.as_i64()).collect();
-            (!targets.is_empty()).then_some((field.id, targets))
+        .filter_map(|field| Some((field.id, Limits::of(tree, field.options())?)))
+        .collect();
+    let values: FxHashMap<(EnumId, i32), Limits<'_>> = tree
+        .files()
+        .flat_map(|file| file.all_enums().flat_map(|item| item.values()))
+        .filter_map(|value| {
+            let limits = Limits::of(tree, value.options())?;
+            Some(((value.parent().id, value.number()), limits))
         })
         .collect();
-    let mut problems = Vec::new();
-    if restricted.is_empty() {
-        return problems;
+    if fields.is_empty() {
+        return Vec::new();
     }
-    let mut check = |file: FileId,
-                     target: Target,
-                     options: Option<&Message>,
-                     element: &dyn Fn() -> String| {
+    let check = |problems: &mut Vec<Problem>,
+                 file: tree::File<'_>,
+                 target: Target,
+                 options: Option<&Message>,
+                 element: &dyn Fn() -> String| {
+        let edition = file.decl().edition.number().into();
         let mut pending: Vec<&Message> = options.into_iter().collect();
         while let Some(message) = pending.pop() {
             for entry in &message.entries {
-                if let Some(targets) = restricted.get(&entry.field)
-                    && !targets.contains(&target.number().into())
-                {
-                    let field = tree.field(entry.field);
-                    problems.push(Problem {
-                        kind: ProblemKind::OptionInvalid,
-                        place: Place { file, span: entry.key },
-                        message: format!("`{}` cannot be set on {}", field.name(), target.noun()),
-                        element: Some(element()),
-                        labels: Vec::new(),
-                        help: Some(format!("it may stand on {}", allowed(targets))),
-                    });
-                }
                 pending.extend(entry.value.as_message());
+                let mut report = |limits: &Limits<'_>, name: &str, span: Span| {
+                    if let Some((kind, message, help)) = limits.check(name, target, edition) {
+                        problems.push(Problem {
+                            kind,
+                            place: Place { file: file.id, span },
+                            message,
+                            element: Some(element()),
+                            labels: Vec::new(),
+                            help,
+                        });
+                    }
+                };
+                if let Some(limits) = fields.get(&entry.field) {
+                    report(limits, tree.field(entry.field).name(), entry.key);
+                }
+                if !values.is_empty()
+                    && let Value::Enum(number) = entry.value
+                    && let Some(item) = tree.field(entry.field).enum_type()
+                    && let Some(limits) = values.get(&(item.id, number))
+                {
+                    let value = item.values().find(|value| value.number() == number);
+                    report(limits, value.map_or("", tree::EnumValue::name), entry.span);
+                }
             }
         }
     };
-    for file in tree.files() {
-        let id = file.id;
-        check(id, Target::File, file.options(), &|| file.full_name());
+    let check_file = |file: tree::File<'_>| {
+        let mut problems = Vec::new();
+        check(&mut problems, file, Target::File, file.options(), &|| file.full_name());
         for element in file.elements() {
             let target = match element {
                 tree::Element::Message(message) => {
                     for at in message.decl().extension_ranges.range() {
-                        let options = tree.linked(id).ranges[at].as_deref();
-                        check(id, Target::ExtensionRange, options, &|| message.full_name());
+                        let options = tree.linked(file.id).ranges[at].as_deref();
+                        let name = || message.full_name();
+                        check(&mut problems, file, Target::ExtensionRange, options, &name);
                     }
                     Target::Message
                 }
@@ -571,10 +654,14 @@ fn misplaced(tree: &Tree) -> Vec<Problem> {
                 tree::Element::Service(_) => Target::Service,
                 tree::Element::Method(_) => Target::Method,
             };
-            check(id, target, element.options(), &|| element.full_name());
+            check(&mut problems, file, target, element.options(), &|| element.full_name());
         }
-    }
-    problems
+        problems
+    };
+    (0..tree.files.len() as u32)
+        .into_par_iter()
+        .flat_map_iter(|index| check_file(tree.file(FileId(index))))
+        .collect()
 }
 
 fn allowed(targets: &[i64]) -> String {

@@ -1,0 +1,129 @@
+//! The binary notation of values: round trips, merging, and hostile bytes.
+
+use std::sync::Arc;
+
+use abide_schema::value::{MAX_NESTING, Message, Value};
+use abide_schema::{FileDecl, MessageId, SourceFile, Tree};
+
+const BASE: &str = include_str!("value_options/base.proto");
+const BASE3: &str = include_str!("value_options/base3.proto");
+
+fn tree() -> Tree {
+    let file = |path: &str, text: &str| {
+        Arc::new(FileDecl::parse(SourceFile {
+            path: path.into(),
+            display: path.into(),
+            root: 0,
+            imported: false,
+            text: text.as_bytes().into(),
+        }))
+    };
+    Tree::link(vec![file("base.proto", BASE), file("base3.proto", BASE3)])
+}
+
+fn message(tree: &Tree, name: &str) -> MessageId {
+    let found = tree.files().flat_map(abide_schema::File::all_messages);
+    found.into_iter().find(|it| it.full_name() == name).expect("it is declared").id
+}
+
+/// A small generator of the same numbers in every run (xorshift).
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+}
+
+#[test]
+fn occurrences_of_a_message_are_merged_and_the_last_scalar_wins() {
+    let tree = tree();
+    // i = 1, m { i: 1 }, m { s: "x" }, i = 2, ri = 5, ri = 4
+    let bytes = b"\x08\x01\x4a\x02\x08\x01\x4a\x03\x2a\x01x\x08\x02\x40\x05\x40\x04";
+    let value = Message::decode(&tree, message(&tree, "b.M"), bytes).expect("it is valid");
+    assert_eq!(value.entries.len(), 6, "each written field has an entry");
+    assert_eq!(value.i64(&tree, "i"), Some(2));
+    assert_eq!(value.get_all(&tree, "ri").count(), 2);
+    let merged = value.normalized(&tree);
+    let inner = merged.message(&tree, "m").expect("it is set");
+    assert_eq!((inner.i64(&tree, "i"), inner.str(&tree, "s")), (Some(1), Some("x")));
+    assert_eq!(value.encode(&tree), b"\x08\x02\x40\x05\x40\x04\x4a\x05\x08\x01\x2a\x01x");
+}
+
+#[test]
+fn of_a_oneof_the_member_written_last_counts() {
+    let tree = tree();
+    let bytes = b"\x70\x01\x7a\x01x";
+    let value = Message::decode(&tree, message(&tree, "b.M"), bytes).expect("it is valid");
+    assert_eq!(value.encode(&tree), b"\x7a\x01x");
+}
+
+#[test]
+fn what_the_type_does_not_declare_is_kept_at_the_end() {
+    let tree = tree();
+    // An unknown field, a value that the closed enum lacks, a wrong wire type.
+    let bytes = b"\xf8\x01\x07\x38\x63\x0d\x01\x00\x00\x00\x20\x01";
+    let value = Message::decode(&tree, message(&tree, "b.M"), bytes).expect("it is valid");
+    assert_eq!(value.unknown, b"\xf8\x01\x07\x38\x63\x0d\x01\x00\x00\x00");
+    let expected = [b"\x20\x01".as_slice(), &value.unknown].concat();
+    assert_eq!(value.encode(&tree), expected);
+    // An open enum keeps every number.
+    let value = Message::decode(&tree, message(&tree, "b3.M3"), b"\x18\x63").expect("it is valid");
+    assert_eq!(value.get(&tree, "e").map(|entry| &entry.value), Some(&Value::Enum(99)));
+}
+
+#[test]
+fn malformed_bytes_are_refused_with_their_place() {
+    let tree = tree();
+    let refused = |name: &str, bytes: &[u8]| {
+        let error =
+            Message::decode(&tree, message(&tree, name), bytes).expect_err("it is malformed");
+        error.to_string()
+    };
+    assert_eq!(refused("b.M", b"\x08"), "a number that does not end at byte 1");
+    assert_eq!(refused("b.M", b"\x2a\x05x"), "a length that reaches past the end at byte 1");
+    assert_eq!(refused("b3.M3", b"\x12\x01\xff"), "`b3.M3.s` is not valid UTF-8 at byte 2");
+    assert_eq!(refused("b.M", b"\x6b\x08\x01"), "a group that does not end at byte 0");
+    let mut deep = Vec::new();
+    for _ in 0..=MAX_NESTING {
+        let mut outer = vec![0x4a];
+        let mut length = deep.len();
+        while length >= 0x80 {
+            outer.push(length as u8 | 0x80);
+            length >>= 7;
+        }
+        outer.push(length as u8);
+        outer.append(&mut deep);
+        deep = outer;
+    }
+    assert!(refused("b.M", &deep).contains("nest deeper than 100 levels"));
+}
+
+#[test]
+fn hostile_bytes_never_panic_and_values_survive_a_round_trip() {
+    let tree = tree();
+    let types = ["b.M", "b3.M3", "b.Set", "b.Req"].map(|name| message(&tree, name));
+    let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
+    let mut read = 0;
+    for round in 0..20_000 {
+        let ty = types[round % types.len()];
+        let length = numbers.next() as usize % 24;
+        let bytes: Vec<u8> = (0..length)
+            .map(|_| match numbers.next() % 4 {
+                // Tags of the fields and small lengths come up often.
+                0 => (numbers.next() % 18) as u8 * 8 + (numbers.next() % 6) as u8,
+                1 => (numbers.next() % 4) as u8,
+                _ => numbers.next() as u8,
+            })
+            .collect();
+        let Ok(value) = Message::decode(&tree, ty, &bytes) else { continue };
+        read += 1;
+        let canonical = value.encode(&tree);
+        let again = Message::decode(&tree, ty, &canonical).expect("our own bytes are valid");
+        assert_eq!(again.encode(&tree), canonical, "{bytes:x?}");
+    }
+    assert!(read > 1000, "only {read} of the generated values were valid");
+}
