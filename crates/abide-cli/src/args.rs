@@ -146,6 +146,22 @@ pub enum Command {
         #[arg(long)]
         imports: bool,
     },
+    /// Write a FileDescriptorSet with source info, equal to protoc's
+    #[command(after_help = SOURCES)]
+    Build {
+        /// The tree.
+        #[command(flatten)]
+        tree: TreeArgs,
+        /// Where to write it; `-` for standard output
+        #[arg(short = 'o', value_name = "FILE", required = true)]
+        out: PathBuf,
+        /// Leave out the files that are only imported
+        #[arg(long)]
+        exclude_imports: bool,
+        /// Leave out source info: lines, columns and comments
+        #[arg(long)]
+        exclude_source_info: bool,
+    },
     /// Print the page of a rule: what it checks, why, good and bad examples
     Explain {
         /// The id of the rule, such as stable-depends-on-unstable

@@ -1,5 +1,6 @@
 //! What each command does.
 
+mod build;
 mod check;
 mod explain;
 mod graph;
@@ -42,6 +43,9 @@ pub fn run(cli: &Cli) -> ExitCode {
         Command::Lint { judge } => check::lint(&cli.global, judge, color),
         Command::Graph { tree, format, imports } => {
             graph::graph(&cli.global, tree, *format, *imports)
+        }
+        Command::Build { tree, out, exclude_imports, exclude_source_info } => {
+            build::build(&cli.global, tree, out, *exclude_imports, *exclude_source_info, color)
         }
         Command::Explain { rule } => explain::explain(rule),
         Command::Rules { format } => explain::rules(*format),

@@ -509,6 +509,22 @@ pub struct ReservedNameDecl {
 }
 
 impl FileDecl {
+    /// Gives back the room that growing left unused.
+    pub(crate) fn shrink_to_fit(&mut self) {
+        self.strings.extra.shrink_to_fit();
+        self.imports.shrink_to_fit();
+        self.option_ids.shrink_to_fit();
+        self.messages.shrink_to_fit();
+        self.fields.shrink_to_fit();
+        self.oneofs.shrink_to_fit();
+        self.enums.shrink_to_fit();
+        self.values.shrink_to_fit();
+        self.services.shrink_to_fit();
+        self.methods.shrink_to_fit();
+        self.ranges.shrink_to_fit();
+        self.reserved_names.shrink_to_fit();
+    }
+
     /// The bytes of the source text; `None` for a descriptor.
     pub fn source_text(&self) -> Option<&[u8]> {
         match self.origin {

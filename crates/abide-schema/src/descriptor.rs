@@ -2,5 +2,6 @@
 
 mod encode;
 pub(crate) mod number;
+pub(crate) mod option_path;
 
 pub use encode::{encode_file, encode_set};

@@ -23,7 +23,9 @@ impl FileDecl {
     /// Reads the declarations of a source file. It always returns: what is
     /// wrong is in [`FileDecl::problems`].
     pub fn parse(file: SourceFile) -> FileDecl {
-        let (ast, errors) = abide_syntax::parse(&file.text);
+        let (mut ast, errors) = abide_syntax::parse(&file.text);
+        // Trees are kept as long as the process runs, thousands of them.
+        ast.shrink_to_fit();
         let problems = errors
             .into_iter()
             .map(|error| LocalProblem {
@@ -71,6 +73,7 @@ impl FileDecl {
         let mut lower = Lower { ast: &ast, text: &text, decl };
         lower.file();
         let mut decl = lower.decl;
+        decl.shrink_to_fit();
         crate::validate::syntax::check(&mut decl);
         decl
     }
@@ -342,6 +345,15 @@ impl<'a> Lower<'a> {
         let DeclKind::MapField(map) = self.at(id).kind else {
             unreachable!("map entries come from map fields")
         };
+        // Both have the features that are set on the map, each by an option of
+        // its own. Source: `Parser::GenerateMapEntry`.
+        let features: Vec<OptionId> = (map.options.options.start..map.options.options.end)
+            .filter(|&id| match self.ast.parts(&self.ast.options[id as usize]) {
+                [first, _, ..] => !first.extension && first.name.of(self.text) == b"features",
+                _ => false,
+            })
+            .collect();
+        let options = self.options(&features);
         let start = length(&self.decl.fields);
         for (name, ty, number) in [("key", map.key, 1), ("value", map.value, 2)] {
             let ty = self.type_decl(ty);
@@ -358,7 +370,7 @@ impl<'a> Lower<'a> {
                 extendee: None,
                 default: None,
                 json_name: None,
-                options: RawOptions::None,
+                options,
             });
         }
         self.decl.messages[index as usize].fields = Slice { start, end: start + 2 };
@@ -769,15 +781,16 @@ impl<'a> Lower<'a> {
                     Some(value) => value as f64,
                     None => parse_float(raw).unwrap_or(f64::INFINITY),
                 };
-                Ok(format!("{}{}", sign(negative), float_text(value)))
+                Ok(format!("{}{}", sign(negative), default_number(scalar, value)))
             }
             (Scalar::Float | Scalar::Double, ValueKind::Float { negative, digits }) => {
                 let value = parse_float(digits.of(self.text)).unwrap_or(f64::INFINITY);
-                Ok(format!("{}{}", sign(negative), float_text(value)))
+                Ok(format!("{}{}", sign(negative), default_number(scalar, value)))
             }
             (Scalar::Float | Scalar::Double, ValueKind::Ident { negative, word }) => {
                 match word.of(self.text) {
-                    b"inf" | b"nan" => Ok(format!("{}{}", sign(negative), word.str(self.text))),
+                    b"inf" => Ok(format!("{}inf", sign(negative))),
+                    b"nan" => Ok("nan".to_owned()),
                     _ => Err("expected a number".to_owned()),
                 }
             }
@@ -839,23 +852,35 @@ pub(crate) fn map_entry_name(field: &str) -> String {
     name
 }
 
-/// A double as protobuf's `SimpleDtoa` writes it: `%.15g`, or `%.17g` where
-/// that does not read back as the same number.
-pub(crate) fn float_text(value: f64) -> String {
-    if value.is_nan() {
-        return "nan".to_owned();
-    }
+/// A number without sign as the default of a `float` or `double`: the shorter
+/// of two notations that reads back as the same number. Source: `SimpleFtoa`
+/// and `SimpleDtoa` of protobuf.
+fn default_number(scalar: Scalar, value: f64) -> String {
+    /// Up to here doubles are clamped to the largest float, not to infinity.
+    /// Source: `SafeDoubleToFloat` of protobuf.
+    const ROUNDS_TO_MAX: f64 = 3.402_823_567_797_336_6e38;
+    let (value, digits, more) = match scalar {
+        Scalar::Float if value > f64::from(f32::MAX) && value <= ROUNDS_TO_MAX => {
+            (f64::from(f32::MAX), 6, 9)
+        }
+        Scalar::Float => (f64::from(value as f32), 6, 9),
+        _ => (value, 15, 17),
+    };
     if value.is_infinite() {
-        return if value < 0.0 { "-inf" } else { "inf" }.to_owned();
+        return "inf".to_owned();
     }
-    let short = general(value, 15);
-    if short.parse() == Ok(value) { short } else { general(value, 17) }
+    let short = general(value, digits);
+    let same = match scalar {
+        Scalar::Float => short.parse() == Ok(value as f32),
+        _ => short.parse() == Ok(value),
+    };
+    if same { short } else { general(value, more) }
 }
 
 /// C's `%.{digits}g`.
 fn general(value: f64, digits: usize) -> String {
     if value == 0.0 {
-        return if value.is_sign_negative() { "-0" } else { "0" }.to_owned();
+        return "0".to_owned();
     }
     let scientific = format!("{:.*e}", digits - 1, value);
     let (mantissa, exponent) =

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::annotation::Known;
-use crate::decl::{FileDecl, MessageKind, Parent, RawOptions};
+use crate::decl::{FieldDecl, FileDecl, MessageKind, Node, Parent, RawOptions};
 use crate::ids::{EnumId, FieldId, FileId, MessageId};
 use crate::link::{DESCRIPTOR_PROTO, Linker};
 use crate::problem::{Place, Problem, ProblemKind};
@@ -173,7 +173,12 @@ fn interpret_file(
     }
     for (at, field) in decl.fields.iter().enumerate() {
         let name = || tree.field(FieldId { file, index: at as u32 }).full_name();
+        let reported = interpreter.found.problems.len();
         interpreter.keep(Slot::Field(at), field.options, Target::Field, field.parent, &name);
+        // The options of a map are among those of its key and its value.
+        if is_part_of_map(decl, field) {
+            interpreter.found.problems.truncate(reported);
+        }
     }
     for (at, oneof) in decl.oneofs.iter().enumerate() {
         let parent = Parent::Message(oneof.message);
@@ -207,6 +212,14 @@ fn interpret_file(
     let mut found = interpreter.found;
     found.used = interpreter.reader.names.used;
     found
+}
+
+/// Whether a field is the key or the value of a map that is written as a map.
+fn is_part_of_map(decl: &FileDecl, field: &FieldDecl) -> bool {
+    match field.parent {
+        Parent::Message(index) => decl.messages[index as usize].node == Node::NONE,
+        Parent::File => false,
+    }
 }
 
 struct Interpreter<'t> {
@@ -647,6 +660,9 @@ fn misplaced(tree: &Tree) -> Vec<Problem> {
                     }
                     Target::Message
                 }
+                tree::Element::Field(field) if is_part_of_map(file.decl(), field.decl()) => {
+                    continue;
+                }
                 tree::Element::Field(_) => Target::Field,
                 tree::Element::Oneof(_) => Target::Oneof,
                 tree::Element::Enum(_) => Target::Enum,
@@ -677,20 +693,24 @@ fn allowed(targets: &[i64]) -> String {
     }
 }
 
+/// Whether protoc leaves a field out of descriptor sets: its option `retention`
+/// is `RETENTION_SOURCE`.
+pub(crate) fn is_source_only(field: tree::Field<'_>) -> bool {
+    const RETENTION_SOURCE: i64 = 2;
+    let retention = field.options().and_then(|options| options.i64(field.tree, "retention"));
+    retention == Some(RETENTION_SOURCE)
+}
+
 impl Message {
     /// Options as protoc writes them into descriptor sets: without the fields
-    /// that have `retention = RETENTION_SOURCE`, at any depth. Source:
-    /// `StripSourceRetentionOptions` of protobuf.
+    /// that have `retention = RETENTION_SOURCE`, at any depth, but not inside
+    /// of groups. Source: `StripSourceRetentionOptions` of protobuf.
     #[must_use]
     pub fn without_source_retention(&self, tree: &Tree) -> Message {
-        const RETENTION_SOURCE: i64 = 2;
-        let of_source = |entry: &&Entry| {
-            let options = tree.field(entry.field).options();
-            options.and_then(|options| options.i64(tree, "retention")) == Some(RETENTION_SOURCE)
-        };
-        let entries = self.entries.iter().filter(|entry| !of_source(entry)).map(|entry| {
+        let kept = self.entries.iter().filter(|entry| !is_source_only(tree.field(entry.field)));
+        let entries = kept.map(|entry| {
             let value = match &entry.value {
-                Value::Message(inner) => {
+                Value::Message(inner) if !tree.field(entry.field).features().delimited => {
                     Value::Message(Box::new(inner.without_source_retention(tree)))
                 }
                 value => value.clone(),

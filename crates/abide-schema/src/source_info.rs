@@ -11,6 +11,7 @@ use abide_syntax::{
     Ast, Decl, DeclId, DeclKind, FieldNode, ImportKind, Label, LineIndex, MapNode, MethodNode,
     OptionId, OptionList, RangeEnd, Slice, Span,
 };
+use rustc_hash::FxHashMap;
 
 use crate::comments::{Gap, Run, end_of_declaration};
 use crate::decl::Scalar;
@@ -18,28 +19,17 @@ use crate::descriptor::number::{
     enumeration, field, file, location, message, method, oneof, options, range, service,
     source_info, value,
 };
+use crate::descriptor::option_path::OptionPath;
 use crate::wire::Writer;
 
-/// The field that an option sets, below the options message of its element.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct OptionPath {
-    /// The numbers of the fields from the outermost to the innermost.
-    pub(crate) numbers: Vec<u32>,
-    /// Whether the innermost is repeated, so that each option adds to it.
-    pub(crate) repeated: bool,
-    /// Which of the fields has `retention = RETENTION_SOURCE`, so that it is
-    /// in no descriptor.
-    pub(crate) source_only: Option<usize>,
-}
-
-/// Writes the fields of the `SourceCodeInfo` of a file. `option_path` says
+/// Writes the fields of the `SourceCodeInfo` of a file. `option_paths` says
 /// what an option sets; where it does not know, the option keeps the place
 /// among uninterpreted options that protoc's parser gives it.
 pub(crate) fn write(
     text: &[u8],
     ast: &Ast,
     lines: &LineIndex,
-    option_path: &mut dyn FnMut(OptionId) -> Option<OptionPath>,
+    option_paths: &FxHashMap<OptionId, OptionPath>,
     writer: &mut Writer,
 ) {
     let first = ast.decls.first().map_or(0, |decl| decl.gap);
@@ -51,7 +41,7 @@ pub(crate) fn write(
         path: Vec::new(),
         leading: start.leading,
         detached: start.detached,
-        option_path,
+        option_paths,
         writer,
     };
     recorder.file();
@@ -148,12 +138,12 @@ struct Recorder<'a> {
     leading: Option<Run>,
     /// The comments that stand before it on their own.
     detached: Vec<Run>,
-    option_path: &'a mut dyn FnMut(OptionId) -> Option<OptionPath>,
+    option_paths: &'a FxHashMap<OptionId, OptionPath>,
     writer: &'a mut Writer,
 }
 
 impl<'a> Recorder<'a> {
-    fn scope(&mut self, id: Option<DeclId>) -> Scope {
+    fn scope(&self, id: Option<DeclId>) -> Scope {
         let options: Vec<OptionId> = self
             .ast
             .children(id)
@@ -168,9 +158,9 @@ impl<'a> Recorder<'a> {
     /// Whether none of these options is in the descriptor; then the element
     /// has no options there. Source: `StripSourceRetentionOptions` in
     /// protobuf's retention.cc.
-    fn are_stripped(&mut self, options: impl IntoIterator<Item = OptionId>) -> bool {
+    fn are_stripped(&self, options: impl IntoIterator<Item = OptionId>) -> bool {
         options.into_iter().all(|option| {
-            (self.option_path)(option).is_some_and(|path| path.source_only == Some(0))
+            self.option_paths.get(&option).is_some_and(|path| path.source_only == Some(0))
         })
     }
 
@@ -640,23 +630,24 @@ impl<'a> Recorder<'a> {
     /// The path of an option below the options message; `None` for an option
     /// that is not in the descriptor.
     fn path_of_option(
-        &mut self,
+        &self,
         repeated: &mut BTreeMap<Vec<u32>, u32>,
         option: OptionId,
         index: u32,
     ) -> Option<Vec<u32>> {
-        let Some(mut path) = (self.option_path)(option) else {
+        let Some(path) = self.option_paths.get(&option) else {
             return Some(vec![options::UNINTERPRETED, index]);
         };
         if path.source_only.is_some() {
             return None;
         }
+        let mut numbers = path.numbers.clone();
         if path.repeated {
             let count = repeated.entry(path.numbers.clone()).or_default();
-            path.numbers.push(*count);
+            numbers.push(*count);
             *count += 1;
         }
-        Some(path.numbers)
+        Some(numbers)
     }
 }
 

@@ -10,7 +10,7 @@ use abide_syntax::{ImportKind, Slice, Visibility};
 
 use crate::decl::{
     EnumDecl, EnumValueDecl, FieldDecl, FileDecl, ImportDecl, MessageDecl, MessageKind, MethodDecl,
-    Node, OneofDecl, Parent, Part, RangeDecl, ReservedNameDecl, Scalar, ServiceDecl,
+    Node, OneofDecl, Parent, Part, RangeDecl, RawOptions, ReservedNameDecl, Scalar, ServiceDecl,
 };
 use crate::features::Features;
 use crate::ids::{
@@ -895,6 +895,11 @@ impl<'t> Element<'t> {
     /// Its interpreted options.
     pub fn options(self) -> Option<&'t value::Message> {
         each_element!(self, it => it.options())
+    }
+
+    /// Its options, not interpreted.
+    pub(crate) fn raw_options(self) -> RawOptions {
+        each_element!(self, it => it.decl().options)
     }
 
     /// The noun for it in a sentence.

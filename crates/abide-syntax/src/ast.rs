@@ -374,6 +374,15 @@ pub struct RangeNode {
 }
 
 impl Ast {
+    /// Gives back the room that growing left unused.
+    pub fn shrink_to_fit(&mut self) {
+        self.decls.shrink_to_fit();
+        self.options.shrink_to_fit();
+        self.name_parts.shrink_to_fit();
+        self.values.shrink_to_fit();
+        self.ranges.shrink_to_fit();
+    }
+
     /// The direct children of `parent`, or the top level for `None`.
     pub fn children(&self, parent: Option<DeclId>) -> impl Iterator<Item = DeclId> + '_ {
         let (mut at, end) = match parent {

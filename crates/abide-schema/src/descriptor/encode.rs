@@ -7,6 +7,7 @@ use abide_syntax::{ImportKind, Label, Slice, Visibility};
 use super::number::{
     enumeration, field, file, file_set, message, method, oneof, range, service, value as enum_value,
 };
+use super::option_path::option_paths;
 use crate::decl::{MessageKind, Node, Origin, RangeDecl, RawOptions, ReservedNameDecl, TypeDecl};
 use crate::edition::Edition;
 use crate::ids::FileId;
@@ -20,8 +21,6 @@ const TYPE_MESSAGE: i32 = 11;
 const TYPE_ENUM: i32 = 14;
 /// `google.protobuf.MessageOptions.map_entry`.
 const MAP_ENTRY: u32 = 7;
-/// `google.protobuf.FieldOptions.features`.
-const FIELD_FEATURES: i32 = 21;
 
 /// A file as a serialised FileDescriptorProto, with or without source info.
 /// Equal to what protoc writes for it, where protoc accepts the file.
@@ -151,7 +150,13 @@ impl<'t> Encoder<'t, '_> {
         match &decl.origin {
             Origin::Source(ast) => self.writer.message(file::SOURCE_INFO, |writer| {
                 let lines = decl.line_index();
-                source_info::write(decl.strings.text(), ast, lines, &mut |_| None, writer);
+                source_info::write(
+                    decl.strings.text(),
+                    ast,
+                    lines,
+                    &option_paths(self.file),
+                    writer,
+                );
             }),
             Origin::Descriptor(locations) => {
                 if let Some(span) = locations.serialised() {
