@@ -372,11 +372,6 @@ impl<'t> Interpreter<'t> {
             let text = "`uninterpreted_option` is how protoc notes options; it cannot be set";
             return self.fail(Fault::new(first.span, text));
         }
-        if is_features && !self.decl.edition.is_edition() {
-            let mut fault = Fault::new(option.name, "features can be set in editions only");
-            fault.kind = ProblemKind::FeatureInvalid;
-            return self.fail(fault.help("begin the file with `edition = \"2023\";`"));
-        }
         let mut message = options;
         for (depth, part) in parts.iter().enumerate() {
             let view = tree.message(message.ty);
