@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 const SOURCES: &str = "\
@@ -17,47 +18,51 @@ Exit status: 0 nothing at error level, 1 findings at error level, 2 the tool cou
 /// version policy on it.
 #[derive(Debug, Parser)]
 #[command(name = "abide", version, max_term_width = 100, after_help = EXIT_STATUS)]
-pub struct Cli {
+pub(crate) struct Cli {
     /// What to do.
     #[command(subcommand)]
-    pub command: Command,
+    pub(crate) command: Command,
     /// Options of every command.
     #[command(flatten)]
-    pub global: Global,
+    pub(crate) global: Global,
 }
 
 /// Options that every command takes.
 #[derive(Args, Debug)]
-pub struct Global {
+pub(crate) struct Global {
     /// Read the configuration from FILE instead of the nearest abide.toml upward
     #[arg(long, global = true, value_name = "FILE")]
-    pub config: Option<PathBuf>,
+    pub(crate) config: Option<PathBuf>,
     /// Start from a preset instead of the one that abide.toml names
-    #[arg(long, global = true, value_name = "NAME")]
-    pub preset: Option<String>,
+    #[arg(long, global = true, value_name = "NAME", value_parser = presets())]
+    pub(crate) preset: Option<String>,
     /// Write the report to FILE instead of standard output
     #[arg(long, global = true, value_name = "FILE")]
-    pub output: Option<PathBuf>,
+    pub(crate) output: Option<PathBuf>,
     /// Judge as of DATE (YYYY-MM-DD) instead of today
     #[arg(long, global = true, value_name = "DATE")]
-    pub as_of: Option<jiff::civil::Date>,
+    pub(crate) as_of: Option<jiff::civil::Date>,
     /// Use N threads; the result does not depend on it
-    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub jobs: Option<u16>,
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=512))]
+    pub(crate) jobs: Option<u16>,
     /// When to use colour
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
-    pub color: Color,
-    /// Show errors only, and no summary
+    pub(crate) color: Color,
+    /// Show errors only: no warnings, notes, progress, nor a summary for people
     #[arg(short, long, global = true, conflicts_with = "verbose")]
-    pub quiet: bool,
-    /// Say more: why each finding has its severity, what was waived or accepted, timings
+    pub(crate) quiet: bool,
+    /// Say more: why each finding has its severity, its fingerprint, and how long the work took
     #[arg(short, long, global = true)]
-    pub verbose: bool,
+    pub(crate) verbose: bool,
+}
+
+fn presets() -> PossibleValuesParser {
+    PossibleValuesParser::new(abide::Preset::ALL.iter().map(|preset| preset.name()))
 }
 
 /// When to use colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Color {
+pub(crate) enum Color {
     /// On a terminal, unless NO_COLOR is set.
     Auto,
     /// Always.
@@ -68,7 +73,7 @@ pub enum Color {
 
 /// The form of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub(crate) enum Format {
     /// For people: a snippet for each finding.
     Human,
     /// JSON Lines: an object for each finding, then a summary.
@@ -77,9 +82,18 @@ pub enum Format {
     Github,
 }
 
+/// The form of the list of rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ListFormat {
+    /// For people: a line for each rule.
+    Human,
+    /// JSON Lines: an object for each rule.
+    Json,
+}
+
 /// The form of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum GraphFormat {
+pub(crate) enum GraphFormat {
     /// Graphviz.
     Dot,
     /// Mermaid, which GitHub draws.
@@ -90,29 +104,29 @@ pub enum GraphFormat {
 
 /// Which tree, and where its imports are.
 #[derive(Args, Debug)]
-pub struct TreeArgs {
+pub(crate) struct TreeArgs {
     /// The tree: a folder, git:REV, a descriptor set or an archive [default: the configured tree]
     #[arg(value_name = "SOURCE")]
-    pub source: Option<String>,
+    pub(crate) source: Option<String>,
     /// A folder that imports resolve in; its files are linked but never judged (repeatable)
     #[arg(short = 'I', long = "import-path", value_name = "DIR")]
-    pub import_path: Vec<String>,
+    pub(crate) import_path: Vec<String>,
 }
 
 /// Arguments of the commands that judge.
 #[derive(Args, Debug)]
-pub struct JudgeArgs {
+pub(crate) struct JudgeArgs {
     /// The tree.
     #[command(flatten)]
-    pub tree: TreeArgs,
+    pub(crate) tree: TreeArgs,
     /// The form of the report
     #[arg(long, value_name = "FORMAT", default_value = "human")]
-    pub format: Format,
+    pub(crate) format: Format,
 }
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Judge a tree by everything that applies: the command for hooks and CI
     #[command(after_help = format!("{SOURCES}\n\n{EXIT_STATUS}"))]
     Check {
@@ -171,7 +185,7 @@ pub enum Command {
     Rules {
         /// The form of the list
         #[arg(long, value_name = "FORMAT", default_value = "human")]
-        format: Format,
+        format: ListFormat,
     },
     /// Write an abide.toml to start from
     Init {

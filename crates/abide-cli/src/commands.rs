@@ -11,6 +11,7 @@ use std::process::ExitCode;
 
 use crate::args::{Cli, Color, Command, Global};
 use crate::error::Error;
+use crate::source::shown;
 use crate::write;
 
 /// What a command that did its work says.
@@ -30,8 +31,8 @@ impl Outcome {
 }
 
 /// Runs a command and gives the exit status of the contract: 0, 1 or 2.
-pub fn run(cli: &Cli) -> ExitCode {
-    let color = use_color(&cli.global);
+pub(crate) fn run(cli: &Cli) -> ExitCode {
+    let color = report_color(&cli.global);
     if let Some(jobs) = cli.global.jobs {
         // Fails only where a pool exists already, and this is the first use.
         let _ = rayon::ThreadPoolBuilder::new().num_threads(jobs.into()).build_global();
@@ -54,7 +55,7 @@ pub fn run(cli: &Cli) -> ExitCode {
     match result.and_then(|outcome| finish(&cli.global, outcome)) {
         Ok(code) => code,
         Err(error) => {
-            say(&error.to_string());
+            complain(&error);
             ExitCode::from(2)
         }
     }
@@ -69,7 +70,7 @@ fn finish(global: &Global, outcome: Outcome) -> Result<ExitCode, Error> {
         error,
     })?;
     for trouble in &outcome.troubles {
-        say(trouble);
+        say(&format!("error: {}", shown(trouble)));
     }
     Ok(match (outcome.troubles.is_empty(), outcome.failed) {
         (false, _) => ExitCode::from(2),
@@ -78,20 +79,35 @@ fn finish(global: &Global, outcome: Outcome) -> Result<ExitCode, Error> {
     })
 }
 
-/// An error of the tool itself, on standard error. Where nobody reads it, the exit status is left.
+/// A line on standard error. Where nobody reads it, the exit status is left.
 fn say(text: &str) {
-    // The errors of a configuration come rendered, with a severity of their own.
-    let prefix = if text.contains("error: ") { "" } else { "error: " };
-    let _ = writeln!(std::io::stderr().lock(), "{prefix}{}", text.trim_end());
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
-fn use_color(global: &Global) -> bool {
+/// An error of the tool itself.
+fn complain(error: &Error) {
+    match error {
+        // They come rendered, line by line.
+        Error::Config(text) => say(text.trim_end()),
+        error => say(&format!("error: {}", shown(&error.to_string()))),
+    }
+}
+
+fn report_color(global: &Global) -> bool {
+    use_color(global, global.output.is_none() && std::io::stdout().is_terminal())
+}
+
+/// Whether the errors of the tool itself are coloured.
+fn error_color(global: &Global) -> bool {
+    use_color(global, std::io::stderr().is_terminal())
+}
+
+fn use_color(global: &Global, terminal: bool) -> bool {
     match global.color {
         Color::Always => true,
         Color::Never => false,
         Color::Auto => {
-            global.output.is_none()
-                && std::io::stdout().is_terminal()
+            terminal
                 && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
                 && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
         }

@@ -7,7 +7,7 @@ use crate::source::SourceError;
 
 /// Always exit status 2.
 #[derive(Debug)]
-pub enum Error {
+pub(crate) enum Error {
     /// A source that cannot be read.
     Source(SourceError),
     /// A descriptor set that is none.

@@ -10,17 +10,17 @@ use crate::progress::Progress;
 use crate::source::{Contents, DescriptorFormat, ReadProblem, Source};
 
 /// A tree and what happened on the way to it.
-pub struct Loaded {
+pub(crate) struct Loaded {
     /// The tree.
-    pub tree: Tree,
+    pub(crate) tree: Tree,
     /// Files that could not be read; the tree is what the others make.
-    pub unreadable: Vec<ReadProblem>,
+    pub(crate) unreadable: Vec<ReadProblem>,
     /// What the user should know, one phrase each.
-    pub notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
 }
 
 /// Reads, parses and links a source, with the files it imports.
-pub fn load(source: &Source, progress: &Progress) -> Result<Loaded, Error> {
+pub(crate) fn load(source: &Source, progress: &Progress) -> Result<Loaded, Error> {
     progress.step("reading");
     let (files, unreadable, notes) = match source.read()? {
         Contents::Files { files, problems, notes } => {
@@ -73,15 +73,6 @@ fn descriptors(
     bytes: Vec<u8>,
     format: DescriptorFormat,
 ) -> Result<Vec<Arc<FileDecl>>, Error> {
-    let bytes = match format {
-        DescriptorFormat::Binary => bytes,
-        DescriptorFormat::Json | DescriptorFormat::Text => {
-            return Err(Error::Descriptor {
-                name: source.name().to_owned(),
-                reason: "descriptor sets as JSON or text are not read yet".to_owned(),
-            });
-        }
-    };
-    let _ = bytes;
-    Ok(Vec::new())
+    let _ = (bytes, format);
+    Err(Error::Usage(format!("cannot read `{}`: descriptor sets are not read yet", source.name())))
 }

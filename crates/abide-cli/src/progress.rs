@@ -1,13 +1,16 @@
 //! A line on the terminal that says what takes so long.
 
 use std::io::IsTerminal;
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Shown on a terminal only, and only when work takes long enough to wonder.
-pub struct Progress {
+pub(crate) struct Progress {
     bar: ProgressBar,
+    /// What was begun, and when.
+    steps: Mutex<Vec<(String, Instant)>>,
 }
 
 /// Work that is done sooner shows nothing.
@@ -15,9 +18,9 @@ const PATIENCE: Duration = Duration::from_millis(400);
 
 impl Progress {
     /// A line on standard error, where that is a terminal and `quiet` is not set.
-    pub fn new(quiet: bool) -> Progress {
+    pub(crate) fn new(quiet: bool) -> Progress {
         if quiet || !std::io::stderr().is_terminal() {
-            return Progress { bar: ProgressBar::hidden() };
+            return Progress { bar: ProgressBar::hidden(), steps: Mutex::default() };
         }
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} ({elapsed})") {
@@ -31,16 +34,34 @@ impl Progress {
                 shown.enable_steady_tick(Duration::from_millis(100));
             }
         });
-        Progress { bar }
+        Progress { bar, steps: Mutex::default() }
     }
 
     /// Says what is being done.
-    pub fn step(&self, what: impl Into<String>) {
-        self.bar.set_message(what.into());
+    pub(crate) fn step(&self, what: impl Into<String>) {
+        let what = what.into();
+        self.bar.set_message(what.clone());
+        self.begin(what);
+    }
+
+    fn begin(&self, what: String) {
+        let mut steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
+        steps.push((what, Instant::now()));
+    }
+
+    /// How long each step took, a phrase each.
+    pub(crate) fn timings(&self) -> Vec<String> {
+        let steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
+        let took = |pair: &[(String, Instant)]| {
+            let time = pair[1].1.duration_since(pair[0].1);
+            format!("{} took {:.1} ms", pair[0].0, time.as_secs_f64() * 1000.0)
+        };
+        steps.windows(2).map(took).collect()
     }
 
     /// Takes the line away, before anything else is written.
-    pub fn finish(&self) {
+    pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
+        self.begin(String::new());
     }
 }

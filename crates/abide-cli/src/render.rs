@@ -10,38 +10,38 @@ use abide_syntax::{LineIndex, Position, Span};
 
 use crate::args::Format;
 
-pub use human::config_errors;
+pub(crate) use human::config_errors;
 
 /// What a renderer needs besides the findings.
-pub struct Scene<'a> {
+pub(crate) struct Scene<'a> {
     /// The tree that was judged.
-    pub tree: &'a Tree,
+    pub(crate) tree: &'a Tree,
     /// The configuration, with the name to show for it.
-    pub config: Option<&'a TextFile>,
+    pub(crate) config: Option<&'a TextFile>,
     /// The accepted findings, with the name to show for them.
-    pub accepted: Option<&'a TextFile>,
+    pub(crate) accepted: Option<&'a TextFile>,
     /// What stands before the path of a file so that it counts from the current folder.
-    pub prefix: &'a str,
+    pub(crate) prefix: &'a str,
     /// Whether to use colour.
-    pub color: bool,
+    pub(crate) color: bool,
+    /// How wide lines for people may be, in columns.
+    pub(crate) width: usize,
     /// Errors only, and no summary.
-    pub quiet: bool,
+    pub(crate) quiet: bool,
     /// Say why each finding has its severity.
-    pub verbose: bool,
-    /// What the user should know about the run, one phrase each.
-    pub notes: &'a [String],
+    pub(crate) verbose: bool,
 }
 
 /// A text that findings may point into and that is no part of the tree.
-pub struct TextFile {
+pub(crate) struct TextFile {
     /// The name to show.
-    pub name: String,
+    pub(crate) name: String,
     /// Its text.
-    pub text: String,
+    pub(crate) text: String,
 }
 
 /// Renders a report.
-pub fn render(report: &Report, scene: &Scene, format: Format) -> Vec<u8> {
+pub(crate) fn render(report: &Report, scene: &Scene, format: Format) -> Vec<u8> {
     match format {
         Format::Human => human::render(report, scene),
         Format::Json => json::render(report, scene),

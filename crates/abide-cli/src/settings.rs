@@ -1,6 +1,6 @@
 //! The configuration of a run: `abide.toml`, found upward, and what the command line adds.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use abide::{Accepted, Config, Preset};
 
@@ -10,134 +10,190 @@ use crate::render::{TextFile, config_errors};
 use crate::source::{Source, SourceOptions};
 
 /// The name of the configuration.
-pub const CONFIG: &str = "abide.toml";
+pub(crate) const CONFIG: &str = "abide.toml";
 /// The name of the file of accepted findings.
-pub const ACCEPTED: &str = "abide.accepted";
+pub(crate) const ACCEPTED: &str = "abide.accepted";
 
 /// What a run is told to do.
-pub struct Settings {
+pub(crate) struct Settings {
     /// The configuration, over the defaults of its preset.
-    pub config: Config,
+    pub(crate) config: Config,
     /// Its text, where there is a file.
-    pub file: Option<TextFile>,
-    /// The folder of `abide.toml`; else that of the tree, else the current one.
-    pub folder: PathBuf,
+    pub(crate) file: Option<TextFile>,
+    /// The folder of the tree: that of `abide.toml`; else SOURCE, else the current one.
+    pub(crate) folder: PathBuf,
+    /// What of the configured tree alone is judged, relative to `folder`.
+    focus: Option<String>,
     /// The folder that the user is in.
     current: PathBuf,
 }
 
 impl Settings {
-    /// Reads the configuration for a tree.
-    pub fn read(global: &Global, source: Option<&str>, color: bool) -> Result<Settings, Error> {
-        let current = std::env::current_dir()
-            .map_err(|error| Error::File { what: "the current folder".to_owned(), error })?;
-        let preset = global.preset.as_deref().map(find_preset).transpose()?;
-        let tree = match source {
-            Some(spec) if Path::new(spec).is_dir() => current.join(spec),
-            Some(spec) if Path::new(spec).is_file() => {
-                current.join(spec).parent().map_or_else(|| current.clone(), Path::to_owned)
-            }
-            _ => current.clone(),
+    /// Reads the configuration for a tree. `color` is for the errors in it.
+    pub(crate) fn read(
+        global: &Global,
+        source: Option<&str>,
+        color: bool,
+    ) -> Result<Settings, Error> {
+        let current = std::env::current_dir().map_err(|error| Error::File {
+            what: "cannot tell the current folder".into(),
+            error,
+        })?;
+        let on_disk = source.map(|spec| current.join(spec)).filter(|path| path.exists());
+        let tree = match &on_disk {
+            Some(path) if path.is_dir() => path.clone(),
+            Some(path) => path.parent().map_or_else(|| current.clone(), Path::to_owned),
+            None => current.clone(),
         };
         let path = match &global.config {
             Some(path) => Some(current.join(path)),
-            None => tree.ancestors().map(|dir| dir.join(CONFIG)).find(|path| path.is_file()),
+            // `..` in what the user wrote would lead down again on the way up.
+            None => {
+                let tree = tree.canonicalize().unwrap_or_else(|_| tree.clone());
+                let upward = tree.ancestors().map(|dir| dir.join(CONFIG));
+                upward.into_iter().find(|path| path.is_file())
+            }
         };
         let Some(path) = path else {
+            let preset = global.preset.as_deref().map(find_preset).transpose()?;
             let config = Config::of_preset(preset.unwrap_or_default());
-            return Ok(Settings { config, file: None, folder: tree, current });
+            return Ok(Settings { config, file: None, folder: tree, focus: None, current });
         };
-        let name = shown(&path, &current);
-        let text = std::fs::read_to_string(&path)
-            .map_err(|error| Error::File { what: format!("cannot read `{name}`"), error })?;
-        let file = TextFile { name, text };
+        let preset = global.preset.as_deref().map(find_preset).transpose()?;
+        let text = read_text(&path, &shown(&path, &current))?;
+        let file = TextFile { name: shown(&path, &current), text };
         let config = Config::parse(&file.text, preset)
             .map_err(|errors| Error::Config(config_errors(&errors, &file, color)))?;
         let folder = path.parent().map_or_else(|| current.clone(), Path::to_owned);
-        Ok(Settings { config, file: Some(file), folder, current })
+        // What findings say does not depend on where the user stands.
+        let file = TextFile { name: CONFIG.to_owned(), ..file };
+        let mut settings = Settings { config, file: Some(file), folder, focus: None, current };
+        settings.focus = on_disk.and_then(|path| settings.focus_on(&path));
+        Ok(settings)
+    }
+
+    /// The part of the configured tree that a folder or a file on disk is, if it is one.
+    fn focus_on(&self, path: &Path) -> Option<String> {
+        if !path.is_dir() && path.extension().is_none_or(|it| it != "proto") {
+            return None;
+        }
+        let top = self.folder.canonicalize().ok()?;
+        let path = path.canonicalize().ok()?;
+        let focus = path.strip_prefix(&top).ok()?;
+        let under = |folders: &[String], both: bool| {
+            folders.iter().any(|folder| {
+                let folder = top.join(folder).canonicalize().unwrap_or_default();
+                path.starts_with(&folder) || both && folder.starts_with(&path)
+            })
+        };
+        // A folder beside the roots is a tree of its own, and so is every one without roots.
+        let inside = focus.as_os_str().is_empty()
+            || under(&self.config.roots, true) && !under(&self.config.import_paths, false);
+        inside.then(|| slashed(focus))?
     }
 
     /// Opens the tree that is judged.
-    pub fn source(&self, tree: &TreeArgs) -> Result<Source, Error> {
-        self.open(tree.source.as_deref(), &tree.import_path, None)
+    pub(crate) fn source(&self, tree: &TreeArgs) -> Result<Source, Error> {
+        self.open(tree.source.as_deref(), &tree.import_path, self.focus.as_deref(), None)
     }
 
     /// Opens the tree that the judged one is compared with.
-    pub fn baseline(&self, spec: &str, tree: &TreeArgs) -> Result<Source, Error> {
+    pub(crate) fn baseline(&self, spec: &str, tree: &TreeArgs) -> Result<Source, Error> {
         let judged = tree.source.as_deref().and_then(|spec| spec.strip_prefix("git:"));
-        self.open(Some(spec), &tree.import_path, judged)
+        self.open(Some(spec), &tree.import_path, None, judged)
+    }
+
+    /// Whether only a part of the configured tree is judged.
+    pub(crate) fn is_partial(&self) -> bool {
+        self.focus.as_deref().is_some_and(|focus| !focus.is_empty())
     }
 
     fn open(
         &self,
         spec: Option<&str>,
         import_path: &[String],
+        focus: Option<&str>,
         merge_with: Option<&str>,
     ) -> Result<Source, Error> {
-        // Only the tree that abide.toml describes has its roots; another folder is a root itself.
-        let configured = match spec {
-            None => true,
-            Some(spec) if spec.starts_with("git:") => true,
-            Some(spec) => same_folder(&self.current.join(spec), &self.folder),
-        };
-        let roots: &[String] = if configured { &self.config.roots } else { &[] };
-        let mut import_paths: Vec<String> = import_path.to_vec();
-        import_paths.extend(
-            self.config
-                .import_paths
-                .iter()
-                .map(|path| shown(&self.folder.join(path), &self.current)),
-        );
-        let base = if spec.is_none() && self.file.is_some() { &self.folder } else { &self.current };
-        if base != &self.current {
-            for path in &mut import_paths {
-                *path = self.current.join(&path).display().to_string();
-            }
-        }
+        let git = spec.and_then(|spec| spec.strip_prefix("git:"));
+        let configured = spec.is_none() || git.is_some() || focus.is_some();
+        // Another copy of the configured tree has the same roots.
+        let copy = spec.is_some_and(|spec| {
+            let folder = self.current.join(spec);
+            self.config.roots.iter().all(|root| folder.join(root).is_dir())
+        });
+        // A folder of a revision that is named outright is a tree of its own, unless it is that
+        // of `abide.toml`.
+        let own = git.and_then(crate::source::subdir).is_some_and(|subdir| {
+            let top = self.folder.ancestors().find(|dir| dir.join(".git").exists());
+            top.is_none_or(|top| !same_folder(&top.join(subdir), &self.folder))
+        });
+        let rooted = if configured { !own } else { copy };
+        let roots: &[String] = if rooted { &self.config.roots } else { &[] };
+        let base = if configured { &self.folder } else { &self.current };
+        let given = import_path.iter().map(|path| (path, &self.current));
+        let named = self.config.import_paths.iter().map(|path| (path, &self.folder));
+        let import_paths: Vec<String> =
+            given.chain(named).map(|(path, from)| counted_from(base, path, from)).collect();
         let options = SourceOptions { base, import_paths: &import_paths, roots, merge_with };
-        Ok(Source::open(spec, &options)?)
+        match (focus, spec) {
+            (Some(""), Some(_)) => Ok(Source::open(None, &options)?),
+            (Some(focus), Some(spec)) => Ok(Source::open(None, &options)?.only(focus, spec)),
+            _ => Ok(Source::open(spec, &options)?),
+        }
     }
 
     /// The accepted findings, where the file exists.
-    pub fn accepted(&self, color: bool) -> Result<Option<(Accepted, TextFile)>, Error> {
+    pub(crate) fn accepted(&self, color: bool) -> Result<Option<(Accepted, TextFile)>, Error> {
         let path = self.accepted_path();
+        if !path.exists() {
+            return Ok(None);
+        }
         let name = shown(&path, &self.current);
-        let text = match std::fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(Error::File { what: format!("cannot read `{name}`"), error }),
-        };
-        let file = TextFile { name, text };
+        let file = TextFile { text: read_text(&path, &name)?, name };
         let accepted = Accepted::parse(&file.text)
             .map_err(|errors| Error::Config(config_errors(&errors, &file, color)))?;
-        Ok(Some((accepted, file)))
+        Ok(Some((accepted, TextFile { name: ACCEPTED.to_owned(), ..file })))
     }
 
     /// Where accepted findings are recorded: beside `abide.toml`, else in the tree's folder.
-    pub fn accepted_path(&self) -> PathBuf {
+    pub(crate) fn accepted_path(&self) -> PathBuf {
         self.folder.join(ACCEPTED)
     }
 
-    /// What stands before a path of the tree so that it counts from the current folder.
-    pub fn prefix(&self, tree: &TreeArgs) -> String {
+    /// What stands before a path of the tree so that it counts from the top of the repository
+    /// that holds the tree, else from the current folder.
+    pub(crate) fn prefix(&self, tree: &TreeArgs) -> String {
         let folder = match &tree.source {
-            Some(spec) if Path::new(spec).is_dir() => spec.clone(),
-            Some(_) => return String::new(),
-            None => shown(&self.folder, &self.current),
+            Some(spec) if self.focus.is_none() => self.current.join(spec),
+            _ => self.folder.clone(),
         };
-        match folder.trim_start_matches("./").trim_end_matches('/') {
-            "" | "." => String::new(),
-            folder => format!("{folder}/"),
+        if !folder.is_dir() {
+            return String::new();
+        }
+        let folder = folder.canonicalize().unwrap_or(folder);
+        let top = folder.ancestors().find(|dir| dir.join(".git").exists());
+        let from = top.map_or_else(|| self.current.canonicalize(), |top| Ok(top.to_owned()));
+        let from = from.unwrap_or_else(|_| self.current.clone());
+        match folder.strip_prefix(&from).ok().and_then(slashed) {
+            Some(path) if path.is_empty() => path,
+            Some(path) => format!("{path}/"),
+            None => format!("{}/", folder.display()),
         }
     }
 }
 
 /// The preset with this name.
-pub fn find_preset(name: &str) -> Result<Preset, Error> {
+pub(crate) fn find_preset(name: &str) -> Result<Preset, Error> {
     Preset::find(name).ok_or_else(|| {
         let known: Vec<&str> = Preset::ALL.iter().map(|preset| preset.name()).collect();
         Error::Usage(format!("there is no preset `{name}`; there are `{}`", known.join("`, `")))
     })
+}
+
+fn read_text(path: &Path, name: &str) -> Result<String, Error> {
+    std::fs::read_to_string(path)
+        .map_err(|error| Error::File { what: format!("cannot read `{name}`"), error })
 }
 
 fn same_folder(a: &Path, b: &Path) -> bool {
@@ -145,6 +201,30 @@ fn same_folder(a: &Path, b: &Path) -> bool {
         (Ok(a), Ok(b)) => a == b,
         _ => false,
     }
+}
+
+/// A relative path with `/` between names, if it is Unicode.
+fn slashed(path: &Path) -> Option<String> {
+    let names: Option<Vec<&str>> = path.iter().map(|name| name.to_str()).collect();
+    names.map(|names| names.join("/"))
+}
+
+/// `path`, which counts from the folder `from`, as it counts from the folder `base`.
+fn counted_from(base: &Path, path: &str, from: &Path) -> String {
+    if base == from || Path::new(path).is_absolute() {
+        return path.to_owned();
+    }
+    let full = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let (base, path) = (full(base), full(&from.join(path)));
+    let names = |path: &Path| -> Vec<String> {
+        let normal = path.components().filter(|it| matches!(it, Component::Normal(_)));
+        normal.map(|it| it.as_os_str().to_string_lossy().into_owned()).collect()
+    };
+    let (base, names) = (names(&base), names(&path));
+    let shared = base.iter().zip(&names).take_while(|(a, b)| a == b).count();
+    let up = std::iter::repeat_n("..", base.len() - shared);
+    let parts: Vec<&str> = up.chain(names[shared..].iter().map(String::as_str)).collect();
+    if parts.is_empty() { ".".to_owned() } else { parts.join("/") }
 }
 
 /// A path as a user in the current folder would write it.

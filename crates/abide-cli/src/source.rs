@@ -28,6 +28,8 @@ pub struct Source {
     kind: Kind,
     layout: Layout,
     imports: Vec<Import>,
+    /// The folder or file of the tree that alone is judged, relative to it.
+    focus: Option<String>,
     notes: Vec<String>,
     /// How messages call this source: as the user wrote it.
     name: String,
@@ -170,12 +172,18 @@ impl SourceError {
 }
 
 /// A name on one line, whatever characters it is made of.
-fn shown(name: &str) -> String {
+pub fn shown(name: &str) -> String {
     let mut line = String::with_capacity(name.len());
     for c in name.chars() {
-        if c.is_control() { line.extend(c.escape_default()) } else { line.push(c) }
+        if is_unprintable(c) { line.extend(c.escape_default()) } else { line.push(c) }
     }
     line
+}
+
+/// Whether a terminal might obey the character instead of showing it: controls, and the marks
+/// that turn the direction of text.
+pub fn is_unprintable(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// The bytes of a file, shared by whoever needs them.
@@ -327,6 +335,11 @@ fn relative(path: &Path, folder: &Path) -> Option<String> {
     normalize(path.strip_prefix(folder).ok()?.to_str()?)
 }
 
+/// The SUBDIR of `REV:SUBDIR`, if one is named.
+pub fn subdir(spec: &str) -> Option<&str> {
+    split_subdir(spec).1.filter(|subdir| !subdir.is_empty())
+}
+
 /// Splits `NAME:SUBDIR` at the first colon that no brace encloses, as in `main@{12:00}:proto`.
 fn split_subdir(spec: &str) -> (&str, Option<&str>) {
     let mut depth = 0i32;
@@ -353,6 +366,7 @@ impl Source {
             kind: Kind::Descriptors(None),
             layout,
             imports: Vec::new(),
+            focus: None,
             notes: Vec::new(),
             name,
         };
@@ -466,6 +480,14 @@ impl Source {
         }
     }
 
+    /// Judges nothing but a folder or a file of the tree, which the user calls `name`; the rest
+    /// is there to be imported and looked at.
+    pub fn only(mut self, focus: &str, name: &str) -> Source {
+        self.focus = Some(focus.to_owned());
+        self.name = name.to_owned();
+        self
+    }
+
     /// Reads every judged file, sorted by root and path, on all threads of the current rayon pool.
     ///
     /// Standard input can be read once only.
@@ -480,7 +502,10 @@ impl Source {
             Kind::Git(revision) => revision.read(&self.layout)?,
             Kind::Archive(archive) => archive.read(&self.layout),
         };
-        if gathered.files.is_empty() && gathered.problems.is_empty() {
+        if let Some(focus) = &self.focus {
+            self.narrow(focus, &mut gathered)?;
+        }
+        if gathered.files.iter().all(|file| file.imported) && gathered.problems.is_empty() {
             return Err(SourceError::NoProtoFiles { name: self.name.clone() });
         }
         gathered.files.sort_unstable_by(|a, b| (a.root, &a.path).cmp(&(b.root, &b.path)));
@@ -489,6 +514,23 @@ impl Source {
         let mut notes = self.notes.clone();
         notes.append(&mut gathered.notes);
         Ok(Contents::Files { files: gathered.files, problems: gathered.problems, notes })
+    }
+
+    fn narrow(&self, focus: &str, gathered: &mut Gathered) -> Result<(), SourceError> {
+        // What is named outright is judged, whatever ignore files say of it.
+        if let Kind::Directory(top) = &self.kind
+            && is_proto(focus.as_bytes())
+            && gathered.files.iter().all(|file| &*file.display != focus)
+            && top.join(focus).is_file()
+        {
+            gathered.files.append(&mut self.read_alone(&top.join(focus), top)?.files);
+        }
+        let judged = |path: &str| path == focus || below(path, focus).is_some();
+        for file in &mut gathered.files {
+            file.imported |= !judged(&file.display);
+        }
+        gathered.problems.retain(|problem| judged(&problem.path));
+        Ok(())
     }
 
     fn read_alone(&self, file: &Path, folder: &Path) -> Result<Gathered, SourceError> {

@@ -20,6 +20,9 @@ pub struct Options<'a> {
     pub baseline: Option<&'a Tree>,
     /// Findings that are accepted.
     pub accepted: Option<&'a Accepted>,
+    /// Whether only a part of the configured tree is judged: then nobody can tell whether a
+    /// waiver of `abide.toml` or a line of `abide.accepted` is stale.
+    pub partial: bool,
 }
 
 /// What a run found.
@@ -65,8 +68,20 @@ pub fn check<'t>(tree: &'t Tree, policy: &'t Policy, options: Options<'t>) -> Re
     report.waived = waived.count;
     findings.extend(waived.findings);
     apply_severities(policy, &mut findings);
+    if options.partial {
+        findings.retain(|finding| {
+            finding.rule != "waiver-unused" || finding.location.place().is_some()
+        });
+    }
     if let Some(accepted) = options.accepted {
-        report.accepted = accept(accepted, &mut findings);
+        let could_match = |rule: &str| {
+            !options.partial
+                && Rule::find(rule).is_none_or(|rule| {
+                    policy.runs(rule)
+                        && (options.baseline.is_some() || !matches!(rule.check, Check::Baseline(_)))
+                })
+        };
+        report.accepted = accept(accepted, &mut findings, &could_match);
         apply_severities(policy, &mut findings);
     }
     sort(tree, &mut findings);
@@ -225,8 +240,13 @@ fn in_progress(tree: &Tree, place: Place) -> bool {
     false
 }
 
-/// Takes away findings that are accepted, and notes lines that accept nothing.
-fn accept(accepted: &Accepted, findings: &mut Vec<Finding>) -> usize {
+/// Takes away findings that are accepted, and notes lines that accept nothing although this run
+/// could have matched them.
+fn accept(
+    accepted: &Accepted,
+    findings: &mut Vec<Finding>,
+    could_match: &dyn Fn(&str) -> bool,
+) -> usize {
     let lines = accepted.lines();
     let mut used = vec![false; lines.len()];
     let before = findings.len();
@@ -243,7 +263,8 @@ fn accept(accepted: &Accepted, findings: &mut Vec<Finding>) -> usize {
         !found
     });
     let count = before - findings.len();
-    for (line, _) in lines.iter().zip(used).filter(|(_, used)| !used) {
+    let stale = lines.iter().zip(used).filter(|(line, used)| !used && could_match(&line.rule));
+    for (line, _) in stale {
         findings.push(Finding {
             rule: "accepted-stale",
             severity: Severity::Note,

@@ -201,8 +201,12 @@ fn judge(case: &Case, imports: &[(String, String)]) -> Result<Vec<&'static str>,
     let new = tree(case.files.iter().filter(|it| !it.old), imports);
     let old: Vec<&Block> = case.files.iter().filter(|it| it.old).collect();
     let old = (!old.is_empty()).then(|| tree(old.into_iter(), imports));
-    let options =
-        Options { as_of: date(2026, 1, 15), baseline: old.as_ref(), accepted: accepted.as_ref() };
+    let options = Options {
+        as_of: date(2026, 1, 15),
+        baseline: old.as_ref(),
+        accepted: accepted.as_ref(),
+        partial: false,
+    };
     let report = abide::check(&new, &policy, options);
 
     let mut expected = markers("abide.toml", &case.config, "#");

@@ -1,18 +1,24 @@
 //! `abide check` and `abide lint`.
 
+use std::io::IsTerminal;
+
 use abide::{Accepted, Location, Options, Severity, check as judge_tree};
 
-use super::Outcome;
+use super::{Outcome, error_color, say};
 use crate::args::{Global, JudgeArgs};
 use crate::error::Error;
 use crate::load::{Loaded, load};
 use crate::progress::Progress;
 use crate::render::{Scene, render};
 use crate::settings::{ACCEPTED, Settings};
+use crate::source::shown;
 use crate::write;
 
+/// How wide a report is where no terminal says it.
+const WIDTH: usize = 100;
+
 pub(super) fn lint(global: &Global, judge: &JudgeArgs, color: bool) -> Result<Outcome, Error> {
-    let settings = Settings::read(global, judge.tree.source.as_deref(), color)?;
+    let settings = Settings::read(global, judge.tree.source.as_deref(), error_color(global))?;
     run(global, judge, &settings, None, false, color)
 }
 
@@ -23,7 +29,12 @@ pub(super) fn check(
     accept: bool,
     color: bool,
 ) -> Result<Outcome, Error> {
-    let settings = Settings::read(global, judge.tree.source.as_deref(), color)?;
+    let settings = Settings::read(global, judge.tree.source.as_deref(), error_color(global))?;
+    if accept && settings.is_partial() {
+        return Err(Error::Usage(format!(
+            "`--accept` writes {ACCEPTED} for the whole tree: leave SOURCE out"
+        )));
+    }
     let against = against.or(settings.config.against.as_deref());
     run(global, judge, &settings, against, accept, color)
 }
@@ -42,7 +53,7 @@ fn run(
         Some(spec) => Some(load(&settings.baseline(spec, &judge.tree)?, &progress)?),
         None => None,
     };
-    let accepted = if accept { None } else { settings.accepted(color)? };
+    let accepted = if accept { None } else { settings.accepted(error_color(global))? };
     progress.step("judging");
     let mut report = judge_tree(
         &loaded.tree,
@@ -51,13 +62,24 @@ fn run(
             as_of: global.as_of.unwrap_or_else(today),
             baseline: baseline.as_ref().map(|old| &old.tree),
             accepted: accepted.as_ref().map(|(accepted, _)| accepted),
+            partial: settings.is_partial(),
         },
     );
-    progress.finish();
+    progress.step("writing the report");
 
     let mut notes = loaded.notes.clone();
-    notes.extend(baseline.iter().flat_map(|old| old.notes.iter().cloned()));
+    if let Some(old) = &baseline {
+        notes.extend(old.notes.iter().cloned());
+        let unread = troubles(old).into_iter();
+        notes.extend(unread.map(|trouble| format!("in the baseline, {trouble}")));
+    }
     if accept {
+        if !loaded.unreadable.is_empty() {
+            return Err(Error::Usage(format!(
+                "nothing was recorded, for the tree is not read in full: {}",
+                troubles(&loaded).join("; ")
+            )));
+        }
         notes.push(record(settings, &mut report)?);
     }
     let scene = Scene {
@@ -66,15 +88,19 @@ fn run(
         accepted: accepted.as_ref().map(|(_, file)| file),
         prefix: &settings.prefix(&judge.tree),
         color,
+        width: width(global),
         quiet: global.quiet,
         verbose: global.verbose,
-        notes: &notes,
     };
-    let outcome = Outcome {
-        report: render(&report, &scene, judge.format),
-        failed: report.errors > 0,
-        troubles: troubles(&loaded),
-    };
+    let text = render(&report, &scene, judge.format);
+    progress.finish();
+    if global.verbose {
+        notes.extend(progress.timings());
+    }
+    for note in notes.iter().filter(|_| !global.quiet) {
+        say(&format!("note: {}", shown(note)));
+    }
+    let outcome = Outcome { report: text, failed: report.errors > 0, troubles: troubles(&loaded) };
     // The process ends now; taking the trees apart would be for nothing.
     std::mem::forget((loaded, baseline));
     Ok(outcome)
@@ -101,7 +127,10 @@ fn record(settings: &Settings, report: &mut abide::Report) -> Result<String, Err
     report.warnings = count(Severity::Warning);
     report.accepted = accepted.len();
     report.findings = rest;
-    Ok(format!("{} findings recorded in {ACCEPTED}", accepted.len()))
+    Ok(match accepted.len() {
+        1 => format!("1 finding recorded in {ACCEPTED}"),
+        count => format!("{count} findings recorded in {ACCEPTED}"),
+    })
 }
 
 /// Files that could not be read: the rest is judged, but the work is not done.
@@ -109,8 +138,16 @@ pub(super) fn troubles(loaded: &Loaded) -> Vec<String> {
     loaded
         .unreadable
         .iter()
-        .map(|problem| format!("cannot read `{}`: {}", problem.path.escape_debug(), problem.reason))
+        .map(|problem| format!("cannot read `{}`: {}", shown(&problem.path), problem.reason))
         .collect()
+}
+
+/// How wide lines of a report may be: as the terminal, within what reads well.
+fn width(global: &Global) -> usize {
+    if global.output.is_some() || !std::io::stdout().is_terminal() {
+        return WIDTH;
+    }
+    terminal_size::terminal_size().map_or(WIDTH, |(columns, _)| columns.0.clamp(40, 160).into())
 }
 
 fn today() -> jiff::civil::Date {

@@ -4,7 +4,7 @@ use abide::{RULES, Rule};
 use serde_json::json;
 
 use super::Outcome;
-use crate::args::Format;
+use crate::args::ListFormat;
 use crate::error::Error;
 
 pub(super) fn explain(id: &str) -> Result<Outcome, Error> {
@@ -19,13 +19,13 @@ pub(super) fn explain(id: &str) -> Result<Outcome, Error> {
     }
 }
 
-pub(super) fn rules(format: Format) -> Result<Outcome, Error> {
+pub(super) fn rules(format: ListFormat) -> Result<Outcome, Error> {
     let mut out = String::new();
     let width = RULES.iter().map(|rule| rule.id.len()).max().unwrap_or(0);
     for rule in RULES {
         let severity = rule.severity.map_or("off", |severity| severity.word());
         match format {
-            Format::Json => {
+            ListFormat::Json => {
                 let row = json!({
                     "kind": "rule",
                     "id": rule.id,
@@ -37,7 +37,7 @@ pub(super) fn rules(format: Format) -> Result<Outcome, Error> {
                 });
                 out.push_str(&format!("{row}\n"));
             }
-            Format::Human | Format::Github => {
+            ListFormat::Human => {
                 out.push_str(&format!("{:width$}  {severity:7}  {}\n", rule.id, rule.summary));
             }
         }

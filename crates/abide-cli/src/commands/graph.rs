@@ -2,7 +2,7 @@
 
 use abide::GraphView;
 
-use super::{Outcome, check::troubles};
+use super::{Outcome, check::troubles, error_color};
 use crate::args::{Global, GraphFormat, TreeArgs};
 use crate::error::Error;
 use crate::load::load;
@@ -16,7 +16,7 @@ pub(super) fn graph(
     imports: bool,
 ) -> Result<Outcome, Error> {
     let progress = Progress::new(global.quiet);
-    let settings = Settings::read(global, tree.source.as_deref(), false)?;
+    let settings = Settings::read(global, tree.source.as_deref(), error_color(global))?;
     let loaded = load(&settings.source(tree)?, &progress)?;
     progress.finish();
     let view = GraphView { imported: imports };

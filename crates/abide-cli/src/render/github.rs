@@ -5,6 +5,7 @@ use std::fmt::Write;
 use abide::{Report, Severity};
 
 use super::Scene;
+use crate::source::shown;
 
 pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
     let mut out = String::new();
@@ -16,17 +17,18 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
         };
         let lines = scene.lines(&finding.location);
         let path = format!("{}{}", scene.prefix, lines.path);
-        let mut text = finding.message.clone();
+        let mut text = shown(&finding.message);
         for label in &finding.labels {
             let at = scene.label_lines(label);
             let line = at.range.map_or(String::new(), |(start, _)| format!(":{}", start.line));
-            let _ = write!(text, "\n{}{line}: {}", at.path, label.message);
+            let path = format!("{}{}", scene.prefix, at.path);
+            let _ = write!(text, "\n{}{line}: {}", shown(&path), shown(&label.message));
         }
         for part in [&finding.why, &finding.help].into_iter().flatten() {
             text.push('\n');
-            text.push_str(part);
+            text.push_str(&shown(part));
         }
-        let _ = write!(out, "::{command} file={}", property(&path));
+        let _ = write!(out, "::{command} file={}", property(&shown(&path)));
         if let Some((start, end)) = lines.range {
             let _ = write!(out, ",line={},endLine={}", start.line, end.line);
             // Columns of an annotation count within one line only.

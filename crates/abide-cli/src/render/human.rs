@@ -1,6 +1,7 @@
 //! For people: a snippet for each finding, with the path through the tree as labels.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use abide::{ConfigError, Finding, Location, Report, Severity};
@@ -12,6 +13,7 @@ use codespan_reporting::term::termcolor::{Ansi, NoColor, WriteColor};
 use codespan_reporting::term::{self, Config};
 
 use super::{Scene, TextFile};
+use crate::source::{is_unprintable, shown};
 
 pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
     let mut out = if scene.color {
@@ -24,9 +26,6 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
         writer.into_inner()
     };
     if !scene.quiet {
-        for note in scene.notes {
-            out.extend(format!("note: {note}\n").bytes());
-        }
         out.extend(summary(report).bytes());
     }
     out
@@ -112,28 +111,54 @@ fn diagnostic(finding: &Finding, scene: &Scene, sources: &Sources) -> Diagnostic
     }
     if scene.verbose {
         if let Some(reason) = &finding.severity_reason {
-            notes.push(reason.clone());
+            notes.push(format!("severity: {reason}"));
         }
-        notes.push(format!("fingerprint {}", finding.fingerprint()));
+        notes.push(format!("fingerprint: {}", finding.fingerprint()));
     }
+    for label in &mut labels {
+        label.message = shown(&label.message);
+    }
+    let width = scene.width.saturating_sub(NOTE_INDENT);
     Diagnostic::new(severity)
         .with_code(finding.rule)
-        .with_message(&finding.message)
+        .with_message(shown(&finding.message))
         .with_labels(labels)
-        .with_notes(notes)
+        .with_notes(notes.iter().map(|note| wrap(&shown(note), width)).collect())
+}
+
+/// What stands before a note: the line numbers' column and a bullet.
+const NOTE_INDENT: usize = 9;
+
+/// Breaks a line at spaces so that it fits; a word that is longer stays whole.
+fn wrap(text: &str, width: usize) -> String {
+    let mut wrapped = String::with_capacity(text.len());
+    let mut used = 0;
+    for word in text.split(' ') {
+        let length = word.chars().count();
+        if used > 0 && used + 1 + length > width {
+            wrapped.push('\n');
+            used = 0;
+        } else if used > 0 {
+            wrapped.push(' ');
+            used += 1;
+        }
+        wrapped.push_str(word);
+        used += length;
+    }
+    wrapped
 }
 
 /// Renders the errors of a configuration.
-pub fn config_errors(errors: &[ConfigError], file: &TextFile, color: bool) -> String {
+pub(crate) fn config_errors(errors: &[ConfigError], file: &TextFile, color: bool) -> String {
     let files = Sources { files: Vec::new(), extra: vec![Text::new(&file.name, &file.text)] };
     let config = Config::default();
     let mut out = Ansi::new(Vec::new());
     let mut plain = NoColor::new(Vec::new());
     for error in errors {
         let diagnostic = Diagnostic::error()
-            .with_message(&error.message)
+            .with_message(shown(&error.message))
             .with_label(diagnostic::Label::primary(0, error.span.range()))
-            .with_notes(error.help.iter().map(|help| format!("help: {help}")).collect());
+            .with_notes(error.help.iter().map(|help| format!("help: {}", shown(help))).collect());
         let writer: &mut dyn WriteColor = if color { &mut out } else { &mut plain };
         let written = term::emit_to_write_style(writer, &config, &files, &diagnostic);
         debug_assert!(written.is_ok(), "{written:?}");
@@ -153,6 +178,8 @@ struct Text<'a> {
     /// `None` for a file that was read from a descriptor.
     bytes: Option<&'a [u8]>,
     lines: Lines<'a>,
+    /// What is shown of the text, made when it is first needed.
+    shown: OnceCell<Cow<'a, str>>,
 }
 
 enum Lines<'a> {
@@ -163,7 +190,7 @@ enum Lines<'a> {
 impl<'a> Text<'a> {
     fn new(name: &'a str, text: &'a str) -> Text<'a> {
         let lines = Lines::Own(LineIndex::new(text.as_bytes()));
-        Text { name, bytes: Some(text.as_bytes()), lines }
+        Text { name, bytes: Some(text.as_bytes()), lines, shown: OnceCell::new() }
     }
 
     fn index(&self) -> &LineIndex {
@@ -173,20 +200,31 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// The text with one character for each byte that is not UTF-8, so that offsets hold.
-    fn text(&self) -> Cow<'a, str> {
-        let bytes = self.bytes.unwrap_or_default();
-        match std::str::from_utf8(bytes) {
-            Ok(text) => text.into(),
-            Err(_) => {
-                let mut text = String::with_capacity(bytes.len());
-                for chunk in bytes.utf8_chunks() {
-                    text.push_str(chunk.valid());
-                    text.extend(chunk.invalid().iter().map(|_| '?'));
+    /// The text with a question mark for each byte that is not UTF-8 or that a terminal would
+    /// obey, so that offsets hold.
+    fn text(&self) -> &str {
+        self.shown.get_or_init(|| {
+            let bytes = self.bytes.unwrap_or_default();
+            let hidden = |c: char| is_unprintable(c) && !matches!(c, '\n' | '\t' | '\r');
+            match std::str::from_utf8(bytes) {
+                Ok(text) if !text.contains(hidden) && !has_lone_return(bytes) => text.into(),
+                _ => {
+                    let mut text = String::with_capacity(bytes.len());
+                    for chunk in bytes.utf8_chunks() {
+                        let mut chars = chunk.valid().chars().peekable();
+                        while let Some(c) = chars.next() {
+                            if hidden(c) || c == '\r' && chars.peek() != Some(&'\n') {
+                                text.extend(std::iter::repeat_n('?', c.len_utf8()));
+                            } else {
+                                text.push(c);
+                            }
+                        }
+                        text.extend(chunk.invalid().iter().map(|_| '?'));
+                    }
+                    text.into()
                 }
-                text.into()
             }
-        }
+        })
     }
 }
 
@@ -196,6 +234,7 @@ impl<'a> Sources<'a> {
             name: &file.decl().display,
             bytes: file.decl().source_text(),
             lines: Lines::Of(file),
+            shown: OnceCell::new(),
         });
         let extra = [scene.config, scene.accepted]
             .map(|file| file.map_or(Text::new("", ""), |file| Text::new(&file.name, &file.text)));
@@ -228,17 +267,23 @@ impl<'a> Sources<'a> {
     }
 }
 
+/// Whether a carriage return stands without a line feed: it would overwrite its line.
+fn has_lone_return(text: &[u8]) -> bool {
+    let mut returns = text.iter().enumerate().filter(|(_, byte)| **byte == b'\r');
+    returns.any(|(at, _)| text.get(at + 1) != Some(&b'\n'))
+}
+
 impl<'f> Files<'f> for Sources<'_> {
     type FileId = usize;
     type Name = String;
-    type Source = Cow<'f, str>;
+    type Source = &'f str;
 
     fn name(&'f self, id: usize) -> Result<String, Error> {
         // A name may hold a line feed; a report line may not.
-        Ok(self.text(id).ok_or(Error::FileMissing)?.name.escape_debug().to_string())
+        Ok(shown(self.text(id).ok_or(Error::FileMissing)?.name))
     }
 
-    fn source(&'f self, id: usize) -> Result<Cow<'f, str>, Error> {
+    fn source(&'f self, id: usize) -> Result<&'f str, Error> {
         Ok(self.text(id).ok_or(Error::FileMissing)?.text())
     }
 
