@@ -236,8 +236,13 @@ fn spare_work_in_progress(tree: &Tree, findings: &mut Vec<Finding>) {
 
 /// Whether a place lies in a file or an element that is work in progress.
 fn in_progress(tree: &Tree, place: Place) -> bool {
-    let _ = (tree, place, Part::Whole);
-    false
+    let file = tree.file(place.file);
+    let around = |element: &Element<'_>| {
+        let whole = element.place(Part::Whole).span;
+        whole.start <= place.span.start && place.span.end <= whole.end
+    };
+    file.work_in_progress().is_some()
+        || file.elements().any(|it| around(&it) && it.work_in_progress().is_some())
 }
 
 /// Takes away findings that are accepted, and notes lines that accept nothing although this run

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use abide_schema::{Element, File, Graph, Package, Part, Place, Tree, api_name};
+use abide_schema::{
+    Element, File, Graph, Package, PackageVersionStatus, Part, Place, Tree, api_name,
+};
 use jiff::civil::Date;
 
 use crate::finding::{Finding, Label, Location, Severity};
@@ -157,6 +159,18 @@ pub(crate) fn package_name(file: File<'_>) -> Place {
 pub(crate) fn package_place(package: Package<'_>) -> Option<Place> {
     let judged = package.files().find(|file| file.is_judged());
     judged.or_else(|| package.files().next()).map(package_name)
+}
+
+/// Whether a package does not change any more: the first of its files that
+/// declares a status says so.
+pub(crate) fn is_frozen(package: Package<'_>) -> bool {
+    let status = package.files().find_map(File::package_version_status);
+    status.is_some_and(|(status, _)| status == PackageVersionStatus::Frozen)
+}
+
+/// Whether the element or what encloses it is deprecated.
+pub(crate) fn is_deprecated(element: Element<'_>) -> bool {
+    element.deprecated().is_some() || element.parent().is_some_and(is_deprecated)
 }
 
 /// Where a rule puts what it finds.

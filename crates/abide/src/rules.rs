@@ -21,16 +21,24 @@ rules! {
     dependency_not_allowed = "rules/dependency-not-allowed.rs";
     dependency_not_latest = "rules/dependency-not-latest.rs";
     dependency_too_deep = "rules/dependency-too-deep.rs";
+    deprecated_type_in_use = "rules/deprecated-type-in-use.rs";
+    deprecation_without_replacement = "rules/deprecation-without-replacement.rs";
+    deprecation_without_version = "rules/deprecation-without-version.rs";
     descriptor_invalid = "rules/descriptor-invalid.rs";
+    disallowed_not_deprecated = "rules/disallowed-not-deprecated.rs";
     edition_invalid = "rules/edition-invalid.rs";
     enum_invalid = "rules/enum-invalid.rs";
+    experimental_in_stable = "rules/experimental-in-stable.rs";
     extension_invalid = "rules/extension-invalid.rs";
     feature_invalid = "rules/feature-invalid.rs";
     field_invalid = "rules/field-invalid.rs";
+    go_package_major_mismatch = "rules/go-package-major-mismatch.rs";
+    http_route_major_mismatch = "rules/http-route-major-mismatch.rs";
     import_cycle = "rules/import-cycle.rs";
     import_invalid = "rules/import-invalid.rs";
     import_not_found = "rules/import-not-found.rs";
     import_unused = "rules/import-unused.rs";
+    java_package_major_mismatch = "rules/java-package-major-mismatch.rs";
     json_name_conflict = "rules/json-name-conflict.rs";
     major_gap = "rules/major-gap.rs";
     method_invalid = "rules/method-invalid.rs";
@@ -47,6 +55,8 @@ rules! {
     package_cycle = "rules/package-cycle.rs";
     package_path_mismatch = "rules/package-path-mismatch.rs";
     package_spread = "rules/package-spread.rs";
+    package_status_contradictory = "rules/package-status-contradictory.rs";
+    package_status_missing = "rules/package-status-missing.rs";
     package_version_malformed = "rules/package-version-malformed.rs";
     package_version_missing = "rules/package-version-missing.rs";
     package_version_not_last = "rules/package-version-not-last.rs";
@@ -59,6 +69,7 @@ rules! {
     waiver_expired = "rules/waiver-expired.rs";
     waiver_invalid = "rules/waiver-invalid.rs";
     waiver_unused = "rules/waiver-unused.rs";
+    zero_value_changeable = "rules/zero-value-changeable.rs";
 }
 
 /// The id nearest to a word that is none, where one is near enough to be

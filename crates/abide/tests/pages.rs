@@ -131,18 +131,20 @@ fn cases(page: &str) -> Vec<Case> {
 
 /// The files that examples may import without showing them.
 fn imports() -> Vec<(String, String)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/imports");
     let mut files = Vec::new();
-    let mut open = vec![root.clone()];
-    while let Some(folder) = open.pop() {
-        for entry in std::fs::read_dir(&folder).expect("the folder is readable") {
-            let path = entry.expect("the folder is readable").path();
-            if path.is_dir() {
-                open.push(path);
-            } else if path.extension().is_some_and(|it| it == "proto") {
-                let name = path.strip_prefix(&root).expect("it was found below").to_string_lossy();
-                let text = std::fs::read_to_string(&path).expect("the file is readable");
-                files.push((name.replace('\\', "/"), text));
+    for root in ["../../testdata/imports", "../../api"] {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(root);
+        let mut open = vec![root.clone()];
+        while let Some(folder) = open.pop() {
+            for entry in std::fs::read_dir(&folder).expect("the folder is readable") {
+                let path = entry.expect("the folder is readable").path();
+                if path.is_dir() {
+                    open.push(path);
+                } else if path.extension().is_some_and(|it| it == "proto") {
+                    let name = path.strip_prefix(&root).expect("it was found below");
+                    let text = std::fs::read_to_string(&path).expect("the file is readable");
+                    files.push((name.to_string_lossy().replace('\\', "/"), text));
+                }
             }
         }
     }

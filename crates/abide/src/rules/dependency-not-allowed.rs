@@ -30,11 +30,7 @@ fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
         let message = format!("`{from}` may not depend on `{to}`");
         let finding = sink.report(step.used.place(), from, from, message);
         finding.at(phrase(&step.used)).fact(to);
-        finding.why(format!(
-            "the policy denies `{} -> {}`",
-            denied.from.text(),
-            denied.to.text(),
-        ));
+        finding.why(format!("the policy denies `{} -> {}`", denied.from.text(), denied.to.text(),));
         finding.help(format!(
             "remove the dependency, or add `{from} -> {to}` to `allow` of `[dependencies]`",
         ));

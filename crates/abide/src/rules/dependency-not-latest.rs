@@ -50,10 +50,8 @@ fn report(sink: &mut Sink, edge: &Dependency<'_, '_>, newest: Package<'_>) {
     };
     let moved = uses.iter().find_map(|used| Some((used, successor(used)?)));
     let Some(used) = moved.as_ref().map(|(used, _)| *used).or(uses.first()) else { return };
-    let message = format!(
-        "`{from}` depends on `{to}`, whose latest stable version is `{}`",
-        newest.name(),
-    );
+    let message =
+        format!("`{from}` depends on `{to}`, whose latest stable version is `{}`", newest.name(),);
     let finding = sink.report(used.place(), from, from, message);
     finding.at(phrase(used)).fact(to);
     finding.why(

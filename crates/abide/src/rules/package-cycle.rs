@@ -38,9 +38,8 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
 
 fn report(sink: &mut Sink, group: &[Package<'_>], mut circle: Vec<Dependency<'_, '_>>) {
     // It is told from the first step that stands in a judged file.
-    let judged = |edge: &Dependency<'_, '_>| {
-        evidence(edge).is_some_and(|used| used.file().is_judged())
-    };
+    let judged =
+        |edge: &Dependency<'_, '_>| evidence(edge).is_some_and(|used| used.file().is_judged());
     let Some(start) = circle.iter().position(judged) else { return };
     circle.rotate_left(start);
     let uses: Vec<_> = circle.iter().filter_map(evidence).collect();

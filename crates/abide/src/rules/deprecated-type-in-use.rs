@@ -1,0 +1,51 @@
+use abide_schema::{Element, Part, Place};
+
+use crate::finding::Severity;
+use crate::rule::{Check, Context, Group, Rule, Sink, is_deprecated, is_frozen};
+
+pub(super) static RULE: Rule = Rule {
+    id: "deprecated-type-in-use",
+    summary: "a live element whose type is deprecated",
+    group: Group::Lifecycle,
+    severity: Some(Severity::Warning),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("deprecated-type-in-use.md"),
+    check: Check::Element(check),
+};
+
+fn check<'t>(_: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
+    for (used, place) in types(element) {
+        if !is_deprecated(used) || is_deprecated(element) || is_frozen(element.package()) {
+            continue;
+        }
+        let (name, noun, target) = (element.full_name(), element.noun(), used.full_name());
+        let message = format!("the {noun} `{name}` is live and its type `{target}` is deprecated");
+        let finding = sink.report(place, element.package().name(), name, message);
+        finding.why("who uses the live element cannot leave what is deprecated").fact(target);
+        finding.help(format!("deprecate the {noun} too, or give it another type"));
+        if let Some(place) = used.deprecated() {
+            finding.label(place, "deprecated here");
+        }
+    }
+}
+
+/// The types that an element refers to, and where.
+fn types(element: Element<'_>) -> Vec<(Element<'_>, Place)> {
+    match element {
+        Element::Field(field) if field.parent().is_some_and(|it| it.is_map_entry()) => Vec::new(),
+        Element::Field(field) => {
+            let entry = field.message_type().filter(|_| field.is_map());
+            let value = entry.and_then(|entry| entry.field_numbered(2)).unwrap_or(field);
+            let message = value.message_type().map(Element::Message);
+            let used = message.or(value.enum_type().map(Element::Enum));
+            used.map(|used| (used, element.place(Part::Type))).into_iter().collect()
+        }
+        Element::Method(method) => [(method.input(), Part::Input), (method.output(), Part::Output)]
+            .into_iter()
+            .filter_map(|(ty, part)| Some((Element::Message(ty?), element.place(part))))
+            .collect(),
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,75 @@
+use abide_schema::{Element, Node};
+
+use crate::finding::Severity;
+use crate::rule::{Check, Context, Group, Rule, Sink, is_deprecated, is_frozen};
+
+pub(super) static RULE: Rule = Rule {
+    id: "deprecation-without-replacement",
+    summary: "a deprecated element that does not name what replaces it",
+    group: Group::Lifecycle,
+    severity: Some(Severity::Warning),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("deprecation-without-replacement.md"),
+    check: Check::Element(check),
+};
+
+/// Words that lead to a replacement, or say that none is needed.
+const WORDS: [&str; 22] = [
+    "use ",
+    "using ",
+    "instead",
+    "replace",
+    "in favor of",
+    "in favour of",
+    "supersede",
+    "prefer",
+    "see ",
+    "migrat",
+    "moved to",
+    "renamed",
+    "is now",
+    "should be set",
+    "covered by",
+    // Nothing is lost with what does nothing.
+    "no effect",
+    "ignored",
+    "no longer",
+    "not used",
+    "unused",
+    "not supported",
+    "unsupported",
+];
+
+fn check<'t>(_: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
+    let Some(place) = element.deprecated() else { return };
+    let covered = element.parent().is_some_and(is_deprecated);
+    if covered || element.replaced_by().is_some() || is_frozen(element.package()) {
+        return;
+    }
+    let (name, noun) = (element.full_name(), element.noun());
+    if element.node() != Node::NONE && names_another(element) {
+        return;
+    }
+    let package = element.package().name();
+    let message = format!("the deprecated {noun} `{name}` names no replacement");
+    sink.report(place, package, name, message)
+        .why("who uses it must know where to go, or that nothing comes after it")
+        .help("say in its comment what to use instead");
+}
+
+/// Whether a comment leads to a replacement: by a word, or by a link to or a
+/// quotation of another name.
+fn names_another(element: Element<'_>) -> bool {
+    let comments = element.file().decl().comments(element.node());
+    let own = element.name();
+    comments.leading.into_iter().chain(comments.trailing).any(|comment| {
+        // Words may be split between lines.
+        let text = comment.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let quoted = text.split('`').skip(1).step_by(2).any(|it| !it.is_empty() && it != own);
+        let linked = text.contains("](") || text.contains("][");
+        let lower = text.to_lowercase();
+        quoted || linked || WORDS.iter().any(|word| lower.contains(word))
+    })
+}

@@ -1,0 +1,50 @@
+use abide_schema::Element;
+
+use crate::rule::{Check, Context, Group, Rule, Sink, is_frozen};
+
+pub(super) static RULE: Rule = Rule {
+    id: "deprecation-without-version",
+    summary: "a deprecated field or enum value that does not say since which version, or says it wrongly",
+    group: Group::Lifecycle,
+    severity: None,
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("deprecation-without-version.md"),
+    check: Check::Element(check),
+};
+
+fn check<'t>(_: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
+    let Some(place) = element.deprecated().filter(|_| !is_frozen(element.package())) else {
+        return;
+    };
+    let (name, noun, package) = (element.full_name(), element.noun(), element.package().name());
+    match element.deprecated_since() {
+        Some((text, place)) if !is_minor_version(text) => {
+            let message =
+                format!("the deprecated {noun} `{name}` names the version `{text}`, which is none");
+            sink.report(place, package, name, message)
+                .help("write major and minor, such as `3.4`")
+                .fact(text);
+        }
+        None if matches!(element, Element::Field(_) | Element::EnumValue(_)) => {
+            let message =
+                format!("the deprecated {noun} `{name}` does not say since which version");
+            sink.report(place, package, name, message)
+                .why("how long it must still be served is counted from there")
+                .help("annotate it with the minor version that deprecates it");
+        }
+        _ => {}
+    }
+}
+
+/// `X.Y`, where `X` is at least 1.
+fn is_minor_version(text: &str) -> bool {
+    let number =
+        |text: &str| text.bytes().all(|it| it.is_ascii_digit()).then(|| text.parse().ok())?;
+    let (major, minor): (Option<u32>, Option<u32>) = match text.split_once('.') {
+        Some((major, minor)) => (number(major), number(minor)),
+        None => return false,
+    };
+    major.is_some_and(|it| it > 0) && minor.is_some()
+}

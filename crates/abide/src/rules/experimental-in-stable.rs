@@ -1,0 +1,72 @@
+use abide_schema::{Comment, File, Node, Place};
+use abide_syntax::Span;
+use memchr::memmem;
+
+use crate::finding::Severity;
+use crate::rule::{Check, Context, Group, Rule, Sink, is_deprecated};
+
+pub(super) static RULE: Rule = Rule {
+    id: "experimental-in-stable",
+    summary: "a comment that calls an element of a stable package experimental",
+    group: Group::Lifecycle,
+    severity: Some(Severity::Warning),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("experimental-in-stable.md"),
+    check: Check::File(check),
+};
+
+const MARKS: [&str; 4] = [
+    "[#not-implemented-hide:",
+    "[#not-implemented-warn:",
+    "[#proto-status: draft",
+    "[#proto-status: experimental",
+];
+
+fn check<'t>(_: &Context<'t>, file: File<'t>, sink: &mut Sink) {
+    let stable = file.package().version().is_some_and(|version| version.is_stable());
+    let text = file.decl().source_text();
+    let marked =
+        text.is_none_or(|text| MARKS.iter().any(|it| memmem::find(text, it.as_bytes()).is_some()));
+    if !stable || !marked {
+        return;
+    }
+    let statements = [file.decl().syntax.map(|it| it.node), file.decl().package.map(|it| it.node)];
+    for node in statements.into_iter().flatten() {
+        report(file, node, "file", file.path(), sink);
+    }
+    for element in file.elements().filter(|it| it.node() != Node::NONE && !is_deprecated(*it)) {
+        report(file, element.node(), element.noun(), &element.full_name(), sink);
+    }
+}
+
+fn report(file: File<'_>, node: Node, noun: &str, name: &str, sink: &mut Sink) {
+    let comments = file.decl().comments(node);
+    let detached = if noun == "file" { comments.detached } else { Vec::new() };
+    for comment in comments.leading.into_iter().chain(comments.trailing).chain(detached) {
+        let Some(mark) = MARKS.iter().find(|mark| comment.text.contains(*mark)) else { continue };
+        let package = file.package().name();
+        let word = mark.trim_start_matches("[#").trim_end_matches(':');
+        let message =
+            format!("the {noun} `{name}` of stable package `{package}` is marked `{word}`");
+        sink.report(place(file, &comment, mark), package, name, message)
+            .why("tools and users cannot rely on a comment: what stands in a stable package is stable")
+            .help("move it to an alpha package until it is ready, or remove the mark")
+            .fact(word);
+    }
+}
+
+/// Where the mark stands in its comment.
+fn place(file: File<'_>, comment: &Comment, mark: &str) -> Place {
+    let text = comment.span.of(file.decl().source_text().unwrap_or_default());
+    let span = match memmem::find(text, mark.as_bytes()) {
+        Some(at) => {
+            let start = comment.span.start + at as u32;
+            let end = memchr::memchr(b']', &text[at..]).map_or(mark.len(), |at| at + 1);
+            Span::new(start, start + end as u32)
+        }
+        None => comment.span,
+    };
+    Place { file: file.id, span }
+}

@@ -1,0 +1,46 @@
+use abide_schema::{File, PackageVersion};
+
+use crate::finding::Severity;
+use crate::rule::{Check, Context, Group, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "go-package-major-mismatch",
+    summary: "a `go_package` that names another major version than the package",
+    group: Group::Layout,
+    severity: Some(Severity::Warning),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("go-package-major-mismatch.md"),
+    check: Check::File(check),
+};
+
+fn check<'t>(_: &Context<'t>, file: File<'t>, sink: &mut Sink) {
+    let name = file.package().name();
+    let (Some(version), Some((text, place))) = (file.package().version(), file.go_package()) else {
+        return;
+    };
+    let (path, alias) = text.split_once(';').unwrap_or((text, ""));
+    let components: Vec<&str> = path.split('/').chain([alias]).collect();
+    // The major of a Go module may stand anywhere in its path; the one of the
+    // API ends the path or follows the name that it follows in the package.
+    let own = name.split('.').nth(version.position.wrapping_sub(1)).unwrap_or_default();
+    let mut majors = Vec::new();
+    for (at, component) in components.iter().enumerate() {
+        let behind = |prefix: &str| component.strip_prefix(prefix).unwrap_or_default();
+        let last = at + 2 == components.len() || components[at.saturating_sub(1)] == own;
+        let whole = if last { component } else { "" };
+        let found = [whole, behind("api"), behind(own)].map(PackageVersion::parse_component);
+        majors.extend(found.into_iter().flatten().map(|found| found.major));
+    }
+    // `corev3` ends with the version of `envoy.config.core.v3`.
+    let agrees = components.iter().any(|it| it.ends_with(&format!("v{}", version.major)));
+    let Some(other) = majors.first().filter(|_| !agrees && !majors.contains(&version.major)) else {
+        return;
+    };
+    let message = format!("`go_package` of package `{name}` names v{other}");
+    sink.report(place, name, file.path(), message)
+        .why("Go code of two majors ends up in one package, or under a name that misleads")
+        .help(format!("name v{} in it", version.major))
+        .fact(text);
+}

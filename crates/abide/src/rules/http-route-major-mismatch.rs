@@ -1,0 +1,52 @@
+use abide_schema::{Element, HttpBinding, PackageVersion, Place};
+use abide_syntax::Span;
+
+use crate::finding::Severity;
+use crate::rule::{Check, Context, Group, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "http-route-major-mismatch",
+    summary: "an HTTP path that names another major version than the package of its method",
+    group: Group::Layout,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("http-route-major-mismatch.md"),
+    check: Check::Element(check),
+};
+
+fn check<'t>(_: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
+    let Element::Method(method) = element else { return };
+    let name = element.package().name();
+    let Some(version) = element.package().version() else { return };
+    for binding in method.http_bindings() {
+        for component in binding.path.split(['/', '{', '}', '=', ':']) {
+            let Some(found) = PackageVersion::parse_component(component) else { continue };
+            if found.major == version.major {
+                continue;
+            }
+            let message = format!(
+                "the path `{}` of `{}` names {component}, and its package is `{name}`",
+                binding.path,
+                method.full_name(),
+            );
+            sink.report(place(element, &binding, component), name, method.full_name(), message)
+                .why("a client tells from the path which major it speaks to")
+                .help(format!("put {} in its place", version.text))
+                .fact(binding.path);
+        }
+    }
+}
+
+/// Where a component stands in the path of a binding; the whole path where it
+/// is written with escapes or in pieces.
+fn place(element: Element<'_>, binding: &HttpBinding<'_>, component: &str) -> Place {
+    let Place { file, span } = binding.place;
+    let text = element.file().decl().source_text().unwrap_or_default();
+    let start = component.as_ptr() as usize - binding.path.as_ptr() as usize;
+    let inner =
+        Span::new(span.start + 1 + start as u32, span.start + 1 + (start + component.len()) as u32);
+    let plain = (span.end - span.start) as usize == binding.path.len() + 2 && inner.str(text) == component;
+    Place { file, span: if plain { inner } else { span } }
+}

@@ -1,0 +1,77 @@
+use abide_schema::{File, Package, PackageVersionStatus, Place, Stability};
+
+use crate::finding::Severity;
+use crate::rule::{Check, Context, Group, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "package-status-contradictory",
+    summary: "a package status that another file, or the version, contradicts",
+    group: Group::Lifecycle,
+    severity: Some(Severity::Warning),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: false,
+    page: include_str!("package-status-contradictory.md"),
+    check: Check::Tree(check),
+};
+
+type Declared<'t> = (File<'t>, PackageVersionStatus, Place);
+
+fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
+    for package in context.tree.packages().filter(|it| it.is_judged()) {
+        let name = package.name();
+        let declared: Vec<Declared<'t>> = declared(package).collect();
+        let Some(&(file, status, place)) = declared.first() else { continue };
+        for &(other, differs, at) in declared.iter().filter(|&&(_, it, _)| it != status) {
+            let (one, two) = (status.name(), differs.name());
+            let message = format!("package `{name}` is both {one} and {two}");
+            sink.report(at, name, other.path(), message)
+                .label(place, format!("{one} here"))
+                .help("declare one status in all files of a package")
+                .fact(file.path());
+        }
+        let Some(version) = package.version() else { continue };
+        let candidate = status == PackageVersionStatus::NextMajorVersionCandidate;
+        if candidate && version.stability != Stability::Alpha {
+            let stability = version.stability;
+            let message =
+                format!("package `{name}` is a candidate, and its version is {stability}");
+            sink.report(place, name, name, message)
+                .why("a candidate may still change in any way, which its version denies")
+                .help(format!("call it v{}alpha until it is released", version.major))
+                .fact(status.name());
+        }
+    }
+    for versions in context.apis().values() {
+        let active = |package: &&Package<'t>| {
+            let stable = package.version().is_some_and(|version| version.is_stable());
+            let (_, status, place) = declared(**package).next().filter(|_| stable)?;
+            (status == PackageVersionStatus::Active).then_some((**package, place))
+        };
+        let active: Vec<(Package<'t>, Place)> =
+            versions.iter().filter_map(|it| active(&it)).collect();
+        for pair in active.windows(2) {
+            let [(old, place), (new, label)] = [pair[0], pair[1]];
+            let (name, newer) = (old.name(), new.name());
+            if old.is_judged() {
+                sink.report(
+                    place,
+                    name,
+                    name,
+                    format!("package `{name}` is active beside `{newer}`"),
+                )
+                .label(label, "the newer major is active")
+                .why("what is added to the older major keeps its users from leaving it")
+                .help(format!("freeze `{name}`"))
+                .fact(newer);
+            }
+        }
+    }
+}
+
+fn declared<'t>(package: Package<'t>) -> impl Iterator<Item = Declared<'t>> {
+    package.files().filter_map(|file| {
+        let (status, place) = file.package_version_status()?;
+        Some((file, status, place))
+    })
+}

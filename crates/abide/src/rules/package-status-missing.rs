@@ -1,0 +1,29 @@
+use abide_schema::File;
+
+use crate::rule::{Check, Context, Group, Rule, Sink, package_name};
+
+pub(super) static RULE: Rule = Rule {
+    id: "package-status-missing",
+    summary: "a file that does not declare the status of its package version",
+    group: Group::Lifecycle,
+    severity: None,
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: false,
+    page: include_str!("package-status-missing.md"),
+    check: Check::File(check),
+};
+
+fn check<'t>(_: &Context<'t>, file: File<'t>, sink: &mut Sink) {
+    let name = file.package().name();
+    let declares = file.messages().len() + file.enums().len() + file.services().len() > 0;
+    // Annotations belong to the files that use them, not to an API.
+    let annotations = name.split('.').any(|it| it == "annotations");
+    if !declares || annotations || file.package_version_status().is_some() {
+        return;
+    }
+    let message = format!("a file of package `{name}` declares no `package_version_status`");
+    sink.report(package_name(file), name, file.path(), message)
+        .why("people and tools must know whether they may change the file")
+        .help("declare whether the package is active, frozen or a candidate");
+}

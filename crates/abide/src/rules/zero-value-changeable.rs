@@ -1,0 +1,59 @@
+use abide_schema::{Element, Openness, Part};
+
+use crate::finding::Severity;
+use crate::rule::{Check, Context, Group, Rule, Sink, is_deprecated, is_frozen};
+
+pub(super) static RULE: Rule = Rule {
+    id: "zero-value-changeable",
+    summary: "an enum whose zero value has a meaning that is not declared to last",
+    group: Group::Lifecycle,
+    severity: Some(Severity::Note),
+    since: "0.1.0",
+    aliases: &["buf:ENUM_ZERO_VALUE_SUFFIX", "aip:126"],
+    spares_work_in_progress: true,
+    page: include_str!("zero-value-changeable.md"),
+    check: Check::Element(check),
+};
+
+/// What a zero value is called that stands for nothing.
+const NEUTRAL: [&str; 12] = [
+    "UNSPECIFIED",
+    "UNKNOWN",
+    "UNDEFINED",
+    "UNSET",
+    "NOT_SET",
+    "INVALID",
+    "NONE",
+    "NULL",
+    "DEFAULT",
+    "UNUSED",
+    "UNRECOGNIZED",
+    "DO_NOT_USE",
+];
+
+fn check<'t>(_: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
+    let Element::Enum(it) = element else { return };
+    // A closed enum defaults to its first value, whatever the number.
+    let Some(zero) = it.zero_value().filter(|_| it.features().openness == Openness::Open) else {
+        return;
+    };
+    let upper = zero.name().to_uppercase();
+    let neutral = NEUTRAL.iter().any(|word| upper.ends_with(word));
+    if neutral || is_deprecated(Element::EnumValue(zero)) || is_frozen(element.package()) {
+        return;
+    }
+    let documented = [element, Element::EnumValue(zero)].into_iter().any(|it| {
+        let comments = it.file().decl().comments(it.node());
+        let mut all = comments.leading.into_iter().chain(comments.trailing);
+        all.any(|comment| comment.text.to_lowercase().contains("default"))
+    });
+    if documented {
+        return;
+    }
+    let (name, value) = (it.full_name(), zero.name());
+    let message = format!("the zero value `{value}` of enum `{name}` means something");
+    sink.report(zero.place(Part::Name), element.package().name(), name, message)
+        .why("an absent value reads as zero, so its meaning can never change and it can never go")
+        .help("begin with a value such as `…_UNSPECIFIED`, or document it as the default")
+        .fact(value);
+}
