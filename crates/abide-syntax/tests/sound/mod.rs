@@ -6,7 +6,7 @@ use abide_syntax::{
 };
 
 /// Parses a text and panics where the tree does not describe it.
-pub fn check(text: &[u8]) -> (Ast, Vec<SyntaxError>) {
+pub(crate) fn check(text: &[u8]) -> (Ast, Vec<SyntaxError>) {
     let ends = token_ends(text);
     let (ast, errors) = parse(text);
     check_decls(text, &ast, &ends);
