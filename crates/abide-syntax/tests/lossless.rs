@@ -63,7 +63,9 @@ fn corpora() {
         for entry in archive.entries().expect("it is an archive") {
             let mut entry = entry.expect("the archive is whole");
             let name = entry.path().expect("the name is text").into_owned();
-            if name.extension().is_none_or(|it| it != "proto") || !entry.header().entry_type().is_file() {
+            if name.extension().is_none_or(|it| it != "proto")
+                || !entry.header().entry_type().is_file()
+            {
                 continue;
             }
             let mut text = Vec::new();
