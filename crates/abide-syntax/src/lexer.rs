@@ -210,7 +210,10 @@ impl<'t> Lexer<'t> {
             kind = TokenKind::NumberTouchesIdent;
         } else if kind != TokenKind::Int && self.byte(self.at) == b'.' {
             kind = TokenKind::BadNumber;
-            self.at += 1;
+            while self.byte(self.at) == b'.' {
+                self.at += 1;
+                self.skip_word();
+            }
         }
         self.token(kind, start)
     }

@@ -18,7 +18,8 @@ fn error(message: &str, start: usize, end: usize) -> LiteralError {
 
 /// The value of an integer token, `None` where it needs more than 64 bits.
 pub fn parse_integer(token: &[u8]) -> Option<u64> {
-    let text = std::str::from_utf8(token).ok()?;
+    // Rust's own numbers may have a sign.
+    let text = std::str::from_utf8(token).ok().filter(|text| !text.contains('+'))?;
     if let Some(hex) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         u64::from_str_radix(hex, 16).ok()
     } else if text.len() > 1 && text.starts_with('0') {
@@ -31,6 +32,8 @@ pub fn parse_integer(token: &[u8]) -> Option<u64> {
 /// The value of a float token (`1.`, `.5`, `1e9`); infinite where it is too
 /// large for a double.
 pub fn parse_float(token: &[u8]) -> Option<f64> {
+    // Rust's own numbers may have a sign, and be `inf` or `nan`.
+    token.first().filter(|&&byte| byte == b'.' || byte.is_ascii_digit())?;
     std::str::from_utf8(token).ok()?.parse().ok()
 }
 

@@ -44,18 +44,19 @@ pub fn parse(text: &[u8]) -> (Ast, Vec<SyntaxError>) {
         lexer,
         token: none,
         last: Span::default(),
+        gap: if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 },
+        braces: 0,
         ast: Ast::default(),
         errors: Vec::new(),
+        end_reported: false,
         nesting: 0,
     };
     parser.advance();
-    parser.last = Span::at(parser.token.span.start.min(first_byte(text)));
+    parser.last = Span::at(parser.gap);
     parser.file();
+    // A bad token is reported before what is missing in front of it.
+    parser.errors.sort_by_key(|error| error.span.start);
     (parser.ast, parser.errors)
-}
-
-fn first_byte(text: &[u8]) -> u32 {
-    if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 }
 }
 
 /// An error was recorded and the statement cannot go on.
@@ -69,8 +70,14 @@ struct Parser<'t> {
     token: Token,
     /// The token before it.
     last: Span,
+    /// The end of what stands before it, be it a token or garbage.
+    gap: u32,
+    /// How many `{` are open before it.
+    braces: u32,
     ast: Ast,
     errors: Vec<SyntaxError>,
+    /// Whether the error at the end of the file is recorded.
+    end_reported: bool,
     nesting: u32,
 }
 
@@ -89,20 +96,95 @@ impl Scope {
     fn expected(self) -> &'static str {
         match self {
             Scope::File => {
-                "expected `message`, `enum`, `service`, `extend`, `import`, `package` or `option`"
+                "`message`, `enum`, `service`, `extend`, `import`, `package` or `option`"
             }
-            Scope::Message => "expected a field or another declaration of a message",
-            Scope::Enum => "expected an enum value",
-            Scope::Service => "expected `rpc` or `option`",
-            Scope::Extend | Scope::Oneof => "expected a field",
-            Scope::Method => "expected `option`",
+            Scope::Message => "a field or another declaration of a message",
+            Scope::Enum => "an enum value",
+            Scope::Service => "`rpc` or `option`",
+            Scope::Extend | Scope::Oneof => "a field",
+            Scope::Method => "`option`",
+        }
+    }
+
+    /// The keywords that may be misspelt where no name can stand.
+    fn keywords(self) -> &'static [Keyword] {
+        match self {
+            Scope::File => FILE_KEYWORDS,
+            Scope::Service => SERVICE_KEYWORDS,
+            Scope::Method => &SERVICE_KEYWORDS[..1],
+            Scope::Message | Scope::Enum | Scope::Extend | Scope::Oneof => &[],
         }
     }
 }
 
+/// A keyword and the help for one who misspelt it.
+struct Keyword {
+    word: &'static str,
+    help: &'static str,
+}
+
+macro_rules! keywords {
+    ($($word:literal)*) => {
+        &[$(Keyword { word: $word, help: concat!("did you mean `", $word, "`?") },)*]
+    };
+}
+
+const BLOCK_KEYWORDS: &[Keyword] = keywords!("message" "enum" "extend" "oneof");
+const SERVICE_KEYWORDS: &[Keyword] = keywords!("option" "rpc");
+const FILE_KEYWORDS: &[Keyword] = keywords!(
+    "message" "enum" "service" "extend" "import" "package" "option" "syntax" "edition"
+);
+
+fn did_you_mean(word: &[u8], keywords: &[Keyword]) -> Option<&'static str> {
+    keywords.iter().find(|keyword| is_typo(word, keyword.word)).map(|keyword| keyword.help)
+}
+
+/// Whether a word is a keyword but for upper case, or but for one byte more, less or other, or two
+/// that changed places.
+fn is_typo(word: &[u8], keyword: &str) -> bool {
+    let keyword = keyword.as_bytes();
+    let same = word.iter().zip(keyword).take_while(|(a, b)| a.eq_ignore_ascii_case(b)).count();
+    let (word, keyword) = (&word[same..], &keyword[same..]);
+    let equal = |a: Option<&[u8]>, b: Option<&[u8]>| a.is_some() && a == b;
+    (word.is_empty() && keyword.is_empty())
+        || equal(word.get(1..), Some(keyword))
+        || equal(Some(word), keyword.get(1..))
+        || equal(word.get(1..), keyword.get(1..))
+        || (word.len() > 1 && keyword.len() > 1 && word[0] == keyword[1] && word[1] == keyword[0])
+            && word[2..] == keyword[2..]
+}
+
+/// The beginning of a token, for a message.
+fn abbreviated(token: &[u8]) -> String {
+    const MOST: usize = 40;
+    if token.len() <= MOST {
+        return String::from_utf8_lossy(token).into_owned();
+    }
+    let valid = token[..MOST].utf8_chunks().next().map_or("", |chunk| chunk.valid());
+    format!("{valid}…")
+}
+
 impl<'t> Parser<'t> {
     fn error(&mut self, span: Span, message: impl Into<String>) {
-        self.errors.push(SyntaxError { span, message: message.into(), related: None, help: None });
+        self.report(SyntaxError { span, message: message.into(), related: None, help: None });
+    }
+
+    /// Records an error, unless it only follows from another: one is enough
+    /// for each place, and for the end of the file.
+    fn report(&mut self, error: SyntaxError) {
+        let at_end = self.token.kind == TokenKind::End && !self.stopped();
+        let same = self.errors.iter().rev().take(2).any(|it| it.span.start == error.span.start);
+        if self.stopped() || same || self.after_bad_token() || (at_end && self.end_reported) {
+            return;
+        }
+        self.end_reported |= at_end && error.span.start >= self.token.span.start;
+        self.errors.push(error);
+    }
+
+    /// Whether the token before is reported itself: what is missing behind it
+    /// may stand in it, such as the `;` in a string that was left open.
+    fn after_bad_token(&self) -> bool {
+        self.errors.last().is_some_and(|error| error.span == self.last && !self.last.is_empty())
     }
 
     fn stopped(&self) -> bool {
@@ -111,53 +193,81 @@ impl<'t> Parser<'t> {
 
     /// Moves to the next token, reporting those that are none.
     fn advance(&mut self) {
-        if self.token.kind != TokenKind::End {
-            self.last = self.token.span;
+        match self.token.kind {
+            TokenKind::End => {}
+            kind => {
+                self.last = self.token.span;
+                self.gap = self.last.end;
+                match kind {
+                    TokenKind::Symbol(b'{') => self.braces += 1,
+                    TokenKind::Symbol(b'}') => self.braces = self.braces.saturating_sub(1),
+                    _ => {}
+                }
+            }
         }
         loop {
-            let token = self.lexer.next_token();
-            self.token = token;
-            match token.kind {
+            if self.stopped() {
+                let end = Span::at(self.text.len() as u32);
+                self.token = Token { kind: TokenKind::End, span: end };
+                return;
+            }
+            self.token = self.lexer.next_token();
+            let span = self.token.span;
+            match self.token.kind {
                 TokenKind::Garbage => {
-                    let message = match std::str::from_utf8(token.span.of(self.text)) {
-                        Ok(text) if text.chars().all(char::is_control) => {
-                            "control characters are not allowed outside of comments".to_owned()
-                        }
-                        Ok(text) => format!(
-                            "`{}` is not allowed outside of strings and comments",
-                            text.chars().take(20).collect::<String>()
-                        ),
-                        Err(_) => "bytes that are not UTF-8 text".to_owned(),
-                    };
-                    self.error(token.span, message);
-                    if self.stopped() {
-                        self.token.kind = TokenKind::End;
-                        return;
-                    }
+                    self.garbage(span);
+                    self.gap = span.end;
                     continue;
                 }
                 TokenKind::BadNumber => {
-                    let message = format!("`{}` is not a number", token.span.str(self.text));
-                    self.error(token.span, message);
+                    let error = self.bad_number(span);
                     self.token.kind = TokenKind::Int;
+                    self.report(error);
                 }
                 TokenKind::NumberTouchesIdent => {
-                    self.error(token.span, "a space is needed between a number and a name");
                     self.token.kind = TokenKind::Int;
+                    self.error(span, "a space is needed between a number and a name");
                 }
                 TokenKind::UnterminatedString => {
-                    self.error(token.span, "the string has no closing quote on this line");
                     self.token.kind = TokenKind::String;
+                    self.error(span, "the string has no closing quote on this line");
                 }
                 TokenKind::UnterminatedComment => {
-                    let opening = Span::new(token.span.start, token.span.start + 2);
-                    self.error(opening, "the comment is never closed; `*/` is missing");
-                    self.token = Token { kind: TokenKind::End, span: Span::at(token.span.end) };
+                    let opening = Span::new(span.start, span.start + 2);
+                    self.token = Token { kind: TokenKind::End, span: Span::at(span.end) };
+                    self.error(opening, "the comment is never closed");
+                    self.end_reported = true;
                 }
                 _ => {}
             }
             return;
         }
+    }
+
+    fn garbage(&mut self, span: Span) {
+        let mut help = None;
+        let message = match std::str::from_utf8(span.of(self.text)) {
+            Ok(text) if text.chars().all(char::is_control) => {
+                "control characters are not allowed outside of comments".to_owned()
+            }
+            Ok(text) => {
+                if text.contains(['\u{2018}', '\u{2019}', '\u{201c}', '\u{201d}']) {
+                    help = Some("a string stands in `\"` or `'`");
+                }
+                let shown: String = text.chars().take(20).collect();
+                format!("`{shown}` is not allowed outside of strings and comments")
+            }
+            Err(_) => "bytes that are not UTF-8 text".to_owned(),
+        };
+        self.report(SyntaxError { span, message, related: None, help });
+    }
+
+    fn bad_number(&self, span: Span) -> SyntaxError {
+        let number = span.of(self.text);
+        let octal = number.len() > 1 && number[0] == b'0' && number[1].is_ascii_digit();
+        let help = octal.then_some("a number that begins with `0` is octal: its digits go up to 7");
+        let message = format!("`{}` is not a number", abbreviated(number));
+        SyntaxError { span, message, related: None, help }
     }
 
     fn at_symbol(&self, symbol: u8) -> bool {
@@ -197,18 +307,34 @@ impl<'t> Parser<'t> {
     fn found(&self) -> String {
         match self.token.kind {
             TokenKind::End => "the end of the file".to_owned(),
-            _ => {
-                let raw = self.token.span.of(self.text);
-                let text = String::from_utf8_lossy(&raw[..raw.len().min(40)]);
-                format!("`{text}`")
-            }
+            _ => format!("`{}`", abbreviated(self.token.span.of(self.text))),
         }
     }
 
     fn expected<T>(&mut self, what: &str) -> Parsed<T> {
-        let message = format!("expected {what}, found {}", self.found());
-        self.error(self.token.span, message);
+        self.expected_with(what, None)
+    }
+
+    fn expected_with<T>(&mut self, what: &str, help: Option<&'static str>) -> Parsed<T> {
+        self.unexpected(what, help);
         Err(Failed)
+    }
+
+    fn unexpected(&mut self, what: &str, help: Option<&'static str>) {
+        let span = self.token.span;
+        let message = format!("expected {what}, found {}", self.found());
+        let help = help.or(self.at_symbol(b'#').then_some("a comment begins with `//`"));
+        self.report(SyntaxError { span, message, related: None, help });
+    }
+
+    /// The end of the file, in a block that `opening` began.
+    fn unclosed(&mut self, closing: u8, opening: Span) {
+        self.report(SyntaxError {
+            span: self.token.span,
+            message: format!("expected `{}`, found the end of the file", closing as char),
+            related: Some((opening, "opened here")),
+            help: None,
+        });
     }
 
     fn expect_symbol(&mut self, symbol: u8) -> Parsed<Span> {
@@ -233,49 +359,73 @@ impl<'t> Parser<'t> {
         Ok(span)
     }
 
+    /// A string that is easily written without its quotes.
+    fn expect_quoted(&mut self, what: &str) -> Parsed<Span> {
+        if self.token.kind == TokenKind::Ident {
+            return self.expected_with(what, Some("it stands in quotes"));
+        }
+        self.expect_string(what)
+    }
+
+    /// Whether the token is the first of its line, or stands behind the last.
+    fn begins_line(&self) -> bool {
+        let gap = Span::new(self.last.end, self.token.span.start).of(self.text);
+        self.token.kind == TokenKind::End || gap.contains(&b'\n')
+    }
+
     /// `;` at the end of a statement. Where it is missing at the end of a
     /// line, the next line is taken for the next statement.
     fn expect_semicolon(&mut self) -> Parsed<()> {
         if self.eat_symbol(b';').is_some() {
             return Ok(());
         }
-        let gap = Span::new(self.last.end, self.token.span.start).of(self.text);
-        let message = format!("expected `;`, found {}", self.found());
-        if gap.contains(&b'\n') || self.at_symbol(b'}') || self.token.kind == TokenKind::End {
-            self.error(Span::at(self.last.end), "a `;` is missing");
-            Ok(())
-        } else {
-            self.error(self.token.span, message);
-            Err(Failed)
+        if self.at_symbol(b',') {
+            self.unexpected("`;`", Some("a statement ends with `;`"));
+            self.advance();
+            return Ok(());
         }
+        if !self.begins_line() && !self.at_symbol(b'}') {
+            return self.expected("`;`");
+        }
+        self.error(Span::at(self.last.end), "a `;` is missing");
+        Ok(())
     }
 
-    /// Passes the rest of a broken statement: up to and with `;` or a balanced
-    /// block, up to and without a `}` that closes more.
-    fn skip_statement(&mut self) {
-        loop {
-            match self.token.kind {
-                TokenKind::End | TokenKind::Symbol(b'}') => return,
-                TokenKind::Symbol(b';') => return self.advance(),
-                TokenKind::Symbol(b'{') => return self.skip_block(),
-                _ => self.advance(),
-            }
+    /// Whether a statement with a keyword begins here, on a line of its own, or
+    /// the statement before it lost its end.
+    fn begins_statement(&self) -> bool {
+        let keywords = BLOCK_KEYWORDS.iter().chain(FILE_KEYWORDS).chain(SERVICE_KEYWORDS);
+        if !self.begins_line() {
+            return false;
         }
+        self.after_bad_token()
+            || keywords.map(|keyword| keyword.word).any(|word| self.at_word(word))
+                && matches!(
+                    self.peek().kind,
+                    TokenKind::Ident | TokenKind::String | TokenKind::Symbol(b'(')
+                )
     }
 
-    /// Passes a `{ … }` however deep, without recursion.
-    fn skip_block(&mut self) {
-        let mut depth = 0_u32;
+    /// Passes the rest of a broken statement that began at `start`, with so
+    /// many open braces: up to and with its `;` or block, up to and without a
+    /// `}` that closes more, or what must be another statement.
+    fn skip_statement(&mut self, start: u32, braces: u32) {
         loop {
+            let inside = self.braces > braces;
+            let moved = self.token.span.start > start;
             match self.token.kind {
                 TokenKind::End => return,
-                TokenKind::Symbol(b'{') => depth += 1,
-                TokenKind::Symbol(b'}') => depth -= 1,
-                _ => {}
-            }
-            self.advance();
-            if depth == 0 {
-                return;
+                TokenKind::Ident if !inside && moved && self.begins_statement() => return,
+                TokenKind::Symbol(b'}') if !inside => return,
+                TokenKind::Symbol(b';') if !inside => return self.advance(),
+                TokenKind::Symbol(b'}') => {
+                    self.advance();
+                    let goes_on = matches!(self.token.kind, TokenKind::Symbol(b']' | b',' | b';'));
+                    if self.braces <= braces && !goes_on {
+                        return;
+                    }
+                }
+                _ => self.advance(),
             }
         }
     }
@@ -305,7 +455,7 @@ impl<'t> Parser<'t> {
     fn open(&mut self) -> DeclId {
         let id = self.ast.decls.len() as DeclId;
         let span = self.token.span;
-        let gap = self.last.end;
+        let gap = self.gap;
         self.ast.decls.push(Decl { kind: DeclKind::Error, span, gap, end: id + 1 });
         id
     }
@@ -320,10 +470,11 @@ impl<'t> Parser<'t> {
 
     fn statement(&mut self, parse: fn(&mut Self) -> Parsed<DeclKind>) {
         let id = self.open();
+        let (start, braces) = (self.token.span.start, self.braces);
         match parse(self) {
             Ok(kind) => self.close(id, kind),
             Err(Failed) => {
-                self.skip_statement();
+                self.skip_statement(start, braces);
                 self.close(id, DeclKind::Error);
             }
         }
@@ -359,10 +510,11 @@ impl<'t> Parser<'t> {
             (Scope::Enum, [_, ..]) => Self::enum_value,
             (Scope::Service, b"rpc") => Self::method,
             _ => {
-                let message = format!("{}, found {}", scope.expected(), self.found());
-                self.error(self.token.span, message);
+                self.unexpected(scope.expected(), did_you_mean(word, scope.keywords()));
                 return self.statement(|parser| {
-                    parser.advance();
+                    if !parser.at_symbol(b'{') {
+                        parser.advance();
+                    }
                     Err(Failed)
                 });
             }
@@ -370,22 +522,24 @@ impl<'t> Parser<'t> {
         self.statement(parse);
     }
 
-    /// `{ … }` full of declarations; returns the span of the block.
+    /// `{ … }` full of declarations; returns the span of the block. Where `{`
+    /// is missing at the end of a line, the block begins there all the same.
     fn block(&mut self, scope: Scope) -> Parsed<Span> {
-        let opening = self.expect_symbol(b'{')?;
+        let opening = match self.eat_symbol(b'{') {
+            Some(span) => span,
+            None if self.begins_line() && self.token.kind == TokenKind::Ident => {
+                self.error(Span::at(self.last.end), "a `{` is missing");
+                self.braces += 1;
+                Span::at(self.last.end)
+            }
+            None => return self.expected("`{`"),
+        };
         loop {
             if let Some(closing) = self.eat_symbol(b'}') {
                 return Ok(opening.to(closing));
             }
-            if self.token.kind == TokenKind::End || self.stopped() {
-                if !self.stopped() {
-                    self.errors.push(SyntaxError {
-                        span: self.token.span,
-                        message: "expected `}`, found the end of the file".to_owned(),
-                        related: Some((opening, "opened here")),
-                        help: None,
-                    });
-                }
+            if self.token.kind == TokenKind::End {
+                self.unclosed(b'}', opening);
                 return Ok(opening.to(self.last));
             }
             self.declaration(scope);
@@ -411,11 +565,9 @@ impl<'t> Parser<'t> {
         let edition = self.at_word("edition");
         self.advance();
         self.expect_symbol(b'=')?;
-        let value = self.expect_string(if edition {
-            "an edition such as `\"2023\"`"
-        } else {
-            "`\"proto2\"` or `\"proto3\"`"
-        })?;
+        let what =
+            if edition { "an edition such as `\"2023\"`" } else { "`\"proto2\"` or `\"proto3\"`" };
+        let value = self.expect_quoted(what)?;
         self.expect_semicolon()?;
         Ok(DeclKind::Syntax { edition, value })
     }
@@ -428,6 +580,9 @@ impl<'t> Parser<'t> {
 
     fn package(&mut self) -> Parsed<DeclKind> {
         self.advance();
+        if self.token.kind == TokenKind::String {
+            return self.expected_with("a package name", Some("it stands without quotes"));
+        }
         let start = self.expect_ident("a package name")?;
         let mut name = start;
         while self.eat_symbol(b'.').is_some() {
@@ -449,7 +604,7 @@ impl<'t> Parser<'t> {
         if kind != ImportKind::Plain {
             self.advance();
         }
-        let path = self.expect_string("the path of a file in quotes")?;
+        let path = self.expect_quoted("the path of a file in quotes")?;
         self.expect_semicolon()?;
         let modifier = if kind == ImportKind::Plain { Span::default() } else { modifier };
         Ok(DeclKind::Import { kind, modifier, path })
@@ -535,6 +690,14 @@ impl<'t> Parser<'t> {
         let is_group = self.at_word("group");
         let ty = self.type_name()?;
         let name = self.expect_ident("the name of the field")?;
+        if self.at_symbol(b'{') {
+            let word = ty.of(self.text);
+            let help = match word {
+                b"service" => Some("a service stands at the top level; is a `}` missing above?"),
+                _ => did_you_mean(word, BLOCK_KEYWORDS),
+            };
+            return self.expected_with("`=` and the number of the field", help);
+        }
         let number = self.field_number()?;
         let options = self.option_list()?;
         let group = if is_group && self.at_symbol(b'{') {
@@ -548,7 +711,12 @@ impl<'t> Parser<'t> {
 
     fn field_number(&mut self) -> Parsed<Span> {
         if self.eat_symbol(b'=').is_none() {
-            return self.expected("`=` and the number of the field");
+            let help = self.at_symbol(b';').then_some("every field has a number: `= 1;`");
+            return self.expected_with("`=` and the number of the field", help);
+        }
+        if self.token.kind == TokenKind::String {
+            let help = "a default stands behind the number, in brackets: `[default = …]`";
+            return self.expected_with("the number of the field", Some(help));
         }
         self.integer("the number of the field")
     }
@@ -593,7 +761,11 @@ impl<'t> Parser<'t> {
         let name = self.expect_ident("the name of the method")?;
         let (client_streaming, input) = self.method_type()?;
         if self.eat_word("returns").is_none() {
-            return self.expected("`returns`");
+            let help = match self.at_symbol(b';') {
+                true => Some("every method names its response type"),
+                false => did_you_mean(self.word(), keywords!("returns")),
+            };
+            return self.expected_with("`returns`", help);
         }
         let (server_streaming, output) = self.method_type()?;
         let body = if self.at_symbol(b'{') {
@@ -632,13 +804,17 @@ impl<'t> Parser<'t> {
         self.advance();
         let quoted = self.token.kind == TokenKind::String;
         if !quoted && self.token.kind != TokenKind::Ident {
-            let ranges = self.ranges("a number or a name")?;
+            let ranges = self.ranges("a number")?;
             self.expect_semicolon()?;
             return Ok(DeclKind::ReservedNumbers { ranges });
         }
         let start = self.ast.ranges.len() as u32;
         loop {
             let name = if quoted {
+                if self.token.kind == TokenKind::Int {
+                    let help = "names and numbers are reserved in statements of their own";
+                    return self.expected_with("a name in quotes", Some(help));
+                }
                 self.expect_string("a name in quotes")?
             } else {
                 self.expect_ident("a name")?
@@ -656,6 +832,10 @@ impl<'t> Parser<'t> {
     fn ranges(&mut self, what: &str) -> Parsed<Slice> {
         let first = self.ast.ranges.len() as u32;
         loop {
+            if self.token.kind == TokenKind::String {
+                let help = "names and numbers are reserved in statements of their own";
+                return self.expected_with(what, Some(help));
+            }
             let start = self.signed_integer(what)?;
             let end = if self.eat_word("to").is_none() {
                 RangeEnd::Single
@@ -799,15 +979,7 @@ impl<'t> Parser<'t> {
         let opening = self.take();
         while self.eat_symbol(closing).is_none() {
             if self.token.kind == TokenKind::End {
-                self.errors.push(SyntaxError {
-                    span: self.token.span,
-                    message: format!(
-                        "expected `{}`, found the end of the file",
-                        char::from(closing)
-                    ),
-                    related: Some((opening, "opened here")),
-                    help: None,
-                });
+                self.unclosed(closing, opening);
                 return Err(Failed);
             }
             self.value_field(depth + 1)?;

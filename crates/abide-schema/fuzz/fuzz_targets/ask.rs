@@ -2,9 +2,7 @@
 
 use std::hint::black_box;
 
-use abide_schema::{
-    Element, File, Level, Node, Part, Place, Tree, encode_file, encode_set,
-};
+use abide_schema::{Element, File, Level, Node, Part, Place, Tree, encode_file, encode_set};
 
 const PARTS: [Part; 9] = [
     Part::Whole,

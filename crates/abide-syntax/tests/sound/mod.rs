@@ -6,7 +6,7 @@ use abide_syntax::{
 };
 
 /// Parses a text and panics where the tree does not describe it.
-pub fn check(text: &[u8]) -> (Ast, Vec<SyntaxError>) {
+pub(crate) fn check(text: &[u8]) -> (Ast, Vec<SyntaxError>) {
     let ends = token_ends(text);
     let (ast, errors) = parse(text);
     check_decls(text, &ast, &ends);
@@ -79,7 +79,10 @@ fn check_decls(text: &[u8], ast: &Ast, ends: &[u32]) {
             assert_inside(part, decl.span);
         }
         if let Some(brackets) = brackets(&decl.kind) {
-            assert_inside(Span::new(brackets.options.start, brackets.options.end), all(&ast.options));
+            assert_inside(
+                Span::new(brackets.options.start, brackets.options.end),
+                all(&ast.options),
+            );
             for option in ast.option_list(brackets) {
                 assert_inside(option.span, brackets.brackets);
             }
@@ -119,9 +122,14 @@ fn parts(kind: &DeclKind) -> Vec<Span> {
         DeclKind::Syntax { value, .. } => vec![value],
         DeclKind::Package { name } => vec![name],
         DeclKind::Import { path, modifier, .. } => {
-            if modifier.is_empty() { vec![path] } else { vec![modifier, path] }
+            if modifier.is_empty() {
+                vec![path]
+            } else {
+                vec![modifier, path]
+            }
         }
-        DeclKind::Message { name, visibility, body } | DeclKind::Enum { name, visibility, body } => {
+        DeclKind::Message { name, visibility, body }
+        | DeclKind::Enum { name, visibility, body } => {
             visibility.map(|it| it.1).into_iter().chain([name, body]).collect()
         }
         DeclKind::Service { name, body }

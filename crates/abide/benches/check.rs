@@ -1,0 +1,30 @@
+//! All rules over a linked tree: `cargo bench -p abide`.
+
+#[path = "../../abide-syntax/benches/generated/mod.rs"]
+mod generated;
+
+use std::sync::Arc;
+
+use abide::{Config, Options};
+use abide_schema::{FileDecl, SourceFile, Tree};
+use criterion::{Criterion, Throughput};
+use jiff::civil::date;
+
+fn main() {
+    let declare = |(path, text): (String, String)| {
+        let path: Arc<str> = path.into();
+        let display = Arc::clone(&path);
+        let text = text.into_bytes().into();
+        Arc::new(FileDecl::parse(SourceFile { path, display, root: 0, imported: false, text }))
+    };
+    let tree = Tree::link(generated::tree().into_iter().map(declare).collect());
+    let policy = Config::parse("", None).expect("an empty configuration is valid").policy;
+    let options = Options { as_of: date(2026, 1, 15), baseline: None, accepted: None };
+
+    let mut criterion = Criterion::default().configure_from_args();
+    let mut group = criterion.benchmark_group("abide");
+    group.throughput(Throughput::Elements(tree.files().len() as u64));
+    group.bench_function("check", |bencher| bencher.iter(|| abide::check(&tree, &policy, options)));
+    group.finish();
+    criterion.final_summary();
+}
