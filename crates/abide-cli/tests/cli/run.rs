@@ -9,37 +9,37 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// What a run left.
-pub struct Ran {
-    pub status: i32,
-    pub stdout: Vec<u8>,
-    pub stderr: String,
+pub(crate) struct Ran {
+    pub(crate) status: i32,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: String,
 }
 
 impl Ran {
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.stdout).into_owned()
     }
 
     /// The lines of a JSON report.
-    pub fn json(&self) -> Vec<serde_json::Value> {
+    pub(crate) fn json(&self) -> Vec<serde_json::Value> {
         let line = |line: &str| serde_json::from_str(line).expect("a line is an object");
         self.text().lines().map(line).collect()
     }
 
     /// The rules that reported, in order.
-    pub fn rules(&self) -> Vec<String> {
+    pub(crate) fn rules(&self) -> Vec<String> {
         let rule = |it: &serde_json::Value| it["rule"].as_str().map(str::to_owned);
         self.json().iter().filter_map(rule).collect()
     }
 }
 
 /// Runs `abide` in a folder.
-pub fn abide(folder: &Path, args: &[&str]) -> Ran {
+pub(crate) fn abide(folder: &Path, args: &[&str]) -> Ran {
     abide_with(folder, args, b"")
 }
 
 /// Runs `abide` in a folder with this on its standard input. A crash or a hang fails the test.
-pub fn abide_with(folder: &Path, args: &[&str], input: &[u8]) -> Ran {
+pub(crate) fn abide_with(folder: &Path, args: &[&str], input: &[u8]) -> Ran {
     let mut child = Command::new(env!("CARGO_BIN_EXE_abide"))
         .args(args)
         .current_dir(folder)
@@ -90,7 +90,7 @@ pub fn abide_with(folder: &Path, args: &[&str], input: &[u8]) -> Ran {
 }
 
 /// Writes files, with the folders on the way, in this order.
-pub fn put(folder: &Path, files: &[(&str, &str)]) {
+pub(crate) fn put(folder: &Path, files: &[(&str, &str)]) {
     for (name, text) in files {
         let path = folder.join(name);
         std::fs::create_dir_all(path.parent().expect("it has a name")).unwrap();
@@ -99,7 +99,7 @@ pub fn put(folder: &Path, files: &[(&str, &str)]) {
 }
 
 /// The top of the repository.
-pub fn repository() -> PathBuf {
+pub(crate) fn repository() -> PathBuf {
     let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     crate_folder.ancestors().nth(2).expect("crates/abide-cli has two above").to_owned()
 }
