@@ -167,8 +167,9 @@ pub(crate) enum Command {
         #[command(flatten)]
         tree: TreeArgs,
         /// Where to write it; `-` for standard output
-        #[arg(short = 'o', value_name = "FILE", required = true)]
-        out: PathBuf,
+        #[arg(short, value_name = "FILE", required_unless_present = "output")]
+        #[arg(conflicts_with = "output")]
+        out: Option<PathBuf>,
         /// Leave out the files that are only imported
         #[arg(long)]
         exclude_imports: bool,

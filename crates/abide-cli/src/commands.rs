@@ -7,6 +7,7 @@ mod graph;
 mod init;
 
 use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::args::{Cli, Color, Command, Global};
@@ -16,8 +17,11 @@ use crate::write;
 
 /// What a command that did its work says.
 struct Outcome {
-    /// For standard output or the file that `--output` names.
-    report: Vec<u8>,
+    /// What is written; `None` leaves everything as it is.
+    report: Option<Vec<u8>>,
+    /// Where it is written, if the command itself says so: else the file that `--output` names, or
+    /// standard output.
+    target: Option<PathBuf>,
     /// Whether it found something at error level.
     failed: bool,
     /// Parts of the work that could not be done, one phrase each: exit status 2.
@@ -26,7 +30,11 @@ struct Outcome {
 
 impl Outcome {
     fn of(report: impl Into<Vec<u8>>) -> Outcome {
-        Outcome { report: report.into(), failed: false, troubles: Vec::new() }
+        Outcome { report: Some(report.into()), ..Outcome::nothing(false) }
+    }
+
+    fn nothing(failed: bool) -> Outcome {
+        Outcome { report: None, target: None, failed, troubles: Vec::new() }
     }
 }
 
@@ -46,7 +54,8 @@ pub(crate) fn run(cli: &Cli) -> ExitCode {
             graph::graph(&cli.global, tree, *format, *imports)
         }
         Command::Build { tree, out, exclude_imports, exclude_source_info } => {
-            build::build(&cli.global, tree, out, *exclude_imports, *exclude_source_info, color)
+            let out = out.as_deref();
+            build::build(&cli.global, tree, out, *exclude_imports, *exclude_source_info)
         }
         Command::Explain { rule } => explain::explain(rule),
         Command::Rules { format } => explain::rules(*format),
@@ -62,13 +71,16 @@ pub(crate) fn run(cli: &Cli) -> ExitCode {
 }
 
 fn finish(global: &Global, outcome: Outcome) -> Result<ExitCode, Error> {
-    write::write(global.output.as_deref(), &outcome.report).map_err(|error| Error::File {
-        what: match &global.output {
-            Some(path) => format!("cannot write `{}`", path.display()),
-            None => "cannot write to standard output".to_owned(),
-        },
-        error,
-    })?;
+    let target = outcome.target.as_ref().or(global.output.as_ref());
+    if let Some(report) = &outcome.report {
+        write::write(target.map(PathBuf::as_path), report).map_err(|error| Error::File {
+            what: match target {
+                Some(path) => format!("cannot write `{}`", path.display()),
+                None => "cannot write to standard output".to_owned(),
+            },
+            error,
+        })?;
+    }
     for trouble in &outcome.troubles {
         say(&format!("error: {}", shown(trouble)));
     }

@@ -24,6 +24,11 @@ pub(crate) fn load(source: &Source, progress: &Progress) -> Result<Loaded, Error
     progress.step("reading");
     let (files, unreadable, notes) = match source.read()? {
         Contents::Files { files, problems, notes } => {
+            if files.is_empty() {
+                // Nothing to judge: the first reason says enough.
+                let first = problems.first();
+                return Err(Error::Usage(first.map_or_else(String::new, ReadProblem::to_string)));
+            }
             progress.step(format!("parsing {} files", files.len()));
             (parse(files), problems, notes)
         }

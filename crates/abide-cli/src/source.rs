@@ -95,6 +95,12 @@ pub struct ReadProblem {
     pub reason: String,
 }
 
+impl fmt::Display for ReadProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot read `{}`: {}", shown(&self.path), self.reason)
+    }
+}
+
 /// Why nothing could be read; always exit status 2.
 #[derive(Debug)]
 pub enum SourceError {

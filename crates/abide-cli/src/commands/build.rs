@@ -2,33 +2,56 @@
 
 use std::path::Path;
 
-use super::{Outcome, check::troubles};
-use crate::args::{Global, TreeArgs};
+use abide::{Check, Rule, Severity};
+
+use super::check::{judge, troubles, width};
+use super::{Outcome, error_color, say};
+use crate::args::{Format, Global, TreeArgs};
 use crate::error::Error;
 use crate::load::load;
 use crate::progress::Progress;
+use crate::render::{Scene, render};
 use crate::settings::Settings;
-use crate::write;
 
 pub(super) fn build(
     global: &Global,
     args: &TreeArgs,
-    out: &Path,
+    out: Option<&Path>,
     exclude_imports: bool,
     exclude_source_info: bool,
-    color: bool,
 ) -> Result<Outcome, Error> {
     let progress = Progress::new(global.quiet);
-    let settings = Settings::read(global, args.source.as_deref(), color)?;
+    let settings = Settings::read(global, args.source.as_deref(), error_color(global))?;
     let loaded = load(&settings.source(args)?, &progress)?;
-    progress.step("writing descriptors");
     let tree = &loaded.tree;
+    let mut report = judge(global, &settings, tree, None, None);
+    report.findings.retain(|finding| {
+        let linker = |rule: &Rule| matches!(rule.check, Check::Linker);
+        finding.severity == Severity::Error && Rule::find(finding.rule).is_some_and(linker)
+    });
+    let troubles = troubles(&loaded);
+    if !report.findings.is_empty() || !troubles.is_empty() {
+        progress.finish();
+        let scene = Scene {
+            tree,
+            config: None,
+            accepted: None,
+            prefix: "",
+            color: error_color(global),
+            width: width(global),
+            quiet: true,
+            verbose: global.verbose,
+        };
+        let text = render(&report, &scene, Format::Human);
+        say(String::from_utf8_lossy(&text).trim_end());
+        say("note: nothing was written");
+        return Ok(Outcome { troubles, ..Outcome::nothing(!report.findings.is_empty()) });
+    }
+    progress.step("writing descriptors");
     let judged: Vec<_> = tree.files().filter(|file| file.is_judged()).map(|file| file.id).collect();
     let bytes = abide_schema::encode_set(tree, &judged, !exclude_imports, !exclude_source_info);
     progress.finish();
-    write::write(Some(out), &bytes).map_err(|error| Error::File {
-        what: format!("cannot write `{}`", out.display()),
-        error,
-    })?;
-    Ok(Outcome { troubles: troubles(&loaded), ..Outcome::of(Vec::new()) })
+    let mut outcome = Outcome::of(bytes);
+    outcome.target = out.map(Path::to_owned);
+    Ok(outcome)
 }

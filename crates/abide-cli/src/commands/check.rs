@@ -2,7 +2,8 @@
 
 use std::io::IsTerminal;
 
-use abide::{Accepted, Location, Options, Severity, check as judge_tree};
+use abide::{Accepted, Location, Options, Report, Severity};
+use abide_schema::Tree;
 
 use super::{Outcome, error_color, say};
 use crate::args::{Global, JudgeArgs};
@@ -39,6 +40,19 @@ pub(super) fn check(
     run(global, judge, &settings, against, accept, color)
 }
 
+/// Judges a tree as the user wants it.
+pub(super) fn judge(
+    global: &Global,
+    settings: &Settings,
+    tree: &Tree,
+    baseline: Option<&Tree>,
+    accepted: Option<&Accepted>,
+) -> Report {
+    let as_of = global.as_of.unwrap_or_else(today);
+    let options = Options { as_of, baseline, accepted, partial: settings.is_partial() };
+    abide::check(tree, &settings.config.policy, options)
+}
+
 fn run(
     global: &Global,
     judge: &JudgeArgs,
@@ -55,16 +69,9 @@ fn run(
     };
     let accepted = if accept { None } else { settings.accepted(error_color(global))? };
     progress.step("judging");
-    let mut report = judge_tree(
-        &loaded.tree,
-        &settings.config.policy,
-        Options {
-            as_of: global.as_of.unwrap_or_else(today),
-            baseline: baseline.as_ref().map(|old| &old.tree),
-            accepted: accepted.as_ref().map(|(accepted, _)| accepted),
-            partial: settings.is_partial(),
-        },
-    );
+    let old = baseline.as_ref().map(|old| &old.tree);
+    let known = accepted.as_ref().map(|(accepted, _)| accepted);
+    let mut report = self::judge(global, settings, &loaded.tree, old, known);
     progress.step("writing the report");
 
     let mut notes = loaded.notes.clone();
@@ -100,7 +107,12 @@ fn run(
     for note in notes.iter().filter(|_| !global.quiet) {
         say(&format!("note: {}", shown(note)));
     }
-    let outcome = Outcome { report: text, failed: report.errors > 0, troubles: troubles(&loaded) };
+    let outcome = Outcome {
+        report: Some(text),
+        target: None,
+        failed: report.errors > 0,
+        troubles: troubles(&loaded),
+    };
     // The process ends now; taking the trees apart would be for nothing.
     std::mem::forget((loaded, baseline));
     Ok(outcome)
@@ -108,7 +120,7 @@ fn run(
 
 /// Writes what was found to `abide.accepted` and takes it out of the report. Syntax and link
 /// errors stay: a tree that is not understood cannot be accepted.
-fn record(settings: &Settings, report: &mut abide::Report) -> Result<String, Error> {
+fn record(settings: &Settings, report: &mut Report) -> Result<String, Error> {
     let acceptable = |finding: &abide::Finding| {
         finding.severity != Severity::Note
             && matches!(finding.location, Location::Tree(_))
@@ -135,15 +147,11 @@ fn record(settings: &Settings, report: &mut abide::Report) -> Result<String, Err
 
 /// Files that could not be read: the rest is judged, but the work is not done.
 pub(super) fn troubles(loaded: &Loaded) -> Vec<String> {
-    loaded
-        .unreadable
-        .iter()
-        .map(|problem| format!("cannot read `{}`: {}", shown(&problem.path), problem.reason))
-        .collect()
+    loaded.unreadable.iter().map(ToString::to_string).collect()
 }
 
 /// How wide lines of a report may be: as the terminal, within what reads well.
-fn width(global: &Global) -> usize {
+pub(super) fn width(global: &Global) -> usize {
     if global.output.is_some() || !std::io::stdout().is_terminal() {
         return WIDTH;
     }

@@ -1,0 +1,85 @@
+//! Our own protos: the tool is silent about them, and they describe what the tool prints.
+#![allow(clippy::disallowed_methods, clippy::unwrap_used)] // Tests set up a world; helpers are tests too.
+
+#[allow(dead_code)] // The other test program uses the rest.
+#[path = "cli/run.rs"]
+mod run;
+
+use std::sync::Arc;
+
+use abide_schema::{FileDecl, Message, SourceFile, Tree};
+use run::{abide, repository};
+
+#[test]
+fn the_tool_is_silent_about_our_own_protos() {
+    let ran = abide(&repository(), &["check", "api", "--format", "json"]);
+    assert_eq!((ran.status, ran.stderr.as_str()), (0, ""), "{}", ran.text());
+    let lines = ran.json();
+    assert_eq!(lines.len(), 1, "{}", ran.text());
+    assert_eq!(lines[0]["files"], 3, "{}", ran.text());
+}
+
+/// Reads a file of `api` and what it imports from there.
+fn read(paths: &[&str]) -> Tree {
+    let files = paths.iter().map(|path| {
+        let text = std::fs::read(repository().join("api").join(path)).unwrap();
+        Arc::new(FileDecl::parse(SourceFile {
+            path: (*path).into(),
+            display: (*path).into(),
+            root: 0,
+            imported: false,
+            text: text.into(),
+        }))
+    });
+    Tree::link(files.collect())
+}
+
+fn message<'t>(tree: &'t Tree, name: &str) -> Message<'t> {
+    let mut messages = tree.files().flat_map(|file| file.messages());
+    messages.find(|message| message.full_name() == name).expect("the report declares it")
+}
+
+/// Every key of an object, at any depth, is a field of the message that describes it.
+fn covers(message: Message<'_>, value: &serde_json::Value) {
+    let object = value.as_object().expect("a message is printed as an object");
+    for (key, value) in object {
+        let field = message.field_named(key);
+        let field = field.unwrap_or_else(|| panic!("{} has no `{key}`", message.full_name()));
+        assert!(!value.is_null(), "`{key}` is null");
+        assert_eq!(
+            value.is_array(),
+            field.cardinality() == abide_schema::Cardinality::Repeated,
+            "{}",
+            field.full_name()
+        );
+        let one = if value.is_array() { &value[0] } else { value };
+        match field.message_type() {
+            Some(inner) => covers(inner, one),
+            None => assert!(one.is_string() || one.is_u64(), "`{key}` is {one}"),
+        }
+    }
+}
+
+#[test]
+fn the_report_is_what_its_proto_says() {
+    let tree = read(&["abide/annotations/v1/status.proto", "abide/report/v1/report.proto"]);
+    assert!(tree.problems().is_empty(), "{:?}", tree.problems());
+    let args = ["check", "testdata/cli/shapes", "--format", "json"];
+    let lines = abide(&repository(), &args).json();
+    let mut seen = std::collections::BTreeSet::new();
+    for line in &lines {
+        let kind = line["kind"].as_str().expect("every line has a kind");
+        seen.insert(kind.to_owned());
+        let name = match kind {
+            "finding" => "abide.report.v1.Finding",
+            "summary" => "abide.report.v1.Summary",
+            kind => panic!("`{kind}` has no message"),
+        };
+        covers(message(&tree, name), line);
+    }
+    assert_eq!(seen.into_iter().collect::<Vec<_>>(), ["finding", "summary"]);
+    let printed = |key: &str| lines.iter().any(|line| line.get(key).is_some());
+    for field in message(&tree, "abide.report.v1.Finding").fields() {
+        assert!(printed(field.name()), "nothing prints `{}`", field.name());
+    }
+}

@@ -1,0 +1,347 @@
+//! What the contract promises about sources, options, exit status and waivers.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+use crate::run::{abide, abide_with, put, repository};
+
+const CLEAN: &str = "syntax = \"proto3\";\npackage acme.user.v1;\nmessage User {}\n";
+const BROKEN: &str = "syntax = \"proto3\";\npackage acme.user.v1;\nmessage User { Gone x = 1; }\n";
+const SHOP: &str = "syntax = \"proto3\";\npackage acme.shop.v1;\nimport \"acme/user/v1/user.proto\";\n\
+                    message Shop { acme.user.v1.User owner = 1; }\n";
+
+fn tree(files: &[(&str, &str)]) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    put(folder.path(), files);
+    folder
+}
+
+#[test]
+fn exit_status() {
+    let clean = tree(&[("acme/user/v1/user.proto", CLEAN)]);
+    let ran = abide(clean.path(), &["check"]);
+    assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
+    assert_eq!(ran.text(), "1 file in 1 package: nothing to report\n");
+    let broken = tree(&[("acme/user/v1/user.proto", BROKEN)]);
+    for command in ["check", "lint"] {
+        let ran = abide(broken.path(), &[command]);
+        assert_eq!((ran.status, ran.stderr.as_str()), (1, ""));
+        assert!(ran.text().contains("error[name-not-found]: `Gone` was not found"));
+    }
+    // Warnings and notes leave the status as it is.
+    put(broken.path(), &[("abide.toml", "[rules]\nname-not-found = \"warning\"\n")]);
+    assert_eq!(abide(broken.path(), &["check"]).status, 0);
+    for args in [
+        &["chek"][..],
+        &["upgrade"],
+        &["check", "nowhere"],
+        &["check", "--as-of", "soon"],
+        &["check", "--jobs", "0"],
+        &["check", "--config", "gone.toml"],
+        &["check", "--against", "git:main"],
+        &["check", "--against", "gone"],
+        &["check", "-q", "-v"],
+        &["explain", "no-such-rule"],
+        &["build"],
+        &["check", "--output", "."],
+    ] {
+        let ran = abide(clean.path(), args);
+        assert_eq!((ran.status, ran.text().as_str()), (2, ""), "{args:?}");
+    }
+}
+
+#[test]
+fn typos_are_answered_with_what_was_meant() {
+    let folder = tree(&[("a.proto", CLEAN)]);
+    for (args, meant) in [
+        (&["chek"][..], "check"),
+        (&["check", "--frmat", "json"], "--format"),
+        (&["check", "--preset", "envy"], "envoy"),
+        (&["check", "--format", "jsn"], "json"),
+        (&["explain", "one-definitio"], "one-definition"),
+    ] {
+        let ran = abide(folder.path(), args);
+        assert_eq!(ran.status, 2);
+        assert!(ran.stderr.contains(meant), "{}", ran.stderr);
+    }
+    put(
+        folder.path(),
+        &[(
+            "abide.toml",
+            "preset = \"goggle\"\nroot = [\".\"]\n\n[rules]\none-defnition = \"off\"\nmajor-gap = \"of\"\n",
+        )],
+    );
+    let ran = abide(folder.path(), &["check"]);
+    assert_eq!(ran.status, 2);
+    for meant in ["google", "roots", "one-definition", "`off`", "abide.toml:2:1", "abide.toml:5:1"]
+    {
+        assert!(ran.stderr.contains(meant), "no {meant}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn the_configured_tree_is_found_upward_and_its_folders_count_from_it() {
+    let folder = tree(&[
+        ("abide.toml", "roots = [\"proto\"]\nimport-paths = [\"third_party\"]\n"),
+        (
+            "proto/acme/shop/v1/shop.proto",
+            &format!("{SHOP}import \"lib/v1/lib.proto\";\nmessage L {{ lib.v1.L l = 1; }}\n"),
+        ),
+        ("proto/acme/user/v1/user.proto", CLEAN),
+        ("third_party/lib/v1/lib.proto", "syntax = \"proto3\";\npackage lib.v1;\nmessage L {}\n"),
+        ("elsewhere/x.proto", BROKEN),
+        ("deep/er/readme.txt", ""),
+    ]);
+    let whole = abide(folder.path(), &["check"]);
+    assert_eq!(
+        (whole.status, whole.text().as_str()),
+        (0, "2 files in 2 packages: nothing to report\n")
+    );
+    for inside in ["proto", "proto/acme/shop", "deep/er", "third_party"] {
+        let ran = abide(&folder.path().join(inside), &["check"]);
+        assert_eq!(ran.text(), whole.text(), "{inside}");
+    }
+    let path = folder.path().to_str().unwrap();
+    assert_eq!(abide(Path::new("/"), &["check", path]).text(), whole.text());
+    let ran = abide(&folder.path().join("proto"), &["check", ".."]);
+    assert_eq!(ran.text(), whole.text());
+}
+
+#[test]
+fn a_part_of_the_tree_is_judged_with_the_whole_in_sight() {
+    let folder = tree(&[
+        ("abide.toml", "roots = [\"proto\"]\n"),
+        ("proto/acme/shop/v1/shop.proto", &SHOP.replace("owner", "owner = 2; Missing gone")),
+        ("proto/acme/user/v1/user.proto", CLEAN),
+        (
+            "proto/acme/junk/v1/junk.proto",
+            "syntax = \"proto3\";\npackage acme.junk.v1;\nmessage J { Gone g = 1; }\n",
+        ),
+    ]);
+    for (from, part) in [
+        ("", "proto/acme/shop"),
+        ("", "proto/acme/shop/v1/shop.proto"),
+        ("proto/acme", "shop"),
+        ("proto/acme/shop/v1", "shop.proto"),
+        ("proto/acme/user", "../shop/"),
+    ] {
+        let ran = abide(&folder.path().join(from), &["check", part, "--format", "json"]);
+        let lines = ran.json();
+        assert_eq!(ran.status, 1, "{part}: {}", ran.stderr);
+        let summary = &lines[lines.len() - 1];
+        assert_eq!(
+            (&summary["files"], &summary["errors"]),
+            (&1.into(), &1.into()),
+            "{}",
+            ran.text()
+        );
+        let errors: Vec<_> = lines.iter().filter(|line| line["severity"] == "error").collect();
+        assert_eq!(
+            errors[0]["path"], "proto/acme/shop/v1/shop.proto",
+            "from the folder of abide.toml"
+        );
+    }
+    assert_eq!(abide(folder.path(), &["check", "proto/acme/user", "-q"]).status, 0);
+    let ran = abide(folder.path(), &["check", "proto/acme/shop", "--accept"]);
+    assert!(ran.status == 2 && ran.stderr.contains("leave SOURCE out"), "{}", ran.stderr);
+}
+
+#[test]
+fn import_paths_are_linked_and_never_judged() {
+    let lib = "syntax = \"proto3\";\npackage lib;\nmessage L { Gone g = 1; }\n";
+    let folder = tree(&[
+        (
+            "acme/user/v1/user.proto",
+            "syntax = \"proto3\";\npackage acme.user.v1;\nimport \"lib.proto\";\nmessage U { lib.L l = 1; }\n",
+        ),
+        ("vendor/lib.proto", lib),
+    ]);
+    let ran = abide(
+        folder.path(),
+        &["check", ".", "-I", "vendor", "--format", "json", "--preset", "standard"],
+    );
+    let lines = ran.json();
+    assert_eq!(lines[lines.len() - 1]["files"], 1, "{}", ran.text());
+    assert!(lines.iter().any(|line| line["path"] == "vendor/lib.proto"), "{}", ran.text());
+    let ran = abide(folder.path(), &["check", ".", "--format", "json"]);
+    assert!(ran.rules().contains(&"import-not-found".to_owned()));
+    let ran =
+        abide(&folder.path().join("vendor"), &["check", "../acme/user/v1/user.proto", "-I", "."]);
+    assert!(!ran.text().contains("import-not-found"), "{}", ran.text());
+}
+
+#[test]
+fn places_count_from_one_and_end_behind() {
+    let folder = tree(&[("acme/user/v1/user.proto", BROKEN)]);
+    let lines = abide(folder.path(), &["check", "--format", "json"]).json();
+    assert_eq!(lines[0]["path"], "acme/user/v1/user.proto");
+    assert_eq!(lines[0]["start"], serde_json::json!({"line": 3, "column": 16}));
+    assert_eq!(lines[0]["end"], serde_json::json!({"line": 3, "column": 20}));
+    assert_eq!(lines[0]["fingerprint"].as_str().unwrap().len(), 16);
+}
+
+#[test]
+fn what_is_accepted_is_not_reported_until_it_is_gone() {
+    let folder = tree(&[("a.proto", "syntax = \"proto3\";\npackage acme;\nmessage A {}\n")]);
+    let before = abide(folder.path(), &["check", "--format", "json"]);
+    assert_eq!((before.status, before.rules().is_empty()), (1, false));
+    let ran = abide(folder.path(), &["check", "--accept"]);
+    assert_eq!(ran.status, 0, "{}", ran.text());
+    assert!(ran.stderr.contains("recorded in abide.accepted"), "{}", ran.stderr);
+    let recorded = std::fs::read_to_string(folder.path().join("abide.accepted")).unwrap();
+    let ran = abide(folder.path(), &["check", "--format", "json"]);
+    assert_eq!((ran.status, ran.rules().len()), (0, 0), "{}", ran.text());
+    assert_eq!(ran.json()[0]["accepted"], before.rules().len());
+    // Lines move, another defect comes: the first stays accepted, the second is told.
+    put(
+        folder.path(),
+        &[
+            ("a.proto", "// A comment.\n\nsyntax = \"proto3\";\n\npackage acme;\n\nmessage A {}\n"),
+            ("b.proto", "syntax = \"proto3\";\npackage zeta;\nmessage B {}\n"),
+        ],
+    );
+    let ran = abide(folder.path(), &["check", "--format", "json"]);
+    assert_eq!(ran.status, 1);
+    assert!(ran.json().iter().all(|line| line["kind"] == "summary" || line["package"] == "zeta"));
+    abide(folder.path(), &["check", "--accept"]);
+    abide(folder.path(), &["check", "--accept"]);
+    assert_eq!(abide(folder.path(), &["check"]).status, 0);
+    std::fs::remove_file(folder.path().join("b.proto")).unwrap();
+    let ran = abide(folder.path(), &["check", "--format", "json"]);
+    assert_eq!((ran.status, &ran.rules()[0][..]), (0, "accepted-stale"));
+    assert_eq!(ran.json()[0]["path"], "abide.accepted");
+    abide(folder.path(), &["check", "--accept"]);
+    assert_eq!(std::fs::read_to_string(folder.path().join("abide.accepted")).unwrap(), recorded);
+    // What is not understood cannot be accepted.
+    put(folder.path(), &[("a.proto", BROKEN)]);
+    assert_eq!(abide(folder.path(), &["check", "--accept"]).status, 1);
+}
+
+#[test]
+fn waivers_in_comments_and_in_the_configuration() {
+    let rule = "package-version-missing";
+    let source =
+        |comment: &str| format!("syntax = \"proto3\";\n{comment}\npackage acme;\nmessage A {{}}\n");
+    let folder = tree(&[("acme/a.proto", &source(""))]);
+    let rules = |text: &str, config: &str, date: &str| {
+        put(folder.path(), &[("acme/a.proto", &source(text)), ("abide.toml", config)]);
+        let ran = abide(folder.path(), &["check", "--format", "json", "--as-of", date]);
+        (ran.status, ran.rules())
+    };
+    let day = "2026-01-15";
+    assert_eq!(rules("", "", day), (1, vec![rule.to_owned()]));
+    assert_eq!(rules("// abide:allow(package-version-missing): old", "", day), (0, vec![]));
+    let until = "// abide:allow(package-version-missing, until = \"2026-01-15\"): old";
+    assert_eq!(rules(until, "", day), (0, vec![]));
+    let (status, found) = rules(until, "", "2026-01-16");
+    assert!(status == 1 && found.contains(&"waiver-expired".to_owned()), "{found:?}");
+    let (_, found) = rules("// abide:allow(package-version-missing)", "", day);
+    assert!(found.contains(&"waiver-invalid".to_owned()), "{found:?}");
+    let waiver =
+        "[[waiver]]\nrule = \"package-version-missing\"\nelement = \"acme\"\nreason = \"old\"\n";
+    assert_eq!(rules("", waiver, day), (0, vec![]));
+    let (status, found) = rules("", &format!("{waiver}until = \"2025-01-01\"\n"), day);
+    assert!(status == 1 && found.contains(&"waiver-expired".to_owned()), "{found:?}");
+    let unused = waiver.replace("\"acme\"", "\"zeta\"");
+    let (_, found) = rules("", &unused, day);
+    assert!(found.contains(&"waiver-unused".to_owned()), "{found:?}");
+    let (status, _) =
+        rules("", "[[waiver]]\nrule = \"package-version-missing\"\nelement = \"acme\"\n", day);
+    assert_eq!(status, 2, "a waiver without a reason");
+}
+
+#[test]
+fn reports_go_to_standard_output_or_a_file() {
+    let folder = tree(&[("acme/user/v1/user.proto", BROKEN)]);
+    let plain = abide(folder.path(), &["check"]);
+    let ran = abide(folder.path(), &["check", "--output", "out/report.txt"]);
+    assert_eq!((ran.status, ran.text().as_str()), (1, ""));
+    let written = std::fs::read(folder.path().join("out/report.txt")).unwrap();
+    assert_eq!(written, plain.stdout);
+    assert_eq!(std::fs::read_dir(folder.path().join("out")).unwrap().count(), 1);
+    let ran = abide(folder.path(), &["check", "--output", "-"]);
+    assert_eq!(ran.stdout, plain.stdout);
+    assert!(!plain.stdout.contains(&b'\x1b'));
+    assert!(abide(folder.path(), &["check", "--color", "always"]).stdout.contains(&b'\x1b'));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_abide"))
+        .args(["explain", "one-definition"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(output.stderr.is_empty(), "{output:?}");
+}
+
+#[test]
+fn a_baseline_is_read_as_far_as_it_links() {
+    let folder = tree(&[
+        ("new/acme/user/v1/user.proto", CLEAN),
+        ("old/acme/user/v1/user.proto", BROKEN),
+        ("empty/readme.txt", ""),
+    ]);
+    let ran = abide(folder.path(), &["check", "new", "--against", "old"]);
+    assert_eq!(ran.status, 0, "{} {}", ran.text(), ran.stderr);
+    let ran = abide(folder.path(), &["check", "new", "--against", "empty"]);
+    assert!(
+        ran.status == 2 && ran.stderr.contains("`empty` holds no `.proto` file"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn init_writes_a_configuration_that_works() {
+    let folder = tree(&[("acme/user/v1/user.proto", CLEAN)]);
+    assert_eq!(abide(folder.path(), &["init", "--preset", "google"]).status, 0);
+    let text = std::fs::read_to_string(folder.path().join("abide.toml")).unwrap();
+    assert!(text.contains("preset = \"google\""));
+    assert_eq!(abide(folder.path(), &["check"]).status, 0);
+    let ran = abide(folder.path(), &["init"]);
+    assert!(ran.status == 2 && ran.stderr.contains("exists"), "{}", ran.stderr);
+    assert_eq!(std::fs::read_to_string(folder.path().join("abide.toml")).unwrap(), text);
+}
+
+#[test]
+fn every_rule_is_listed_and_explained() {
+    let listed = abide(&repository(), &["rules", "--format", "json"]).json();
+    assert!(listed.iter().any(|rule| rule["id"] == "one-definition"));
+    for rule in ["one-definition", "syntax-error", "waiver-expired"] {
+        let page = abide(&repository(), &["explain", rule]);
+        assert!(page.status == 0 && page.text().starts_with(&format!("# {rule}\n")));
+    }
+    let lines = abide(&repository(), &["rules"]).text();
+    assert_eq!(lines.lines().count(), listed.len());
+}
+
+#[test]
+fn a_set_is_built_only_of_a_tree_that_links() {
+    let folder = tree(&[("acme/user/v1/user.proto", CLEAN)]);
+    let ran = abide(folder.path(), &["build", "-o", "set.binpb"]);
+    assert_eq!((ran.status, ran.text().as_str(), ran.stderr.as_str()), (0, "", ""));
+    let set = std::fs::read(folder.path().join("set.binpb")).unwrap();
+    assert!(set.windows(12).any(|part| part == b"acme.user.v1"));
+    assert_eq!(abide(folder.path(), &["build", "-o", "-"]).stdout, set);
+    put(folder.path(), &[("acme/user/v1/user.proto", BROKEN)]);
+    let ran = abide(folder.path(), &["build", "-o", "set.binpb"]);
+    assert_eq!((ran.status, ran.text().as_str()), (1, ""));
+    assert!(
+        ran.stderr.contains("`Gone` was not found") && ran.stderr.contains("nothing was written")
+    );
+    assert_eq!(std::fs::read(folder.path().join("set.binpb")).unwrap(), set);
+}
+
+#[test]
+fn standard_input_is_a_descriptor_set() {
+    let folder = tree(&[("a.proto", CLEAN)]);
+    let ran = abide_with(folder.path(), &["check", "-"], b"");
+    assert!(ran.status == 2 && ran.stderr.contains("standard input"), "{}", ran.stderr);
+}

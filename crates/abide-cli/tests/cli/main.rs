@@ -1,0 +1,8 @@
+//! The command-line contract, proven on the built binary.
+#![allow(clippy::disallowed_methods, clippy::unwrap_used)] // Tests set up a world; helpers are tests too.
+
+mod contract;
+mod determinism;
+mod hostile;
+mod run;
+mod snapshots;

@@ -1,0 +1,82 @@
+//! Every format over shared trees, compared with what is recorded in `testdata/cli`.
+
+use crate::run::{abide, repository};
+
+/// Compares with a golden; `SNAPSHOTS=overwrite` records it anew.
+fn golden(name: &str, actual: &[u8]) {
+    let path = repository().join("testdata/cli").join(name);
+    if std::env::var_os("SNAPSHOTS").is_some_and(|it| it == "overwrite") {
+        std::fs::write(&path, actual).unwrap();
+    }
+    let wanted = std::fs::read(&path).unwrap_or_default();
+    assert!(
+        wanted == actual,
+        "testdata/cli/{name} differs; `SNAPSHOTS=overwrite cargo test` records this:\n{}",
+        String::from_utf8_lossy(actual)
+    );
+}
+
+const FORMATS: [(&str, &[&str]); 5] = [
+    ("txt", &[]),
+    ("color.txt", &["--color", "always"]),
+    ("verbose.txt", &["--verbose"]),
+    ("json", &["--format", "json"]),
+    ("github", &["--format", "github"]),
+];
+
+fn every_format(tree: &str, name: &str, status: i32) {
+    for (suffix, args) in FORMATS {
+        let mut all = vec!["check", tree, "--as-of", "2026-01-15", "-I", "testdata/cli/imports"];
+        all.extend(args);
+        let ran = abide(&repository(), &all);
+        assert_eq!(ran.status, status, "{}", ran.stderr);
+        assert!(args.contains(&"--verbose") || ran.stderr.is_empty(), "{}", ran.stderr);
+        golden(&format!("{name}.{suffix}"), &ran.stdout);
+    }
+}
+
+/// Paths over several files, notes, warnings, waivers good and bad, findings in `abide.toml` and
+/// `abide.accepted`, errors of syntax and of linking, and text that no terminal may obey.
+#[test]
+fn findings_of_every_shape() {
+    every_format("testdata/cli/shapes", "shapes", 1);
+}
+
+/// The tree of the README.
+#[test]
+fn the_acme_tree() {
+    every_format("testdata/trees/acme", "acme", 1);
+}
+
+#[test]
+fn a_quiet_run_shows_errors_alone() {
+    let ran = abide(&repository(), &["check", "testdata/cli/shapes", "-q"]);
+    assert_eq!((ran.status, ran.stderr.as_str()), (1, ""));
+    let text = ran.text();
+    assert!(text.contains("error[") && !text.contains("warning[") && !text.contains("note["));
+    assert!(!text.contains(" files in "));
+}
+
+#[test]
+fn drawings_of_the_acme_tree() {
+    for format in ["dot", "mermaid", "json"] {
+        let args = ["graph", "testdata/trees/acme", "--format", format];
+        let ran = abide(&repository(), &args);
+        assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
+        golden(&format!("acme.graph.{format}"), &ran.stdout);
+    }
+}
+
+#[test]
+fn help_for_every_command() {
+    let commands = ["", "check", "lint", "graph", "build", "explain", "rules", "init"];
+    let mut all = String::new();
+    for command in commands {
+        let args = [command, "--help"];
+        let args = if command.is_empty() { &args[1..] } else { &args[..] };
+        let ran = abide(&repository(), args);
+        assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
+        all += &format!("$ abide {}\n{}\n", args.join(" "), ran.text());
+    }
+    golden("help.txt", all.as_bytes());
+}
