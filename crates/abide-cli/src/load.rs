@@ -82,6 +82,8 @@ fn descriptors(
             });
         }
     };
-    let _ = bytes;
-    Ok(Vec::new())
+    let files = FileDecl::from_descriptor_set(&bytes.into()).map_err(|error| {
+        Error::Descriptor { name: source.name().to_owned(), reason: error.to_string() }
+    })?;
+    Ok(files.into_iter().map(Arc::new).collect())
 }

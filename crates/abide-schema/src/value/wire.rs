@@ -9,6 +9,7 @@ use super::{
 use crate::decl::Scalar;
 use crate::ids::MessageId;
 use crate::tree::{Cardinality, Field, Tree, Type};
+use crate::wire::WireError;
 
 /// Why bytes are not a value of a message type.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +27,12 @@ impl fmt::Display for DecodeError {
 }
 
 impl std::error::Error for DecodeError {}
+
+impl From<WireError> for DecodeError {
+    fn from(error: WireError) -> DecodeError {
+        DecodeError { offset: error.offset as usize, message: error.message.to_owned() }
+    }
+}
 
 const VARINT: u8 = 0;
 const FIXED64: u8 = 1;
