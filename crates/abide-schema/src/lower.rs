@@ -539,7 +539,12 @@ impl<'a> Lower<'a> {
                         let name = self.decl.strings.at(method.name);
                         let input = self.name(method.input);
                         let output = self.name(method.output);
-                        let options = self.block_options(child);
+                        let options = match (self.block_options(child), method.body) {
+                            // protoc gives a method with a block options, even
+                            // if it sets none.
+                            (RawOptions::None, Some(_)) => RawOptions::Syntax(Slice::default()),
+                            (options, _) => options,
+                        };
                         self.decl.methods.push(MethodDecl {
                             name,
                             node: Node(child),

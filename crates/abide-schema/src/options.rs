@@ -296,6 +296,7 @@ impl<'t> Interpreter<'t> {
         let ty = self.types[target as usize]?;
         match raw {
             RawOptions::None => None,
+            RawOptions::Syntax(slice) if slice.range().is_empty() => None,
             RawOptions::Syntax(slice) => {
                 let ids = &self.decl.option_ids[slice.range()];
                 let mut options = Box::new(Message::new(ty));

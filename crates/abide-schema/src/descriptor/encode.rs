@@ -167,6 +167,9 @@ impl<'t> Encoder<'t, '_> {
             (RawOptions::Wire(span), _) => {
                 self.writer.bytes(number, span.of(self.file.decl().strings.text()));
             }
+            (RawOptions::Syntax(slice), _) if slice.range().is_empty() => {
+                self.writer.bytes(number, []);
+            }
             (_, Some(options)) => self.interpreted_options(number, options),
             (_, None) => {}
         }
