@@ -10,6 +10,13 @@ use crate::source::SourceError;
 pub(crate) enum Error {
     /// A source that cannot be read.
     Source(SourceError),
+    /// A descriptor set that is none.
+    Descriptor {
+        /// What the user wrote.
+        name: String,
+        /// What is wrong, as one phrase.
+        reason: String,
+    },
     /// A file that cannot be read or written.
     File {
         /// Which, and what was tried.
@@ -27,6 +34,9 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Source(error) => error.fmt(f),
+            Error::Descriptor { name, reason } => {
+                write!(f, "`{name}` is no FileDescriptorSet: {reason}")
+            }
             Error::File { what, error } => write!(f, "{what}: {error}"),
             Error::Config(text) | Error::Usage(text) => f.write_str(text),
         }

@@ -78,6 +78,17 @@ fn descriptors(
     bytes: Vec<u8>,
     format: DescriptorFormat,
 ) -> Result<Vec<Arc<FileDecl>>, Error> {
-    let _ = (bytes, format);
-    Err(Error::Usage(format!("cannot read `{}`: descriptor sets are not read yet", source.name())))
+    let bytes = match format {
+        DescriptorFormat::Binary => bytes,
+        DescriptorFormat::Json | DescriptorFormat::Text => {
+            return Err(Error::Descriptor {
+                name: source.name().to_owned(),
+                reason: "descriptor sets as JSON or text are not read yet".to_owned(),
+            });
+        }
+    };
+    let files = FileDecl::from_descriptor_set(&bytes.into()).map_err(|error| {
+        Error::Descriptor { name: source.name().to_owned(), reason: error.to_string() }
+    })?;
+    Ok(files.into_iter().map(Arc::new).collect())
 }

@@ -1,7 +1,13 @@
 //! Serialised descriptors: files of a tree to FileDescriptorProtos and back.
 
+mod decode;
 mod encode;
 pub(crate) mod number;
 pub(crate) mod option_path;
 
 pub use encode::{encode_file, encode_set};
+
+/// The types of `FieldDescriptorProto.Type` that are no scalars.
+const TYPE_GROUP: i32 = 10;
+const TYPE_MESSAGE: i32 = 11;
+const TYPE_ENUM: i32 = 14;

@@ -1,11 +1,13 @@
 //! Features: what an element means, whatever the edition spelled it like.
 
-use abide_syntax::Label;
+use abide_syntax::{Label, Span};
 
 use crate::decl::{FileDecl, MessageKind, Parent, RawOptions, TypeDecl};
+use crate::descriptor::number::options;
 use crate::edition::Edition;
 use crate::tree::{LinkedFile, Presence};
 use crate::validate::written;
+use crate::wire::{Payload, Reader, Record, WireError, last_varint};
 
 /// Whether an enum accepts numbers that it does not declare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -146,8 +148,14 @@ impl Features {
         }
     }
 
-    /// These features with what the options of an element set.
-    fn with(mut self, decl: &FileDecl, options: RawOptions) -> Features {
+    /// These features with what the options of an element set; `number` is the
+    /// field of the options message that holds features.
+    fn with(mut self, decl: &FileDecl, options: RawOptions, number: u32) -> Features {
+        if let RawOptions::Wire(span) = options {
+            // What is malformed is reported where options are interpreted.
+            let _ = self.set_serialised(decl.strings.text(), span, number);
+            return self;
+        }
         written::features(decl, options, |feature, value, _| {
             if let Some(setting) = Setting::named(feature, value) {
                 self.set(setting);
@@ -155,6 +163,40 @@ impl Features {
         });
         self
     }
+}
+
+impl Features {
+    fn set_serialised(
+        &mut self,
+        bytes: &[u8],
+        options: Span,
+        number: u32,
+    ) -> Result<(), WireError> {
+        let mut options = Reader::new(bytes, options);
+        while let Some(record) = options.next_record()? {
+            let Payload::Bytes(features) = record.payload else { continue };
+            if record.number != number {
+                continue;
+            }
+            let mut features = Reader::new(bytes, features);
+            while let Some(Record { number, payload, .. }) = features.next_record()? {
+                if let Payload::Varint(value) = payload {
+                    self.set(Setting { feature: number as i32, value: value as i32 });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether the option `packed` of a field is set to `true` or `false`, read
+/// before options are interpreted.
+fn packed(decl: &FileDecl, raw: RawOptions) -> Option<bool> {
+    if let RawOptions::Wire(span) = raw {
+        let value = last_varint(decl.strings.text(), span, options::PACKED).ok()?;
+        return value.map(|value| value != 0);
+    }
+    written::setting(decl, raw, "packed").map(|setting| setting.is_true())
 }
 
 /// Resolves the features of every element of a file: the defaults of its
@@ -165,7 +207,7 @@ impl Features {
 pub(crate) fn resolve(file: &mut LinkedFile) {
     let decl = std::sync::Arc::clone(&file.decl);
     let decl = &*decl;
-    file.features = Features::of(decl.edition).with(decl, decl.options);
+    file.features = Features::of(decl.edition).with(decl, decl.options, options::FEATURES_OF_FILE);
     let of_file = file.features;
     // Messages stand behind those that enclose them.
     for (index, message) in decl.messages.iter().enumerate() {
@@ -173,21 +215,27 @@ pub(crate) fn resolve(file: &mut LinkedFile) {
             Parent::File => of_file,
             Parent::Message(parent) => file.messages[parent as usize].features,
         };
-        file.messages[index].features = outer.with(decl, message.options);
+        file.messages[index].features =
+            outer.with(decl, message.options, options::FEATURES_OF_MESSAGE);
     }
     let scope = |file: &LinkedFile, parent| match parent {
         Parent::File => of_file,
         Parent::Message(index) => file.messages[index as usize].features,
     };
     for (index, item) in decl.enums.iter().enumerate() {
-        file.enums[index].features = scope(file, item.parent).with(decl, item.options);
+        file.enums[index].features =
+            scope(file, item.parent).with(decl, item.options, options::FEATURES_OF_ENUM);
     }
     for (index, field) in decl.fields.iter().enumerate() {
         let mut features = scope(file, field.parent);
         if let Some(oneof) = field.oneof {
-            features = features.with(decl, decl.oneofs[oneof as usize].options);
+            features = features.with(
+                decl,
+                decl.oneofs[oneof as usize].options,
+                options::FEATURES_OF_ONEOF,
+            );
         }
-        features = features.with(decl, field.options);
+        features = features.with(decl, field.options, options::FEATURES_OF_FIELD);
         if field.label == Some(Label::Required) {
             features.presence = Presence::LegacyRequired;
         }
@@ -205,9 +253,9 @@ pub(crate) fn resolve(file: &mut LinkedFile) {
             features.delimited = false;
         }
         if !decl.edition.is_edition()
-            && let Some(packed) = written::setting(decl, field.options, "packed")
+            && let Some(packed) = packed(decl, field.options)
         {
-            features.packed = packed.is_true();
+            features.packed = packed;
         }
         file.fields[index].features = features;
     }

@@ -24,14 +24,14 @@ pub(crate) const DESCRIPTOR_PROTO: &str = "google/protobuf/descriptor.proto";
 
 /// The paths that files import and that no file has, in the order of paths:
 /// what a caller may read from elsewhere and add before linking. Well-known
-/// types are not among them; [`Tree::link`] adds those itself.
+/// types that stay missing are added by [`Tree::link`].
 pub fn missing_imports(files: &[Arc<FileDecl>]) -> Vec<Box<str>> {
     let known: rustc_hash::FxHashSet<&str> = files.iter().map(|file| &*file.path).collect();
     let mut missing: Vec<Box<str>> = files
         .iter()
         .flat_map(|file| &file.imports)
         .map(|import| &import.path)
-        .filter(|path| !known.contains(&***path) && crate::wellknown::well_known(path).is_none())
+        .filter(|path| !known.contains(&***path))
         .cloned()
         .collect();
     missing.sort_unstable();

@@ -544,7 +544,12 @@ impl<'a> Lower<'a> {
                         let name = self.decl.strings.at(method.name);
                         let input = self.name(method.input);
                         let output = self.name(method.output);
-                        let options = self.block_options(child);
+                        let options = match (self.block_options(child), method.body) {
+                            // protoc gives a method with a block options, even
+                            // if it sets none.
+                            (RawOptions::None, Some(_)) => RawOptions::Syntax(Slice::default()),
+                            (options, _) => options,
+                        };
                         self.decl.methods.push(MethodDecl {
                             name,
                             node: Node(child),
@@ -756,7 +761,9 @@ impl<'a> Lower<'a> {
             let value = parse_integer(digits.of(self.text));
             let most = if negative { most + 1 } else { most };
             match value {
-                Some(value) if value <= most => Ok(format!("{}{value}", sign(negative))),
+                Some(value) if value <= most => {
+                    Ok(format!("{}{value}", sign(negative && value != 0)))
+                }
                 _ => Err(format!("the default does not fit into `{}`", scalar.keyword())),
             }
         };
@@ -871,7 +878,8 @@ fn default_number(scalar: Scalar, value: f64) -> String {
     }
     let short = general(value, digits);
     let same = match scalar {
-        Scalar::Float => short.parse() == Ok(value as f32),
+        // protobuf refuses to read a subnormal float.
+        Scalar::Float => short.parse() == Ok(value as f32) && !(value as f32).is_subnormal(),
         _ => short.parse() == Ok(value),
     };
     if same { short } else { general(value, more) }

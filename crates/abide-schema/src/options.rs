@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::annotation::Known;
-use crate::decl::{FieldDecl, FileDecl, MessageKind, Node, Parent, RawOptions};
+use crate::decl::{FieldDecl, FileDecl, MessageKind, Parent, RawOptions};
 use crate::ids::{EnumId, FieldId, FileId, MessageId};
 use crate::link::{DESCRIPTOR_PROTO, Linker};
 use crate::problem::{Place, Problem, ProblemKind};
@@ -214,10 +214,10 @@ fn interpret_file(
     found
 }
 
-/// Whether a field is the key or the value of a map that is written as a map.
+/// Whether a field is the key or the value of a map.
 fn is_part_of_map(decl: &FileDecl, field: &FieldDecl) -> bool {
     match field.parent {
-        Parent::Message(index) => decl.messages[index as usize].node == Node::NONE,
+        Parent::Message(index) => decl.messages[index as usize].kind == MessageKind::MapEntry,
         Parent::File => false,
     }
 }
@@ -296,6 +296,7 @@ impl<'t> Interpreter<'t> {
         let ty = self.types[target as usize]?;
         match raw {
             RawOptions::None => None,
+            RawOptions::Syntax(slice) if slice.range().is_empty() => None,
             RawOptions::Syntax(slice) => {
                 let ids = &self.decl.option_ids[slice.range()];
                 let mut options = Box::new(Message::new(ty));

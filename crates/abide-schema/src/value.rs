@@ -7,9 +7,11 @@ use abide_syntax::Span;
 use rustc_hash::FxHashMap;
 
 use crate::decl::Scalar;
+use crate::descriptor::number::options;
 use crate::features::Openness;
 use crate::ids::{EnumId, FieldId, MessageId};
 use crate::tree::{self, Presence, Tree, Type};
+use crate::wire::last_varint;
 
 pub(crate) mod aggregate;
 mod wire;
@@ -299,9 +301,11 @@ fn is_message_set(message: tree::Message<'_>) -> bool {
                     && ast.values[option.value as usize].span.of(text) == b"true"
             })
         }
-        _ => message.options().is_some_and(|options| {
-            options.bool(message.tree, "message_set_wire_format") == Some(true)
-        }),
+        (crate::RawOptions::Wire(span), _) => {
+            let set = last_varint(file.strings.text(), span, options::MESSAGE_SET);
+            set.is_ok_and(|value| value.is_some_and(|value| value != 0))
+        }
+        _ => false,
     }
 }
 

@@ -176,6 +176,25 @@ impl<'b> Reader<'b> {
     }
 }
 
+/// The last value of a field that holds a number.
+///
+/// # Errors
+/// Bytes that are not the wire format.
+pub(crate) fn last_varint(
+    bytes: &[u8],
+    message: Span,
+    number: u32,
+) -> Result<Option<u64>, WireError> {
+    let mut reader = Reader::new(bytes, message);
+    let mut last = None;
+    while let Some(record) = reader.next_record()? {
+        if let (true, Payload::Varint(value)) = (record.number == number, record.payload) {
+            last = Some(value);
+        }
+    }
+    Ok(last)
+}
+
 fn span(start: usize, end: usize) -> Span {
     Span::new(start as u32, end as u32)
 }

@@ -5,9 +5,11 @@
 use abide_syntax::{ImportKind, Label, Slice, Visibility};
 
 use super::number::{
-    enumeration, field, file, file_set, message, method, oneof, range, service, value as enum_value,
+    enumeration, field, file, file_set, message, method, oneof, options, range, service,
+    value as enum_value,
 };
 use super::option_path::option_paths;
+use super::{TYPE_ENUM, TYPE_GROUP, TYPE_MESSAGE};
 use crate::decl::{MessageKind, Node, Origin, RangeDecl, RawOptions, ReservedNameDecl, TypeDecl};
 use crate::edition::Edition;
 use crate::ids::FileId;
@@ -15,12 +17,6 @@ use crate::source_info;
 use crate::tree::{Enum, Field, File, Message, Method, Oneof, Service, Tree, Type};
 use crate::value;
 use crate::wire::Writer;
-
-const TYPE_GROUP: i32 = 10;
-const TYPE_MESSAGE: i32 = 11;
-const TYPE_ENUM: i32 = 14;
-/// `google.protobuf.MessageOptions.map_entry`.
-const MAP_ENTRY: u32 = 7;
 
 /// A file as a serialised FileDescriptorProto, with or without source info.
 /// Equal to what protoc writes for it, where protoc accepts the file.
@@ -171,9 +167,14 @@ impl<'t> Encoder<'t, '_> {
             (RawOptions::Wire(span), _) => {
                 self.writer.bytes(number, span.of(self.file.decl().strings.text()));
             }
+            (RawOptions::Syntax(slice), _) if slice.range().is_empty() => {
+                self.writer.bytes(number, []);
+            }
             (_, Some(options)) => {
                 let kept = options.without_source_retention(self.tree);
-                self.writer.message(number, |writer| kept.write(self.tree, writer));
+                if !kept.entries.is_empty() || !kept.unknown.is_empty() {
+                    self.writer.message(number, |writer| kept.write(self.tree, writer));
+                }
             }
             (_, None) => {}
         }
@@ -191,7 +192,8 @@ impl<'t> Encoder<'t, '_> {
             match (decl.kind, decl.node) {
                 // An entry that is not written has no options of its own.
                 (MessageKind::MapEntry, Node::NONE) => {
-                    this.writer.message(message::OPTIONS, |writer| writer.varint(MAP_ENTRY, 1));
+                    this.writer
+                        .message(message::OPTIONS, |writer| writer.varint(options::MAP_ENTRY, 1));
                 }
                 _ => this.options(message::OPTIONS, decl.options, it.options()),
             }

@@ -90,6 +90,14 @@ numbers! {
         OPTIONS = 3,
     }
     options {
+        PACKED = 2,
+        MESSAGE_SET = 1,
+        MAP_ENTRY = 7,
+        FEATURES_OF_ONEOF = 1,
+        FEATURES_OF_ENUM = 7,
+        FEATURES_OF_MESSAGE = 12,
+        FEATURES_OF_FIELD = 21,
+        FEATURES_OF_FILE = 50,
         UNINTERPRETED = 999,
     }
     source_info {

@@ -1,0 +1,730 @@
+//! Serialised FileDescriptorProtos to declarations.
+
+use std::sync::Arc;
+
+use abide_syntax::{ImportKind, Label, Slice, Span, Visibility};
+use rustc_hash::FxHashMap;
+
+use super::number::{
+    enumeration, field, file, file_set, message, method, oneof, options, range, service,
+    value as enum_value,
+};
+use super::{TYPE_ENUM, TYPE_GROUP, TYPE_MESSAGE};
+use crate::decl::{
+    EnumDecl, EnumValueDecl, FieldDecl, FileDecl, ImportDecl, LocalProblem, MessageDecl,
+    MessageKind, MethodDecl, Name, Node, OneofDecl, Origin, PackageDecl, Parent, Part, RangeDecl,
+    RawOptions, ReservedNameDecl, Scalar, ServiceDecl, Strings, SyntaxDecl, TypeDecl,
+};
+use crate::edition::Edition;
+use crate::locations::{DescriptorLocations, Kind};
+use crate::problem::ProblemKind;
+use crate::tree::default_json_name;
+use crate::value::DecodeError;
+use crate::wire::{MAX_DEPTH, Payload, Reader, Record, WireError, last_varint};
+
+impl FileDecl {
+    /// Reads the declarations of the files of a serialised FileDescriptorSet.
+    ///
+    /// Well-known types, and files that Buf marks as imports, count as
+    /// imported. What is wrong with a file that is well-formed is in
+    /// [`FileDecl::problems`].
+    ///
+    /// # Errors
+    /// Bytes that are not the wire format, or messages that nest deeper than
+    /// 100 levels.
+    pub fn from_descriptor_set(bytes: &Arc<[u8]>) -> Result<Vec<FileDecl>, DecodeError> {
+        // Names that are not in the set count from its end.
+        if bytes.len() > (u32::MAX / 2) as usize {
+            let message = "descriptor sets of more than two gigabytes are not read".to_owned();
+            return Err(DecodeError { offset: 0, message });
+        }
+        let mut files = Vec::new();
+        let mut set = Reader::new(bytes, Span::new(0, bytes.len() as u32));
+        while let Some(record) = set.next_record()? {
+            if let (file_set::FILE, Payload::Bytes(span)) = (record.number, record.payload) {
+                files.push(Decoder::new(bytes).file(span)?);
+            }
+        }
+        Ok(files)
+    }
+}
+
+/// The field by which Buf's images say more about a file, and its fields.
+/// Source: `buf.alpha.image.v1.ImageFile` of Buf.
+mod buf_extension {
+    pub(super) const NUMBER: u32 = 8042;
+    pub(super) const IS_IMPORT: u32 = 1;
+    pub(super) const IS_SYNTAX_UNSPECIFIED: u32 = 2;
+}
+
+type Decoded<T> = Result<T, WireError>;
+
+struct Decoder<'b> {
+    bytes: &'b Arc<[u8]>,
+    decl: FileDecl,
+    locations: DescriptorLocations,
+    problems: Vec<(ProblemKind, Node, String)>,
+}
+
+/// What encloses elements.
+#[derive(Clone, Copy)]
+struct Scope<'n> {
+    node: Node,
+    parent: Parent,
+    /// The full name, empty or with a dot behind it.
+    prefix: &'n str,
+    /// The messages of the scope, by their simple names.
+    messages: &'n FxHashMap<&'n [u8], usize>,
+}
+
+fn length<T>(items: &[T]) -> u32 {
+    items.len() as u32
+}
+
+fn bytes_of(record: &Record) -> Option<Span> {
+    match record.payload {
+        Payload::Bytes(span) => Some(span),
+        _ => None,
+    }
+}
+
+fn int_of(record: &Record) -> Option<i32> {
+    match record.payload {
+        Payload::Varint(value) => Some(value as i32),
+        _ => None,
+    }
+}
+
+/// Whether this is `[A-Za-z_][A-Za-z0-9_]*`.
+fn is_identifier(name: &[u8]) -> bool {
+    let letter = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'_';
+    name.first().is_some_and(letter)
+        && name.iter().all(|byte| letter(byte) || byte.is_ascii_digit())
+}
+
+fn is_dotted(name: &[u8]) -> bool {
+    name.split(|&byte| byte == b'.').all(is_identifier)
+}
+
+impl<'b> Decoder<'b> {
+    fn new(bytes: &'b Arc<[u8]>) -> Decoder<'b> {
+        Decoder {
+            bytes,
+            decl: FileDecl {
+                path: "".into(),
+                display: "".into(),
+                root: 0,
+                imported: false,
+                origin: Origin::Descriptor(Arc::default()),
+                strings: Strings::new(Arc::clone(bytes)),
+                edition: Edition::Proto2,
+                syntax: None,
+                package: None,
+                imports: Vec::new(),
+                options: RawOptions::None,
+                option_ids: Vec::new(),
+                messages: Vec::new(),
+                fields: Vec::new(),
+                oneofs: Vec::new(),
+                enums: Vec::new(),
+                values: Vec::new(),
+                services: Vec::new(),
+                methods: Vec::new(),
+                ranges: Vec::new(),
+                reserved_names: Vec::new(),
+                top_messages: Slice::default(),
+                top_enums: Slice::default(),
+                top_extensions: Slice::default(),
+                problems: Vec::new(),
+                line_index: std::sync::OnceLock::new(),
+            },
+            locations: DescriptorLocations::new(Arc::clone(bytes)),
+            problems: Vec::new(),
+        }
+    }
+
+    fn records(&self, span: Span) -> Decoded<Vec<Record>> {
+        let mut reader = Reader::new(self.bytes, span);
+        let mut records = Vec::new();
+        while let Some(record) = reader.next_record()? {
+            records.push(record);
+        }
+        Ok(records)
+    }
+
+    fn problem(&mut self, node: Node, message: impl Into<String>) {
+        self.problems.push((ProblemKind::DescriptorInvalid, node, message.into()));
+    }
+
+    fn add(&mut self, parent: Node, kind: Kind, number: u32, index: u32) -> Node {
+        self.locations.add(parent, kind, number, Some(index))
+    }
+
+    /// A name in the file's bytes.
+    fn text(&mut self, node: Node, span: Span, is_valid: fn(&[u8]) -> bool) -> Name {
+        let text = span.of(self.bytes);
+        if !is_valid(text) {
+            let text = String::from_utf8_lossy(text).into_owned();
+            self.problem(node, format!("`{text}` is not a name"));
+        }
+        self.decl.strings.at(span)
+    }
+
+    /// The name among the fields of an element: field 1 in all of them.
+    fn name(&mut self, node: Node, records: &[Record]) -> Name {
+        match last_bytes(records, message::NAME) {
+            Some(span) => self.text(node, span, is_identifier),
+            None => {
+                self.problem(node, "an element has no name");
+                Name::default()
+            }
+        }
+    }
+
+    /// A reference to a type, with or without a leading dot.
+    fn type_name(&mut self, node: Node, span: Span) -> Name {
+        self.text(node, span, |name| is_dotted(name.strip_prefix(b".").unwrap_or(name)))
+    }
+
+    fn string(&mut self, node: Node, span: Span) -> Box<str> {
+        let text = String::from_utf8_lossy(span.of(self.bytes));
+        if let std::borrow::Cow::Owned(_) = text {
+            self.problem(node, format!("`{text}` is not UTF-8 text"));
+        }
+        text.into()
+    }
+
+    fn options(&mut self, node: Node, records: &[Record], number: u32) -> RawOptions {
+        let mut found = records.iter().filter(|it| it.number == number).filter_map(bytes_of);
+        let Some(first) = found.next() else { return RawOptions::None };
+        if found.next().is_some() {
+            self.problem(node, "the options are there twice; the first are read");
+        }
+        RawOptions::Wire(first)
+    }
+
+    fn visibility(&mut self, node: Node, records: &[Record], number: u32) -> Option<Visibility> {
+        match last_int(records, number).unwrap_or_default() {
+            0 => None,
+            1 => Some(Visibility::Local),
+            2 => Some(Visibility::Export),
+            other => {
+                self.problem(node, format!("there is no visibility {other}"));
+                None
+            }
+        }
+    }
+
+    fn file(mut self, span: Span) -> Result<FileDecl, DecodeError> {
+        let records = self.records(span)?;
+        if let Some(span) = last_bytes(&records, file::SOURCE_INFO) {
+            self.locations.set_source_info(span);
+            self.locations.check()?;
+        }
+        match last_bytes(&records, file::NAME) {
+            Some(span) => self.decl.path = self.string(Node::NONE, span).into(),
+            None => self.problem(Node::NONE, "a file has no name"),
+        }
+        self.decl.display = Arc::clone(&self.decl.path);
+        self.decl.imported = crate::well_known(&self.decl.path).is_some();
+        self.package(&records);
+        self.imports(&records)?;
+        self.edition(&records);
+        self.buf_extension(&records)?;
+        self.decl.options = self.options(Node::NONE, &records, file::OPTIONS);
+
+        let mut prefix = match self.decl.package {
+            Some(package) => self.decl.str(package.name).to_owned(),
+            None => String::new(),
+        };
+        if !prefix.is_empty() {
+            prefix.push('.');
+        }
+        let (node, parent) = (Node::NONE, Parent::File);
+        let nested = self.messages(node, parent, &records, file::MESSAGE)?;
+        let scope = Scope { node, parent, prefix: &prefix, messages: &nested.by_name };
+        self.decl.top_messages = nested.slice;
+        self.decl.top_extensions =
+            self.fields(scope, &records, file::EXTENSION, Slice::default())?;
+        self.decl.top_enums = self.enums(scope, &records, file::ENUM)?;
+        self.message_bodies(&nested, &prefix, 0)?;
+        self.services(&records)?;
+
+        let Decoder { mut decl, locations, problems, .. } = self;
+        decl.problems = problems
+            .into_iter()
+            .map(|(kind, node, message)| LocalProblem {
+                kind,
+                span: locations.span(node, Part::Whole),
+                message,
+                labels: Vec::new(),
+                help: None,
+            })
+            .collect();
+        for range in &mut decl.ranges {
+            range.span = locations.span(range.node, Part::Whole);
+        }
+        decl.origin = Origin::Descriptor(Arc::new(locations));
+        Ok(decl)
+    }
+
+    fn package(&mut self, records: &[Record]) {
+        let Some(span) = last_bytes(records, file::PACKAGE) else { return };
+        let node = self.locations.add(Node::NONE, Kind::Statement, file::PACKAGE, None);
+        let name = self.text(node, span, is_dotted);
+        self.decl.package = Some(PackageDecl { name, node });
+    }
+
+    fn imports(&mut self, records: &[Record]) -> Decoded<()> {
+        for (number, kind) in
+            [(file::DEPENDENCY, ImportKind::Plain), (file::OPTION_DEPENDENCY, ImportKind::Option)]
+        {
+            let paths = records.iter().filter(|it| it.number == number).filter_map(bytes_of);
+            for (index, span) in (0..).zip(paths) {
+                let node = self.add(Node::NONE, Kind::Statement, number, index);
+                let path = self.string(node, span);
+                self.decl.imports.push(ImportDecl { path, kind, node });
+            }
+        }
+        for (number, kind) in [
+            (file::WEAK_DEPENDENCY, ImportKind::Weak),
+            (file::PUBLIC_DEPENDENCY, ImportKind::Public),
+        ] {
+            for index in self.ints(records, number)? {
+                let import = usize::try_from(index)
+                    .ok()
+                    .and_then(|index| self.decl.imports.get_mut(index))
+                    .filter(|import| import.kind != ImportKind::Option);
+                match import {
+                    Some(import) => import.kind = kind,
+                    None => self.problem(Node::NONE, format!("there is no import {index}")),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The values of a repeated field, packed or not.
+    fn ints(&self, records: &[Record], number: u32) -> Decoded<Vec<i32>> {
+        let mut ints = Vec::new();
+        for record in records.iter().filter(|record| record.number == number) {
+            match record.payload {
+                Payload::Varint(value) => ints.push(value as i32),
+                Payload::Bytes(packed) => {
+                    let mut reader = Reader::new(self.bytes, packed);
+                    while let Some(value) = reader.next_varint()? {
+                        ints.push(value as i32);
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(ints)
+    }
+
+    fn edition(&mut self, records: &[Record]) {
+        let node = self.locations.add(Node::NONE, Kind::Statement, file::SYNTAX, None);
+        // A descriptor of proto2 does not tell a missing statement from one.
+        self.decl.syntax = Some(SyntaxDecl { node });
+        let syntax = last_bytes(records, file::SYNTAX).map(|span| span.of(self.bytes));
+        let edition = last_int(records, file::EDITION);
+        let unknown = match (syntax, edition) {
+            (Some(b"proto3"), _) => {
+                self.decl.edition = Edition::Proto3;
+                return;
+            }
+            (None | Some(b"" | b"proto2"), None) => return,
+            (Some(b"editions"), Some(number)) => match Edition::from_number(number) {
+                Some(edition) => {
+                    self.decl.edition = edition;
+                    return;
+                }
+                None => {
+                    self.decl.edition = Edition::Edition2023;
+                    format!("unknown edition {number}; known are 2023 and 2024")
+                }
+            },
+            (Some(b"editions"), None) => {
+                self.decl.edition = Edition::Edition2023;
+                "the file has no edition".to_owned()
+            }
+            (syntax, _) => {
+                let syntax = String::from_utf8_lossy(syntax.unwrap_or_default());
+                format!("unknown syntax `{syntax}`; known are `proto2` and `proto3`")
+            }
+        };
+        self.problems.push((ProblemKind::Edition, node, unknown));
+    }
+
+    fn buf_extension(&mut self, records: &[Record]) -> Decoded<()> {
+        let Some(span) = last_bytes(records, buf_extension::NUMBER) else { return Ok(()) };
+        let is_set = |number| {
+            last_varint(self.bytes, span, number).map(|value| value.is_some_and(|it| it != 0))
+        };
+        let (is_import, no_syntax) =
+            (is_set(buf_extension::IS_IMPORT)?, is_set(buf_extension::IS_SYNTAX_UNSPECIFIED)?);
+        self.decl.imported |= is_import;
+        if no_syntax {
+            self.decl.syntax = None;
+        }
+        Ok(())
+    }
+
+    /// Makes room for the messages of a scope, so that they lie together.
+    fn messages(
+        &mut self,
+        outer: Node,
+        parent: Parent,
+        records: &[Record],
+        number: u32,
+    ) -> Decoded<Nested<'b>> {
+        let start = length(&self.decl.messages);
+        let mut bodies = Vec::new();
+        let mut by_name = FxHashMap::default();
+        for (index, record) in (0..).zip(records.iter().filter(|it| it.number == number)) {
+            let Some(span) = bytes_of(record) else { continue };
+            let body = self.records(span)?;
+            let node = self.add(outer, Kind::Named, number, index);
+            let name = self.name(node, &body);
+            let options = self.options(node, &body, message::OPTIONS);
+            let kind = match options {
+                RawOptions::Wire(span)
+                    if last_varint(self.bytes, span, options::MAP_ENTRY).ok().flatten()
+                        == Some(1) =>
+                {
+                    MessageKind::MapEntry
+                }
+                _ => MessageKind::Plain,
+            };
+            let visibility = self.visibility(node, &body, message::VISIBILITY);
+            by_name.entry(name.0.of(self.bytes)).or_insert(self.decl.messages.len());
+            self.decl.messages.push(MessageDecl {
+                name,
+                node,
+                parent,
+                kind,
+                visibility,
+                fields: Slice::default(),
+                extensions: Slice::default(),
+                oneofs: Slice::default(),
+                messages: Slice::default(),
+                enums: Slice::default(),
+                extension_ranges: Slice::default(),
+                reserved_ranges: Slice::default(),
+                reserved_names: Slice::default(),
+                options,
+            });
+            bodies.push(body);
+        }
+        let slice = Slice { start, end: length(&self.decl.messages) };
+        Ok(Nested { slice, bodies, by_name })
+    }
+
+    fn message_bodies(&mut self, nested: &Nested<'b>, prefix: &str, depth: u32) -> Decoded<()> {
+        for (index, body) in (nested.slice.start..).zip(&nested.bodies) {
+            let name = self.decl.messages[index as usize].name;
+            let prefix = format!("{prefix}{}.", self.decl.str(name));
+            self.message_body(index, body, &prefix, depth)?;
+        }
+        Ok(())
+    }
+
+    fn message_body(
+        &mut self,
+        index: u32,
+        records: &[Record],
+        prefix: &str,
+        depth: u32,
+    ) -> Decoded<()> {
+        if depth >= MAX_DEPTH {
+            let offset = records.first().map_or(0, |record| record.span.start);
+            return Err(WireError { offset, message: "messages that nest too deep" });
+        }
+        let node = self.decl.messages[index as usize].node;
+        let parent = Parent::Message(index);
+        let nested = self.messages(node, parent, records, message::NESTED)?;
+        let scope = Scope { node, parent, prefix, messages: &nested.by_name };
+        let oneofs = self.oneofs(node, index, records)?;
+        let fields = self.fields(scope, records, message::FIELD, oneofs)?;
+        for field in fields.range() {
+            if let FieldDecl { oneof: Some(oneof), proto3_optional: true, .. } =
+                self.decl.fields[field]
+            {
+                let oneof = &mut self.decl.oneofs[oneof as usize];
+                oneof.synthetic = true;
+                oneof.node = Node::NONE;
+            }
+        }
+        let extensions = self.fields(scope, records, message::EXTENSION, Slice::default())?;
+        let enums = self.enums(scope, records, message::ENUM)?;
+        let extension_ranges = self.ranges(node, records, message::EXTENSION_RANGE)?;
+        let reserved_ranges = self.ranges(node, records, message::RESERVED_RANGE)?;
+        let reserved_names = self.reserved_names(node, records, message::RESERVED_NAME);
+        let message = &mut self.decl.messages[index as usize];
+        message.fields = fields;
+        message.extensions = extensions;
+        message.oneofs = oneofs;
+        message.messages = nested.slice;
+        message.enums = enums;
+        message.extension_ranges = extension_ranges;
+        message.reserved_ranges = reserved_ranges;
+        message.reserved_names = reserved_names;
+        self.message_bodies(&nested, prefix, depth + 1)
+    }
+
+    fn oneofs(&mut self, outer: Node, message: u32, records: &[Record]) -> Decoded<Slice> {
+        let start = length(&self.decl.oneofs);
+        let oneofs = records.iter().filter(|it| it.number == message::ONEOF);
+        for (index, span) in (0..).zip(oneofs.filter_map(bytes_of)) {
+            let records = self.records(span)?;
+            let node = self.add(outer, Kind::Named, message::ONEOF, index);
+            let name = self.name(node, &records);
+            let options = self.options(node, &records, oneof::OPTIONS);
+            self.decl.oneofs.push(OneofDecl { name, node, message, synthetic: false, options });
+        }
+        Ok(Slice { start, end: length(&self.decl.oneofs) })
+    }
+
+    fn fields(
+        &mut self,
+        scope: Scope<'_>,
+        records: &[Record],
+        number: u32,
+        oneofs: Slice,
+    ) -> Decoded<Slice> {
+        let start = length(&self.decl.fields);
+        let fields = records.iter().filter(|it| it.number == number);
+        for (index, span) in (0..).zip(fields.filter_map(bytes_of)) {
+            let records = self.records(span)?;
+            let node = self.add(scope.node, Kind::Field, number, index);
+            let field = self.field(scope, node, &records, oneofs);
+            self.decl.fields.push(field);
+        }
+        Ok(Slice { start, end: length(&self.decl.fields) })
+    }
+
+    fn field(
+        &mut self,
+        scope: Scope<'_>,
+        node: Node,
+        records: &[Record],
+        oneofs: Slice,
+    ) -> FieldDecl {
+        let name = self.name(node, records);
+        let extendee = last_bytes(records, field::EXTENDEE).map(|span| self.type_name(node, span));
+        let proto3_optional = last_int(records, field::PROTO3_OPTIONAL).is_some_and(|it| it != 0);
+        let oneof = last_int(records, field::ONEOF).and_then(|index| {
+            let found = u32::try_from(index).ok().and_then(|index| oneofs.start.checked_add(index));
+            let found = found.filter(|&index| index < oneofs.end);
+            if found.is_none() {
+                self.problem(node, format!("there is no oneof {index}"));
+            }
+            found
+        });
+        let in_entry = match scope.parent {
+            Parent::Message(index) => {
+                self.decl.messages[index as usize].kind == MessageKind::MapEntry
+            }
+            Parent::File => false,
+        };
+        // A descriptor says `LABEL_OPTIONAL` of every singular field.
+        let optional = in_entry
+            || proto3_optional
+            || (self.decl.edition == Edition::Proto2 && oneof.is_none());
+        let label = match last_int(records, field::LABEL) {
+            None | Some(1) => optional.then_some(Label::Optional),
+            Some(2) => Some(Label::Required),
+            Some(3) => Some(Label::Repeated),
+            Some(other) => {
+                self.problem(node, format!("there is no label {other}"));
+                None
+            }
+        };
+        let json_name = last_bytes(records, field::JSON_NAME)
+            .map(|span| self.string(node, span))
+            .filter(|json| **json != default_json_name(self.decl.str(name)));
+        FieldDecl {
+            name,
+            node,
+            number: last_int(records, field::NUMBER).unwrap_or_default(),
+            label,
+            ty: self.field_type(scope, node, records),
+            parent: scope.parent,
+            oneof,
+            proto3_optional,
+            extendee,
+            default: last_bytes(records, field::DEFAULT).map(|span| self.string(node, span)),
+            json_name,
+            options: self.options(node, records, field::OPTIONS),
+        }
+    }
+
+    fn field_type(&mut self, scope: Scope<'_>, node: Node, records: &[Record]) -> TypeDecl {
+        let ty = last_int(records, field::TYPE);
+        let written = last_bytes(records, field::TYPE_NAME);
+        if let Some(scalar) = ty.and_then(Scalar::from_number) {
+            if written.is_some() {
+                self.problem(node, "a field of a scalar type names another type");
+            }
+            return TypeDecl::Scalar(scalar);
+        }
+        if !matches!(ty, None | Some(TYPE_GROUP | TYPE_MESSAGE | TYPE_ENUM)) {
+            self.problem(node, format!("there is no type {}", ty.unwrap_or_default()));
+        }
+        let Some(written) = written else {
+            self.problem(node, "a field has no type");
+            return TypeDecl::Named(Name::default());
+        };
+        let name = self.type_name(node, written);
+        let sibling = self.decl.str(name).strip_prefix('.').and_then(|full| {
+            scope.messages.get(full.strip_prefix(scope.prefix)?.as_bytes()).copied()
+        });
+        match (ty, sibling) {
+            (Some(TYPE_GROUP), Some(at)) => {
+                self.decl.messages[at].kind = MessageKind::Group;
+                TypeDecl::GroupNamed(name)
+            }
+            (Some(TYPE_GROUP), None) => TypeDecl::GroupNamed(name),
+            (_, Some(at))
+                if self.decl.messages[at].kind == MessageKind::MapEntry
+                    && last_int(records, field::LABEL) == Some(3) =>
+            {
+                TypeDecl::Map(at as u32)
+            }
+            _ => TypeDecl::Named(name),
+        }
+    }
+
+    fn ranges(&mut self, outer: Node, records: &[Record], number: u32) -> Decoded<Slice> {
+        let start = length(&self.decl.ranges);
+        let ranges = records.iter().filter(|it| it.number == number);
+        for (index, span) in (0..).zip(ranges.filter_map(bytes_of)) {
+            let records = self.records(span)?;
+            let node = self.add(outer, Kind::Statement, number, index);
+            let options = match number {
+                message::EXTENSION_RANGE => self.options(node, &records, range::OPTIONS),
+                _ => RawOptions::None,
+            };
+            self.decl.ranges.push(RangeDecl {
+                start: last_int(&records, range::START).unwrap_or_default(),
+                end: last_int(&records, range::END).unwrap_or_default(),
+                span: Span::default(),
+                node,
+                options,
+            });
+        }
+        Ok(Slice { start, end: length(&self.decl.ranges) })
+    }
+
+    fn reserved_names(&mut self, outer: Node, records: &[Record], number: u32) -> Slice {
+        let start = length(&self.decl.reserved_names);
+        let names = records.iter().filter(|it| it.number == number);
+        for (index, span) in (0..).zip(names.filter_map(bytes_of)) {
+            let node = self.add(outer, Kind::Statement, number, index);
+            let name = self.text(node, span, |name| std::str::from_utf8(name).is_ok());
+            let span = self.locations.span(node, Part::Whole);
+            self.decl.reserved_names.push(ReservedNameDecl { name, span });
+        }
+        Slice { start, end: length(&self.decl.reserved_names) }
+    }
+
+    fn enums(&mut self, scope: Scope<'_>, records: &[Record], number: u32) -> Decoded<Slice> {
+        let start = length(&self.decl.enums);
+        let enums = records.iter().filter(|it| it.number == number);
+        for (index, span) in (0..).zip(enums.filter_map(bytes_of)) {
+            let records = self.records(span)?;
+            let node = self.add(scope.node, Kind::Named, number, index);
+            let name = self.name(node, &records);
+            let parent = length(&self.decl.enums);
+            let values = self.values(node, parent, &records)?;
+            let reserved_ranges = self.ranges(node, &records, enumeration::RESERVED_RANGE)?;
+            let reserved_names = self.reserved_names(node, &records, enumeration::RESERVED_NAME);
+            let visibility = self.visibility(node, &records, enumeration::VISIBILITY);
+            let options = self.options(node, &records, enumeration::OPTIONS);
+            self.decl.enums.push(EnumDecl {
+                name,
+                node,
+                parent: scope.parent,
+                visibility,
+                values,
+                reserved_ranges,
+                reserved_names,
+                options,
+            });
+        }
+        Ok(Slice { start, end: length(&self.decl.enums) })
+    }
+
+    fn values(&mut self, outer: Node, parent: u32, records: &[Record]) -> Decoded<Slice> {
+        let start = length(&self.decl.values);
+        let values = records.iter().filter(|it| it.number == enumeration::VALUE);
+        for (index, span) in (0..).zip(values.filter_map(bytes_of)) {
+            let records = self.records(span)?;
+            let node = self.add(outer, Kind::EnumValue, enumeration::VALUE, index);
+            let name = self.name(node, &records);
+            let number = last_int(&records, enum_value::NUMBER).unwrap_or_default();
+            let options = self.options(node, &records, enum_value::OPTIONS);
+            self.decl.values.push(EnumValueDecl { name, node, number, parent, options });
+        }
+        Ok(Slice { start, end: length(&self.decl.values) })
+    }
+
+    fn services(&mut self, records: &[Record]) -> Decoded<()> {
+        let services = records.iter().filter(|it| it.number == file::SERVICE);
+        for (index, span) in (0..).zip(services.filter_map(bytes_of)) {
+            let records = self.records(span)?;
+            let node = self.add(Node::NONE, Kind::Named, file::SERVICE, index);
+            let name = self.name(node, &records);
+            let methods = self.methods(node, index, &records)?;
+            let options = self.options(node, &records, service::OPTIONS);
+            self.decl.services.push(ServiceDecl { name, node, methods, options });
+        }
+        Ok(())
+    }
+
+    fn methods(&mut self, outer: Node, service: u32, records: &[Record]) -> Decoded<Slice> {
+        let start = length(&self.decl.methods);
+        let methods = records.iter().filter(|it| it.number == service::METHOD);
+        for (index, span) in (0..).zip(methods.filter_map(bytes_of)) {
+            let records = self.records(span)?;
+            let node = self.add(outer, Kind::Method, service::METHOD, index);
+            let name = self.name(node, &records);
+            let mut ty = |number| match last_bytes(&records, number) {
+                Some(span) => self.type_name(node, span),
+                None => {
+                    self.problem(node, "a method has no request or no response type");
+                    Name::default()
+                }
+            };
+            let (input, output) = (ty(method::INPUT), ty(method::OUTPUT));
+            let streams = |number| last_int(&records, number).is_some_and(|it| it != 0);
+            let options = self.options(node, &records, method::OPTIONS);
+            self.decl.methods.push(MethodDecl {
+                name,
+                node,
+                service,
+                input,
+                output,
+                client_streaming: streams(method::CLIENT_STREAMING),
+                server_streaming: streams(method::SERVER_STREAMING),
+                options,
+            });
+        }
+        Ok(Slice { start, end: length(&self.decl.methods) })
+    }
+}
+
+/// The messages of a scope and their fields, not yet read.
+struct Nested<'b> {
+    slice: Slice,
+    bodies: Vec<Vec<Record>>,
+    by_name: FxHashMap<&'b [u8], usize>,
+}
+
+fn last_bytes(records: &[Record], number: u32) -> Option<Span> {
+    records.iter().rev().filter(|record| record.number == number).find_map(bytes_of)
+}
+
+fn last_int(records: &[Record], number: u32) -> Option<i32> {
+    records.iter().rev().filter(|record| record.number == number).find_map(int_of)
+}
