@@ -1,11 +1,10 @@
 //! Features: what an element means, whatever the edition spelled it like.
 
-use abide_syntax::Label;
+use abide_syntax::{KeyForm, Label, ValueId, ValueKind};
 
 use crate::decl::{FileDecl, MessageKind, Parent, RawOptions, TypeDecl};
 use crate::edition::Edition;
 use crate::tree::{LinkedFile, Presence};
-use crate::validate::written;
 
 /// Whether an enum accepts numbers that it does not declare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -148,13 +147,46 @@ impl Features {
 
     /// These features with what the options of an element set.
     fn with(mut self, decl: &FileDecl, options: RawOptions) -> Features {
-        written::features(decl, options, |feature, value, _| {
-            if let Some(setting) = Setting::named(feature, value) {
-                self.set(setting);
+        let (RawOptions::Syntax(slice), Some(ast)) = (options, decl.ast()) else { return self };
+        let text: &[u8] = decl.strings.text();
+        let value = |id: ValueId| match ast.values[id as usize].kind {
+            ValueKind::Ident { negative: false, word } => word.of(text),
+            _ => b"",
+        };
+        for &id in &decl.option_ids[slice.range()] {
+            let option = &ast.options[id as usize];
+            let [first, rest @ ..] = ast.parts(option) else { continue };
+            if first.extension || first.name.of(text) != b"features" {
+                continue;
             }
-        });
+            if let [feature] = rest {
+                let setting = Setting::named(feature.name.of(text), value(option.value));
+                setting.into_iter().for_each(|setting| self.set(setting));
+            } else if rest.is_empty() {
+                for field in ast.value_children(option.value) {
+                    if let ValueKind::Field { key, form: KeyForm::Field } =
+                        ast.values[field as usize].kind
+                    {
+                        let setting = Setting::named(key.of(text), value(field + 1));
+                        setting.into_iter().for_each(|setting| self.set(setting));
+                    }
+                }
+            }
+        }
         self
     }
+}
+
+/// Whether an option of a field is set to `true` or `false`, read before
+/// options are interpreted.
+fn flag(decl: &FileDecl, options: RawOptions, name: &[u8]) -> Option<bool> {
+    let (RawOptions::Syntax(slice), Some(ast)) = (options, decl.ast()) else { return None };
+    let text: &[u8] = decl.strings.text();
+    decl.option_ids[slice.range()].iter().rev().find_map(|&id| {
+        let option = &ast.options[id as usize];
+        let value = ast.values[option.value as usize].span;
+        (option.name.of(text) == name).then(|| value.of(text) == b"true")
+    })
 }
 
 /// Resolves the features of every element of a file: the defaults of its
@@ -205,9 +237,9 @@ pub(crate) fn resolve(file: &mut LinkedFile) {
             features.delimited = false;
         }
         if !decl.edition.is_edition()
-            && let Some(packed) = written::setting(decl, field.options, "packed")
+            && let Some(packed) = flag(decl, field.options, b"packed")
         {
-            features.packed = packed.is_true();
+            features.packed = packed;
         }
         file.fields[index].features = features;
     }
