@@ -1,12 +1,11 @@
 //! Features: what an element means, whatever the edition spelled it like.
 
-use abide_syntax::{Label, Span};
+use abide_syntax::{KeyForm, Label, Span, ValueId, ValueKind};
 
 use crate::decl::{FileDecl, MessageKind, Parent, RawOptions, TypeDecl};
 use crate::descriptor::number::options;
 use crate::edition::Edition;
 use crate::tree::{LinkedFile, Presence};
-use crate::validate::written;
 use crate::wire::{Payload, Reader, Record, WireError, last_varint};
 
 /// Whether an enum accepts numbers that it does not declare.
@@ -156,11 +155,32 @@ impl Features {
             let _ = self.set_serialised(decl.strings.text(), span, number);
             return self;
         }
-        written::features(decl, options, |feature, value, _| {
-            if let Some(setting) = Setting::named(feature, value) {
-                self.set(setting);
+        let (RawOptions::Syntax(slice), Some(ast)) = (options, decl.ast()) else { return self };
+        let text: &[u8] = decl.strings.text();
+        let value = |id: ValueId| match ast.values[id as usize].kind {
+            ValueKind::Ident { negative: false, word } => word.of(text),
+            _ => b"",
+        };
+        for &id in &decl.option_ids[slice.range()] {
+            let option = &ast.options[id as usize];
+            let [first, rest @ ..] = ast.parts(option) else { continue };
+            if first.extension || first.name.of(text) != b"features" {
+                continue;
             }
-        });
+            if let [feature] = rest {
+                let setting = Setting::named(feature.name.of(text), value(option.value));
+                setting.into_iter().for_each(|setting| self.set(setting));
+            } else if rest.is_empty() {
+                for field in ast.value_children(option.value) {
+                    if let ValueKind::Field { key, form: KeyForm::Field } =
+                        ast.values[field as usize].kind
+                    {
+                        let setting = Setting::named(key.of(text), value(field + 1));
+                        setting.into_iter().for_each(|setting| self.set(setting));
+                    }
+                }
+            }
+        }
         self
     }
 }
@@ -196,7 +216,19 @@ fn packed(decl: &FileDecl, raw: RawOptions) -> Option<bool> {
         let value = last_varint(decl.strings.text(), span, options::PACKED).ok()?;
         return value.map(|value| value != 0);
     }
-    written::setting(decl, raw, "packed").map(|setting| setting.is_true())
+    flag(decl, raw, b"packed")
+}
+
+/// Whether an option of a field is set to `true` or `false`, read before
+/// options are interpreted.
+fn flag(decl: &FileDecl, options: RawOptions, name: &[u8]) -> Option<bool> {
+    let (RawOptions::Syntax(slice), Some(ast)) = (options, decl.ast()) else { return None };
+    let text: &[u8] = decl.strings.text();
+    decl.option_ids[slice.range()].iter().rev().find_map(|&id| {
+        let option = &ast.options[id as usize];
+        let value = ast.values[option.value as usize].span;
+        (option.name.of(text) == name).then(|| value.of(text) == b"true")
+    })
 }
 
 /// Resolves the features of every element of a file: the defaults of its

@@ -67,14 +67,12 @@ impl Tree {
             problems,
             known: crate::annotation::Known::default(),
         };
-        let mut broken: Vec<bool> = Vec::with_capacity(linked.len());
         for (file, found) in linked {
-            broken.push(found.iter().any(|problem| problem.kind.is_error()));
             tree.files.push(file);
             tree.problems.extend(found);
         }
         crate::options::interpret(&mut tree, &linker);
-        let found = crate::validate::validate(&tree, &linker, &broken);
+        let found = crate::validate::validate(&tree, &linker);
         tree.problems.extend(found);
         tree.problems
             .sort_by(|a, b| (a.place, a.kind, &a.message).cmp(&(b.place, b.kind, &b.message)));

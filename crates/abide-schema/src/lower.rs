@@ -807,7 +807,11 @@ impl<'a> Lower<'a> {
                     _ => Err("expected `true` or `false`".to_owned()),
                 }
             }
-            (Scalar::String, ValueKind::String) => Ok(self.string(span)),
+            // protoc takes any bytes here. They are kept as text all the same.
+            (Scalar::String, ValueKind::String) => match unescape_all(self.text, span) {
+                Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
+                Err(error) => Err(error.message),
+            },
             (Scalar::Bytes, ValueKind::String) => match unescape_all(self.text, span) {
                 Ok(bytes) => Ok(escape_bytes(&bytes)),
                 Err(error) => Err(error.message),

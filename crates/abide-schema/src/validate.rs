@@ -10,11 +10,11 @@ mod extensions;
 mod fields;
 mod imports;
 mod json;
+mod lifetimes;
 mod names;
 mod numbers;
 mod style;
 pub(crate) mod syntax;
-pub(crate) mod written;
 
 use abide_syntax::Span;
 use rayon::prelude::*;
@@ -24,10 +24,15 @@ use crate::ids::{FieldId, FileId, MessageId};
 use crate::link::Linker;
 use crate::problem::{Place, Problem, ProblemKind};
 use crate::tree::{Element, File, LinkedFile, Message, Tree};
+use crate::value::{self, Entry};
 
-/// Checks every file of a linked tree. `broken` says of which files an error
-/// is known already. The problems come in the order of files.
-pub(crate) fn validate(tree: &Tree, linker: &Linker<'_>, broken: &[bool]) -> Vec<Problem> {
+/// Checks every file of a tree whose names, features and options are resolved.
+/// The problems come in the order of files.
+pub(crate) fn validate(tree: &Tree, linker: &Linker<'_>) -> Vec<Problem> {
+    let mut broken = vec![false; tree.files.len()];
+    for problem in tree.problems.iter().filter(|problem| problem.kind.is_error()) {
+        broken[problem.place.file.0 as usize] = true;
+    }
     let checked: Vec<Checked> = (0..tree.files.len())
         .into_par_iter()
         .map(|index| {
@@ -35,7 +40,6 @@ pub(crate) fn validate(tree: &Tree, linker: &Linker<'_>, broken: &[bool]) -> Vec
             let linked = tree.linked(id);
             let check = Check {
                 tree,
-                linker,
                 file: tree.file(id),
                 decl: &linked.decl,
                 linked,
@@ -71,7 +75,6 @@ struct Checked {
 /// The checks of one file.
 struct Check<'a> {
     tree: &'a Tree,
-    linker: &'a Linker<'a>,
     file: File<'a>,
     decl: &'a FileDecl,
     linked: &'a LinkedFile,
@@ -99,6 +102,7 @@ impl<'a> Check<'a> {
             self.method_names(service);
             self.methods(service);
         }
+        self.lifetimes();
         self.style();
         let is_error = |problem: &Problem| problem.kind.is_error();
         if !broken && !self.problems.iter().any(is_error) {
@@ -144,6 +148,31 @@ impl<'a> Check<'a> {
             help: None,
         });
         self.problems.last_mut().expect("a problem was just pushed")
+    }
+
+    /// Whether an option that protobuf declares is set to `true`.
+    fn flag(&self, options: Option<&value::Message>, name: &str) -> bool {
+        options.and_then(|options| options.bool(self.tree, name)) == Some(true)
+    }
+
+    /// Where an option stands; the name of its element where it was not read
+    /// from source.
+    fn entry_span(&self, element: Element<'a>, entry: &Entry) -> Span {
+        if entry.key.is_empty() { self.name_span(element) } else { entry.key.to(entry.span) }
+    }
+
+    /// The features that an option message sets, by name, with their values.
+    fn features_set(
+        &self,
+        options: Option<&'a value::Message>,
+    ) -> impl Iterator<Item = (&'a str, i64, &'a Entry)> + use<'a> {
+        let tree = self.tree;
+        let features = options.and_then(|options| options.message(tree, "features"));
+        features.into_iter().flat_map(|features| &features.entries).filter_map(move |entry| {
+            let field = tree.field(entry.field);
+            let value = entry.value.as_i64().filter(|_| !field.is_extension())?;
+            Some((field.name(), value, entry))
+        })
     }
 
     fn place(&self, span: Span) -> Place {

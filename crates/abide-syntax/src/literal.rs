@@ -106,7 +106,7 @@ pub fn unescape(token: &[u8], out: &mut Vec<u8>) -> Result<(), LiteralError> {
                     }
                 }
                 push_code_point(value, out)
-                    .ok_or_else(|| error("no Unicode character above 10FFFF", start, at))?;
+                    .ok_or_else(|| error("no Unicode character above 1FFFFF", start, at))?;
             }
             _ => {
                 let end = at.min(end).max(start + 1);
@@ -130,12 +130,19 @@ fn hex(digits: &[u8], most: usize) -> (u32, usize) {
     (value, length)
 }
 
-/// A lone surrogate has no UTF-8 form; protoc writes its three bytes anyway,
-/// and so do we: the check for valid UTF-8 comes later and has a better place.
+/// A lone surrogate and what lies above 10FFFF have no UTF-8 form; protoc
+/// writes three or four bytes anyway, and so do we: the check for valid UTF-8
+/// comes later and has a better place.
 fn push_code_point(value: u32, out: &mut Vec<u8>) -> Option<()> {
     match char::from_u32(value) {
         Some(character) => out.extend(character.encode_utf8(&mut [0; 4]).bytes()),
-        None if value > 0x10_ffff => return None,
+        None if value > 0x1f_ffff => return None,
+        None if value > 0x10_ffff => out.extend([
+            0xf0 | (value >> 18) as u8,
+            0x80 | (value >> 12 & 0x3f) as u8,
+            0x80 | (value >> 6 & 0x3f) as u8,
+            0x80 | (value & 0x3f) as u8,
+        ]),
         None => out.extend([
             0xe0 | (value >> 12) as u8,
             0x80 | (value >> 6 & 0x3f) as u8,

@@ -205,6 +205,10 @@ impl<'a> Text<'a> {
     fn text(&self) -> &str {
         self.shown.get_or_init(|| {
             let bytes = self.bytes.unwrap_or_default();
+            let plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
+            if let (true, Ok(text)) = (bytes.iter().all(plain), std::str::from_utf8(bytes)) {
+                return text.into();
+            }
             let hidden = |c: char| is_unprintable(c) && !matches!(c, '\n' | '\t' | '\r');
             match std::str::from_utf8(bytes) {
                 Ok(text) if !text.contains(hidden) && !has_lone_return(bytes) => text.into(),

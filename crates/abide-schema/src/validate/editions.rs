@@ -9,35 +9,36 @@ use crate::lower::MAX_FIELD_NUMBER;
 use crate::problem::{Place, ProblemKind};
 use crate::tree::{Element, Message, Presence, Service};
 
+use super::Check;
 use super::imports::is_lite;
-use super::{Check, written};
 
 impl<'a> Check<'a> {
     pub(super) fn editions(&mut self) {
         let file: &'a FileDecl = self.decl;
         if !file.edition.is_edition() {
-            self.features_before_editions();
             return;
         }
+        let options = self.file.options();
         if self.linked.features.presence == Presence::LegacyRequired {
             let mut place = Span::default();
-            written::features(file, file.options, |feature, _, span| {
-                if feature == b"field_presence" {
-                    place = span;
+            for (feature, _, entry) in self.features_set(options) {
+                if feature == "field_presence" {
+                    place = entry.key.to(entry.span);
                 }
-            });
+            }
             let text = "a file cannot make every field required";
             let label = self.edition_label();
             let problem = self.report_file(ProblemKind::FeatureInvalid, place, text);
             problem.labels.extend(label);
             problem.help = Some("set `field_presence` of the fields that are".to_owned());
         }
-        if let Some(check) = written::setting(file, file.options, "java_string_check_utf8")
-            && check.is_true()
+        if self.flag(options, "java_string_check_utf8")
+            && let Some(check) = options.and_then(|it| it.get(self.tree, "java_string_check_utf8"))
         {
             let text = "`java_string_check_utf8` does not exist in editions";
             let label = self.edition_label();
-            let problem = self.report_file(ProblemKind::OptionInvalid, check.span, text);
+            let span = check.key.to(check.span);
+            let problem = self.report_file(ProblemKind::OptionInvalid, span, text);
             problem.labels.extend(label);
             problem.help = Some("set `features.(pb.java).utf8_validation`".to_owned());
         }
@@ -46,23 +47,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    fn features_before_editions(&mut self) {
-        let file: &'a FileDecl = self.decl;
-        let Some(ast) = file.ast() else { return };
-        let text: &[u8] = file.strings.text();
-        for option in &ast.options {
-            let [first, ..] = ast.parts(option) else { continue };
-            if !first.extension && first.name.of(text) == b"features" {
-                let message = "only editions have features";
-                let label = self.edition_label();
-                let problem = self.report_file(ProblemKind::FeatureInvalid, option.span, message);
-                problem.labels.extend(label);
-                problem.help = Some("begin the file with `edition = \"2023\";`".to_owned());
-            }
-        }
-    }
-
-    fn edition_label(&self) -> Option<(Place, String)> {
+    pub(super) fn edition_label(&self) -> Option<(Place, String)> {
         let syntax = self.decl.syntax?;
         let place = self.place(self.span(syntax.node, Part::Whole));
         Some((place, "the language of the file".to_owned()))
@@ -93,7 +78,6 @@ impl<'a> Check<'a> {
 
     /// Request and response types that this file may not use.
     pub(super) fn methods(&mut self, service: Service<'a>) {
-        let file: &'a FileDecl = self.decl;
         for method in service.methods() {
             for (message, part) in [(method.input(), Part::Input), (method.output(), Part::Output)]
             {
@@ -103,7 +87,8 @@ impl<'a> Check<'a> {
             }
         }
         let generic = ["cc_generic_services", "java_generic_services"];
-        if is_lite(file) && generic.iter().any(|name| written::flag(file, file.options, name)) {
+        let options = self.file.options();
+        if is_lite(self.file) && generic.iter().any(|name| self.flag(options, name)) {
             let span = self.span(service.decl().node, Part::Name);
             let text = format!("the lite file declares the generic service `{}`", service.name());
             self.report(ProblemKind::MethodInvalid, Element::Service(service), span, text).help =

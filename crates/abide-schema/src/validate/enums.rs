@@ -7,7 +7,7 @@ use crate::problem::ProblemKind;
 use crate::tree::{Element, Enum, EnumValue};
 
 use super::numbers::{Range, holding};
-use super::{Check, Seen, loose_hash, written};
+use super::{Check, Seen, loose_hash};
 
 impl<'a> Check<'a> {
     pub(super) fn enumeration(&mut self, item: Enum<'a>) {
@@ -29,17 +29,19 @@ impl<'a> Check<'a> {
                 Some("begin with a value that stands for `unspecified`".to_owned());
         }
         let ascending = values.windows(2).all(|pair| pair[0].number < pair[1].number);
-        let alias = written::setting(file, decl.options, "allow_alias");
-        let twice = !ascending && self.enum_numbers(item, alias.is_some_and(|it| it.is_true()));
+        let alias = item.options().and_then(|options| options.get(self.tree, "allow_alias"));
+        let allowed = self.flag(item.options(), "allow_alias");
+        let twice = !ascending && self.enum_numbers(item, allowed);
         if let Some(alias) = alias
-            && !(alias.is_true() && twice)
+            && !(allowed && twice)
         {
-            let text = if alias.is_true() {
+            let text = if allowed {
                 format!("no two values of `{}` have one number", item.name())
             } else {
                 "`allow_alias = false` has no effect".to_owned()
             };
-            self.report(ProblemKind::EnumInvalid, element, alias.span, text).help =
+            let span = self.entry_span(element, alias);
+            self.report(ProblemKind::EnumInvalid, element, span, text).help =
                 Some("remove the option `allow_alias`".to_owned());
         }
         self.stripped_names(item);
@@ -117,7 +119,9 @@ impl<'a> Check<'a> {
             .map(|value| (pascal_case(strip(value.name().as_bytes(), &prefix)), value))
             .collect();
         names.sort_by(|a, b| a.0.cmp(&b.0));
-        let legacy = decl_allows_conflicts(file, decl);
+        // Only then protoc does no more than warn.
+        let legacy = file.edition == Edition::Proto2
+            && self.flag(item.options(), "deprecated_legacy_json_field_conflicts");
         for group in names.chunk_by(|a, b| a.0 == b.0) {
             let first = group[0].1;
             for &(ref name, second) in &group[1..] {
@@ -178,12 +182,6 @@ impl<'a> Check<'a> {
             self.reserved_names(element, names, item.values().map(Element::EnumValue));
         }
     }
-}
-
-/// Whether protoc only warns of values that differ in form alone.
-fn decl_allows_conflicts(file: &FileDecl, decl: &EnumDecl) -> bool {
-    file.edition == Edition::Proto2
-        && written::flag(file, decl.options, "deprecated_legacy_json_field_conflicts")
 }
 
 /// The name of a value without the name of its enum in front, where something

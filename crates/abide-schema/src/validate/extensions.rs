@@ -1,16 +1,17 @@
 //! Extensions, and the ranges and declarations that allow them.
 
-use abide_syntax::{Ast, KeyForm, Label, ValueId, ValueKind, parse_integer, unescape_all};
+use abide_syntax::Label;
 
-use crate::decl::{FileDecl, Part, RangeDecl, RawOptions};
+use crate::decl::{FileDecl, Part, RangeDecl};
 use crate::edition::Edition;
 use crate::lower::MAX_FIELD_NUMBER;
 use crate::problem::{Problem, ProblemKind};
 use crate::tree::{Element, Field, Message, Presence, Tree, Type, default_json_name};
+use crate::value;
 
 use super::names::Worlds;
 use super::numbers::{is_message_set, number_in};
-use super::{Check, Extension, written};
+use super::{Check, Extension};
 
 /// The messages that proto3 may extend: those of options. Source:
 /// `AllowedCustomOptionExtendees` of protobuf's descriptor.cc.
@@ -25,6 +26,10 @@ const OPTIONS: [&str; 9] = [
     "OneofOptions",
     "ServiceOptions",
 ];
+
+/// Numbers of `ExtensionRangeOptions.VerificationState`.
+const DECLARATION: i64 = 0;
+const UNVERIFIED: i64 = 1;
 
 impl<'a> Check<'a> {
     pub(super) fn extension(&mut self, field: Field<'a>) {
@@ -76,15 +81,19 @@ impl<'a> Check<'a> {
                 self.report(ProblemKind::ExtensionInvalid, element, span, text);
             }
         }
-        let Some(range) = extendee.extension_ranges().iter().find(|range| number_in(range, decl))
-        else {
+        let of_extendee = self.tree.linked(extendee.id.file);
+        let ranges = &of_extendee.decl.ranges;
+        let mut indices = extendee.decl().extension_ranges.range();
+        let Some(at) = indices.find(|&at| number_in(&ranges[at], decl)) else {
             self.outside(field, extendee);
             return;
         };
         // protoc does not enforce the declarations of its own options.
         let is_builtin = &*extendee.file().decl().path == crate::link::DESCRIPTOR_PROTO;
-        if range.options != RawOptions::None && !is_builtin {
-            self.declared(field, extendee, range);
+        if let Some(options) = of_extendee.ranges[at].as_deref()
+            && !is_builtin
+        {
+            self.declared(field, extendee, &ranges[at], options);
         }
     }
 
@@ -112,13 +121,17 @@ impl<'a> Check<'a> {
     }
 
     /// Whether an extension is as its extendee declares it.
-    fn declared(&mut self, field: Field<'a>, extendee: Message<'a>, range: &'a RangeDecl) {
-        let declarations = declarations(extendee.file().decl(), range.options);
+    fn declared(
+        &mut self,
+        field: Field<'a>,
+        extendee: Message<'a>,
+        range: &'a RangeDecl,
+        options: &'a value::Message,
+    ) {
+        let declarations = declarations(self.tree, options);
         let number = field.number();
-        let Some(declared) = declarations.iter().find(|it| it.number == Some(i64::from(number)))
-        else {
-            let verified = written::setting(extendee.file().decl(), range.options, "verification")
-                .is_some_and(|it| it.value == b"DECLARATION");
+        let Some(declared) = declarations.iter().find(|it| it.number == i64::from(number)) else {
+            let verified = options.i64(self.tree, "verification") == Some(DECLARATION);
             if verified || !declarations.is_empty() {
                 let text = format!(
                     "`{}` does not declare the extension number `{number}`",
@@ -200,24 +213,25 @@ impl<'a> Check<'a> {
                 Some("remove them; proto3 extends the messages of options only".to_owned());
         }
         let max = if is_message_set(message) { i32::MAX } else { MAX_FIELD_NUMBER };
+        let options = &self.linked.ranges[message.decl().extension_ranges.range()];
         let mut names: Vec<String> = Vec::new();
-        for range in ranges {
+        for (range, options) in ranges.iter().zip(options) {
             if i64::from(range.end) > i64::from(max) + 1 {
                 let text = format!("the extension range reaches beyond {max}");
                 self.report(ProblemKind::RangeInvalid, element, range.span, text).help =
                     Some("write `max`".to_owned());
             }
-            if range.options == RawOptions::None {
-                continue;
-            }
-            let declared = declarations(file, range.options);
-            let unverified = written::setting(file, range.options, "verification")
-                .filter(|it| it.value == b"UNVERIFIED");
+            let Some(options) = options.as_deref() else { continue };
+            let declared = declarations(self.tree, options);
+            let unverified = options
+                .get(self.tree, "verification")
+                .filter(|it| it.value.as_i64() == Some(UNVERIFIED));
             if let Some(unverified) = unverified
                 && !declared.is_empty()
             {
                 let text = "an unverified extension range has declarations";
-                self.report(ProblemKind::RangeInvalid, element, unverified.span, text).help =
+                let span = self.entry_span(element, unverified);
+                self.report(ProblemKind::RangeInvalid, element, span, text).help =
                     Some("remove `verification` or the declarations".to_owned());
                 return;
             }
@@ -234,7 +248,7 @@ impl<'a> Check<'a> {
     ) {
         let mut numbers: Vec<i64> = Vec::new();
         for declaration in declared {
-            let number = declaration.number.unwrap_or_default();
+            let number = declaration.number;
             let mut found: Vec<String> = Vec::new();
             if !(i64::from(range.start)..i64::from(range.end)).contains(&number) {
                 found.push(format!("the declared number `{number}` is not in the extension range"));
@@ -304,53 +318,26 @@ pub(super) fn numbers(tree: &Tree, mut all: Vec<Extension>, problems: &mut Vec<P
 }
 
 /// An entry of `declaration` of an extension range.
-#[derive(Default)]
 struct Declaration {
-    number: Option<i64>,
+    number: i64,
     full_name: Option<String>,
     ty: Option<String>,
     reserved: bool,
     repeated: bool,
 }
 
-fn declarations(decl: &FileDecl, options: RawOptions) -> Vec<Declaration> {
-    let Some(ast) = decl.ast() else { return Vec::new() };
-    let text: &[u8] = decl.strings.text();
-    written::options(decl, options)
-        .filter(|(option, _)| option.name.of(text) == b"declaration")
-        .map(|(option, _)| declaration(ast, text, option.value))
+fn declarations(tree: &Tree, options: &value::Message) -> Vec<Declaration> {
+    options
+        .get_all(tree, "declaration")
+        .filter_map(|entry| entry.value.as_message())
+        .map(|declaration| Declaration {
+            number: declaration.i64(tree, "number").unwrap_or_default(),
+            full_name: declaration.str(tree, "full_name").map(str::to_owned),
+            ty: declaration.str(tree, "type").map(str::to_owned),
+            reserved: declaration.bool(tree, "reserved").unwrap_or_default(),
+            repeated: declaration.bool(tree, "repeated").unwrap_or_default(),
+        })
         .collect()
-}
-
-fn declaration(ast: &Ast, text: &[u8], value: ValueId) -> Declaration {
-    let mut declaration = Declaration::default();
-    for field in ast.value_children(value) {
-        let ValueKind::Field { key, form: KeyForm::Field } = ast.values[field as usize].kind else {
-            continue;
-        };
-        let value = ast.values[field as usize + 1];
-        let string = || {
-            let bytes = unescape_all(text, value.span).unwrap_or_default();
-            (value.kind == ValueKind::String).then(|| String::from_utf8_lossy(&bytes).into_owned())
-        };
-        let is_true = value.span.of(text) == b"true";
-        match key.of(text) {
-            b"number" => {
-                declaration.number = match value.kind {
-                    ValueKind::Int { negative, digits } => parse_integer(digits.of(text))
-                        .and_then(|number| i64::try_from(number).ok())
-                        .map(|number| if negative { -number } else { number }),
-                    _ => None,
-                }
-            }
-            b"full_name" => declaration.full_name = string(),
-            b"type" => declaration.ty = string(),
-            b"reserved" => declaration.reserved = is_true,
-            b"repeated" => declaration.repeated = is_true,
-            _ => {}
-        }
-    }
-    declaration
 }
 
 /// Source: `IsNonMessageType` of protobuf's descriptor.cc.

@@ -9,8 +9,13 @@ use crate::ids::FileId;
 use crate::problem::ProblemKind;
 use crate::tree::{Element, Enum, Field, Message, Presence, Type};
 
+use super::Check;
 use super::numbers::is_message_set;
-use super::{Check, written};
+
+/// Numbers of values in the enums of `FeatureSet`.
+const IMPLICIT: i64 = 2;
+const LEGACY_REQUIRED: i64 = 3;
+const PACKED: i64 = 1;
 
 impl<'a> Check<'a> {
     pub(super) fn field(&mut self, field: Field<'a>) {
@@ -232,19 +237,22 @@ impl<'a> Check<'a> {
 
     fn field_options(&mut self, field: Field<'a>) {
         let file: &'a FileDecl = self.decl;
-        let options = field.decl().options;
+        let Some(options) = field.options() else { return };
+        let get = |name| options.get(self.tree, name);
+        let element = Element::Field(field);
         let mut found: Vec<(Span, String, &str)> = Vec::new();
         let packable = is_packable(field);
-        if let Some(packed) = written::setting(file, options, "packed") {
+        if let Some(packed) = get("packed") {
+            let span = self.entry_span(element, packed);
             if file.edition.is_edition() {
                 found.push((
-                    packed.span,
+                    span,
                     "`packed` does not exist in editions".to_owned(),
                     "set `features.repeated_field_encoding`",
                 ));
-            } else if packed.is_true() && !packable {
+            } else if packed.value.as_bool() == Some(true) && !packable {
                 found.push((
-                    packed.span,
+                    span,
                     format!("the field `{}` cannot be packed", field.name()),
                     "only repeated numbers, booleans and enums can",
                 ));
@@ -253,22 +261,23 @@ impl<'a> Check<'a> {
         let submessage = matches!(field.ty(), Type::Message(_) | Type::Unresolved)
             && (field.is_map() || !field.features().delimited);
         for name in ["lazy", "unverified_lazy"] {
-            let Some(lazy) = written::setting(file, options, name).filter(|it| it.is_true()) else {
+            let Some(lazy) = get(name).filter(|it| it.value.as_bool() == Some(true)) else {
                 continue;
             };
+            let span = self.entry_span(element, lazy);
             if !submessage {
                 found.push((
-                    lazy.span,
+                    span,
                     format!("`{name}` is set on `{}`, which is no message", field.name()),
                     "remove it",
                 ));
             } else if name == "unverified_lazy" && field.is_extension() {
                 let text = format!("`{name}` is set on the extension `{}`", field.name());
-                found.push((lazy.span, text, "remove it"));
+                found.push((span, text, "remove it"));
             }
         }
-        if let Some(jstype) = written::setting(file, options, "jstype")
-            && jstype.value != b"JS_NORMAL"
+        if let Some(jstype) = get("jstype")
+            && jstype.value.as_i64() != Some(0)
             && !matches!(
                 field.ty(),
                 Type::Scalar(
@@ -281,13 +290,17 @@ impl<'a> Check<'a> {
             )
         {
             let text = format!("`jstype` is set on `{}`, which has no 64 bits", field.name());
-            found.push((jstype.span, text, "it is for integers of 64 bits; remove it"));
+            found.push((
+                self.entry_span(element, jstype),
+                text,
+                "it is for integers of 64 bits; remove it",
+            ));
         }
         if file.edition >= Edition::Edition2024
-            && let Some(ctype) = written::setting(file, options, "ctype")
+            && let Some(ctype) = get("ctype")
         {
             found.push((
-                ctype.span,
+                self.entry_span(element, ctype),
                 "`ctype` does not exist since edition 2024".to_owned(),
                 "set `features.(pb.cpp).string_type`",
             ));
@@ -301,35 +314,33 @@ impl<'a> Check<'a> {
     /// Features that a field sets itself and that do not fit it. Source:
     /// `DescriptorBuilder::ValidateFieldFeatures`.
     fn field_features(&mut self, field: Field<'a>) {
-        let file: &'a FileDecl = self.decl;
         let decl: &'a FieldDecl = field.decl();
         let repeated = decl.label == Some(Label::Repeated);
         let is_message = matches!(field.ty(), Type::Message(_));
         let unresolved = field.ty() == Type::Unresolved;
         let is_string = |ty| ty == Type::Scalar(Scalar::String);
-        let mut found: Vec<(Span, String)> = Vec::new();
-        written::features(file, decl.options, |feature, value, span| {
+        for (feature, value, entry) in self.features_set(field.options()) {
             let name = field.name();
             let text = match feature {
-                b"field_presence" if decl.oneof.is_some() => {
+                "field_presence" if decl.oneof.is_some() => {
                     format!("the member `{name}` of a oneof sets its presence")
                 }
-                b"field_presence" if repeated => {
+                "field_presence" if repeated => {
                     format!("the repeated field `{name}` sets its presence")
                 }
-                b"field_presence" if field.is_extension() && value != b"LEGACY_REQUIRED" => {
+                "field_presence" if field.is_extension() && value != LEGACY_REQUIRED => {
                     format!("the extension `{name}` sets its presence")
                 }
-                b"field_presence" if is_message && value == b"IMPLICIT" => {
+                "field_presence" if is_message && value == IMPLICIT => {
                     format!("the message field `{name}` cannot have implicit presence")
                 }
-                b"repeated_field_encoding" if !repeated => {
+                "repeated_field_encoding" if !repeated => {
                     format!("`{name}` is not repeated and sets how repeated values are encoded")
                 }
-                b"repeated_field_encoding" if value == b"PACKED" && !is_packable(field) => {
+                "repeated_field_encoding" if value == PACKED && !is_packable(field) => {
                     format!("the field `{name}` cannot be packed")
                 }
-                b"utf8_validation"
+                "utf8_validation"
                     if !unresolved
                         && !is_string(field.ty())
                         && !field
@@ -339,14 +350,12 @@ impl<'a> Check<'a> {
                 {
                     format!("`{name}` holds no string and sets how UTF-8 is checked")
                 }
-                b"message_encoding" if !unresolved && (!is_message || field.is_map()) => {
+                "message_encoding" if !unresolved && (!is_message || field.is_map()) => {
                     format!("`{name}` is no message and sets how messages are encoded")
                 }
-                _ => return,
+                _ => continue,
             };
-            found.push((span, text));
-        });
-        for (span, text) in found {
+            let span = self.entry_span(Element::Field(field), entry);
             self.report(ProblemKind::FeatureInvalid, Element::Field(field), span, text).help =
                 Some("remove the feature from this field".to_owned());
         }

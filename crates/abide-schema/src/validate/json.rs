@@ -6,7 +6,7 @@ use crate::decl::{FileDecl, Part};
 use crate::problem::ProblemKind;
 use crate::tree::{Element, Field, Message, default_json_name};
 
-use super::{Check, Seen, loose_hash, written};
+use super::{Check, Seen, loose_hash};
 
 impl<'a> Check<'a> {
     /// Two fields with one JSON name. Source:
@@ -24,7 +24,7 @@ impl<'a> Check<'a> {
             custom |= field.json_name.is_some();
         }
         if !twice && !custom
-            || written::flag(file, decl.options, "deprecated_legacy_json_field_conflicts")
+            || self.flag(message.options(), "deprecated_legacy_json_field_conflicts")
         {
             return;
         }

@@ -8,11 +8,13 @@ use crate::lower::MAX_FIELD_NUMBER;
 use crate::problem::ProblemKind;
 use crate::tree::{Element, Message};
 
-use super::{Check, written};
+use super::Check;
 
 /// Numbers that protobuf keeps for itself. Source:
 /// `FieldDescriptor::kFirstReservedNumber` and `kLastReservedNumber`.
 const IMPLEMENTATION: std::ops::RangeInclusive<i32> = 19_000..=19_999;
+
+const MESSAGE_SET: &str = "message_set_wire_format";
 
 /// A message has at most this many fields. Source: `kMaxFieldsPerMessage`.
 const MAX_FIELDS: usize = 65_535;
@@ -50,12 +52,16 @@ impl<'a> Check<'a> {
             self.extension_ranges(message, extensions);
         }
         if file.edition == Edition::Proto3
-            && let Some(set) = written::setting(file, decl.options, "message_set_wire_format")
-            && set.is_true()
+            && is_message_set(message)
+            && let Some(set) = message.options().and_then(|it| it.get(self.tree, MESSAGE_SET))
         {
             let text = format!("proto3 has no message sets, and `{}` is one", message.name());
-            self.report(ProblemKind::OptionInvalid, Element::Message(message), set.span, text)
-                .help = Some("remove `message_set_wire_format`".to_owned());
+            let element = Element::Message(message);
+            let span = self.entry_span(element, set);
+            let label = (self.place(self.name_span(element)), "the message".to_owned());
+            let problem = self.report(ProblemKind::OptionInvalid, element, span, text);
+            problem.labels.push(label);
+            problem.help = Some("remove `message_set_wire_format`".to_owned());
         }
         let names = &file.reserved_names[decl.reserved_names.range()];
         if !names.is_empty() {
@@ -288,8 +294,7 @@ fn next_free(message: Message<'_>) -> Option<String> {
 
 /// Whether a message is written in the old format of message sets.
 pub(super) fn is_message_set(message: Message<'_>) -> bool {
-    let decl = message.decl();
-    written::flag(message.file().decl(), decl.options, "message_set_wire_format")
+    message.options().and_then(|options| options.bool(message.tree, MESSAGE_SET)) == Some(true)
 }
 
 /// Whether a field belongs to a message set, by what its message says.

@@ -7,6 +7,7 @@ use crate::decl::{MessageKind, Part};
 use crate::edition::Edition;
 use crate::problem::ProblemKind;
 use crate::tree::Element;
+use crate::value::Message;
 
 use super::Check;
 
@@ -56,21 +57,21 @@ impl<'a> Check<'a> {
                 }
                 Element::Oneof(it) => {
                     let outer = it.message().features().naming_enforced;
-                    (self.enforced(outer, it.decl().options), Style::LowerSnake)
+                    (self.enforced(outer, it.options()), Style::LowerSnake)
                 }
                 Element::Enum(it) => (it.features().naming_enforced, Style::TitleCase),
                 Element::EnumValue(it) => {
                     let outer = it.parent().features().naming_enforced;
-                    (self.enforced(outer, it.decl().options), Style::UpperSnake)
+                    (self.enforced(outer, it.options()), Style::UpperSnake)
                 }
                 Element::Service(it) => {
                     let outer = self.linked.features.naming_enforced;
-                    (self.enforced(outer, it.decl().options), Style::TitleCase)
+                    (self.enforced(outer, it.options()), Style::TitleCase)
                 }
                 Element::Method(it) => {
                     let file = self.linked.features.naming_enforced;
-                    let outer = self.enforced(file, it.service().decl().options);
-                    (self.enforced(outer, it.decl().options), Style::TitleCase)
+                    let outer = self.enforced(file, it.service().options());
+                    (self.enforced(outer, it.options()), Style::TitleCase)
                 }
             };
             if !enforced {
@@ -86,14 +87,13 @@ impl<'a> Check<'a> {
     }
 
     /// The feature `enforce_naming_style` of an element inside another.
-    fn enforced(&self, outer: bool, options: crate::decl::RawOptions) -> bool {
-        let mut enforced = outer;
-        super::written::features(self.decl, options, |feature, value, _| {
-            if feature == b"enforce_naming_style" {
-                enforced = value == b"STYLE2024";
-            }
-        });
-        enforced
+    fn enforced(&self, outer: bool, options: Option<&'a Message>) -> bool {
+        const STYLE2024: i64 = 1;
+        let own = self
+            .features_set(options)
+            .find(|(feature, ..)| *feature == "enforce_naming_style")
+            .map(|(_, value, _)| value == STYLE2024);
+        own.unwrap_or(outer)
     }
 }
 

@@ -1,0 +1,125 @@
+//! What protoc refuses or warns about is a problem, and what it accepts is
+//! none: over `testdata/protoc`, whose README explains the first lines.
+
+#![allow(clippy::disallowed_methods, reason = "the cases are files")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use abide_schema::{FileDecl, Problem, SourceFile, Tree, missing_imports};
+
+/// Where our place is another one than protoc's, and why.
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("alias_false.proto", "protoc names what follows the enum, we the option"),
+    ("alias_without_need.proto", "protoc names what follows the enum, we the option"),
+    ("enum_reserved_name_twice.proto", "protoc names the enum, we both names"),
+    ("extension_empty.proto", "protoc names the `}`, we `extend`"),
+    ("feature_proto3.proto", "protoc names the syntax, we the option"),
+    ("import_broken.proto", "protoc repeats the error at the import, we report it once"),
+    ("oneof_empty.proto", "protoc names the `}`, we the oneof"),
+    ("option_features_proto2.proto", "protoc names the message, we the option"),
+    ("reserved_name_twice.proto", "protoc names the message, we both names"),
+    ("syntax_import_missing_semicolon.proto", "protoc names what follows, we the end"),
+    ("syntax_missing_semicolon.proto", "protoc names what follows, we the end"),
+    ("syntax_unterminated_comment.proto", "protoc names the end of the file, we the beginning"),
+];
+
+fn testdata() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/protoc")
+}
+
+fn read(folder: &Path, path: &str, root: u32) -> Arc<FileDecl> {
+    let text = fs::read(folder.join(path)).expect("the file is there");
+    let imported = root != 0;
+    let (path, display) = (path.into(), path.into());
+    Arc::new(FileDecl::parse(SourceFile { path, display, root, imported, text: text.into() }))
+}
+
+fn protos(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).expect("the folder is there");
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8"))
+        .filter(|name| name.ends_with(".proto"))
+        .collect();
+    names.sort();
+    names
+}
+
+/// Links a file alone, with what it imports from the folder of helpers, and
+/// from its own folder for what imports it back.
+fn link_case(folder: &Path, name: &str) -> Tree {
+    let mut files = vec![read(folder, name, 0)];
+    loop {
+        let helpers = folder.join("imports");
+        let missing = missing_imports(&files);
+        let found: Vec<_> =
+            missing.iter().filter(|path| helpers.join(&***path).is_file()).collect();
+        if found.is_empty() {
+            return Tree::link(files);
+        }
+        files.extend(found.into_iter().map(|path| read(&helpers, path, 1)));
+    }
+}
+
+fn line(tree: &Tree, place: abide_schema::Place) -> Option<(String, u32)> {
+    let file = tree.file(place.file);
+    let (start, _) = file.decl().lines(place.span)?;
+    Some((file.path().to_owned(), start.line))
+}
+
+fn show(tree: &Tree, problems: &[Problem]) -> String {
+    let show = |problem: &Problem| {
+        let place = line(tree, problem.place);
+        format!("\n    {place:?} {}: {}", problem.kind.id(), problem.message)
+    };
+    problems.iter().map(show).collect()
+}
+
+#[test]
+fn what_protoc_refuses_or_warns_about_is_a_problem_on_its_line() {
+    let folder = testdata().join("invalid");
+    let cases = protos(&folder);
+    assert!(!cases.is_empty(), "no cases in {}", folder.display());
+    let mut wrong = String::new();
+    for case in &cases {
+        let text = fs::read(folder.join(case)).expect("the file is there");
+        let text = String::from_utf8_lossy(&text);
+        let promise = text.lines().next().unwrap_or_default();
+        let promise = promise.strip_prefix("// protoc: ").expect("what protoc makes of it");
+        let (severity, wanted) = match promise.split_once(" on line ") {
+            Some((severity, line)) => (severity, Some(line.parse::<u32>().expect("a line"))),
+            None => (promise, None),
+        };
+        let tree = link_case(&folder, case);
+        let elsewhere = ELSEWHERE.iter().any(|(name, _)| name == case);
+        // The place of a problem or of what explains it.
+        let agrees = |problem: &Problem| {
+            let mut places =
+                std::iter::once(problem.place).chain(problem.labels.iter().map(|label| label.0));
+            (problem.kind.is_error() || severity == "warning")
+                && places.any(|place| {
+                    let found = line(&tree, place);
+                    elsewhere
+                        || found.is_some_and(|(path, line)| {
+                            path == *case && wanted.is_none_or(|wanted| line == wanted)
+                        })
+                })
+        };
+        if !tree.problems().iter().any(agrees) {
+            wrong.push_str(&format!("\n{case}: {promise}{}", show(&tree, tree.problems())));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn what_protoc_accepts_has_no_error() {
+    let folder = testdata();
+    let cases = protos(&folder);
+    assert!(!cases.is_empty(), "no cases in {}", folder.display());
+    let tree = Tree::link(cases.iter().map(|case| read(&folder, case, 0)).collect());
+    let errors: Vec<Problem> =
+        tree.problems().iter().filter(|problem| problem.kind.is_error()).cloned().collect();
+    assert!(errors.is_empty(), "{}", show(&tree, &errors));
+}
