@@ -1,7 +1,7 @@
 use abide_schema::{Element, Node};
 
 use crate::finding::Severity;
-use crate::rule::{Check, Context, Group, Rule, Sink, is_deprecated, is_frozen};
+use crate::rule::{Check, Context, Group, Rule, Sink, is_deprecated};
 
 pub(super) static RULE: Rule = Rule {
     id: "deprecation-without-replacement",
@@ -42,10 +42,10 @@ const WORDS: [&str; 22] = [
     "unsupported",
 ];
 
-fn check<'t>(_: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
+fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let Some(place) = element.deprecated() else { return };
     let covered = element.parent().is_some_and(is_deprecated);
-    if covered || element.replaced_by().is_some() || is_frozen(element.package()) {
+    if covered || element.replaced_by().is_some() || context.is_frozen(element.package()) {
         return;
     }
     let (name, noun) = (element.full_name(), element.noun());

@@ -1,6 +1,6 @@
 use abide_schema::Element;
 
-use crate::rule::{Check, Context, Group, Rule, Sink, is_frozen};
+use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "deprecation-without-version",
@@ -14,8 +14,8 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Element(check),
 };
 
-fn check<'t>(_: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
-    let Some(place) = element.deprecated().filter(|_| !is_frozen(element.package())) else {
+fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
+    let Some(place) = element.deprecated().filter(|_| !context.is_frozen(element.package())) else {
         return;
     };
     let (name, noun, package) = (element.full_name(), element.noun(), element.package().name());
