@@ -27,6 +27,8 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
                 .help("write major and minor, such as `3.4`")
                 .fact(text);
         }
+        // What stands where a removed zero value stood was never in use.
+        None if name.ends_with(".DEPRECATED_AND_UNAVAILABLE_DO_NOT_USE") => {}
         None if matches!(element, Element::Field(_) | Element::EnumValue(_)) => {
             let message =
                 format!("the deprecated {noun} `{name}` does not say since which version");
