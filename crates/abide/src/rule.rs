@@ -109,6 +109,7 @@ pub struct Context<'t> {
     pub baseline: Option<&'t Tree>,
     graph: OnceLock<Graph<'t>>,
     apis: OnceLock<BTreeMap<String, Vec<Package<'t>>>>,
+    frozen: OnceLock<Vec<bool>>,
 }
 
 impl<'t> Context<'t> {
@@ -118,13 +119,19 @@ impl<'t> Context<'t> {
         as_of: Date,
         baseline: Option<&'t Tree>,
     ) -> Context<'t> {
-        let (graph, apis) = (OnceLock::new(), OnceLock::new());
-        Context { tree, policy, as_of, baseline, graph, apis }
+        let (graph, apis, frozen) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Context { tree, policy, as_of, baseline, graph, apis, frozen }
     }
 
     /// Which file and package needs which.
     pub fn graph(&self) -> &Graph<'t> {
         self.graph.get_or_init(|| self.tree.graph())
+    }
+
+    /// Whether a package of the tree does not change any more.
+    pub fn is_frozen(&self, package: Package<'t>) -> bool {
+        let frozen = self.frozen.get_or_init(|| self.tree.packages().map(is_frozen).collect());
+        frozen[package.id.0 as usize]
     }
 
     /// The versioned packages by the API they are versions of, in the order of

@@ -32,6 +32,7 @@ rules! {
     extension_invalid = "rules/extension-invalid.rs";
     feature_invalid = "rules/feature-invalid.rs";
     field_invalid = "rules/field-invalid.rs";
+    frozen_package_changed = "rules/frozen-package-changed.rs";
     go_package_major_mismatch = "rules/go-package-major-mismatch.rs";
     http_route_major_mismatch = "rules/http-route-major-mismatch.rs";
     import_cycle = "rules/import-cycle.rs";

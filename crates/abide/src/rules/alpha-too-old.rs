@@ -1,6 +1,7 @@
 use abide_schema::{Package, Stability};
 use jiff::Span;
 
+use crate::config::parse_date;
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink, package_place};
 
@@ -19,10 +20,12 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
     let name = package.name();
     let calendar = &context.policy.calendar;
-    let (Some(months), Some(&since)) = (calendar.alpha_max_months, calendar.alpha_since.get(name))
-    else {
-        return;
+    let introduced = || {
+        let dates = package.files().filter_map(|file| parse_date(file.introduced()?.0));
+        dates.min()
     };
+    let since = calendar.alpha_since.get(name).copied().or_else(introduced);
+    let (Some(months), Some(since)) = (calendar.alpha_max_months, since) else { return };
     let alpha = package.version().is_some_and(|version| version.stability == Stability::Alpha);
     let end = Span::new().try_months(months).and_then(|months| since.checked_add(months));
     let Ok(end) = end else { return };

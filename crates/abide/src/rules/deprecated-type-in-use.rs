@@ -1,7 +1,7 @@
 use abide_schema::{Element, Part, Place};
 
 use crate::finding::Severity;
-use crate::rule::{Check, Context, Group, Rule, Sink, is_deprecated, is_frozen};
+use crate::rule::{Check, Context, Group, Rule, Sink, is_deprecated};
 
 pub(super) static RULE: Rule = Rule {
     id: "deprecated-type-in-use",
@@ -15,9 +15,9 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Element(check),
 };
 
-fn check<'t>(_: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
+fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     for (used, place) in types(element) {
-        if !is_deprecated(used) || is_deprecated(element) || is_frozen(element.package()) {
+        if !is_deprecated(used) || is_deprecated(element) || context.is_frozen(element.package()) {
             continue;
         }
         let (name, noun, target) = (element.full_name(), element.noun(), used.full_name());

@@ -1,7 +1,7 @@
 use abide_schema::{Element, Node};
 
 use crate::finding::Severity;
-use crate::rule::{Check, Context, Group, Rule, Sink, is_deprecated, is_frozen};
+use crate::rule::{Check, Context, Group, Rule, Sink, is_deprecated};
 
 pub(super) static RULE: Rule = Rule {
     id: "deprecation-without-replacement",
@@ -16,7 +16,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 /// Words that lead to a replacement, or say that none is needed.
-const WORDS: [&str; 22] = [
+const WORDS: [&str; 24] = [
     "use ",
     "using ",
     "instead",
@@ -40,16 +40,23 @@ const WORDS: [&str; 22] = [
     "unused",
     "not supported",
     "unsupported",
+    "not implemented",
+    "not-implemented",
 ];
 
-fn check<'t>(_: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
+fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let Some(place) = element.deprecated() else { return };
     let covered = element.parent().is_some_and(is_deprecated);
-    if covered || element.replaced_by().is_some() || is_frozen(element.package()) {
+    if covered || element.replaced_by().is_some() || context.is_frozen(element.package()) {
         return;
     }
     let (name, noun) = (element.full_name(), element.noun());
-    if element.node() != Node::NONE && names_another(element) {
+    // Where all fields of a message are deprecated, its comment speaks for them.
+    let whole = element.parent().filter(|parent| match parent {
+        Element::Message(it) => it.fields().all(|it| Element::Field(it).deprecated().is_some()),
+        _ => false,
+    });
+    if std::iter::once(element).chain(whole).any(names_another) {
         return;
     }
     let package = element.package().name();
@@ -62,6 +69,9 @@ fn check<'t>(_: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
 /// Whether a comment leads to a replacement: by a word, or by a link to or a
 /// quotation of another name.
 fn names_another(element: Element<'_>) -> bool {
+    if element.node() == Node::NONE {
+        return false;
+    }
     let comments = element.file().decl().comments(element.node());
     let own = element.name();
     comments.leading.into_iter().chain(comments.trailing).any(|comment| {

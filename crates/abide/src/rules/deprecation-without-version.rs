@@ -1,6 +1,6 @@
 use abide_schema::Element;
 
-use crate::rule::{Check, Context, Group, Rule, Sink, is_frozen};
+use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "deprecation-without-version",
@@ -14,8 +14,8 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Element(check),
 };
 
-fn check<'t>(_: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
-    let Some(place) = element.deprecated().filter(|_| !is_frozen(element.package())) else {
+fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
+    let Some(place) = element.deprecated().filter(|_| !context.is_frozen(element.package())) else {
         return;
     };
     let (name, noun, package) = (element.full_name(), element.noun(), element.package().name());
@@ -27,6 +27,8 @@ fn check<'t>(_: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
                 .help("write major and minor, such as `3.4`")
                 .fact(text);
         }
+        // What stands where a removed zero value stood was never in use.
+        None if name.ends_with(".DEPRECATED_AND_UNAVAILABLE_DO_NOT_USE") => {}
         None if matches!(element, Element::Field(_) | Element::EnumValue(_)) => {
             let message =
                 format!("the deprecated {noun} `{name}` does not say since which version");

@@ -47,6 +47,7 @@ fn place(element: Element<'_>, binding: &HttpBinding<'_>, component: &str) -> Pl
     let start = component.as_ptr() as usize - binding.path.as_ptr() as usize;
     let inner =
         Span::new(span.start + 1 + start as u32, span.start + 1 + (start + component.len()) as u32);
-    let plain = (span.end - span.start) as usize == binding.path.len() + 2 && inner.str(text) == component;
+    let plain =
+        (span.end - span.start) as usize == binding.path.len() + 2 && inner.str(text) == component;
     Place { file, span: if plain { inner } else { span } }
 }

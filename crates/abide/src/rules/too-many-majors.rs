@@ -21,7 +21,7 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
     let Some(most) = context.policy.packages.max_majors else { return };
     for versions in context.apis().values() {
         let mut majors: BTreeMap<u32, Package<'t>> = BTreeMap::new();
-        for &package in versions {
+        for &package in versions.iter().filter(|it| !context.is_frozen(**it)) {
             if let Some(version) = package.version() {
                 majors.entry(version.major).or_insert(package);
             }

@@ -24,7 +24,10 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
             .collect();
         for pair in alphas.windows(2) {
             let [(old, low), (new, high)] = [pair[0], pair[1]];
-            if (low.major, low.minor) != (high.major, high.minor) || !old.is_judged() {
+            if (low.major, low.minor) != (high.major, high.minor)
+                || !old.is_judged()
+                || context.is_frozen(old)
+            {
                 continue;
             }
             let (name, other) = (old.name(), new.name());

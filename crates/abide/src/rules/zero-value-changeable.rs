@@ -1,7 +1,7 @@
 use abide_schema::{Element, Openness, Part};
 
 use crate::finding::Severity;
-use crate::rule::{Check, Context, Group, Rule, Sink, is_deprecated, is_frozen};
+use crate::rule::{Check, Context, Group, Rule, Sink, is_deprecated};
 
 pub(super) static RULE: Rule = Rule {
     id: "zero-value-changeable",
@@ -31,7 +31,7 @@ const NEUTRAL: [&str; 12] = [
     "DO_NOT_USE",
 ];
 
-fn check<'t>(_: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
+fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let Element::Enum(it) = element else { return };
     // A closed enum defaults to its first value, whatever the number.
     let Some(zero) = it.zero_value().filter(|_| it.features().openness == Openness::Open) else {
@@ -39,7 +39,7 @@ fn check<'t>(_: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     };
     let upper = zero.name().to_uppercase();
     let neutral = NEUTRAL.iter().any(|word| upper.ends_with(word));
-    if neutral || is_deprecated(Element::EnumValue(zero)) || is_frozen(element.package()) {
+    if neutral || is_deprecated(Element::EnumValue(zero)) || context.is_frozen(element.package()) {
         return;
     }
     let documented = [element, Element::EnumValue(zero)].into_iter().any(|it| {
