@@ -92,7 +92,9 @@ impl DescriptorLocations {
     /// The lines and columns that a span of this file stands for.
     pub(crate) fn lines(&self, span: Span) -> Option<(Position, Position)> {
         let locations = self.index().locations.get(span.range())?;
-        Some((locations.first()?.start, locations.last()?.end))
+        // Source info may be made up: no place ends before it begins.
+        let start = locations.first()?.start;
+        Some((start, locations.last()?.end.max(start)))
     }
 
     /// Where the serialised source info stands in the file's bytes.

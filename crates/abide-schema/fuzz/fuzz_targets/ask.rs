@@ -76,7 +76,9 @@ fn ask_file(tree: &Tree, file: File<'_>) {
         if let Some(options) = element.options() {
             let bytes = options.encode(tree);
             let again = abide_schema::value::Message::decode(tree, options.ty, &bytes);
-            assert!(again.is_ok(), "{again:?}");
+            // A field with the number 0 is a problem already.
+            let sound = !tree.problems().iter().any(|problem| problem.kind.is_error());
+            assert!(!sound || again.is_ok(), "{again:?}");
             black_box(options.without_source_retention(tree));
         }
         ask_element(tree, element);
