@@ -1,5 +1,7 @@
 //! Laws about files that become descriptors and come back.
 
+#![allow(clippy::disallowed_methods, reason = "the fixtures are files")]
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
