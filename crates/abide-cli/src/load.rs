@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use abide_schema::{FileDecl, Tree, missing_imports};
+use abide_schema::{
+    FileDecl, Tree, descriptor_set_from_json, descriptor_set_from_text, missing_imports,
+};
 use rayon::prelude::*;
 
 use crate::error::Error;
@@ -79,16 +81,14 @@ fn descriptors(
     format: DescriptorFormat,
 ) -> Result<Vec<Arc<FileDecl>>, Error> {
     let bytes = match format {
-        DescriptorFormat::Binary => bytes,
-        DescriptorFormat::Json | DescriptorFormat::Text => {
-            return Err(Error::Descriptor {
-                name: source.name().to_owned(),
-                reason: "descriptor sets as JSON or text are not read yet".to_owned(),
-            });
-        }
+        DescriptorFormat::Binary => Ok(bytes),
+        DescriptorFormat::Json => descriptor_set_from_json(&bytes),
+        DescriptorFormat::Text => descriptor_set_from_text(&bytes),
     };
-    let files = FileDecl::from_descriptor_set(&bytes.into()).map_err(|error| {
-        Error::Descriptor { name: source.name().to_owned(), reason: error.to_string() }
+    let files = bytes.and_then(|bytes| FileDecl::from_descriptor_set(&bytes.into()));
+    let files = files.map_err(|error| Error::Descriptor {
+        name: source.name().to_owned(),
+        reason: error.to_string(),
     })?;
     Ok(files.into_iter().map(Arc::new).collect())
 }

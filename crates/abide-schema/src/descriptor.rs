@@ -2,10 +2,12 @@
 
 mod decode;
 mod encode;
+mod notation;
 pub(crate) mod number;
 pub(crate) mod option_path;
 
 pub use encode::{encode_file, encode_set};
+pub use notation::{descriptor_set_from_json, descriptor_set_from_text};
 
 /// The types of `FieldDescriptorProto.Type` that are no scalars.
 const TYPE_GROUP: i32 = 10;

@@ -145,6 +145,7 @@ fn interpret_file(
         text: decl.strings.text(),
         names: FileNames { tree, linker, file, used: FxHashSet::default() },
         lookup: Lookup::default(),
+        ignore_undeclared: false,
         faults: Vec::new(),
     };
     let found = FileOptions::default();

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::hash::Hash;
 
 use abide_syntax::Span;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::decl::Scalar;
 use crate::descriptor::number::options;
@@ -14,8 +14,12 @@ use crate::tree::{self, Presence, Tree, Type};
 use crate::wire::last_varint;
 
 pub(crate) mod aggregate;
+pub(crate) mod json;
+mod names;
+pub(crate) mod text;
 mod wire;
 
+pub use json::{EncodeError, Undeclared};
 pub use wire::DecodeError;
 
 /// Messages may nest this deep in every notation, as in the runtimes of
@@ -316,7 +320,8 @@ pub(crate) struct Lookup<'t> {
     fields: FxHashMap<MessageId, FxHashMap<&'t str, u32>>,
     numbers: FxHashMap<MessageId, FxHashMap<i32, u32>>,
     values: FxHashMap<EnumId, FxHashMap<&'t str, i32>>,
-    known_numbers: FxHashMap<EnumId, rustc_hash::FxHashSet<i32>>,
+    value_names: FxHashMap<EnumId, FxHashMap<i32, &'t str>>,
+    reserved: FxHashMap<MessageId, FxHashSet<&'t str>>,
 }
 
 /// Lists up to this length are walked.
@@ -379,13 +384,28 @@ impl<'t> Lookup<'t> {
     }
 
     pub(crate) fn has_number(&mut self, item: tree::Enum<'t>, number: i32) -> bool {
+        self.value_numbered(item, number).is_some()
+    }
+
+    /// The name of the first enum value with a number.
+    fn value_numbered(&mut self, item: tree::Enum<'t>, number: i32) -> Option<&'t str> {
         if item.values().len() <= SHORT {
-            return item.values().any(|value| value.number() == number);
+            return item.values().find(|value| value.number() == number).map(|value| value.name());
         }
-        self.known_numbers
+        let names = self
+            .value_names
             .entry(item.id)
-            .or_insert_with(|| item.values().map(|value| value.number()).collect())
-            .contains(&number)
+            .or_insert_with(|| index(item.values().map(|value| (value.number(), value.name()))));
+        names.get(&number).copied()
+    }
+
+    pub(crate) fn reserves(&mut self, message: tree::Message<'t>, name: &str) -> bool {
+        let decl = message.file().decl();
+        let names = || message.reserved_names().iter().map(|reserved| decl.str(reserved.name));
+        if message.reserved_names().len() <= SHORT {
+            return names().any(|reserved| reserved == name);
+        }
+        self.reserved.entry(message.id).or_insert_with(|| names().collect()).contains(name)
     }
 }
 

@@ -68,11 +68,13 @@ pub(crate) struct Reader<'t, N> {
     pub(crate) text: &'t [u8],
     pub(crate) names: N,
     pub(crate) lookup: Lookup<'t>,
+    /// Whether fields and extensions that are not declared are passed over.
+    pub(crate) ignore_undeclared: bool,
     pub(crate) faults: Vec<Fault>,
 }
 
 /// Prefixes of type URLs that name a type of the same program.
-const URL_PREFIXES: [&str; 2] = ["type.googleapis.com/", "type.googleprod.com/"];
+pub(super) const URL_PREFIXES: [&str; 2] = ["type.googleapis.com/", "type.googleprod.com/"];
 
 impl<'t, N: Names> Reader<'t, N> {
     /// The field that a fault names, which is recorded.
@@ -120,7 +122,7 @@ impl<'t, N: Names> Reader<'t, N> {
                 return self.fail(Fault::new(key, message));
             }
         };
-        // The name is reserved: protoc passes the field over.
+        // protoc passes reserved names over.
         let field = field?;
         let node = self.ast.values[value as usize];
         let repeated = field.cardinality() != Cardinality::Singular;
@@ -172,7 +174,7 @@ impl<'t, N: Names> Reader<'t, N> {
     }
 
     /// The field with a name, or a group with the name of its type; `None`
-    /// inside where the message reserves the name.
+    /// inside where it is passed over, such as a reserved name.
     #[allow(clippy::option_option, reason = "not found and passed over are two things")]
     fn named(&mut self, message: tree::Message<'t>, key: Span) -> Option<Option<tree::Field<'t>>> {
         let name = key.str(self.text);
@@ -186,8 +188,7 @@ impl<'t, N: Names> Reader<'t, N> {
         {
             return Some(Some(field));
         }
-        let decl = message.file().decl();
-        if message.reserved_names().iter().any(|reserved| decl.str(reserved.name) == name) {
+        if self.ignore_undeclared || self.lookup.reserves(message, name) {
             return Some(None);
         }
         let fault = Fault::new(key, format!("`{}` has no field `{name}`", message.full_name()));
@@ -212,6 +213,7 @@ impl<'t, N: Names> Reader<'t, N> {
                 let text = format!("`{name}` extends `{extendee}`, not `{message}`");
                 self.fail(Fault::new(key, text))
             }
+            None if self.ignore_undeclared => Some(None),
             None => {
                 let text = format!(
                     "`{name}` is no extension of `{}` that is visible here",
@@ -647,7 +649,7 @@ pub(crate) fn extends(field: tree::Field<'_>, message: tree::Message<'_>) -> boo
 
 /// Whether a field looks like a group: its name is the lower-cased name of its
 /// type, which is declared beside it. Source: `IsGroupLike` of protobuf.
-fn is_group_like(field: tree::Field<'_>) -> bool {
+pub(super) fn is_group_like(field: tree::Field<'_>) -> bool {
     field.features().delimited
         && field.message_type().is_some_and(|group| {
             group.id.file == field.id.file

@@ -1,0 +1,74 @@
+//! Full names of a whole tree, for notations that name things without imports.
+
+use std::borrow::Cow;
+
+use rustc_hash::FxHashMap;
+
+use super::aggregate::{Names, extends, message_set_item};
+use crate::ids::{FieldId, FileId, MessageId};
+use crate::tree::{self, Tree};
+
+/// The messages and extensions of a tree, by their full names.
+pub(crate) struct TreeNames<'t> {
+    tree: &'t Tree,
+    messages: Option<FxHashMap<String, MessageId>>,
+    /// Of several roots, each may have one.
+    extensions: Option<FxHashMap<String, Vec<FieldId>>>,
+}
+
+impl<'t> TreeNames<'t> {
+    pub(crate) fn new(tree: &'t Tree) -> TreeNames<'t> {
+        TreeNames { tree, messages: None, extensions: None }
+    }
+
+    /// The type that a type URL names: what stands behind its last slash.
+    pub(crate) fn of_url(&mut self, url: &str) -> Option<MessageId> {
+        self.message(url.rsplit_once('/')?.1)
+    }
+}
+
+impl Names for TreeNames<'_> {
+    fn extension(&mut self, message: MessageId, name: &str) -> Option<FieldId> {
+        let tree = self.tree;
+        let extensions = self.extensions.get_or_insert_with(|| {
+            let mut index: FxHashMap<String, Vec<FieldId>> = FxHashMap::default();
+            for field in tree.files().flat_map(tree::File::all_fields) {
+                if field.is_extension() {
+                    index.entry(field.full_name()).or_default().push(field.id);
+                }
+            }
+            index
+        });
+        let view = tree.message(message);
+        let own = extensions.get(name).into_iter().flatten();
+        let own = own.copied().find(|&id| extends(tree.field(id), view));
+        own.or_else(|| message_set_item(view, tree.message(self.message(name)?)))
+    }
+
+    fn message(&mut self, full_name: &str) -> Option<MessageId> {
+        let tree = self.tree;
+        let messages = self.messages.get_or_insert_with(|| {
+            let messages = tree.files().flat_map(tree::File::all_messages);
+            super::index(messages.map(|message| (message.full_name(), message.id)))
+        });
+        messages.get(full_name).copied()
+    }
+
+    fn used(&mut self, _: FileId) {}
+}
+
+/// The JSON names and the names of the fields of messages.
+#[derive(Default)]
+pub(crate) struct JsonNames<'t>(FxHashMap<MessageId, FxHashMap<Cow<'t, str>, FieldId>>);
+
+impl<'t> JsonNames<'t> {
+    /// The field that a key means; a JSON name counts before a name.
+    pub(crate) fn field(&mut self, message: tree::Message<'t>, key: &str) -> Option<FieldId> {
+        let fields = self.0.entry(message.id).or_insert_with(|| {
+            let json = message.fields().map(|field| (Cow::Owned(field.json_name()), field.id));
+            let names = message.fields().map(|field| (Cow::Borrowed(field.name()), field.id));
+            super::index(json.chain(names))
+        });
+        fields.get(key).copied()
+    }
+}
