@@ -187,7 +187,7 @@ impl<'a> Lower<'a> {
                     format!("unknown syntax `{text}`; known are `proto2` and `proto3`")
                 };
                 self.problem(ProblemKind::Edition, value, message);
-                self.decl.edition = if edition { Edition::Edition2023 } else { Edition::Proto3 };
+                self.decl.edition = if edition { Edition::Edition2024 } else { Edition::Proto3 };
             }
         }
     }

@@ -35,7 +35,7 @@ pub(crate) fn validate(tree: &Tree, linker: &Linker<'_>) -> Vec<Problem> {
     }
     let checked: Vec<Checked> = (0..tree.files.len())
         .into_par_iter()
-        .map(|index| {
+        .map_init(Seen::new, |seen, index| {
             let id = FileId(index as u32);
             let linked = tree.linked(id);
             let check = Check {
@@ -43,6 +43,7 @@ pub(crate) fn validate(tree: &Tree, linker: &Linker<'_>) -> Vec<Problem> {
                 file: tree.file(id),
                 decl: &linked.decl,
                 linked,
+                seen,
                 extensions: Vec::new(),
                 problems: Vec::new(),
             };
@@ -78,6 +79,7 @@ struct Check<'a> {
     file: File<'a>,
     decl: &'a FileDecl,
     linked: &'a LinkedFile,
+    seen: &'a mut Seen,
     extensions: Vec<Extension>,
     problems: Vec<Problem>,
 }
@@ -211,23 +213,35 @@ fn article(word: &str) -> &'static str {
     if word.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" }
 }
 
-/// A few bits that tell names apart most of the time: whether any of `hashes`
-/// comes twice is then known without sorting.
-struct Seen([u64; 128]);
+/// Tells names apart by their hashes most of the time: whether any comes twice
+/// is then known without sorting them.
+struct Seen {
+    /// In which round a hash was last seen there.
+    slots: Vec<u32>,
+    round: u32,
+}
 
 impl Seen {
     fn new() -> Seen {
-        Seen([0; 128])
+        Seen { slots: vec![0; 8192], round: 0 }
+    }
+
+    /// Forgets everything.
+    fn clear(&mut self) {
+        self.round = match self.round.checked_add(1) {
+            Some(round) => round,
+            None => {
+                self.slots.fill(0);
+                1
+            }
+        };
     }
 
     /// Whether this hash may have been seen before.
     fn insert(&mut self, hash: u64) -> bool {
         // The upper bits of a multiplicative hash are the better ones.
-        let bit = (hash >> 51) as usize;
-        let word = &mut self.0[bit / 64];
-        let known = *word >> (bit % 64) & 1 == 1;
-        *word |= 1 << (bit % 64);
-        known
+        let slot = &mut self.slots[(hash >> 51) as usize];
+        std::mem::replace(slot, self.round) == self.round
     }
 }
 

@@ -7,7 +7,7 @@ use crate::problem::ProblemKind;
 use crate::tree::{Element, Enum, EnumValue};
 
 use super::numbers::{Range, holding};
-use super::{Check, Seen, loose_hash};
+use super::{Check, loose_hash};
 
 impl<'a> Check<'a> {
     pub(super) fn enumeration(&mut self, item: Enum<'a>) {
@@ -106,10 +106,10 @@ impl<'a> Check<'a> {
             .filter(|&byte| byte != b'_')
             .map(|byte| byte.to_ascii_lowercase())
             .collect();
-        let mut seen = Seen::new();
+        self.seen.clear();
         let mut twice = false;
         for value in &file.values[decl.values.range()] {
-            twice |= seen.insert(loose_hash(strip(file.strings.bytes(value.name), &prefix)));
+            twice |= self.seen.insert(loose_hash(strip(file.strings.bytes(value.name), &prefix)));
         }
         if !twice {
             return;

@@ -2,7 +2,7 @@
 
 use abide_syntax::{DeclKind, Label, Span};
 
-use crate::decl::{FieldDecl, FileDecl, MessageKind, Parent, Part, RawOptions, Scalar, TypeDecl};
+use crate::decl::{FieldDecl, MessageKind, Parent, Part, RawOptions, Scalar, TypeDecl};
 use crate::edition::Edition;
 use crate::features::{DefaultVisibility, Openness};
 use crate::ids::FileId;
@@ -235,78 +235,45 @@ impl<'a> Check<'a> {
             help.map(str::to_owned);
     }
 
+    /// Options of protobuf itself that ask for a type or an edition.
     fn field_options(&mut self, field: Field<'a>) {
-        let file: &'a FileDecl = self.decl;
         let Some(options) = field.options() else { return };
-        let get = |name| options.get(self.tree, name);
-        let element = Element::Field(field);
-        let mut found: Vec<(Span, String, &str)> = Vec::new();
-        let packable = is_packable(field);
-        if let Some(packed) = get("packed") {
-            let span = self.entry_span(element, packed);
-            if file.edition.is_edition() {
-                found.push((
-                    span,
+        let editions = self.decl.edition.is_edition();
+        let name = field.name();
+        for entry in &options.entries {
+            let option = self.tree.field(entry.field);
+            if option.is_extension() {
+                continue;
+            }
+            let is_true = entry.value.as_bool() == Some(true);
+            let (text, help) = match option.name() {
+                "packed" if editions => (
                     "`packed` does not exist in editions".to_owned(),
                     "set `features.repeated_field_encoding`",
-                ));
-            } else if packed.value.as_bool() == Some(true) && !packable {
-                found.push((
-                    span,
-                    format!("the field `{}` cannot be packed", field.name()),
+                ),
+                "packed" if is_true && !is_packable(field) => (
+                    format!("the field `{name}` cannot be packed"),
                     "only repeated numbers, booleans and enums can",
-                ));
-            }
-        }
-        let submessage = matches!(field.ty(), Type::Message(_) | Type::Unresolved)
-            && (field.is_map() || !field.features().delimited);
-        for name in ["lazy", "unverified_lazy"] {
-            let Some(lazy) = get(name).filter(|it| it.value.as_bool() == Some(true)) else {
-                continue;
+                ),
+                lazy @ ("lazy" | "unverified_lazy") if is_true && !is_submessage(field) => {
+                    (format!("`{lazy}` is set on `{name}`, which is no message"), "remove it")
+                }
+                "unverified_lazy" if is_true && field.is_extension() => {
+                    (format!("`unverified_lazy` is set on the extension `{name}`"), "remove it")
+                }
+                "jstype" if entry.value.as_i64() != Some(0) && !is_wide(field) => (
+                    format!("`jstype` is set on `{name}`, which has no 64 bits"),
+                    "it is for integers of 64 bits; remove it",
+                ),
+                "ctype" if self.decl.edition >= Edition::Edition2024 => (
+                    "`ctype` does not exist since edition 2024".to_owned(),
+                    "set `features.(pb.cpp).string_type`",
+                ),
+                _ => continue,
             };
-            let span = self.entry_span(element, lazy);
-            if !submessage {
-                found.push((
-                    span,
-                    format!("`{name}` is set on `{}`, which is no message", field.name()),
-                    "remove it",
-                ));
-            } else if name == "unverified_lazy" && field.is_extension() {
-                let text = format!("`{name}` is set on the extension `{}`", field.name());
-                found.push((span, text, "remove it"));
-            }
-        }
-        if let Some(jstype) = get("jstype")
-            && jstype.value.as_i64() != Some(0)
-            && !matches!(
-                field.ty(),
-                Type::Scalar(
-                    Scalar::Int64
-                        | Scalar::Uint64
-                        | Scalar::Sint64
-                        | Scalar::Fixed64
-                        | Scalar::Sfixed64
-                )
-            )
-        {
-            let text = format!("`jstype` is set on `{}`, which has no 64 bits", field.name());
-            found.push((
-                self.entry_span(element, jstype),
-                text,
-                "it is for integers of 64 bits; remove it",
-            ));
-        }
-        if file.edition >= Edition::Edition2024
-            && let Some(ctype) = get("ctype")
-        {
-            found.push((
-                self.entry_span(element, ctype),
-                "`ctype` does not exist since edition 2024".to_owned(),
-                "set `features.(pb.cpp).string_type`",
-            ));
-        }
-        for (span, text, help) in found {
-            self.report(ProblemKind::OptionInvalid, Element::Field(field), span, text).help =
+            let element = Element::Field(field);
+            let span = self.entry_span(element, entry);
+            self.report(ProblemKind::OptionInvalid, element, span, text).help =
                 Some(help.to_owned());
         }
     }
@@ -370,4 +337,15 @@ fn is_packable(field: Field<'_>) -> bool {
             Type::Message(_) => false,
             Type::Enum(_) | Type::Unresolved => true,
         }
+}
+
+fn is_submessage(field: Field<'_>) -> bool {
+    matches!(field.ty(), Type::Message(_) | Type::Unresolved)
+        && (field.is_map() || !field.features().delimited)
+}
+
+/// Whether a field holds integers of 64 bits.
+fn is_wide(field: Field<'_>) -> bool {
+    use Scalar::{Fixed64, Int64, Sfixed64, Sint64, Uint64};
+    matches!(field.ty(), Type::Scalar(Int64 | Uint64 | Sint64 | Fixed64 | Sfixed64))
 }

@@ -60,9 +60,8 @@ impl<'a> Check<'a> {
             target.imports.iter().any(|import| import.kind == ImportKind::Public)
         };
         for (import, link) in file.imports.iter().zip(&linked.imports) {
-            let used = link.used
-                || import.kind == ImportKind::Public
-                || link.file.is_none_or(|target| has_public(target));
+            let used =
+                link.used || import.kind == ImportKind::Public || link.file.is_none_or(has_public);
             if used {
                 continue;
             }

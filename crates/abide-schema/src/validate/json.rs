@@ -6,7 +6,7 @@ use crate::decl::{FileDecl, Part};
 use crate::problem::ProblemKind;
 use crate::tree::{Element, Field, Message, default_json_name};
 
-use super::{Check, Seen, loose_hash};
+use super::{Check, loose_hash};
 
 impl<'a> Check<'a> {
     /// Two fields with one JSON name. Source:
@@ -16,11 +16,11 @@ impl<'a> Check<'a> {
     pub(super) fn json_names(&mut self, message: Message<'a>) {
         let decl = message.decl();
         let file: &'a FileDecl = self.decl;
-        let mut seen = Seen::new();
+        self.seen.clear();
         let mut twice = false;
         let mut custom = false;
         for field in &file.fields[decl.fields.range()] {
-            twice |= seen.insert(loose_hash(file.strings.bytes(field.name)));
+            twice |= self.seen.insert(loose_hash(file.strings.bytes(field.name)));
             custom |= field.json_name.is_some();
         }
         if !twice && !custom
@@ -75,8 +75,8 @@ impl<'a> Check<'a> {
     fn json_conflict(&mut self, message: Message<'a>, first: &Named<'a>, second: &Named<'a>) {
         // Where JSON is best effort only, protoc warns, unless both names are
         // set on purpose.
-        let warning = !message.features().json_allowed && !(first.custom && second.custom);
-        let kind = if warning { ProblemKind::Warning } else { ProblemKind::JsonName };
+        let strict = message.features().json_allowed || (first.custom && second.custom);
+        let kind = if strict { ProblemKind::JsonName } else { ProblemKind::Warning };
         let text = format!(
             "the fields `{}` and `{}` have the same {}JSON name `{}`",
             first.field.name(),

@@ -12,7 +12,7 @@ use crate::problem::{Problem, ProblemKind};
 use crate::symbol::{PackageNode, Scope, Symbol};
 use crate::tree::{Element, EnumValue, Message, Service, Tree};
 
-use super::{Check, Seen, article};
+use super::{Check, article};
 
 /// The longest package name and how many dots it may have. Source:
 /// `NameLimits::kPackageName` and `kPackageLimit` of protobuf.
@@ -45,24 +45,24 @@ impl<'a> Check<'a> {
     pub(super) fn message_names(&mut self, message: Message<'a>) {
         let decl = message.decl();
         let file: &'a FileDecl = self.decl;
-        let mut seen = Seen::new();
+        self.seen.clear();
         let mut twice = false;
         for field in &file.fields[decl.fields.range()] {
-            twice |= seen.insert(hash(file, field.name));
+            twice |= self.seen.insert(hash(file, field.name));
         }
         for field in &file.fields[decl.extensions.range()] {
-            twice |= seen.insert(hash(file, field.name));
+            twice |= self.seen.insert(hash(file, field.name));
         }
         for oneof in &file.oneofs[decl.oneofs.range()] {
-            twice |= seen.insert(hash(file, oneof.name));
+            twice |= self.seen.insert(hash(file, oneof.name));
         }
         for nested in &file.messages[decl.messages.range()] {
-            twice |= seen.insert(hash(file, nested.name));
+            twice |= self.seen.insert(hash(file, nested.name));
         }
         for item in &file.enums[decl.enums.range()] {
-            twice |= seen.insert(hash(file, item.name));
+            twice |= self.seen.insert(hash(file, item.name));
             for value in &file.values[item.values.range()] {
-                twice |= seen.insert(hash(file, value.name));
+                twice |= self.seen.insert(hash(file, value.name));
             }
         }
         if twice {
@@ -81,10 +81,10 @@ impl<'a> Check<'a> {
     }
 
     pub(super) fn method_names(&mut self, service: Service<'a>) {
-        let mut seen = Seen::new();
+        self.seen.clear();
         let mut twice = false;
         for method in &self.decl.methods[service.decl().methods.range()] {
-            twice |= seen.insert(hash(self.decl, method.name));
+            twice |= self.seen.insert(hash(self.decl, method.name));
         }
         if twice {
             let all = service.methods().map(Element::Method).collect();
