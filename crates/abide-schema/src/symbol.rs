@@ -178,14 +178,42 @@ impl<'a> Symbols<'a> {
     }
 }
 
+/// A set of files, in the smaller of two forms.
+pub(crate) enum FileSet {
+    /// Sorted.
+    Few(Vec<FileId>),
+    /// A bit for each file.
+    Many(Vec<u64>),
+}
+
+impl FileSet {
+    /// `files` of a tree that has `total`.
+    pub(crate) fn new(mut files: Vec<FileId>, total: usize) -> FileSet {
+        if files.len() <= total / 32 {
+            files.sort_unstable();
+            return FileSet::Few(files);
+        }
+        let mut bits = vec![0; total.div_ceil(64)];
+        for file in files {
+            bits[file.0 as usize / 64] |= 1 << (file.0 % 64);
+        }
+        FileSet::Many(bits)
+    }
+
+    fn contains(&self, file: FileId) -> bool {
+        match self {
+            FileSet::Few(files) => files.binary_search(&file).is_ok(),
+            FileSet::Many(bits) => bits[file.0 as usize / 64] >> (file.0 % 64) & 1 == 1,
+        }
+    }
+}
+
 /// The files a file may use names of: itself, what it imports, and what those
 /// import publicly.
 pub(crate) struct Visible {
-    /// Sorted.
-    pub(crate) files: Vec<FileId>,
+    pub(crate) files: FileSet,
     /// Those that `import option` adds: of them only extensions are visible.
-    /// Sorted.
-    pub(crate) option_files: Vec<FileId>,
+    pub(crate) option_files: FileSet,
     /// The packages of those files and their prefixes, as a bit set.
     pub(crate) packages: Vec<u64>,
 }
@@ -198,9 +226,8 @@ impl Visible {
                 .get(node.0 as usize / 64)
                 .is_some_and(|bits| bits >> (node.0 % 64) & 1 == 1),
             _ => symbol.file().is_some_and(|file| {
-                self.files.binary_search(&file).is_ok()
-                    || (matches!(symbol, Symbol::Extension(_))
-                        && self.option_files.binary_search(&file).is_ok())
+                self.files.contains(file)
+                    || (matches!(symbol, Symbol::Extension(_)) && self.option_files.contains(file))
             }),
         }
     }
