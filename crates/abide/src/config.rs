@@ -1,4 +1,5 @@
-//! `abide.toml`, with a place for every error.
+//! `abide.toml`, with a place for every error. `presets/README.md` shows every
+//! key.
 
 use std::collections::BTreeMap;
 

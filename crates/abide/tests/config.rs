@@ -88,3 +88,13 @@ fn later_and_narrower_severities_win() {
     );
     assert_eq!(of("import-not-found", "acme.user.v1"), (Some(Severity::Error), None));
 }
+
+#[test]
+fn the_reference_of_keys_is_an_abide_toml() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/presets/README.md");
+    let page = std::fs::read_to_string(page).expect("the file is readable");
+    let toml = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next());
+    let config = Config::parse(toml.expect("it has a block"), None);
+    let policy = config.unwrap_or_else(|it| panic!("{it:?}")).policy;
+    assert_eq!(policy.calendar.alpha_max_months, Some(12));
+}

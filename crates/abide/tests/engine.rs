@@ -24,7 +24,11 @@ fn one(text: &str) -> Tree {
 
 fn judge(tree: &Tree, config: &str, accepted: Option<&Accepted>) -> Report {
     let config = Config::parse(config, None).expect("it is well-formed");
-    check(tree, &config.policy, Options { as_of: date(2026, 1, 15), baseline: None, accepted })
+    check(
+        tree,
+        &config.policy,
+        Options { as_of: date(2026, 1, 15), baseline: None, accepted, partial: false },
+    )
 }
 
 fn rules(report: &Report) -> Vec<&'static str> {
@@ -147,4 +151,90 @@ fn work_in_progress_is_spared() {
     let option = "option (abide.annotations.v1.message_policy).work_in_progress = true;";
     assert_eq!(with(""), ["deprecation-without-replacement"]);
     assert_eq!(with(option), Vec::<&str>::new());
+}
+
+#[test]
+fn language_packages_name_the_major_of_their_api() {
+    let with = |option: &str, package: &str| {
+        let path = format!("{}/a.proto", package.replace('.', "/"));
+        let text = format!("package {package};\noption {option};\nmessage M {{}}");
+        rules(&judge(&tree(&[(path, text)]), "[rules]\nlanguage = \"off\"", None))
+    };
+    for (path, package) in [
+        // The major of a module is not the one of the API.
+        ("example.com/acme/v2/user", "acme.user.v1"),
+        ("example.com/acme/v2/user/v1;userv1", "acme.user.v1"),
+        ("cloud.example.com/go/user/apiv1/userpb;userpb", "acme.user.v1"),
+        ("example.com/go/config/core/v3;corev3", "acme.config.core.v3"),
+        ("example.com/acme/user", "acme.user.v1"),
+        // A word may end like a version.
+        ("example.com/acme/dev2;dev2", "acme.user.v1"),
+    ] {
+        let none: [&str; 0] = [];
+        assert_eq!(with(&format!("go_package = \"{path}\""), package), none, "{path}");
+    }
+    for (path, package) in [
+        ("example.com/acme/user/v2", "acme.user.v1"),
+        ("cloud.example.com/go/user/apiv2/userpb;userpb", "acme.user.v1"),
+        ("example.com/go/ads/v15/common;common", "acme.ads.v16.common"),
+        ("example.com/acme/user;userv2", "acme.user.v1"),
+    ] {
+        let found = with(&format!("go_package = \"{path}\""), package);
+        assert!(found.contains(&"go-package-major-mismatch"), "{path}: {found:?}");
+    }
+    assert_eq!(
+        with("java_package = \"com.acme.v1.user\"", "acme.user.v2"),
+        ["java-package-major-mismatch"]
+    );
+}
+
+#[test]
+fn every_change_of_a_frozen_package_is_found() {
+    const STATUS: &str = "package abide.annotations.v1;\n\
+        import \"google/protobuf/descriptor.proto\";\n\
+        extend google.protobuf.FileOptions { FilePolicy file_policy = 76350; }\n\
+        message FilePolicy { Status package_version_status = 1; }\n\
+        enum Status { NONE = 0; FROZEN = 1; ACTIVE = 2; }";
+    let tree_of = |files: &[(&str, &str)]| {
+        let status = ("abide/annotations/v1/s.proto".to_owned(), STATUS.to_owned());
+        let each = files.iter().map(|(name, body)| {
+            let head = "package acme.user.v1;\nimport \"abide/annotations/v1/s.proto\";\n\
+                option (abide.annotations.v1.file_policy).package_version_status =";
+            (format!("acme/user/v1/{name}.proto"), format!("{head} {body}"))
+        });
+        tree(&each.chain([status]).collect::<Vec<_>>())
+    };
+    let old =
+        tree_of(&[("a", "FROZEN; message A {} message B {}"), ("b", "FROZEN; enum E { NO = 0; }")]);
+    let with = |files: &[(&str, &str)]| -> Vec<String> {
+        let new = tree_of(files);
+        let policy = Config::parse("", None).expect("it is empty").policy;
+        let options = Options {
+            as_of: date(2026, 1, 15),
+            baseline: Some(&old),
+            accepted: None,
+            partial: false,
+        };
+        let report = check(&new, &policy, options);
+        let found = report.findings.into_iter().filter(|it| it.rule == "frozen-package-changed");
+        found.map(|it| it.message).collect()
+    };
+    let b = ("b", "FROZEN; enum E { NO = 0; }");
+    let none: [&str; 0] = [];
+    assert_eq!(with(&[("a", "ACTIVE;\nmessage B {} // Same.\nmessage A {}"), b]), none);
+    let of = |what: &str| [format!("{what} in the frozen package `acme.user.v1`")];
+    assert_eq!(with(&[("a", "FROZEN; message A {}"), b]), of("`acme.user.v1.B` is gone"));
+    assert_eq!(
+        with(&[("a", "FROZEN; message A {} message B { string s = 1; }"), b]),
+        of("`acme.user.v1.B` changed")
+    );
+    assert_eq!(
+        with(&[("a", "FROZEN; option go_package = \"x/y\"; message A {} message B {}"), b]),
+        of("`acme/user/v1/a.proto` changed its options")
+    );
+    assert_eq!(
+        with(&[("a", "FROZEN; message A {} message B {}"), b, ("c", "FROZEN;")]),
+        of("`acme/user/v1/c.proto` is new")
+    );
+    assert_eq!(with(&[b]), of("`acme/user/v1/a.proto` is gone"));
 }

@@ -38,7 +38,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         return;
     };
     let upper = zero.name().to_uppercase();
-    let neutral = NEUTRAL.iter().any(|word| upper.ends_with(word));
+    let neutral = NEUTRAL.iter().any(|word| upper.ends_with(word) || upper.starts_with(word));
     if neutral || is_deprecated(Element::EnumValue(zero)) || context.is_frozen(element.package()) {
         return;
     }
