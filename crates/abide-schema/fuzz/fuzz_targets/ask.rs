@@ -26,7 +26,7 @@ pub fn everything(tree: &Tree) {
         black_box((package.full_name(), package.is_judged(), package.version()));
     }
     for problem in tree.problems() {
-        assert!(!problem.message.is_empty() && !problem.message.contains('\n'), "{problem:?}");
+        assert!(!problem.message.is_empty(), "{problem:?}");
         check_place(tree, problem.place);
         for (place, phrase) in &problem.labels {
             assert!(!phrase.is_empty());
