@@ -97,7 +97,12 @@ impl<'t> Generator<'t> {
                 extensions.entry(extendee.id).or_default().push(field.id);
             }
         }
-        Generator { tree, numbers: Numbers(seed), types: types.map(|it| it.id).collect(), extensions }
+        Generator {
+            tree,
+            numbers: Numbers(seed),
+            types: types.map(|it| it.id).collect(),
+            extensions,
+        }
     }
 
     fn message(&mut self, ty: MessageId, depth: u32) -> Message {
@@ -203,7 +208,10 @@ impl<'t> Generator<'t> {
     }
 
     fn text(&mut self) -> String {
-        let characters = ['a', 'Z', '0', ' ', '"', '\'', '\\', '\n', '\t', '\u{1}', '\u{7f}', 'é', '😀', '#', '/', '\u{feff}'];
+        let characters = [
+            'a', 'Z', '0', ' ', '"', '\'', '\\', '\n', '\t', '\u{1}', '\u{7f}', 'é', '😀', '#',
+            '/', '\u{feff}',
+        ];
         (0..self.numbers.below(6)).map(|_| self.numbers.pick(&characters)).collect()
     }
 
@@ -299,9 +307,10 @@ fn canonical(tree: &Tree, message: &Message) -> Vec<u8> {
 /// Whether an Any in it holds what only few notations can say.
 fn holds(tree: &Tree, message: &Message, wanted: &dyn Fn(&Message) -> bool) -> bool {
     wanted(message)
-        || message.entries.iter().any(|entry| {
-            entry.value.as_message().is_some_and(|inner| holds(tree, inner, wanted))
-        })
+        || message
+            .entries
+            .iter()
+            .any(|entry| entry.value.as_message().is_some_and(|inner| holds(tree, inner, wanted)))
 }
 
 struct Compared {
