@@ -110,6 +110,9 @@ struct Member {
     message: Option<u32>,
 }
 
+/// The options of a field, its default and its JSON name.
+type FieldOptions = (RawOptions, Option<Box<[u8]>>, Option<Box<str>>);
+
 fn length<T>(items: &[T]) -> u32 {
     items.len() as u32
 }
@@ -681,11 +684,7 @@ impl<'a> Lower<'a> {
 
     /// Splits `default` and `json_name`, which are written like options but
     /// are none, from the options of a field.
-    fn field_options(
-        &mut self,
-        list: OptionList,
-        ty: TypeDecl,
-    ) -> (RawOptions, Option<Box<[u8]>>, Option<Box<str>>) {
+    fn field_options(&mut self, list: OptionList, ty: TypeDecl) -> FieldOptions {
         if list.options.start == list.options.end {
             return (RawOptions::None, None, None);
         }
