@@ -390,8 +390,9 @@ pub struct FieldDecl {
     pub proto3_optional: bool,
     /// For an extension, the type it extends.
     pub extendee: Option<Name>,
-    /// Its default in the notation of `FieldDescriptorProto.default_value`.
-    pub default: Option<Box<str>>,
+    /// Its default in the notation of `FieldDescriptorProto.default_value`; that
+    /// of a string need not be UTF-8.
+    pub default: Option<Box<[u8]>>,
     /// Its JSON name, where that is set and not derived.
     pub json_name: Option<Box<str>>,
     /// Its options, without `default` and `json_name`.

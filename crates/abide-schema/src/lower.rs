@@ -110,6 +110,9 @@ struct Member {
     message: Option<u32>,
 }
 
+/// The options of a field, its default and its JSON name.
+type FieldOptions = (RawOptions, Option<Box<[u8]>>, Option<Box<str>>);
+
 fn length<T>(items: &[T]) -> u32 {
     items.len() as u32
 }
@@ -681,11 +684,7 @@ impl<'a> Lower<'a> {
 
     /// Splits `default` and `json_name`, which are written like options but
     /// are none, from the options of a field.
-    fn field_options(
-        &mut self,
-        list: OptionList,
-        ty: TypeDecl,
-    ) -> (RawOptions, Option<Box<str>>, Option<Box<str>>) {
+    fn field_options(&mut self, list: OptionList, ty: TypeDecl) -> FieldOptions {
         if list.options.start == list.options.end {
             return (RawOptions::None, None, None);
         }
@@ -724,7 +723,7 @@ impl<'a> Lower<'a> {
 
     /// The default value in the notation of `default_value` in
     /// descriptor.proto. Source: `Parser::ParseDefaultAssignment`.
-    fn default(&mut self, option: &OptionNode, ty: TypeDecl) -> Option<Box<str>> {
+    fn default(&mut self, option: &OptionNode, ty: TypeDecl) -> Option<Box<[u8]>> {
         let value = self.ast.values[option.value as usize];
         match self.default_text(value.kind, value.span, ty) {
             Ok(text) => Some(text.into()),
@@ -740,15 +739,13 @@ impl<'a> Lower<'a> {
         kind: ValueKind,
         span: Span,
         ty: TypeDecl,
-    ) -> Result<String, String> {
+    ) -> Result<Vec<u8>, String> {
         let scalar = match ty {
             TypeDecl::Scalar(scalar) => scalar,
             // Not known before linking; an enum, if it is right.
             TypeDecl::Named(_) => {
                 return match kind {
-                    ValueKind::Ident { negative: false, word } => {
-                        Ok(word.str(self.text).to_owned())
-                    }
+                    ValueKind::Ident { negative: false, word } => Ok(word.of(self.text).to_owned()),
                     _ => Err("the default of an enum field is the name of a value".to_owned()),
                 };
             }
@@ -767,7 +764,7 @@ impl<'a> Lower<'a> {
                 _ => Err(format!("the default does not fit into `{}`", scalar.keyword())),
             }
         };
-        match (scalar, kind) {
+        let text = match (scalar, kind) {
             (
                 Scalar::Int32 | Scalar::Sint32 | Scalar::Sfixed32,
                 ValueKind::Int { negative, digits },
@@ -808,16 +805,16 @@ impl<'a> Lower<'a> {
                 }
             }
             // protoc takes any bytes here. They are kept as text all the same.
-            (Scalar::String, ValueKind::String) => match unescape_all(self.text, span) {
-                Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
-                Err(error) => Err(error.message),
-            },
+            (Scalar::String, ValueKind::String) => {
+                return unescape_all(self.text, span).map_err(|error| error.message);
+            }
             (Scalar::Bytes, ValueKind::String) => match unescape_all(self.text, span) {
                 Ok(bytes) => Ok(escape_bytes(&bytes)),
                 Err(error) => Err(error.message),
             },
             _ => Err(format!("the default does not fit the type `{}`", scalar.keyword())),
-        }
+        };
+        text.map(String::into_bytes)
     }
 }
 

@@ -245,7 +245,8 @@ impl<'a> Recorder<'a> {
 
     fn file(&mut self) {
         let ast = self.ast;
-        let span = if ast.span.is_empty() { Span::at(ast.end) } else { ast.span };
+        // Without a token the location begins at the end and ends at the start.
+        let span = if ast.span.is_empty() { Span::new(ast.end, 0) } else { ast.span };
         self.here(span);
         let mut scope = self.scope(None);
         for id in ast.children(None) {

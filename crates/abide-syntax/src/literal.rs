@@ -44,7 +44,7 @@ pub fn parse_float(token: &[u8]) -> Option<f64> {
 /// `\U` with eight. Octal escapes above 255 keep their low byte.
 ///
 /// # Errors
-/// An escape that is none of these, or a code point above 10FFFF. protoc's
+/// An escape that is none of these, or a code point above 1FFFFF. protoc's
 /// tokenizer reports the same.
 pub fn unescape(token: &[u8], out: &mut Vec<u8>) -> Result<(), LiteralError> {
     let end = token.len().saturating_sub(1).max(1);
@@ -130,19 +130,14 @@ fn hex(digits: &[u8], most: usize) -> (u32, usize) {
     (value, length)
 }
 
-/// A lone surrogate and what lies above 10FFFF have no UTF-8 form; protoc
-/// writes three or four bytes anyway, and so do we: the check for valid UTF-8
-/// comes later and has a better place.
+/// A lone surrogate has no UTF-8 form; protoc writes its three bytes anyway,
+/// and so do we: the check for valid UTF-8 comes later and has a better place.
+/// What lies above 10FFFF stays an escape, as in `AppendUTF8` of protobuf.
 fn push_code_point(value: u32, out: &mut Vec<u8>) -> Option<()> {
     match char::from_u32(value) {
         Some(character) => out.extend(character.encode_utf8(&mut [0; 4]).bytes()),
         None if value > 0x1f_ffff => return None,
-        None if value > 0x10_ffff => out.extend([
-            0xf0 | (value >> 18) as u8,
-            0x80 | (value >> 12 & 0x3f) as u8,
-            0x80 | (value >> 6 & 0x3f) as u8,
-            0x80 | (value & 0x3f) as u8,
-        ]),
+        None if value > 0x10_ffff => out.extend(format!("\\U{value:08x}").bytes()),
         None => out.extend([
             0xe0 | (value >> 12) as u8,
             0x80 | (value >> 6 & 0x3f) as u8,

@@ -134,7 +134,7 @@ fn unicode_escapes() {
     means(r#""\uD83Dx""#, b"\xed\xa0\xbdx");
     assert_eq!(string(r#""\u12""#), Err(r"\u12: `\u` needs 4 digits".into()));
     assert_eq!(string(r#""\U0001F60""#), Err(r"\U0001F60: `\U` needs 8 digits".into()));
-    means(r#""\U00110000""#, b"\xf4\x90\x80\x80");
+    means(r#""\U00110000""#, br"\U00110000");
     let above = r"\U00200000: no Unicode character above 1FFFFF";
     assert_eq!(string(r#""\U00200000""#), Err(above.into()));
 }

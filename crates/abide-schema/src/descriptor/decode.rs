@@ -553,7 +553,7 @@ impl<'b> Decoder<'b> {
             oneof,
             proto3_optional,
             extendee,
-            default: last_bytes(records, field::DEFAULT).map(|span| self.string(node, span)),
+            default: last_bytes(records, field::DEFAULT).map(|span| span.of(self.bytes).into()),
             json_name,
             options: self.options(node, records, field::OPTIONS),
         }

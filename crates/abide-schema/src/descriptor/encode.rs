@@ -267,12 +267,13 @@ impl<'t> Encoder<'t, '_> {
     fn extension_ranges(&mut self, it: Message<'t>) {
         let Slice { start, end } = it.decl().extension_ranges;
         let options = &self.tree.linked(self.file.id).ranges;
-        for index in start as usize..end as usize {
-            let decl = &self.file.decl().ranges[index];
+        for (decl, options) in
+            self.file.decl().ranges.iter().zip(options).take(end as usize).skip(start as usize)
+        {
             self.message(message::EXTENSION_RANGE, |this| {
                 this.writer.int(range::START, decl.start);
                 this.writer.int(range::END, decl.end);
-                this.options(range::OPTIONS, decl.options, options[index].as_deref());
+                this.options(range::OPTIONS, decl.options, options.as_deref());
             });
         }
     }

@@ -85,7 +85,9 @@ impl<'t> Paths<'t> {
         let open = fields().position(|field| field.features().delimited).unwrap_or(entries.len());
         OptionPath {
             numbers: fields().map(|field| field.number() as u32).collect(),
-            repeated: fields().last().is_some_and(|it| it.cardinality() != Cardinality::Singular),
+            repeated: fields()
+                .next_back()
+                .is_some_and(|it| it.cardinality() != Cardinality::Singular),
             source_only: fields().take(open + 1).position(is_source_only),
         }
     }

@@ -222,9 +222,10 @@ impl<'a> Check<'a> {
                 }
                 Type::Enum(id) => {
                     let ty = self.tree.enumeration(id);
-                    if ty.values().any(|known| known.name() == value) {
+                    if ty.values().any(|known| known.name().as_bytes() == value) {
                         return;
                     }
+                    let value = String::from_utf8_lossy(value);
                     (format!("the enum `{}` has no value `{value}`", ty.full_name()), None)
                 }
                 Type::Scalar(_) | Type::Unresolved => return,
