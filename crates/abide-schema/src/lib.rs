@@ -35,9 +35,7 @@ pub use decl::{
     MessageKind, MethodDecl, Name, Node, OneofDecl, Origin, PackageDecl, Parent, Part, RangeDecl,
     RawOptions, ReservedNameDecl, Scalar, ServiceDecl, SourceFile, Strings, SyntaxDecl, TypeDecl,
 };
-pub use descriptor::{
-    descriptor_set_from_json, descriptor_set_from_text, encode_file, encode_set,
-};
+pub use descriptor::{descriptor_set_from_json, descriptor_set_from_text, encode_file, encode_set};
 pub use edition::Edition;
 pub use features::{DefaultVisibility, Features, Openness};
 pub use graph::{Counts, Dependency, Depth, Graph, Level, Reach, Step, Use};

@@ -9,7 +9,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::aggregate::{Names, nearest};
 use super::names::{JsonNames, TreeNames};
-use super::{DecodeError, Entry, Lookup, MAX_NESTING, Message, Value, is_set, keeps_unknown_values};
+use super::{
+    DecodeError, Entry, Lookup, MAX_NESTING, Message, Value, is_set, keeps_unknown_values,
+};
 use crate::decl::Scalar;
 use crate::ids::{FieldId, MessageId};
 use crate::tree::{self, Cardinality, Tree, Type};
@@ -211,7 +213,8 @@ impl<'t> Reader<'t> {
         node: &Node<'_>,
         depth: u32,
     ) -> Read<()> {
-        let mut push = |value, span| message.entries.push(Entry { field: field.id, value, key, span });
+        let mut push =
+            |value, span| message.entries.push(Entry { field: field.id, value, key, span });
         match field.cardinality() {
             Cardinality::Singular => {
                 if let Some(value) = self.value(field, node, depth)?
@@ -357,8 +360,9 @@ impl<'t> Reader<'t> {
             },
             Kind::Number(text) => {
                 let number = integer(text).and_then(|number| i32::try_from(number).ok());
-                let known =
-                    |number: &i32| keeps_unknown_values(field) || self.lookup.has_number(item, *number);
+                let known = |number: &i32| {
+                    keeps_unknown_values(field) || self.lookup.has_number(item, *number)
+                };
                 match number.filter(known) {
                     Some(number) => number,
                     None => {
@@ -560,7 +564,8 @@ fn integer(text: &str) -> Option<i128> {
     if significant.len() > 20 {
         return None;
     }
-    let scale = u32::try_from(scale).ok().filter(|&scale| scale <= 20 - significant.len() as u32)?;
+    let scale =
+        u32::try_from(scale).ok().filter(|&scale| scale <= 20 - significant.len() as u32)?;
     let magnitude = significant.parse::<i128>().ok()? * 10_i128.pow(scale);
     Some(if negative { -magnitude } else { magnitude })
 }
@@ -568,13 +573,9 @@ fn integer(text: &str) -> Option<i128> {
 /// An integer as the value of a field, where it fits.
 fn fit(scalar: Scalar, number: i128) -> Option<Value> {
     match scalar {
-        Scalar::Int32 | Scalar::Sint32 | Scalar::Sfixed32 => {
-            number.try_into().ok().map(Value::I32)
-        }
+        Scalar::Int32 | Scalar::Sint32 | Scalar::Sfixed32 => number.try_into().ok().map(Value::I32),
         Scalar::Uint32 | Scalar::Fixed32 => number.try_into().ok().map(Value::U32),
-        Scalar::Int64 | Scalar::Sint64 | Scalar::Sfixed64 => {
-            number.try_into().ok().map(Value::I64)
-        }
+        Scalar::Int64 | Scalar::Sint64 | Scalar::Sfixed64 => number.try_into().ok().map(Value::I64),
         Scalar::Uint64 | Scalar::Fixed64 => number.try_into().ok().map(Value::U64),
         Scalar::Double | Scalar::Float | Scalar::Bool | Scalar::String | Scalar::Bytes => None,
     }

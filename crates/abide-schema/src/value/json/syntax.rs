@@ -169,8 +169,10 @@ impl<'t> Parser<'t> {
 
     fn number(&mut self) -> Result<&'t str, DecodeError> {
         let start = self.at;
-        while matches!(self.byte(), Some(b'+' | b'-' | b'.' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z'))
-        {
+        while matches!(
+            self.byte(),
+            Some(b'+' | b'-' | b'.' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z')
+        ) {
             self.at += 1;
         }
         let number = self.since(start);

@@ -33,7 +33,9 @@ impl WellKnown {
             "Timestamp" => (WellKnown::Timestamp, has(1, Scalar::Int64) && has(2, Scalar::Int32)),
             "Duration" => (WellKnown::Duration, has(1, Scalar::Int64) && has(2, Scalar::Int32)),
             "FieldMask" => (WellKnown::FieldMask, has(1, Scalar::String)),
-            "Struct" => (WellKnown::Struct, message.field_numbered(1).is_some_and(|it| it.is_map())),
+            "Struct" => {
+                (WellKnown::Struct, message.field_numbered(1).is_some_and(|it| it.is_map()))
+            }
             "Value" => (WellKnown::Value, (1..=6).all(|it| message.field_numbered(it).is_some())),
             "ListValue" => (WellKnown::ListValue, message.field_numbered(1).is_some()),
             "DoubleValue" | "FloatValue" | "Int64Value" | "UInt64Value" | "Int32Value"
@@ -56,7 +58,8 @@ const MAX_DURATION: i64 = 315_576_000_000;
 fn day_of(year: i64, month: i64, day: i64) -> i64 {
     // Years that begin in March end with the leap day.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let days_of_years = year * 365 + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
+    let days_of_years =
+        year * 365 + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
     days_of_years + (153 * month + 2) / 5 + day - 1 - 719_468
 }
 
@@ -169,8 +172,8 @@ pub(super) fn parse_duration(text: &str) -> Option<(i64, i32)> {
 /// The text of a duration.
 pub(super) fn write_duration(seconds: i64, nanos: i32) -> Option<String> {
     let agree = seconds == 0 || nanos == 0 || (seconds < 0) == (nanos < 0);
-    let in_range = seconds.unsigned_abs() <= MAX_DURATION as u64
-        && nanos.unsigned_abs() < 1_000_000_000;
+    let in_range =
+        seconds.unsigned_abs() <= MAX_DURATION as u64 && nanos.unsigned_abs() < 1_000_000_000;
     if !agree || !in_range {
         return None;
     }
@@ -319,7 +322,9 @@ mod tests {
 
     #[test]
     fn base64_has_two_alphabets() {
-        for (text, bytes) in [("", &b""[..]), ("AA==", b"\0"), ("+/8=", b"\xfb\xff"), ("Zm9v", b"foo")] {
+        for (text, bytes) in
+            [("", &b""[..]), ("AA==", b"\0"), ("+/8=", b"\xfb\xff"), ("Zm9v", b"foo")]
+        {
             assert_eq!(parse_base64(text).as_deref(), Some(bytes));
             let mut written = String::new();
             write_base64(bytes, &mut written);
