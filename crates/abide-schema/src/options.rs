@@ -324,7 +324,12 @@ impl<'t> Interpreter<'t> {
             RawOptions::Wire(span) => {
                 let bytes = span.of(self.decl.strings.text());
                 match Message::decode(self.reader.tree, ty, bytes) {
-                    Ok(options) => Some(Box::new(options.normalized(self.reader.tree))),
+                    Ok(options) => {
+                        let options = options.normalized(self.reader.tree);
+                        self.reader.names.used(ty.file);
+                        self.extensions_used(&options);
+                        Some(Box::new(options))
+                    }
                     Err(error) => {
                         self.found.problems.push(Problem {
                             kind: ProblemKind::DescriptorInvalid,
@@ -337,6 +342,18 @@ impl<'t> Interpreter<'t> {
                         None
                     }
                 }
+            }
+        }
+    }
+
+    /// Notes the files of the extensions that a serialised value sets.
+    fn extensions_used(&mut self, message: &Message) {
+        for entry in &message.entries {
+            if self.reader.tree.field(entry.field).is_extension() {
+                self.reader.names.used(entry.field.file);
+            }
+            if let Value::Message(inner) = &entry.value {
+                self.extensions_used(inner);
             }
         }
     }

@@ -38,7 +38,9 @@ pub(crate) fn parse(text: &[u8]) -> Result<TextNode, DecodeError> {
     blank_what_is_text_only(&mut whole);
     let (ast, errors) = abide_syntax::parse(&whole);
     if let Some(SyntaxError { span, message, .. }) = errors.into_iter().next() {
-        return fail(span, message);
+        // What is missing at the end is missed behind it.
+        let end = (HEAD.len() + text.len()) as u32;
+        return fail(Span::at(span.start.min(end)), message);
     }
     // The option must end where the text does, and nowhere before.
     match (ast.options.as_slice(), ast.decls.as_slice()) {
