@@ -154,8 +154,8 @@ fn resolve_imports(
         });
         let targets: Vec<Option<FileId>> = targets.collect();
         for (import, target) in file.imports.iter().zip(&targets) {
-            // protoc lets a weak import be absent.
-            if target.is_none() && import.kind != ImportKind::Weak {
+            // protoc refuses a weak import of nothing as well.
+            if target.is_none() {
                 let place =
                     Place { file: FileId(index as u32), span: file.span(import.node, Part::Name) };
                 let near = near_path(&import.path, by_path.keys().copied());
@@ -661,6 +661,13 @@ impl Resolver<'_> {
         };
         let extendee = field.extendee.and_then(|name| {
             let extendee_place = place(Part::Extendee);
+            if let Some(noun) = self.hidden_by_member(field.parent, decl.str(name)) {
+                let name = decl.str(name);
+                let message = format!("`{name}` is a {noun} of the message around, not a message");
+                let help = Some(format!("write it with its package, as in `.{name}`"));
+                self.problem(ProblemKind::NameMisused, extendee_place, message, help);
+                return None;
+            }
             match self.resolve(field.parent, name, extendee_place, Wanted::Any) {
                 Some(Symbol::Message(id)) => Some(id),
                 Some(Symbol::Enum(_)) => {
@@ -680,6 +687,27 @@ impl Resolver<'_> {
         }
     }
 
+    /// What protoc finds for a simple name of an extended type before any type:
+    /// a field or oneof of a message around the extension.
+    fn hidden_by_member(&self, mut parent: Parent, name: &str) -> Option<&'static str> {
+        let (decl, file) = (self.decl, self.file);
+        while let Parent::Message(index) = parent {
+            let message = &decl.messages[index as usize];
+            let scope = Scope::Message(MessageId { file, index });
+            if self.linker.symbols.all(scope, name).next().is_some() {
+                return None;
+            }
+            if decl.fields[message.fields.range()].iter().any(|it| decl.str(it.name) == name) {
+                return Some("field");
+            }
+            if decl.oneofs[message.oneofs.range()].iter().any(|it| decl.str(it.name) == name) {
+                return Some("oneof");
+            }
+            parent = message.parent;
+        }
+        None
+    }
+
     fn method(&mut self, index: u32) -> MethodLink {
         let method = &self.decl.methods[index as usize];
         let service = method.service as usize;
@@ -689,7 +717,8 @@ impl Resolver<'_> {
             // protoc looks for the name in the service first, where only
             // methods are.
             let methods = &self.decl.methods[self.decl.services[service].methods.range()];
-            if methods.iter().any(|other| self.decl.str(other.name) == text) {
+            let strings = &self.decl.strings;
+            if methods.iter().any(|other| strings.bytes(other.name) == text.as_bytes()) {
                 let message = format!("`{text}` is a method of the same service, not a message");
                 let help = Some(format!("write it with its package, as in `.{text}`"));
                 self.problem(ProblemKind::MethodInvalid, place, message, help);

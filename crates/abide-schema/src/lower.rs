@@ -588,8 +588,11 @@ impl<'a> Lower<'a> {
             for range in &ast.ranges[ranges.range()] {
                 let first = self.integer(range.start);
                 let end = match range.end {
-                    RangeEnd::Single => first.saturating_add(after),
-                    RangeEnd::Number(span) => self.integer(span).saturating_add(after),
+                    RangeEnd::Single => self.range_end(first, range.start, after),
+                    RangeEnd::Number(span) => {
+                        let last = self.integer(span);
+                        self.range_end(last, span, after)
+                    }
                     RangeEnd::Max(_) => max,
                 };
                 self.decl.ranges.push(RangeDecl {
@@ -602,6 +605,17 @@ impl<'a> Lower<'a> {
             }
         }
         Slice { start, end: length(&self.decl.ranges) }
+    }
+
+    fn range_end(&mut self, last: i32, span: Span, after: i32) -> i32 {
+        last.checked_add(after).unwrap_or_else(|| {
+            // A number that does not fit at all has a problem already.
+            if self.decl.problems.last().is_none_or(|known| known.span != span) {
+                let message = "no number lies behind the end of the range";
+                self.problem(ProblemKind::RangeInvalid, span, message);
+            }
+            i32::MAX
+        })
     }
 
     fn reserved_names(&mut self, ids: &[DeclId]) -> Slice {

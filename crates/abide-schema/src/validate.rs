@@ -89,28 +89,57 @@ impl<'a> Check<'a> {
         self.editions();
         self.imports();
         self.package();
-        for message in self.file.all_messages() {
-            self.message_names(message);
-            self.message_numbers(message);
-            self.json_names(message);
+        let mut limited = lifetimes::Limited::default();
+        if let Some(options) = self.file.options() {
+            self.lifetimes(None, options, &mut limited);
         }
-        for field in self.file.all_fields() {
-            self.field(field);
+        // What belongs together is looked at together: it is in the cache.
+        for message in self.file.all_messages() {
+            self.message(message, &mut limited);
+        }
+        for field in self.file.extensions() {
+            self.field(field, &mut limited);
         }
         for item in self.file.all_enums() {
             self.enumeration(item);
+            self.options_of(Element::Enum(item), &mut limited);
+            for value in item.values() {
+                self.options_of(Element::EnumValue(value), &mut limited);
+            }
         }
         for service in self.file.services() {
             self.method_names(service);
             self.methods(service);
+            self.options_of(Element::Service(service), &mut limited);
+            for method in service.methods() {
+                self.options_of(Element::Method(method), &mut limited);
+            }
         }
-        self.lifetimes();
         self.style();
         let is_error = |problem: &Problem| problem.kind.is_error();
         if !broken && !self.problems.iter().any(is_error) {
             self.unused_imports();
         }
         Checked { problems: self.problems, extensions: self.extensions }
+    }
+
+    fn message(&mut self, message: Message<'a>, limited: &mut lifetimes::Limited) {
+        self.message_names(message);
+        self.message_numbers(message);
+        self.json_names(message);
+        self.message_set(message);
+        let element = Element::Message(message);
+        self.options_of(element, limited);
+        let ranges = &self.linked.ranges[message.decl().extension_ranges.range()];
+        for options in ranges.iter().flatten() {
+            self.lifetimes(Some(element), options, limited);
+        }
+        for oneof in message.oneofs() {
+            self.options_of(Element::Oneof(oneof), limited);
+        }
+        for field in message.fields().chain(message.extensions()) {
+            self.field(field, limited);
+        }
     }
 
     /// Adds a problem of an element; labels and help can be set on it.
@@ -185,10 +214,6 @@ impl<'a> Check<'a> {
         self.decl.span(node, part)
     }
 
-    fn message_at(&self, index: u32) -> Message<'a> {
-        self.tree.message(MessageId { file: self.file.id, index })
-    }
-
     /// Where the name of an element stands; what is synthesised stands where
     /// the field does that it was made for.
     fn name_span(&self, element: Element<'a>) -> Span {
@@ -213,35 +238,56 @@ fn article(word: &str) -> &'static str {
     if word.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" }
 }
 
-/// Tells names apart by their hashes most of the time: whether any comes twice
-/// is then known without sorting them.
+/// Tells names apart by their hashes: whether any comes twice is then known
+/// without sorting them.
 struct Seen {
-    /// In which round a hash was last seen there.
-    slots: Vec<u32>,
+    /// In which round a hash was seen, and the hash.
+    slots: Vec<(u32, u32)>,
     round: u32,
+    /// How many hashes this round has.
+    count: u32,
 }
 
 impl Seen {
+    const BITS: u32 = 11;
+
     fn new() -> Seen {
-        Seen { slots: vec![0; 8192], round: 0 }
+        Seen { slots: vec![(0, 0); 1 << Seen::BITS], round: 0, count: 0 }
     }
 
     /// Forgets everything.
     fn clear(&mut self) {
+        self.count = 0;
         self.round = match self.round.checked_add(1) {
             Some(round) => round,
             None => {
-                self.slots.fill(0);
+                self.slots.fill((0, 0));
                 1
             }
         };
     }
 
-    /// Whether this hash may have been seen before.
+    /// Whether this hash may have been seen before. With too many for the
+    /// table it is always so.
     fn insert(&mut self, hash: u64) -> bool {
         // The upper bits of a multiplicative hash are the better ones.
-        let slot = &mut self.slots[(hash >> 51) as usize];
-        std::mem::replace(slot, self.round) == self.round
+        let mut at = (hash >> (64 - Seen::BITS)) as usize;
+        let hash = (hash >> 16) as u32;
+        self.count += 1;
+        if self.count > 1 << (Seen::BITS - 1) {
+            return true;
+        }
+        loop {
+            let slot = &mut self.slots[at];
+            if slot.0 != self.round {
+                *slot = (self.round, hash);
+                return false;
+            }
+            if slot.1 == hash {
+                return true;
+            }
+            at = (at + 1) % (1 << Seen::BITS);
+        }
     }
 }
 

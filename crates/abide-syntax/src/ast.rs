@@ -438,6 +438,8 @@ pub fn dotted_name(text: &[u8], span: Span) -> std::borrow::Cow<'_, str> {
         if token.kind == TokenKind::End || token.span.start >= span.end {
             return name.into();
         }
-        name.push_str(token.span.str(text));
+        if token.kind != TokenKind::NestedComment {
+            name.push_str(token.span.str(text));
+        }
     }
 }

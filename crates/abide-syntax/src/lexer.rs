@@ -27,6 +27,9 @@ pub enum TokenKind {
     UnterminatedString,
     /// `/*` without `*/`; reaches to the end of the file.
     UnterminatedComment,
+    /// `/*` inside of a block comment, which protoc refuses; reaches to the
+    /// end of that comment.
+    NestedComment,
     /// A run of bytes that no token may hold.
     Garbage,
     /// The end of the text.
@@ -88,9 +91,9 @@ impl<'t> Lexer<'t> {
         self.text.get(at).map_or(0, |&b| CLASS[b as usize])
     }
 
-    /// Passes white space and comments; `Err` holds the start of a block
-    /// comment that does not end.
-    fn skip_trivia(&mut self) -> Result<(), usize> {
+    /// Passes white space and comments. `Err` says what is wrong with a block
+    /// comment and where that begins.
+    fn skip_trivia(&mut self) -> Result<(), (TokenKind, usize)> {
         loop {
             while self.class(self.at) == SPACE {
                 self.at += 1;
@@ -105,11 +108,18 @@ impl<'t> Lexer<'t> {
                         .map_or(self.text.len(), |length| self.at + 2 + length);
                 }
                 b'*' => match memchr::memmem::find(rest, b"*/") {
-                    Some(length) => self.at += length + 4,
+                    Some(length) => {
+                        let start = self.at + 2;
+                        self.at += length + 4;
+                        // The `*` of the end may be that of a second beginning.
+                        if let Some(inner) = memchr::memmem::find(&rest[..=length], b"/*") {
+                            return Err((TokenKind::NestedComment, start + inner));
+                        }
+                    }
                     None => {
                         let start = self.at;
                         self.at = self.text.len();
-                        return Err(start);
+                        return Err((TokenKind::UnterminatedComment, start));
                     }
                 },
                 _ => return Ok(()),
@@ -120,8 +130,8 @@ impl<'t> Lexer<'t> {
     /// The next token; at the end of the text [`TokenKind::End`], again and
     /// again.
     pub fn next_token(&mut self) -> Token {
-        if let Err(start) = self.skip_trivia() {
-            return self.token(TokenKind::UnterminatedComment, start);
+        if let Err((kind, start)) = self.skip_trivia() {
+            return self.token(kind, start);
         }
         let start = self.at;
         if start >= self.text.len() {

@@ -232,6 +232,15 @@ impl<'t> Parser<'t> {
                     self.token.kind = TokenKind::String;
                     self.error(span, "the string has no closing quote on this line");
                 }
+                TokenKind::NestedComment => {
+                    let inner = Span::new(token.span.start, token.span.start + 2);
+                    self.error(inner, "a block comment begins inside another one");
+                    if self.stopped() {
+                        self.token.kind = TokenKind::End;
+                        return;
+                    }
+                    continue;
+                }
                 TokenKind::UnterminatedComment => {
                     let opening = Span::new(span.start, span.start + 2);
                     self.token = Token { kind: TokenKind::End, span: Span::at(span.end) };
@@ -546,15 +555,18 @@ impl<'t> Parser<'t> {
         }
     }
 
+    fn check_nesting(&mut self) -> Parsed<()> {
+        if self.nesting < MAX_MESSAGE_NESTING {
+            return Ok(());
+        }
+        let message = format!("messages nest deeper than {MAX_MESSAGE_NESTING} levels");
+        self.error(self.token.span, message);
+        Err(Failed)
+    }
+
     /// The block of a message or group, which may nest only so deep.
     fn message_block(&mut self) -> Parsed<Span> {
-        if self.nesting >= MAX_MESSAGE_NESTING {
-            self.error(
-                self.token.span,
-                format!("messages nest deeper than {MAX_MESSAGE_NESTING} levels"),
-            );
-            return Err(Failed);
-        }
+        self.check_nesting()?;
         self.nesting += 1;
         let block = self.block(Scope::Message);
         self.nesting -= 1;
@@ -732,6 +744,8 @@ impl<'t> Parser<'t> {
     }
 
     fn map_field(&mut self, label: Option<(Label, Span)>) -> Parsed<DeclKind> {
+        // Its entry is a message as well.
+        self.check_nesting()?;
         let start = self.take();
         self.expect_symbol(b'<')?;
         let key = self.type_name()?;

@@ -9,6 +9,7 @@ use crate::problem::{Problem, ProblemKind};
 use crate::tree::{Element, Field, Message, Presence, Tree, Type, default_json_name};
 use crate::value;
 
+use super::imports::is_lite;
 use super::names::Worlds;
 use super::numbers::{is_message_set, number_in};
 use super::{Check, Extension};
@@ -69,6 +70,12 @@ impl<'a> Check<'a> {
             let text = format!("proto3 cannot extend `{}`", extendee.full_name());
             self.report(ProblemKind::ExtensionInvalid, element, span, text).help =
                 Some("proto3 extends the messages of options only".to_owned());
+        }
+        if is_lite(self.file) && !is_lite(extendee.file()) {
+            let span = self.span(decl.node, Part::Extendee);
+            let text = format!("a lite file extends `{}`, which is not lite", extendee.full_name());
+            self.report(ProblemKind::ExtensionInvalid, element, span, text).help =
+                Some("declare the extension in a file that is not lite".to_owned());
         }
         if is_message_set(extendee) {
             let optional_message = decl.label != Some(Label::Repeated)

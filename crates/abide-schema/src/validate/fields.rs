@@ -2,7 +2,7 @@
 
 use abide_syntax::{DeclKind, Label, Span};
 
-use crate::decl::{FieldDecl, MessageKind, Parent, Part, RawOptions, Scalar, TypeDecl};
+use crate::decl::{FieldDecl, MessageKind, Parent, Part, Scalar, TypeDecl};
 use crate::edition::Edition;
 use crate::features::{DefaultVisibility, Openness};
 use crate::ids::FileId;
@@ -10,6 +10,7 @@ use crate::problem::ProblemKind;
 use crate::tree::{Element, Enum, Field, Message, Presence, Type};
 
 use super::Check;
+use super::lifetimes::Limited;
 use super::numbers::is_message_set;
 
 /// Numbers of values in the enums of `FeatureSet`.
@@ -18,15 +19,25 @@ const LEGACY_REQUIRED: i64 = 3;
 const PACKED: i64 = 1;
 
 impl<'a> Check<'a> {
-    pub(super) fn field(&mut self, field: Field<'a>) {
-        let decl = field.decl();
+    pub(super) fn field(&mut self, field: Field<'a>, limited: &mut Limited) {
+        let decl: &'a FieldDecl = &self.decl.fields[field.id.index as usize];
+        let link = &self.linked.fields[field.id.index as usize];
+        let plain = matches!(link.ty, Type::Scalar(_))
+            && decl.extendee.is_none()
+            && decl.default.is_none()
+            && decl.json_name.is_none()
+            && link.options.is_none();
+        if plain {
+            return;
+        }
+        self.options_of(Element::Field(field), limited);
         let entry = match decl.parent {
             Parent::Message(index) if decl.extendee.is_none() => {
                 self.decl.messages[index as usize].kind == MessageKind::MapEntry
             }
             _ => false,
         };
-        match field.ty() {
+        match link.ty {
             Type::Message(id) => {
                 self.visible(Element::Field(field), Element::Message(self.tree.message(id)));
                 let target = self.tree.linked(id.file).decl.messages[id.index as usize].kind;
@@ -43,19 +54,11 @@ impl<'a> Check<'a> {
         }
         if field.is_extension() {
             self.extension(field);
-        } else if let Parent::Message(index) = decl.parent
-            && self.decl.messages[index as usize].options != RawOptions::None
-            && is_message_set(self.message_at(index))
-        {
-            let span = self.span(decl.node, Part::Name);
-            let text = format!("the message set holds a field `{}`", field.name());
-            self.report(ProblemKind::FieldInvalid, Element::Field(field), span, text).help =
-                Some("message sets have extensions only".to_owned());
         }
         if decl.default.is_some() {
             self.default_value(field);
         }
-        if decl.options != RawOptions::None && !entry {
+        if link.options.is_some() && !entry {
             self.field_options(field);
             if self.decl.edition.is_edition() {
                 self.field_features(field);
@@ -65,6 +68,20 @@ impl<'a> Check<'a> {
             let span = self.option_span(field, "json_name");
             let text = "the JSON name holds a null character";
             self.report(ProblemKind::JsonName, Element::Field(field), span, text);
+        }
+    }
+
+    /// Source: the checks of `message_set_wire_format` in
+    /// `DescriptorBuilder::ValidateOptions`.
+    pub(super) fn message_set(&mut self, message: Message<'a>) {
+        if !is_message_set(message) {
+            return;
+        }
+        for field in message.fields() {
+            let span = self.span(field.decl().node, Part::Name);
+            let text = format!("the message set holds a field `{}`", field.name());
+            self.report(ProblemKind::FieldInvalid, Element::Field(field), span, text).help =
+                Some("message sets have extensions only".to_owned());
         }
     }
 

@@ -17,30 +17,23 @@ const EDITIONS: [(i64, &str); 5] =
     [(998, "proto2"), (999, "proto3"), (1000, "2023"), (1001, "2024"), (1002, "2026")];
 
 /// Which fields have a life of their own, or an enum whose values have one.
-type Limited = FxHashMap<FieldId, bool>;
+pub(super) type Limited = FxHashMap<FieldId, bool>;
 
 impl<'a> Check<'a> {
-    pub(super) fn lifetimes(&mut self) {
-        let mut limited = Limited::default();
-        if let Some(options) = self.file.options() {
-            self.lives(None, options, &mut limited);
-        }
-        for element in self.file.elements() {
-            if let Some(options) = element.options() {
-                self.lives(Some(element), options, &mut limited);
-            }
-            if let Element::Message(message) = element {
-                for at in message.decl().extension_ranges.range() {
-                    if let Some(options) = self.linked.ranges[at].as_deref() {
-                        self.lives(Some(element), options, &mut limited);
-                    }
-                }
-            }
+    pub(super) fn options_of(&mut self, element: Element<'a>, limited: &mut Limited) {
+        if let Some(options) = element.options() {
+            self.lifetimes(Some(element), options, limited);
         }
     }
 
-    /// Looks at every option of an element, nested ones included.
-    fn lives(&mut self, element: Option<Element<'a>>, options: &'a Message, limited: &mut Limited) {
+    /// Looks at every option of an element or, for `None`, of the file; nested
+    /// ones included.
+    pub(super) fn lifetimes(
+        &mut self,
+        element: Option<Element<'a>>,
+        options: &'a Message,
+        limited: &mut Limited,
+    ) {
         if self.decl.edition.is_edition() {
             self.known_values(element, options);
         }
