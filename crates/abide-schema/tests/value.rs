@@ -1,6 +1,12 @@
 //! Values of generated messages, in every notation, as an independent
 //! implementation reads and writes them.
 
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "the fixtures are files, and what fails here fails the test"
+)]
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;

@@ -233,12 +233,8 @@ impl<'t> Parser<'t> {
                     self.error(span, "the string has no closing quote on this line");
                 }
                 TokenKind::NestedComment => {
-                    let inner = Span::new(token.span.start, token.span.start + 2);
+                    let inner = Span::new(span.start, span.start + 2);
                     self.error(inner, "a block comment begins inside another one");
-                    if self.stopped() {
-                        self.token.kind = TokenKind::End;
-                        return;
-                    }
                     continue;
                 }
                 TokenKind::UnterminatedComment => {
