@@ -219,7 +219,7 @@ const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 pub(super) fn parse_base64(text: &str) -> Option<Vec<u8>> {
     let unpadded = text.trim_end_matches('=');
     let padding = text.len() - unpadded.len();
-    if unpadded.len() % 4 == 1 || padding > 0 && (padding > 2 || text.len() % 4 != 0) {
+    if unpadded.len() % 4 == 1 || padding > 0 && (padding > 2 || !text.len().is_multiple_of(4)) {
         return None;
     }
     let mut bytes = Vec::with_capacity(unpadded.len() / 4 * 3 + 2);
