@@ -1,6 +1,9 @@
 //! Values of generated messages, in every notation, as an independent
 //! implementation reads and writes them.
 
+#![allow(clippy::disallowed_methods, reason = "the test reads its fixtures")]
+#![allow(clippy::unwrap_used, reason = "helpers are tests too")]
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -198,7 +201,7 @@ impl<'t> Generator<'t> {
         let bits = self.numbers.next();
         let shift = self.numbers.below(64);
         Some(match scalar {
-            Scalar::Bool => Value::Bool(bits % 2 == 0),
+            Scalar::Bool => Value::Bool(bits.is_multiple_of(2)),
             Scalar::Int32 | Scalar::Sint32 | Scalar::Sfixed32 => {
                 Value::I32((bits as i64 >> shift) as i32)
             }
