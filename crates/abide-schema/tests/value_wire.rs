@@ -76,6 +76,22 @@ fn what_the_type_does_not_declare_is_kept_at_the_end() {
 }
 
 #[test]
+fn an_entry_of_a_map_is_unknown_with_its_value() {
+    let text = b"syntax = 'proto2'; package c; enum E { A = 1; }
+        message M { map<int32, E> m = 1; }";
+    let tree = Tree::link(vec![Arc::new(FileDecl::parse(SourceFile {
+        path: "c.proto".into(),
+        display: "c.proto".into(),
+        root: 0,
+        imported: false,
+        text: text.as_slice().into(),
+    }))]);
+    let bytes = b"\x0a\x04\x08\x07\x10\x63\x0a\x04\x08\x08\x10\x01";
+    let value = Message::decode(&tree, message(&tree, "c.M"), bytes).expect("it is valid");
+    assert_eq!((value.entries.len(), value.unknown.as_slice()), (1, &bytes[..6]));
+}
+
+#[test]
 fn malformed_bytes_are_refused_with_their_place() {
     let tree = tree();
     let refused = |name: &str, bytes: &[u8]| {

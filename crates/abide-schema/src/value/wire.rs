@@ -242,7 +242,13 @@ impl<'t> Decoder<'t, '_> {
                 Value::Message(Box::new(self.message(id, span, depth + 1)?))
             }
             (Type::Message(id), Payload::Bytes(span)) if !field.features().delimited => {
-                Value::Message(Box::new(self.message(id, span, depth + 1)?))
+                let inner = self.message(id, span, depth + 1)?;
+                // An entry of a map goes with its value: where a closed enum
+                // does not declare that, all of it is unknown.
+                if field.is_map() && holds_undeclared_value(self.tree, &inner) {
+                    return Ok(false);
+                }
+                Value::Message(Box::new(inner))
             }
             (Type::Message(_) | Type::Unresolved, _) => return Ok(false),
             (Type::Scalar(Scalar::Bytes), Payload::Bytes(span)) => {
@@ -351,6 +357,23 @@ impl<'t> Decoder<'t, '_> {
         message.entries.push(Entry::new(field.id, value));
         Ok(true)
     }
+}
+
+/// Whether the value of an entry of a map is one that its closed enum does not
+/// declare.
+fn holds_undeclared_value(tree: &Tree, entry: &Message) -> bool {
+    const VALUE: u32 = 2;
+    let value = tree.message(entry.ty).field_numbered(VALUE as i32);
+    if value.and_then(Field::enum_type).is_none() {
+        return false;
+    }
+    let mut unknown = Reader::new(&entry.unknown, Span::new(0, entry.unknown.len() as u32));
+    while let Ok(Some(record)) = unknown.next_record() {
+        if record.number == VALUE && matches!(record.payload, Payload::Varint(_)) {
+            return true;
+        }
+    }
+    false
 }
 
 /// The value of a number, a bool or an enum value; `None` where the type
