@@ -235,6 +235,7 @@ impl<'t> Parser<'t> {
                 TokenKind::NestedComment => {
                     let inner = Span::new(span.start, span.start + 2);
                     self.error(inner, "a block comment begins inside another one");
+                    self.gap = span.end;
                     continue;
                 }
                 TokenKind::UnterminatedComment => {
