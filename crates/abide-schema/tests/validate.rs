@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use abide_schema::{FileDecl, Problem, SourceFile, Tree, missing_imports};
+use abide_schema::{FileDecl, Problem, SourceFile, Tree, encode_set, missing_imports};
 
 /// Where our place is another one than protoc's, and why.
 const ELSEWHERE: &[(&str, &str)] = &[
@@ -113,13 +113,75 @@ fn what_protoc_refuses_or_warns_about_is_a_problem_on_its_line() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
+fn errors(tree: &Tree) -> Vec<Problem> {
+    tree.problems().iter().filter(|problem| problem.kind.is_error()).cloned().collect()
+}
+
+fn source(root: u32, path: &str, text: &str) -> Arc<FileDecl> {
+    let (path, display, text) = (path.into(), path.into(), text.as_bytes().into());
+    Arc::new(FileDecl::parse(SourceFile { path, display, root, imported: false, text }))
+}
+
+#[test]
+fn small_files_are_taken_and_refused_as_by_protoc() {
+    let cases = fs::read_to_string(testdata().join("../validate/cases.txt")).expect("the cases");
+    let mut counts = [0, 0];
+    let mut wrong = String::new();
+    for case in cases.lines() {
+        let (verdict, text) = case.split_once(": ").expect("a verdict and a file");
+        let refused = match verdict {
+            "accepted" => false,
+            "refused" => true,
+            other => panic!("`{other}` is no verdict"),
+        };
+        counts[usize::from(refused)] += 1;
+        let tree = Tree::link(vec![source(0, "case.proto", text)]);
+        if errors(&tree).is_empty() == refused {
+            wrong.push_str(&format!("\n{case}{}", show(&tree, tree.problems())));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+    assert!(counts.iter().all(|&count| count > 0), "{counts:?}");
+}
+
+#[test]
+fn one_symbol_under_two_roots_is_wrong_only_where_both_are_seen() {
+    let a = || source(0, "a.proto", "syntax = \"proto3\"; package p; message M {}");
+    let b = |root| source(root, "b.proto", "syntax = \"proto3\"; package p; message M {}");
+    let apart = Tree::link(vec![a(), b(1)]);
+    assert!(errors(&apart).is_empty(), "{}", show(&apart, apart.problems()));
+
+    let same = Tree::link(vec![a(), b(0)]);
+    let found = errors(&same);
+    assert_eq!(found.len(), 1, "{}", show(&same, &found));
+    assert_eq!(same.file(found[0].place.file).path(), "b.proto");
+    assert_eq!(same.file(found[0].labels[0].0.file).path(), "a.proto");
+
+    let both = "syntax = \"proto3\"; import \"a.proto\"; import \"c.proto\";";
+    let c = source(0, "c.proto", "syntax = \"proto3\"; import public \"b.proto\";");
+    let met = Tree::link(vec![a(), b(1), c, source(0, "user.proto", both)]);
+    assert_eq!(errors(&met).len(), 1, "{}", show(&met, met.problems()));
+}
+
+#[test]
+fn what_comes_from_a_descriptor_set_is_judged_by_its_options_too() {
+    let folder = testdata();
+    let cases = protos(&folder);
+    let tree = Tree::link(cases.iter().map(|case| read(&folder, case, 0)).collect());
+    let ids: Vec<_> = tree.files().map(|file| file.id).collect();
+    let set: Arc<[u8]> = encode_set(&tree, &ids, true, true).into();
+    let files = FileDecl::from_descriptor_set(&set).expect("our own bytes");
+    let again = Tree::link(files.into_iter().map(Arc::new).collect());
+    let found = errors(&again);
+    assert!(found.is_empty(), "{}", show(&again, &found));
+}
+
 #[test]
 fn what_protoc_accepts_has_no_error() {
     let folder = testdata();
     let cases = protos(&folder);
     assert!(!cases.is_empty(), "no cases in {}", folder.display());
     let tree = Tree::link(cases.iter().map(|case| read(&folder, case, 0)).collect());
-    let errors: Vec<Problem> =
-        tree.problems().iter().filter(|problem| problem.kind.is_error()).cloned().collect();
-    assert!(errors.is_empty(), "{}", show(&tree, &errors));
+    let found = errors(&tree);
+    assert!(found.is_empty(), "{}", show(&tree, &found));
 }

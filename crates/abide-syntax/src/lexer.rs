@@ -180,6 +180,8 @@ impl<'t> Lexer<'t> {
 
     fn number(&mut self, start: usize) -> Token {
         let mut kind = TokenKind::Int;
+        // Only decimal numbers have a point.
+        let mut decimal = false;
         if self.byte(start) == b'0' && matches!(self.byte(start + 1), b'x' | b'X') {
             self.at += 2;
             let digits = self.at;
@@ -189,7 +191,14 @@ impl<'t> Lexer<'t> {
             if self.at == digits {
                 kind = TokenKind::BadNumber;
             }
+        } else if self.byte(start) == b'0' && self.class(start + 1) == DIGIT {
+            self.skip_digits();
+            let digits = &self.text[start..self.at];
+            if digits.iter().any(|digit| matches!(digit, b'8' | b'9')) {
+                kind = TokenKind::BadNumber;
+            }
         } else {
+            decimal = true;
             self.skip_digits();
             if self.byte(self.at) == b'.' {
                 kind = TokenKind::Float;
@@ -207,18 +216,11 @@ impl<'t> Lexer<'t> {
                 }
                 self.skip_digits();
             }
-            let octal = &self.text[start..self.at];
-            if kind == TokenKind::Int
-                && octal[0] == b'0'
-                && octal.iter().any(|digit| matches!(digit, b'8' | b'9'))
-            {
-                kind = TokenKind::BadNumber;
-            }
         }
         if self.class(self.at) == LETTER {
             self.skip_word();
             kind = TokenKind::NumberTouchesIdent;
-        } else if kind != TokenKind::Int && self.byte(self.at) == b'.' {
+        } else if (kind != TokenKind::Int || !decimal) && self.byte(self.at) == b'.' {
             kind = TokenKind::BadNumber;
             while self.byte(self.at) == b'.' {
                 self.at += 1;
