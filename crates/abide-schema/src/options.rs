@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::annotation::Known;
 use crate::decl::{FieldDecl, FileDecl, MessageKind, Parent, RawOptions};
-use crate::ids::{EnumId, FieldId, FileId, MessageId};
+use crate::ids::{FieldId, FileId, MessageId};
 use crate::link::{DESCRIPTOR_PROTO, Linker};
 use crate::problem::{Place, Problem, ProblemKind};
 use crate::symbol::{Symbol, Wanted};
@@ -391,6 +391,11 @@ impl<'t> Interpreter<'t> {
             let text = "`uninterpreted_option` is how protoc notes options; it cannot be set";
             return self.fail(Fault::new(first.span, text));
         }
+        if is_features && !self.decl.edition.is_edition() {
+            let mut fault = Fault::new(option.name, "features can be set in editions only");
+            fault.kind = ProblemKind::FeatureInvalid;
+            return self.fail(fault.help("begin the file with `edition = \"2023\";`"));
+        }
         let mut message = options;
         for (depth, part) in parts.iter().enumerate() {
             let view = tree.message(message.ty);
@@ -538,91 +543,21 @@ impl<'t> Interpreter<'t> {
     }
 }
 
-/// Where and when an option may be set: the options `targets` and
-/// `feature_support` of its field or of the enum value it holds.
-#[derive(Clone, Debug, Default)]
-struct Limits<'t> {
-    targets: Vec<i64>,
-    introduced: Option<i64>,
-    deprecated: Option<i64>,
-    deprecation_warning: &'t str,
-    removed: Option<i64>,
-    removal_error: &'t str,
-}
-
-impl<'t> Limits<'t> {
-    fn of(tree: &'t Tree, options: Option<&'t Message>) -> Option<Limits<'t>> {
-        let options = options?;
-        let targets = options.get_all(tree, "targets").filter_map(|it| it.value.as_i64()).collect();
-        let support = options.message(tree, "feature_support");
-        let edition = |name| support.and_then(|it| it.i64(tree, name));
-        let text = |name| support.and_then(|it| it.str(tree, name)).unwrap_or_default();
-        let limits = Limits {
-            targets,
-            introduced: edition("edition_introduced"),
-            deprecated: edition("edition_deprecated"),
-            deprecation_warning: text("deprecation_warning"),
-            removed: edition("edition_removed"),
-            removal_error: text("removal_error"),
-        };
-        (!limits.targets.is_empty() || support.is_some()).then_some(limits)
-    }
-
-    /// What is wrong with an option of this name on a target, in a file of an
-    /// edition. Source: `ValidateTargetConstraints` of protoc and
-    /// `FeatureResolver::ValidateFeatureLifetimes`.
-    fn check(
-        &self,
-        name: &str,
-        target: Target,
-        edition: i64,
-    ) -> Option<(ProblemKind, String, Option<String>)> {
-        let stated = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        if !self.targets.is_empty() && !self.targets.contains(&target.number().into()) {
-            let message = format!("`{name}` cannot be set on {}", target.noun());
-            let help = format!("it may stand on {}", allowed(&self.targets));
-            return Some((ProblemKind::OptionInvalid, message, Some(help)));
-        }
-        if let Some(introduced) = self.introduced.filter(|&introduced| introduced > edition) {
-            let message = format!("`{name}` does not exist before {}", edition_name(introduced));
-            return Some((ProblemKind::FeatureInvalid, message, None));
-        }
-        if let Some(removed) = self.removed.filter(|&removed| removed <= edition) {
-            let message = format!("`{name}` was removed in {}", edition_name(removed));
-            return Some((ProblemKind::FeatureInvalid, message, stated(self.removal_error)));
-        }
-        let deprecated = self.deprecated.filter(|&deprecated| deprecated <= edition)?;
-        let message = format!("`{name}` is deprecated since {}", edition_name(deprecated));
-        Some((ProblemKind::Warning, message, stated(self.deprecation_warning)))
-    }
-}
-
-fn edition_name(number: i64) -> String {
-    match number {
-        998 => "proto2".to_owned(),
-        999 => "proto3".to_owned(),
-        1000 => "edition 2023".to_owned(),
-        1001 => "edition 2024".to_owned(),
-        _ => "a later edition".to_owned(),
-    }
-}
-
-/// The options that stand where or when they may not.
+/// The options that stand where they may not: not among the `targets` of their
+/// field. Source: `ValidateTargetConstraints` of protoc.
 fn misplaced(tree: &Tree) -> Vec<Problem> {
-    let fields: FxHashMap<FieldId, Limits<'_>> = tree
+    let targets = |field: tree::Field<'_>| -> Vec<i64> {
+        let options = field.options().into_iter();
+        let entries = options.flat_map(|options| options.get_all(tree, "targets"));
+        entries.filter_map(|entry| entry.value.as_i64()).collect()
+    };
+    let limited: FxHashMap<FieldId, Vec<i64>> = tree
         .files()
         .flat_map(|file| file.all_fields())
-        .filter_map(|field| Some((field.id, Limits::of(tree, field.options())?)))
+        .map(|field| (field.id, targets(field)))
+        .filter(|(_, targets)| !targets.is_empty())
         .collect();
-    let values: FxHashMap<(EnumId, i32), Limits<'_>> = tree
-        .files()
-        .flat_map(|file| file.all_enums().flat_map(|item| item.values()))
-        .filter_map(|value| {
-            let limits = Limits::of(tree, value.options())?;
-            Some(((value.parent().id, value.number()), limits))
-        })
-        .collect();
-    if fields.is_empty() {
+    if limited.is_empty() {
         return Vec::new();
     }
     let check = |problems: &mut Vec<Problem>,
@@ -630,34 +565,23 @@ fn misplaced(tree: &Tree) -> Vec<Problem> {
                  target: Target,
                  options: Option<&Message>,
                  element: &dyn Fn() -> String| {
-        let edition = file.decl().edition.number().into();
         let mut pending: Vec<&Message> = options.into_iter().collect();
         while let Some(message) = pending.pop() {
             for entry in &message.entries {
                 pending.extend(entry.value.as_message());
-                let mut report = |limits: &Limits<'_>, name: &str, span: Span| {
-                    if let Some((kind, message, help)) = limits.check(name, target, edition) {
-                        problems.push(Problem {
-                            kind,
-                            place: Place { file: file.id, span },
-                            message,
-                            element: Some(element()),
-                            labels: Vec::new(),
-                            help,
-                        });
-                    }
-                };
-                if let Some(limits) = fields.get(&entry.field) {
-                    report(limits, tree.field(entry.field).name(), entry.key);
+                let Some(targets) = limited.get(&entry.field) else { continue };
+                if targets.contains(&target.number().into()) {
+                    continue;
                 }
-                if !values.is_empty()
-                    && let Value::Enum(number) = entry.value
-                    && let Some(item) = tree.field(entry.field).enum_type()
-                    && let Some(limits) = values.get(&(item.id, number))
-                {
-                    let value = item.values().find(|value| value.number() == number);
-                    report(limits, value.map_or("", tree::EnumValue::name), entry.span);
-                }
+                let name = tree.field(entry.field).name();
+                problems.push(Problem {
+                    kind: ProblemKind::OptionInvalid,
+                    place: Place { file: file.id, span: entry.key },
+                    message: format!("`{name}` cannot be set on {}", target.noun()),
+                    element: Some(element()),
+                    labels: Vec::new(),
+                    help: Some(format!("it may stand on {}", allowed(targets))),
+                });
             }
         }
     };

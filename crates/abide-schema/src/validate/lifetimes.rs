@@ -40,12 +40,6 @@ impl<'a> Check<'a> {
         let mut pending = vec![options];
         while let Some(message) = pending.pop() {
             for entry in &message.entries {
-                if !self.decl.edition.is_edition() && self.is_features(entry) {
-                    let text = "features exist since edition 2023 only".to_owned();
-                    self.report_option(element, ProblemKind::FeatureInvalid, entry, text).help =
-                        Some("remove it, or begin the file with `edition = \"2023\";`".to_owned());
-                    continue;
-                }
                 let is_limited = *limited
                     .entry(entry.field)
                     .or_insert_with(|| is_limited(self.tree, entry.field));
@@ -55,12 +49,6 @@ impl<'a> Check<'a> {
                 pending.extend(entry.value.as_message());
             }
         }
-    }
-
-    /// Whether an entry of options sets `features`.
-    fn is_features(&self, entry: &Entry) -> bool {
-        let Some(ty) = entry.value.as_message() else { return false };
-        self.tree.message(ty.ty).name() == "FeatureSet"
     }
 
     /// The value of a feature that stands for "unknown" cannot be set.
