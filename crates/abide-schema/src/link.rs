@@ -13,7 +13,9 @@ use rustc_hash::FxHashMap;
 use crate::decl::{FileDecl, MessageKind, Name, Parent, Part, SourceFile, TypeDecl};
 use crate::ids::{EnumId, EnumValueId, FieldId, FileId, MessageId, PackageId, ServiceId};
 use crate::problem::{Place, Problem, ProblemKind};
-use crate::symbol::{FileSet, NotFound, PackageNode, Scope, Symbol, Symbols, Visible, Wanted};
+use crate::symbol::{
+    FileSet, Names, NotFound, PackageNode, Scope, Symbol, Symbols, Visible, Wanted,
+};
 use crate::tree::{
     EnumLink, FieldLink, ImportLink, LinkedFile, MessageLink, MethodLink, PackageData, Tree, Type,
 };
@@ -50,7 +52,8 @@ impl Tree {
         let imports = resolve_imports(&files, &mut problems);
         import_cycles(&files, &imports, &mut problems);
         let (packages, package_of) = packages(&files);
-        let mut symbols = Symbols::with_capacity(files.iter().map(|file| symbol_count(file)).sum());
+        let nested = files.par_iter().enumerate().map(|(index, file)| nested_names(index, file));
+        let mut symbols = Symbols::new(nested.collect(), files.len() * 8);
         let nodes: Vec<PackageNode> =
             files.iter().map(|file| symbols.package(package_name(file))).collect();
         insert_symbols(&files, &nodes, &mut symbols);
@@ -87,15 +90,19 @@ fn package_name(file: &FileDecl) -> &str {
 
 /// Adds the well-known types that are needed and that the tree does not have.
 fn add_well_known(files: &mut Vec<Arc<FileDecl>>) {
-    let mut known: rustc_hash::FxHashSet<String> =
-        files.iter().map(|file| file.path.to_string()).collect();
-    let mut wanted: Vec<Box<str>> = files
+    let is_well_known = |path: &str| crate::wellknown::well_known(path).is_some();
+    let imported = files.iter().flat_map(|file| &file.imports).map(|import| &*import.path);
+    let mut wanted: std::collections::BTreeSet<Box<str>> =
+        imported.filter(|path| is_well_known(path)).map(Box::from).collect();
+    wanted.insert(DESCRIPTOR_PROTO.into());
+    let mut known: std::collections::BTreeSet<Box<str>> = files
         .iter()
-        .flat_map(|file| file.imports.iter().map(|import| import.path.clone()))
-        .chain([DESCRIPTOR_PROTO.into()])
+        .map(|file| &*file.path)
+        .filter(|path| is_well_known(path))
+        .map(Box::from)
         .collect();
-    while let Some(path) = wanted.pop() {
-        if known.contains(&*path) {
+    while let Some(path) = wanted.pop_first() {
+        if known.contains(&path) {
             continue;
         }
         let Some(text) = crate::wellknown::well_known(&path) else { continue };
@@ -108,7 +115,7 @@ fn add_well_known(files: &mut Vec<Arc<FileDecl>>) {
         });
         wanted.extend(file.imports.iter().map(|import| import.path.clone()));
         files.push(Arc::new(file));
-        known.insert(path.into());
+        known.insert(path);
     }
 }
 
@@ -285,49 +292,55 @@ fn packages(files: &[Arc<FileDecl>]) -> (Vec<PackageData>, Vec<PackageId>) {
     (packages, package_of)
 }
 
-fn symbol_count(file: &FileDecl) -> usize {
-    file.messages.len() + file.enums.len() + file.values.len() + file.services.len()
-}
-
-fn scope(file: FileId, node: PackageNode, parent: Parent) -> Scope {
-    match parent {
-        Parent::File => Scope::Package(node),
-        Parent::Message(index) => Scope::Message(MessageId { file, index }),
-    }
-}
-
 fn insert_symbols<'a>(
     files: &'a [Arc<FileDecl>],
     nodes: &[PackageNode],
     symbols: &mut Symbols<'a>,
 ) {
     for (index, decl) in files.iter().enumerate() {
-        let file = FileId(index as u32);
-        let node = nodes[index];
-        for (index, message) in (0..).zip(&decl.messages) {
-            let symbol = Symbol::Message(MessageId { file, index });
-            symbols.insert(scope(file, node, message.parent), decl.str(message.name), symbol);
-        }
-        for (index, item) in (0..).zip(&decl.enums) {
-            let symbol = Symbol::Enum(EnumId { file, index });
-            symbols.insert(scope(file, node, item.parent), decl.str(item.name), symbol);
-        }
-        // By the rules of the language a value is a sibling of its enum.
-        for (index, value) in (0..).zip(&decl.values) {
-            let parent = decl.enums[value.parent as usize].parent;
-            let symbol = Symbol::EnumValue(EnumValueId { file, index });
-            symbols.insert(scope(file, node, parent), decl.str(value.name), symbol);
-        }
-        for (index, field) in (0..).zip(&decl.fields) {
-            if field.extendee.is_some() {
-                let symbol = Symbol::Extension(FieldId { file, index });
-                symbols.insert(scope(file, node, field.parent), decl.str(field.name), symbol);
+        each_symbol(FileId(index as u32), decl, |parent, name, symbol| {
+            if parent == Parent::File {
+                symbols.insert(nodes[index], name, symbol);
             }
+        });
+    }
+}
+
+/// The names that stand in the messages of a file.
+fn nested_names(index: usize, decl: &FileDecl) -> Names<'_> {
+    let mut names = Names::default();
+    each_symbol(FileId(index as u32), decl, |parent, name, symbol| {
+        if let Parent::Message(message) = parent {
+            names.insert(message, name, symbol);
         }
-        for (index, service) in (0..).zip(&decl.services) {
-            let symbol = Symbol::Service(ServiceId { file, index });
-            symbols.insert(Scope::Package(node), decl.str(service.name), symbol);
+    });
+    names
+}
+
+/// Every symbol of a file with what encloses it and its name.
+fn each_symbol<'a>(
+    file: FileId,
+    decl: &'a FileDecl,
+    mut each: impl FnMut(Parent, &'a str, Symbol),
+) {
+    for (index, message) in (0..).zip(&decl.messages) {
+        each(message.parent, decl.str(message.name), Symbol::Message(MessageId { file, index }));
+    }
+    for (index, item) in (0..).zip(&decl.enums) {
+        each(item.parent, decl.str(item.name), Symbol::Enum(EnumId { file, index }));
+    }
+    // By the rules of the language a value is a sibling of its enum.
+    for (index, value) in (0..).zip(&decl.values) {
+        let parent = decl.enums[value.parent as usize].parent;
+        each(parent, decl.str(value.name), Symbol::EnumValue(EnumValueId { file, index }));
+    }
+    for (index, field) in (0..).zip(&decl.fields) {
+        if field.extendee.is_some() {
+            each(field.parent, decl.str(field.name), Symbol::Extension(FieldId { file, index }));
         }
+    }
+    for (index, service) in (0..).zip(&decl.services) {
+        each(Parent::File, decl.str(service.name), Symbol::Service(ServiceId { file, index }));
     }
 }
 

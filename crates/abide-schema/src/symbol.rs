@@ -70,22 +70,69 @@ struct Row {
 
 const END: u32 = u32::MAX;
 
+/// The names of some scopes. Scopes of one table are told apart by a number:
+/// that of the package node, or the index of the message in its file.
+#[derive(Default)]
+pub(crate) struct Names<'a> {
+    names: FxHashMap<(u32, &'a str), u32>,
+    rows: Vec<Row>,
+    /// The names that have more than one symbol.
+    repeated: Vec<(u32, &'a str)>,
+}
+
+impl<'a> Names<'a> {
+    pub(crate) fn with_capacity(capacity: usize) -> Names<'a> {
+        let mut names = FxHashMap::default();
+        names.reserve(capacity);
+        Names { names, rows: Vec::with_capacity(capacity), repeated: Vec::new() }
+    }
+
+    /// Adds a symbol behind those that have its name already.
+    pub(crate) fn insert(&mut self, scope: u32, name: &'a str, symbol: Symbol) {
+        let row = self.rows.len() as u32;
+        self.rows.push(Row { symbol, next: END });
+        match self.names.entry((scope, name)) {
+            std::collections::hash_map::Entry::Vacant(entry) => {
+                entry.insert(row);
+            }
+            std::collections::hash_map::Entry::Occupied(entry) => {
+                let mut at = *entry.get();
+                if self.rows[at as usize].next == END {
+                    self.repeated.push((scope, name));
+                }
+                while self.rows[at as usize].next != END {
+                    at = self.rows[at as usize].next;
+                }
+                self.rows[at as usize].next = row;
+            }
+        }
+    }
+
+    fn all(&self, scope: u32, name: &str) -> impl Iterator<Item = Symbol> + '_ {
+        let mut at = self.names.get(&(scope, name)).copied().unwrap_or(END);
+        std::iter::from_fn(move || {
+            let row = self.rows.get(at as usize)?;
+            at = row.next;
+            Some(row.symbol)
+        })
+    }
+}
+
 /// Every name of a tree that another declaration can use, but for fields,
 /// oneofs and methods, which no reference can mean.
 pub(crate) struct Symbols<'a> {
-    names: FxHashMap<(Scope, &'a str), u32>,
-    rows: Vec<Row>,
+    /// The names in packages.
+    top: Names<'a>,
+    /// The names in the messages of each file, which no other file adds to.
+    nested: Vec<Names<'a>>,
     packages: Vec<(PackageNode, &'a str)>,
-    /// The names that have more than one symbol.
-    repeated: Vec<(Scope, &'a str)>,
 }
 
 impl<'a> Symbols<'a> {
-    pub(crate) fn with_capacity(capacity: usize) -> Symbols<'a> {
-        let mut names = FxHashMap::default();
-        names.reserve(capacity);
+    /// With the names in messages, file by file.
+    pub(crate) fn new(nested: Vec<Names<'a>>, capacity: usize) -> Symbols<'a> {
         let packages = vec![(PackageNode::ROOT, "")];
-        Symbols { names, rows: Vec::with_capacity(capacity), packages, repeated: Vec::new() }
+        Symbols { top: Names::with_capacity(capacity), nested, packages }
     }
 
     /// The node of a package; it and its prefixes are added where they are
@@ -100,17 +147,24 @@ impl<'a> Symbols<'a> {
             node = known.unwrap_or_else(|| {
                 let child = PackageNode(self.packages.len() as u32);
                 self.packages.push((node, component));
-                self.insert(Scope::Package(node), component, Symbol::Package(child));
+                self.insert(node, component, Symbol::Package(child));
                 child
             });
         }
         node
     }
 
-    /// The names that have more than one symbol, in the order in which that
-    /// was found.
-    pub(crate) fn repeated(&self) -> &[(Scope, &'a str)] {
-        &self.repeated
+    /// The names that have more than one symbol, those in packages first.
+    pub(crate) fn repeated(&self) -> impl Iterator<Item = (Scope, &'a str)> + '_ {
+        let package = |&(node, name): &(u32, &'a str)| (Scope::Package(PackageNode(node)), name);
+        let nested = self.nested.iter().enumerate().flat_map(|(file, names)| {
+            let file = FileId(file as u32);
+            let message = move |&(index, name): &(u32, &'a str)| {
+                (Scope::Message(MessageId { file, index }), name)
+            };
+            names.repeated.iter().map(message)
+        });
+        self.top.repeated.iter().map(package).chain(nested)
     }
 
     /// The dotted name of a package.
@@ -133,35 +187,18 @@ impl<'a> Symbols<'a> {
         (node != PackageNode::ROOT).then(|| self.packages[node.0 as usize].0)
     }
 
-    /// Adds a symbol behind those that have its name already.
-    pub(crate) fn insert(&mut self, scope: Scope, name: &'a str, symbol: Symbol) {
-        let row = self.rows.len() as u32;
-        self.rows.push(Row { symbol, next: END });
-        match self.names.entry((scope, name)) {
-            std::collections::hash_map::Entry::Vacant(entry) => {
-                entry.insert(row);
-            }
-            std::collections::hash_map::Entry::Occupied(entry) => {
-                let mut at = *entry.get();
-                if self.rows[at as usize].next == END {
-                    self.repeated.push((scope, name));
-                }
-                while self.rows[at as usize].next != END {
-                    at = self.rows[at as usize].next;
-                }
-                self.rows[at as usize].next = row;
-            }
-        }
+    /// Adds a symbol of a package behind those that have its name already.
+    pub(crate) fn insert(&mut self, package: PackageNode, name: &'a str, symbol: Symbol) {
+        self.top.insert(package.0, name, symbol);
     }
 
     /// Every symbol with this name in this scope, in the order of files.
     pub(crate) fn all(&self, scope: Scope, name: &str) -> impl Iterator<Item = Symbol> + '_ {
-        let mut at = self.names.get(&(scope, name)).copied().unwrap_or(END);
-        std::iter::from_fn(move || {
-            let row = self.rows.get(at as usize)?;
-            at = row.next;
-            Some(row.symbol)
-        })
+        let (names, scope) = match scope {
+            Scope::Package(node) => (&self.top, node.0),
+            Scope::Message(id) => (&self.nested[id.file.0 as usize], id.index),
+        };
+        names.all(scope, name)
     }
 
     /// The scope that a symbol opens.

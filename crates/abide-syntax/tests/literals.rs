@@ -71,7 +71,7 @@ fn tokens_of_numbers() {
         ("0x", &[BadNumber]),
         ("0xg", &[NumberTouchesIdent]),
         ("08", &[BadNumber]),
-        ("08.5", &[Float]),
+        ("08.5", &[BadNumber]),
         ("1.5", &[Float]),
         ("1.", &[Float]),
         (".5", &[Float]),

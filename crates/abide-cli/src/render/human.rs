@@ -206,7 +206,9 @@ impl<'a> Text<'a> {
         self.shown.get_or_init(|| {
             let bytes = self.bytes.unwrap_or_default();
             let plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
-            if let (true, Ok(text)) = (bytes.iter().all(plain), std::str::from_utf8(bytes)) {
+            // In blocks, so that the compiler can look at many bytes at once.
+            let block = |block: &[u8]| block.iter().fold(true, |all, byte| all & plain(byte));
+            if let (true, Ok(text)) = (bytes.chunks(64).all(block), std::str::from_utf8(bytes)) {
                 return text.into();
             }
             let hidden = |c: char| is_unprintable(c) && !matches!(c, '\n' | '\t' | '\r');

@@ -160,7 +160,7 @@ fn help(second: Element<'_>, scope: &dyn Fn() -> String) -> Option<String> {
 pub(super) fn across_files(tree: &Tree, linker: &Linker<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut worlds = Worlds::new(tree);
-    for &(scope, name) in linker.symbols.repeated() {
+    for (scope, name) in linker.symbols.repeated() {
         if !matches!(scope, Scope::Package(_)) {
             // The scope of one message of one file has a check of its own.
             continue;
