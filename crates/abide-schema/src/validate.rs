@@ -10,7 +10,6 @@ mod extensions;
 mod fields;
 mod imports;
 mod json;
-mod lifetimes;
 mod names;
 mod numbers;
 mod style;
@@ -89,30 +88,26 @@ impl<'a> Check<'a> {
         self.editions();
         self.imports();
         self.package();
-        let mut limited = lifetimes::Limited::default();
-        if let Some(options) = self.file.options() {
-            self.lifetimes(None, options, &mut limited);
-        }
         // What belongs together is looked at together: it is in the cache.
         for message in self.file.all_messages() {
-            self.message(message, &mut limited);
+            self.message(message);
         }
         for field in self.file.extensions() {
-            self.field(field, &mut limited);
+            self.field(field);
         }
         for item in self.file.all_enums() {
             self.enumeration(item);
-            self.options_of(Element::Enum(item), &mut limited);
+            self.options_of(Element::Enum(item));
             for value in item.values() {
-                self.options_of(Element::EnumValue(value), &mut limited);
+                self.options_of(Element::EnumValue(value));
             }
         }
         for service in self.file.services() {
             self.method_names(service);
             self.methods(service);
-            self.options_of(Element::Service(service), &mut limited);
+            self.options_of(Element::Service(service));
             for method in service.methods() {
-                self.options_of(Element::Method(method), &mut limited);
+                self.options_of(Element::Method(method));
             }
         }
         self.style();
@@ -123,22 +118,18 @@ impl<'a> Check<'a> {
         Checked { problems: self.problems, extensions: self.extensions }
     }
 
-    fn message(&mut self, message: Message<'a>, limited: &mut lifetimes::Limited) {
+    fn message(&mut self, message: Message<'a>) {
         self.message_names(message);
         self.message_numbers(message);
         self.json_names(message);
         self.message_set(message);
         let element = Element::Message(message);
-        self.options_of(element, limited);
-        let ranges = &self.linked.ranges[message.decl().extension_ranges.range()];
-        for options in ranges.iter().flatten() {
-            self.lifetimes(Some(element), options, limited);
-        }
+        self.options_of(element);
         for oneof in message.oneofs() {
-            self.options_of(Element::Oneof(oneof), limited);
+            self.options_of(Element::Oneof(oneof));
         }
         for field in message.fields().chain(message.extensions()) {
-            self.field(field, limited);
+            self.field(field);
         }
     }
 

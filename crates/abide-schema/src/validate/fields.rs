@@ -10,7 +10,6 @@ use crate::problem::ProblemKind;
 use crate::tree::{Element, Enum, Field, Message, Presence, Type};
 
 use super::Check;
-use super::lifetimes::Limited;
 use super::numbers::is_message_set;
 
 /// Numbers of values in the enums of `FeatureSet`.
@@ -19,7 +18,7 @@ const LEGACY_REQUIRED: i64 = 3;
 const PACKED: i64 = 1;
 
 impl<'a> Check<'a> {
-    pub(super) fn field(&mut self, field: Field<'a>, limited: &mut Limited) {
+    pub(super) fn field(&mut self, field: Field<'a>) {
         let decl: &'a FieldDecl = &self.decl.fields[field.id.index as usize];
         let link = &self.linked.fields[field.id.index as usize];
         let plain = matches!(link.ty, Type::Scalar(_))
@@ -30,7 +29,7 @@ impl<'a> Check<'a> {
         if plain {
             return;
         }
-        self.options_of(Element::Field(field), limited);
+        self.options_of(Element::Field(field));
         let entry = match decl.parent {
             Parent::Message(index) if decl.extendee.is_none() => {
                 self.decl.messages[index as usize].kind == MessageKind::MapEntry
