@@ -10,6 +10,7 @@ mod extensions;
 mod fields;
 mod imports;
 mod json;
+mod lifetimes;
 mod names;
 mod numbers;
 mod style;
@@ -88,26 +89,30 @@ impl<'a> Check<'a> {
         self.editions();
         self.imports();
         self.package();
+        let mut limited = lifetimes::Limited::default();
+        if let Some(options) = self.file.options() {
+            self.lifetimes(None, options, &mut limited);
+        }
         // What belongs together is looked at together: it is in the cache.
         for message in self.file.all_messages() {
-            self.message(message);
+            self.message(message, &mut limited);
         }
         for field in self.file.extensions() {
-            self.field(field);
+            self.field(field, &mut limited);
         }
         for item in self.file.all_enums() {
             self.enumeration(item);
-            self.options_of(Element::Enum(item));
+            self.options_of(Element::Enum(item), &mut limited);
             for value in item.values() {
-                self.options_of(Element::EnumValue(value));
+                self.options_of(Element::EnumValue(value), &mut limited);
             }
         }
         for service in self.file.services() {
             self.method_names(service);
             self.methods(service);
-            self.options_of(Element::Service(service));
+            self.options_of(Element::Service(service), &mut limited);
             for method in service.methods() {
-                self.options_of(Element::Method(method));
+                self.options_of(Element::Method(method), &mut limited);
             }
         }
         self.style();
@@ -118,18 +123,27 @@ impl<'a> Check<'a> {
         Checked { problems: self.problems, extensions: self.extensions }
     }
 
-    fn message(&mut self, message: Message<'a>) {
+    fn message(&mut self, message: Message<'a>, limited: &mut lifetimes::Limited) {
+        if message.decl().kind == MessageKind::MapEntry {
+            // Made by the rules; only its types can be wrong.
+            message.fields().for_each(|field| self.field(field, limited));
+            return;
+        }
         self.message_names(message);
         self.message_numbers(message);
         self.json_names(message);
         self.message_set(message);
         let element = Element::Message(message);
-        self.options_of(element);
+        self.options_of(element, limited);
+        let ranges = &self.linked.ranges[message.decl().extension_ranges.range()];
+        for options in ranges.iter().flatten() {
+            self.lifetimes(Some(element), options, limited);
+        }
         for oneof in message.oneofs() {
-            self.options_of(Element::Oneof(oneof));
+            self.options_of(Element::Oneof(oneof), limited);
         }
         for field in message.fields().chain(message.extensions()) {
-            self.field(field);
+            self.field(field, limited);
         }
     }
 

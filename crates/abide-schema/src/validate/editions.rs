@@ -8,7 +8,6 @@ use crate::features::DefaultVisibility;
 use crate::lower::MAX_FIELD_NUMBER;
 use crate::problem::{Place, ProblemKind};
 use crate::tree::{Element, Message, Presence, Service};
-use crate::value;
 
 use super::Check;
 use super::imports::is_lite;
@@ -21,11 +20,6 @@ impl<'a> Check<'a> {
             return;
         }
         let options = self.file.options();
-        for (feature, _, entry) in self.features_set(options).filter(|it| it.1 == 0) {
-            let span = entry.key.to(entry.span);
-            self.report_file(ProblemKind::FeatureInvalid, span, says_nothing(feature)).help =
-                says_nothing_help();
-        }
         if self.linked.features.presence == Presence::LegacyRequired {
             let mut place = Span::default();
             for (feature, _, entry) in self.features_set(options) {
@@ -63,37 +57,10 @@ impl<'a> Check<'a> {
             if !first.extension && first.name.of(text) == b"features" {
                 let label = self.edition_label();
                 let message = "features can be set in editions only";
-                let problem = self.report_file(ProblemKind::FeatureInvalid, option.span, message);
+                let problem = self.report_file(ProblemKind::FeatureInvalid, option.name, message);
                 problem.labels.extend(label);
                 problem.help = Some("begin the file with `edition = \"2023\";`".to_owned());
             }
-        }
-    }
-
-    /// What the options of an element set that no edition allows.
-    pub(super) fn options_of(&mut self, element: Element<'a>) {
-        if !self.decl.edition.is_edition() {
-            return;
-        }
-        self.known_values(element, element.options());
-        if let Element::Message(message) = element {
-            let ranges = &self.linked.ranges[message.decl().extension_ranges.range()];
-            for options in ranges.iter().flatten() {
-                self.known_values(element, Some(options));
-            }
-        }
-    }
-
-    /// The value of a feature that stands for "unknown" cannot be set.
-    fn known_values(&mut self, element: Element<'a>, options: Option<&'a value::Message>) {
-        for (feature, _, entry) in self.features_set(options).filter(|it| it.1 == 0) {
-            let span = self.entry_span(element, entry);
-            let label = format!("the {} `{}`", element.noun(), element.name());
-            let label = (self.place(self.name_span(element)), label);
-            let text = says_nothing(feature);
-            let problem = self.report(ProblemKind::FeatureInvalid, element, span, text);
-            problem.labels.push(label);
-            problem.help = says_nothing_help();
         }
     }
 
@@ -162,12 +129,4 @@ fn is_namespace(message: Message<'_>) -> bool {
         _ => false,
     };
     message.parent().is_none() && local && all_reserved
-}
-
-fn says_nothing(feature: &str) -> String {
-    format!("`{feature}` is set to a value that says nothing")
-}
-
-fn says_nothing_help() -> Option<String> {
-    Some("choose another value or remove it".to_owned())
 }
