@@ -16,7 +16,6 @@ impl<'a> Check<'a> {
     pub(super) fn editions(&mut self) {
         let file: &'a FileDecl = self.decl;
         if !file.edition.is_edition() {
-            self.features_before_editions();
             return;
         }
         let options = self.file.options();
@@ -45,22 +44,6 @@ impl<'a> Check<'a> {
         }
         if file.edition >= Edition::Edition2024 {
             self.strict_visibility();
-        }
-    }
-
-    fn features_before_editions(&mut self) {
-        let file: &'a FileDecl = self.decl;
-        let Some(ast) = file.ast() else { return };
-        let text: &[u8] = file.strings.text();
-        for option in &ast.options {
-            let [first, ..] = ast.parts(option) else { continue };
-            if !first.extension && first.name.of(text) == b"features" {
-                let label = self.edition_label();
-                let message = "features can be set in editions only";
-                let problem = self.report_file(ProblemKind::FeatureInvalid, option.name, message);
-                problem.labels.extend(label);
-                problem.help = Some("begin the file with `edition = \"2023\";`".to_owned());
-            }
         }
     }
 
