@@ -13,9 +13,12 @@ use abide_schema::{FileDecl, Problem, SourceFile, Tree, encode_set, missing_impo
 const ELSEWHERE: &[(&str, &str)] = &[
     ("alias_false.proto", "protoc names what follows the enum, we the option"),
     ("alias_without_need.proto", "protoc names what follows the enum, we the option"),
+    ("edition_2024_java_multiple_files.proto", "protoc names the package, we the option"),
     ("enum_reserved_name_twice.proto", "protoc names the enum, we both names"),
     ("extension_empty.proto", "protoc names the `}`, we `extend`"),
+    ("feature_custom_too_early.proto", "protoc names the package, we the option"),
     ("feature_proto3.proto", "protoc names the syntax, we the option"),
+    ("feature_too_early.proto", "protoc names the package, we the option"),
     ("import_broken.proto", "protoc repeats the error at the import, we report it once"),
     ("oneof_empty.proto", "protoc names the `}`, we the oneof"),
     ("option_features_proto2.proto", "protoc names the message, we the option"),

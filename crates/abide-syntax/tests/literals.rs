@@ -81,7 +81,7 @@ fn tokens_of_numbers() {
         ("1e+", &[BadNumber]),
         ("1.2.3", &[BadNumber]),
         ("1.2.3.4 5", &[BadNumber, Int]),
-        ("0x1.5", &[Int, Float]),
+        ("0x1.5", &[BadNumber]),
         ("12a", &[NumberTouchesIdent]),
         ("1.5f", &[NumberTouchesIdent]),
         ("-1", &[Symbol(b'-'), Int]),

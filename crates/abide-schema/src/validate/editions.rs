@@ -47,7 +47,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    pub(super) fn edition_label(&self) -> Option<(Place, String)> {
+    fn edition_label(&self) -> Option<(Place, String)> {
         let syntax = self.decl.syntax?;
         let place = self.place(self.span(syntax.node, Part::Whole));
         Some((place, "the language of the file".to_owned()))

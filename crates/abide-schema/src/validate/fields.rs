@@ -13,6 +13,13 @@ use super::Check;
 use super::lifetimes::Limited;
 use super::numbers::is_message_set;
 
+/// Numbers of fields of `FieldOptions`.
+const CTYPE: i32 = 1;
+const PACKED_OPTION: i32 = 2;
+const LAZY: i32 = 5;
+const JSTYPE: i32 = 6;
+const UNVERIFIED_LAZY: i32 = 15;
+
 /// Numbers of values in the enums of `FeatureSet`.
 const IMPLICIT: i64 = 2;
 const LEGACY_REQUIRED: i64 = 3;
@@ -264,26 +271,27 @@ impl<'a> Check<'a> {
                 continue;
             }
             let is_true = entry.value.as_bool() == Some(true);
-            let (text, help) = match option.name() {
-                "packed" if editions => (
+            let (text, help) = match option.number() {
+                PACKED_OPTION if editions => (
                     "`packed` does not exist in editions".to_owned(),
                     "set `features.repeated_field_encoding`",
                 ),
-                "packed" if is_true && !is_packable(field) => (
+                PACKED_OPTION if is_true && !is_packable(field) => (
                     format!("the field `{name}` cannot be packed"),
                     "only repeated numbers, booleans and enums can",
                 ),
-                lazy @ ("lazy" | "unverified_lazy") if is_true && !is_submessage(field) => {
-                    (format!("`{lazy}` is set on `{name}`, which is no message"), "remove it")
+                LAZY | UNVERIFIED_LAZY if is_true && !is_submessage(field) => {
+                    let option = option.name();
+                    (format!("`{option}` is set on `{name}`, which is no message"), "remove it")
                 }
-                "unverified_lazy" if is_true && field.is_extension() => {
+                UNVERIFIED_LAZY if is_true && field.is_extension() => {
                     (format!("`unverified_lazy` is set on the extension `{name}`"), "remove it")
                 }
-                "jstype" if entry.value.as_i64() != Some(0) && !is_wide(field) => (
+                JSTYPE if entry.value.as_i64() != Some(0) && !is_wide(field) => (
                     format!("`jstype` is set on `{name}`, which has no 64 bits"),
                     "it is for integers of 64 bits; remove it",
                 ),
-                "ctype" if self.decl.edition >= Edition::Edition2024 => (
+                CTYPE if self.decl.edition >= Edition::Edition2024 => (
                     "`ctype` does not exist since edition 2024".to_owned(),
                     "set `features.(pb.cpp).string_type`",
                 ),

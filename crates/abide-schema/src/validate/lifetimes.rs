@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::ids::FieldId;
 use crate::problem::{Problem, ProblemKind};
 use crate::tree::{Element, Enum, Tree};
-use crate::value::{Entry, Message};
+use crate::value::{Entry, Message, Value};
 
 use super::Check;
 
@@ -40,6 +40,10 @@ impl<'a> Check<'a> {
         let mut pending = vec![options];
         while let Some(message) = pending.pop() {
             for entry in &message.entries {
+                // Features before editions are a problem of their own.
+                if !self.decl.edition.is_edition() && is_features(self.tree, entry) {
+                    continue;
+                }
                 let is_limited = *limited
                     .entry(entry.field)
                     .or_insert_with(|| is_limited(self.tree, entry.field));
@@ -126,6 +130,14 @@ impl<'a> Check<'a> {
         let problem = self.report(kind, element, span, text);
         problem.labels.push(label);
         problem
+    }
+}
+
+/// Whether an option is `features` of protobuf itself.
+fn is_features(tree: &Tree, entry: &Entry) -> bool {
+    matches!(entry.value, Value::Message(_)) && {
+        let field = tree.field(entry.field);
+        !field.is_extension() && field.name() == "features"
     }
 }
 

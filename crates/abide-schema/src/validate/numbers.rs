@@ -14,7 +14,8 @@ use super::Check;
 /// `FieldDescriptor::kFirstReservedNumber` and `kLastReservedNumber`.
 const IMPLEMENTATION: std::ops::RangeInclusive<i32> = 19_000..=19_999;
 
-const MESSAGE_SET: &str = "message_set_wire_format";
+/// The number of `message_set_wire_format` in `MessageOptions`.
+const MESSAGE_SET: i32 = 1;
 
 /// A message has at most this many fields. Source: `kMaxFieldsPerMessage`.
 const MAX_FIELDS: usize = 65_535;
@@ -53,7 +54,7 @@ impl<'a> Check<'a> {
         }
         if file.edition == Edition::Proto3
             && is_message_set(message)
-            && let Some(set) = message.options().and_then(|it| it.get(self.tree, MESSAGE_SET))
+            && let Some(set) = message.options().and_then(|it| it.numbered(self.tree, MESSAGE_SET))
         {
             let text = format!("proto3 has no message sets, and `{}` is one", message.name());
             let element = Element::Message(message);
@@ -294,7 +295,8 @@ fn next_free(message: Message<'_>) -> Option<String> {
 
 /// Whether a message is written in the old format of message sets.
 pub(super) fn is_message_set(message: Message<'_>) -> bool {
-    message.options().and_then(|options| options.bool(message.tree, MESSAGE_SET)) == Some(true)
+    let set = message.options().and_then(|options| options.numbered(message.tree, MESSAGE_SET));
+    set.is_some_and(|set| set.value.as_bool() == Some(true))
 }
 
 /// Whether a field belongs to a message set, by what its message says.
