@@ -129,9 +129,13 @@ impl<'a> Check<'a> {
             message.fields().for_each(|field| self.field(field, limited));
             return;
         }
-        self.message_names(message);
+        let alike = self.json_names(message);
+        let decl = message.decl();
+        let others = [decl.extensions, decl.oneofs, decl.messages, decl.enums];
+        if alike || others.iter().any(|slice| slice.start < slice.end) {
+            self.message_names(message);
+        }
         self.message_numbers(message);
-        self.json_names(message);
         self.message_set(message);
         let element = Element::Message(message);
         self.options_of(element, limited);

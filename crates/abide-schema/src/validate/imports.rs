@@ -75,7 +75,9 @@ impl<'a> Check<'a> {
 
 /// Source: `IsLite` of protobuf's descriptor.cc.
 pub(super) fn is_lite(file: File<'_>) -> bool {
+    /// The number of `optimize_for` in `FileOptions`.
+    const OPTIMIZE_FOR: i32 = 9;
     const LITE_RUNTIME: i64 = 3;
-    let options = file.options();
-    options.and_then(|it| it.i64(file.tree, "optimize_for")) == Some(LITE_RUNTIME)
+    let set = file.options().and_then(|options| options.numbered(file.tree, OPTIMIZE_FOR));
+    set.is_some_and(|set| set.value.as_i64() == Some(LITE_RUNTIME))
 }

@@ -13,7 +13,10 @@ impl<'a> Check<'a> {
     /// `DescriptorBuilder::CheckFieldJsonNameUniqueness`: default names are
     /// compared with each other as well as the names in effect, since field
     /// masks know the default ones only.
-    pub(super) fn json_names(&mut self, message: Message<'a>) {
+    ///
+    /// Returns whether two fields may have one name: those that do have one
+    /// JSON name as well.
+    pub(super) fn json_names(&mut self, message: Message<'a>) -> bool {
         let decl = message.decl();
         let file: &'a FileDecl = self.decl;
         self.seen.clear();
@@ -26,7 +29,7 @@ impl<'a> Check<'a> {
         if !twice && !custom
             || self.flag(message.options(), "deprecated_legacy_json_field_conflicts")
         {
-            return;
+            return twice;
         }
         if twice {
             self.json_conflicts(message, false);
@@ -34,6 +37,7 @@ impl<'a> Check<'a> {
         if custom {
             self.json_conflicts(message, true);
         }
+        twice
     }
 
     fn json_conflicts(&mut self, message: Message<'a>, with_custom: bool) {
