@@ -1,6 +1,7 @@
 //! What protoc refuses or warns about, and on which line, against what
 //! `abide check` says of the same file.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -57,7 +58,9 @@ pub(crate) fn run(protoc: &Protoc, abide: &Path) -> Result<bool> {
     if cases.is_empty() {
         return Err(format!("no case in `{}`", folder.display()).into());
     }
-    let judge = Judge { protoc, abide, helpers: &helpers };
+    let elsewhere = fs::read_to_string(workspace()?.join("testdata/protoc/elsewhere.txt"))?;
+    let elsewhere = elsewhere.lines().filter_map(|line| line.split_once(": ")).collect();
+    let judge = Judge { protoc, abide, helpers: &helpers, elsewhere };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     // Most of the time goes into starting Python.
     let judged = std::thread::scope(|scope| {
@@ -79,7 +82,8 @@ pub(crate) fn run(protoc: &Protoc, abide: &Path) -> Result<bool> {
         agreed += usize::from(agrees);
         println!("  {text}");
     }
-    println!("verdicts: {agreed} of {} agree", cases.len());
+    let apart = judge.elsewhere.len();
+    println!("verdicts: {agreed} of {} agree, {apart} of them on another line", cases.len());
     Ok(agreed == cases.len())
 }
 
@@ -88,6 +92,8 @@ struct Judge<'a> {
     abide: &'a Path,
     /// What the cases import.
     helpers: &'a Path,
+    /// The cases that we report on another line than protoc, and why.
+    elsewhere: BTreeMap<&'a str, &'a str>,
 }
 
 impl Judge<'_> {
@@ -115,10 +121,14 @@ impl Judge<'_> {
         let findings = findings(&String::from_utf8_lossy(&checked.stdout), name)?;
         let agrees = findings.iter().any(|finding| {
             finding.severity >= Some(verdict.severity)
-                && verdict.line.is_none_or(|line| finding.line == Some(line))
+                && verdict.line.is_none_or(|line| {
+                    self.elsewhere.contains_key(name) || finding.lines.contains(&line)
+                })
         });
         if agrees {
-            return Ok((true, format!("{name}: agree")));
+            let elsewhere = self.elsewhere.get(name);
+            let note = elsewhere.map_or(String::new(), |why| format!(", on another line: {why}"));
+            return Ok((true, format!("{name}: agree{note}")));
         }
         let mut text = format!("{name}: DIFFER, `abide check` ended with {}", checked.status);
         for line in said.lines() {
@@ -160,7 +170,8 @@ fn protoc_verdict(said: &str, file: &str) -> Option<Verdict> {
 
 struct Finding {
     severity: Option<Severity>,
-    line: Option<u64>,
+    /// Where it stands, then the lines of what explains it.
+    lines: Vec<u64>,
     text: String,
 }
 
@@ -172,20 +183,26 @@ fn findings(report: &str, file: &str) -> Result<Vec<Finding>> {
         if object["kind"] != "finding" || object["path"] != file {
             continue;
         }
-        let line = object["start"]["line"].as_u64();
+        let labels = object["labels"].as_array().into_iter().flatten();
+        let labels = labels.filter(|label| label["path"] == file);
+        let lines: Vec<u64> = [&object]
+            .into_iter()
+            .chain(labels)
+            .filter_map(|it| it["start"]["line"].as_u64())
+            .collect();
         out.push(Finding {
             severity: match object["severity"].as_str() {
                 Some("error") => Some(Severity::Error),
                 Some("warning") => Some(Severity::Warning),
                 _ => None,
             },
-            line,
             text: format!(
                 "{}: {} [{}]",
-                line.unwrap_or_default(),
+                lines.first().copied().unwrap_or_default(),
                 object["message"].as_str().unwrap_or_default(),
                 object["rule"].as_str().unwrap_or_default(),
             ),
+            lines,
         });
     }
     Ok(out)
