@@ -207,6 +207,7 @@ fn linker_finding(file: File<'_>, problem: &Problem) -> Finding {
         help: problem.help.clone(),
         facts: vec![problem.message.clone()],
         severity_reason: None,
+        own_only: false,
     }
 }
 
@@ -283,6 +284,7 @@ fn accept(
             help: Some("delete the line, or run `abide check --accept`".to_owned()),
             facts: vec![line.fingerprint.clone()],
             severity_reason: None,
+            own_only: false,
         });
     }
     count

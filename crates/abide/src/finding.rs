@@ -87,6 +87,9 @@ pub struct Finding {
     pub facts: Vec<String>,
     /// Why it has its severity, such as ``by `[[override]]` …``.
     pub severity_reason: Option<String>,
+    /// Whether the rules of other tools that its rule names as aliases do not
+    /// see this case of it.
+    pub own_only: bool,
 }
 
 impl Finding {

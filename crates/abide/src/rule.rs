@@ -211,6 +211,7 @@ impl Sink {
             help: None,
             facts: Vec::new(),
             severity_reason: None,
+            own_only: false,
         });
         self.findings.last_mut().expect("one was just pushed")
     }

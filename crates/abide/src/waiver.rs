@@ -166,6 +166,7 @@ impl Defect {
             help: Some(self.help),
             facts: vec![self.fact],
             severity_reason: None,
+            own_only: false,
         }
     }
 }

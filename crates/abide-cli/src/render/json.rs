@@ -74,6 +74,9 @@ fn object(finding: &Finding, scene: &Scene) -> Value {
 }
 
 fn aliases(finding: &Finding) -> &'static [&'static str] {
+    if finding.own_only {
+        return &[];
+    }
     RULES.iter().find(|rule| rule.id == finding.rule).map_or(&[], |rule| rule.aliases)
 }
 
