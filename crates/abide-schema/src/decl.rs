@@ -510,6 +510,38 @@ pub struct ReservedNameDecl {
 }
 
 impl FileDecl {
+    /// A file that declares nothing yet, for whoever reads it to fill.
+    pub(crate) fn empty(origin: Origin, strings: Strings) -> FileDecl {
+        FileDecl {
+            path: "".into(),
+            display: "".into(),
+            root: 0,
+            imported: false,
+            origin,
+            strings,
+            edition: Edition::Proto2,
+            syntax: None,
+            package: None,
+            imports: Vec::new(),
+            options: RawOptions::None,
+            option_ids: Vec::new(),
+            messages: Vec::new(),
+            fields: Vec::new(),
+            oneofs: Vec::new(),
+            enums: Vec::new(),
+            values: Vec::new(),
+            services: Vec::new(),
+            methods: Vec::new(),
+            ranges: Vec::new(),
+            reserved_names: Vec::new(),
+            top_messages: Slice::default(),
+            top_enums: Slice::default(),
+            top_extensions: Slice::default(),
+            problems: Vec::new(),
+            line_index: OnceLock::new(),
+        }
+    }
+
     /// Gives back the room that growing left unused.
     pub(crate) fn shrink_to_fit(&mut self) {
         self.strings.extra.shrink_to_fit();

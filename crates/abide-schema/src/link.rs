@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 
 use crate::decl::{FileDecl, MessageKind, Name, Parent, Part, SourceFile, TypeDecl};
 use crate::ids::{EnumId, EnumValueId, FieldId, FileId, MessageId, PackageId, ServiceId};
-use crate::problem::{Place, Problem, ProblemKind};
+use crate::problem::{Place, Problem, ProblemKind, article};
 use crate::symbol::{
     FileSet, Names, NotFound, PackageNode, Scope, Symbol, Symbols, Visible, Wanted,
 };
@@ -773,7 +773,7 @@ impl Resolver<'_> {
             }
             Ok(symbol) => {
                 let message =
-                    format!("`{text}` is {} {}, not a type", article(symbol), symbol.noun());
+                    format!("`{text}` is {} {}, not a type", article(symbol.noun()), symbol.noun());
                 self.problem(ProblemKind::NameMisused, place, message, None);
                 None
             }
@@ -789,8 +789,4 @@ impl Resolver<'_> {
         let element = Some(self.decl.path.to_string());
         self.problems.push(Problem { kind, place, message, element, labels: Vec::new(), help });
     }
-}
-
-pub(crate) fn article(symbol: Symbol) -> &'static str {
-    if symbol.noun().starts_with(['e', 'a']) { "an" } else { "a" }
 }

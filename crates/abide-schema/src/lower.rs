@@ -41,34 +41,13 @@ impl FileDecl {
             })
             .collect();
         let ast = Arc::new(ast);
-        let decl = FileDecl {
-            path: file.path,
-            display: file.display,
-            root: file.root,
-            imported: file.imported,
-            origin: Origin::Source(Arc::clone(&ast)),
-            strings: Strings::new(file.text),
-            edition: Edition::Proto2,
-            syntax: None,
-            package: None,
-            imports: Vec::new(),
-            options: RawOptions::None,
-            option_ids: Vec::new(),
-            messages: Vec::new(),
-            fields: Vec::new(),
-            oneofs: Vec::new(),
-            enums: Vec::new(),
-            values: Vec::new(),
-            services: Vec::new(),
-            methods: Vec::new(),
-            ranges: Vec::new(),
-            reserved_names: Vec::new(),
-            top_messages: Slice::default(),
-            top_enums: Slice::default(),
-            top_extensions: Slice::default(),
-            problems,
-            line_index: std::sync::OnceLock::new(),
-        };
+        let origin = Origin::Source(Arc::clone(&ast));
+        let mut decl = FileDecl::empty(origin, Strings::new(file.text));
+        decl.path = file.path;
+        decl.display = file.display;
+        decl.root = file.root;
+        decl.imported = file.imported;
+        decl.problems = problems;
         let text = Arc::clone(decl.strings.text());
         let mut lower = Lower { ast: &ast, text: &text, decl };
         lower.file();

@@ -531,7 +531,8 @@ impl<'t> Interpreter<'t> {
         let (text, help) = match linker.resolve(self.file, parent, &name, Wanted::Any) {
             Ok(Symbol::Extension(id)) => return Some(id),
             Ok(symbol) => {
-                let (article, noun) = (crate::link::article(symbol), symbol.noun());
+                let noun = symbol.noun();
+                let article = crate::problem::article(noun);
                 (format!("`{name}` is {article} {noun}, not an option"), None)
             }
             Err(reason) => linker.not_found(self.file, parent, &name, &reason),

@@ -108,3 +108,8 @@ problem_kinds! {
     /// What protoc only warns about and has no kind of its own.
     Warning = "compiler-warning", false;
 }
+
+/// `a` or `an`, as the word asks for.
+pub(crate) fn article(word: &str) -> &'static str {
+    if word.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" }
+}

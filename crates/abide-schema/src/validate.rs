@@ -242,11 +242,6 @@ impl<'a> Check<'a> {
     }
 }
 
-/// `a` or `an`, as the word asks for.
-fn article(word: &str) -> &'static str {
-    if word.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" }
-}
-
 /// Tells names apart by their hashes: whether any comes twice is then known
 /// without sorting them.
 struct Seen {

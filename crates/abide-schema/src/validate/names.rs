@@ -8,11 +8,11 @@ use rustc_hash::{FxHashMap, FxHasher};
 use crate::decl::{FileDecl, Name, Part};
 use crate::ids::FileId;
 use crate::link::Linker;
-use crate::problem::{Problem, ProblemKind};
+use crate::problem::{Problem, ProblemKind, article};
 use crate::symbol::{PackageNode, Scope, Symbol};
 use crate::tree::{Element, EnumValue, Message, Service, Tree};
 
-use super::{Check, article};
+use super::Check;
 
 /// The longest package name and how many dots it may have. Source:
 /// `NameLimits::kPackageName` and `kPackageLimit` of protobuf.
