@@ -60,6 +60,10 @@ fn presets() -> PossibleValuesParser {
     PossibleValuesParser::new(abide::Preset::ALL.iter().map(|preset| preset.name()))
 }
 
+fn surfaces() -> PossibleValuesParser {
+    PossibleValuesParser::new(abide::Surface::ALL.iter().map(|surface| surface.name()))
+}
+
 /// When to use colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
@@ -124,6 +128,20 @@ pub(crate) struct JudgeArgs {
     pub(crate) format: Format,
 }
 
+/// Arguments of the commands that compare.
+#[derive(Args, Debug)]
+pub(crate) struct CompareArgs {
+    /// The old tree to compare with, such as git:main...
+    #[arg(long, value_name = "SOURCE")]
+    pub(crate) against: Option<String>,
+    /// The last release, from which the required bump is counted [default: as --against]
+    #[arg(long, value_name = "SOURCE")]
+    pub(crate) bump_against: Option<String>,
+    /// Report compatible changes too, as notes
+    #[arg(long)]
+    pub(crate) changes: bool,
+}
+
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -133,9 +151,9 @@ pub(crate) enum Command {
         /// What to judge.
         #[command(flatten)]
         judge: JudgeArgs,
-        /// The old tree to compare with, such as git:main...
-        #[arg(long, value_name = "SOURCE")]
-        against: Option<String>,
+        /// What it is compared with.
+        #[command(flatten)]
+        compare: CompareArgs,
         /// Record today's findings in abide.accepted, so that only later ones count
         #[arg(long)]
         accept: bool,
@@ -146,6 +164,20 @@ pub(crate) enum Command {
         /// What to judge.
         #[command(flatten)]
         judge: JudgeArgs,
+    },
+    /// Show what changed since an old tree, and whom it breaks
+    #[command(after_help = format!("{SOURCES}\n\n{EXIT_STATUS}"))]
+    Breaking {
+        /// What to judge.
+        #[command(flatten)]
+        judge: JudgeArgs,
+        /// What it is compared with.
+        #[command(flatten)]
+        compare: CompareArgs,
+        /// Judge these surfaces only: wire, json, text, rpc, rest, type-url, validation, source-cpp,
+        /// source-go, … (repeatable, or separated by commas)
+        #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = surfaces())]
+        surface: Vec<String>,
     },
     /// Draw the package DAG with versions and stability
     #[command(after_help = SOURCES)]

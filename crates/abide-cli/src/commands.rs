@@ -46,8 +46,11 @@ pub(crate) fn run(cli: &Cli) -> ExitCode {
         let _ = rayon::ThreadPoolBuilder::new().num_threads(jobs.into()).build_global();
     }
     let result = match &cli.command {
-        Command::Check { judge, against, accept } => {
-            check::check(&cli.global, judge, against.as_deref(), *accept, color)
+        Command::Check { judge, compare, accept } => {
+            check::check(&cli.global, judge, compare, *accept, color)
+        }
+        Command::Breaking { judge, compare, surface } => {
+            check::breaking(&cli.global, judge, compare, surface, color)
         }
         Command::Lint { judge } => check::lint(&cli.global, judge, color),
         Command::Graph { tree, format, imports } => {

@@ -16,6 +16,8 @@ pub(crate) use human::config_errors;
 pub(crate) struct Scene<'a> {
     /// The tree that was judged.
     pub(crate) tree: &'a Tree,
+    /// The old tree, where there is one.
+    pub(crate) old: Option<&'a Tree>,
     /// The configuration, with the name to show for it.
     pub(crate) config: Option<&'a TextFile>,
     /// The accepted findings, with the name to show for them.
@@ -63,20 +65,26 @@ impl<'a> Scene<'a> {
 
     fn lines(&self, location: &Location) -> Lines<'a> {
         match location {
-            Location::Tree(place) => self.lines_of(*place),
+            Location::Tree(place) => lines_in(self.tree, *place),
+            Location::Old(place) => self.old_lines(*place),
             Location::Config(span) => text_lines(self.config, *span),
             Location::Accepted(span) => text_lines(self.accepted, *span),
         }
     }
 
-    fn lines_of(&self, place: Place) -> Lines<'a> {
-        let decl = self.tree.file(place.file).decl();
-        Lines { path: &decl.display, range: decl.lines(place.span) }
+    /// Lines of the old tree.
+    fn old_lines(&self, place: Place) -> Lines<'a> {
+        self.old.map_or(Lines { path: "", range: None }, |old| lines_in(old, place))
     }
 
     fn label_lines(&self, label: &Label) -> Lines<'a> {
-        self.lines_of(label.place)
+        lines_in(self.tree, label.place)
     }
+}
+
+fn lines_in(tree: &Tree, place: Place) -> Lines<'_> {
+    let decl = tree.file(place.file).decl();
+    Lines { path: &decl.display, range: decl.lines(place.span) }
 }
 
 fn text_lines(file: Option<&TextFile>, span: Span) -> Lines<'_> {

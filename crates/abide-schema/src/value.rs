@@ -91,6 +91,20 @@ impl Message {
         normalize(tree, &[self])
     }
 
+    /// The first required field, by number, that this value or one inside it
+    /// does not set.
+    pub fn missing_required<'t>(&self, tree: &'t Tree) -> Option<tree::Field<'t>> {
+        let mut missing: Vec<tree::Field<'t>> = tree
+            .message(self.ty)
+            .fields()
+            .filter(|field| field.presence() == Presence::LegacyRequired)
+            .filter(|field| self.of(field.id).next().is_none())
+            .collect();
+        missing.sort_by_key(|field| field.number());
+        let inside = || self.entries.iter().filter_map(|entry| entry.value.as_message());
+        missing.first().copied().or_else(|| inside().find_map(|it| it.missing_required(tree)))
+    }
+
     /// The last entry of the field with this name; extensions are not among
     /// them.
     pub fn get(&self, tree: &Tree, name: &str) -> Option<&Entry> {
@@ -160,6 +174,41 @@ impl Message {
         let values = tree.field(entry.field).enum_type()?;
         values.values().find(|value| value.number() == number).map(tree::EnumValue::name)
     }
+}
+
+/// What a reader sees where a singular field is absent: its default, else the
+/// zero of its type. `None` for messages and for types that did not resolve.
+pub fn default_of(field: tree::Field<'_>) -> Option<Value> {
+    let tree = field.tree;
+    let Some(written) = field.decl().default.as_deref() else {
+        return Value::zero(tree, field.ty()).filter(|value| value.as_message().is_none());
+    };
+    // The notation of `FieldDescriptorProto.default_value`.
+    let text = std::str::from_utf8(written).ok();
+    let number = |text: &str| text.parse::<f64>().ok();
+    Some(match field.ty() {
+        Type::Scalar(scalar) => match scalar {
+            Scalar::Double => Value::F64(number(text?)?),
+            Scalar::Float => Value::F32(number(text?)? as f32),
+            Scalar::Int64 | Scalar::Sfixed64 | Scalar::Sint64 => Value::I64(text?.parse().ok()?),
+            Scalar::Uint64 | Scalar::Fixed64 => Value::U64(text?.parse().ok()?),
+            Scalar::Int32 | Scalar::Sfixed32 | Scalar::Sint32 => Value::I32(text?.parse().ok()?),
+            Scalar::Uint32 | Scalar::Fixed32 => Value::U32(text?.parse().ok()?),
+            Scalar::Bool => Value::Bool(text? == "true"),
+            Scalar::String => Value::string(Cow::Borrowed(written)),
+            Scalar::Bytes => {
+                let quoted = [b"\"", written, b"\""].concat();
+                let mut bytes = Vec::new();
+                abide_syntax::unescape(&quoted, &mut bytes).ok()?;
+                Value::Bytes(bytes.into())
+            }
+        },
+        Type::Enum(id) => {
+            let name = text?;
+            Value::Enum(tree.enumeration(id).values().find(|it| it.name() == name)?.number())
+        }
+        Type::Message(_) | Type::Unresolved => return None,
+    })
 }
 
 fn is_field(tree: &Tree, entry: &Entry, name: &str) -> bool {

@@ -5,10 +5,12 @@ use jiff::civil::Date;
 use rayon::prelude::*;
 
 use crate::accepted::Accepted;
+use crate::change::Diff;
 use crate::finding::{Finding, Label, Location, Severity};
 use crate::policy::Policy;
-use crate::rule::{Check, Context, Rule, Sink};
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 use crate::rules::RULES;
+use crate::surface::{Bump, Surface};
 use crate::waiver;
 
 /// What a run knows besides the tree and the policy.
@@ -16,13 +18,58 @@ use crate::waiver;
 pub struct Options<'a> {
     /// The day to judge on.
     pub as_of: Date,
+    /// Which rules run.
+    pub scope: Scope,
     /// The old tree, where there is one to compare with.
     pub baseline: Option<&'a Tree>,
+    /// The old tree that the bump is counted from, where that is another one.
+    pub bump_baseline: Option<&'a Tree>,
+    /// Whether changes that are notes are reported, and not only counted.
+    pub changes: bool,
+    /// The surfaces that count; empty: every one.
+    pub surfaces: &'a [Surface],
     /// Findings that are accepted.
     pub accepted: Option<&'a Accepted>,
     /// Whether only a part of the configured tree is judged: then nobody can tell whether a
     /// waiver of `abide.toml` or a line of `abide.accepted` is stale.
     pub partial: bool,
+}
+
+impl Options<'_> {
+    /// A tree judged by itself on a day.
+    pub fn on(as_of: Date) -> Self {
+        Options {
+            as_of,
+            scope: Scope::Everything,
+            baseline: None,
+            bump_baseline: None,
+            changes: false,
+            surfaces: &[],
+            accepted: None,
+            partial: false,
+        }
+    }
+}
+
+/// Which rules of the policy run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// All that apply.
+    Everything,
+    /// Those about changes, with what the compiler refuses.
+    Changes,
+}
+
+impl Scope {
+    fn has(self, rule: &Rule) -> bool {
+        match self {
+            Scope::Everything => true,
+            Scope::Changes => {
+                matches!(rule.group, Group::Compatibility | Group::Policy)
+                    || matches!(rule.check, Check::Linker)
+            }
+        }
+    }
 }
 
 /// What a run found.
@@ -44,6 +91,8 @@ pub struct Report {
     pub waived: usize,
     /// How many findings were accepted before.
     pub accepted: usize,
+    /// The bump that the changes need, where there is a baseline.
+    pub required_bump: Option<Bump>,
 }
 
 /// Judges a tree. The result depends on nothing but the arguments: not on
@@ -51,12 +100,13 @@ pub struct Report {
 pub fn check<'t>(tree: &'t Tree, policy: &'t Policy, options: Options<'t>) -> Report {
     let context = Context::new(tree, policy, options.as_of, options.baseline);
     let rules: Vec<&'static Rule> =
-        RULES.iter().copied().filter(|rule| policy.runs(rule)).collect();
+        RULES.iter().copied().filter(|it| options.scope.has(it) && policy.runs(it)).collect();
 
     let mut findings = run(&context, &rules);
     findings.extend(linker_findings(tree, policy));
-    spare_work_in_progress(tree, &mut findings);
-    sort(tree, &mut findings);
+    spare_work_in_progress(&context, &mut findings);
+    narrow(options.surfaces, &mut findings);
+    sort(&context, &mut findings);
     findings.dedup();
 
     let mut report = Report {
@@ -64,27 +114,33 @@ pub fn check<'t>(tree: &'t Tree, policy: &'t Policy, options: Options<'t>) -> Re
         packages: tree.packages().filter(|package| package.is_judged()).count(),
         ..Report::default()
     };
-    let waived = waiver::apply(&context, &mut findings);
+    let ran = |rule: &Rule| {
+        options.scope.has(rule)
+            && policy.runs(rule)
+            && (options.baseline.is_some() || !rule.needs_baseline())
+    };
+    let waived = waiver::apply(&context, &ran, &mut findings);
     report.waived = waived.count;
     findings.extend(waived.findings);
     apply_severities(policy, &mut findings);
+    report.required_bump = match options.bump_baseline {
+        Some(released) => Some(required_bump(tree, policy, options, released)),
+        None => options.baseline.map(|_| bump_of(&findings)),
+    };
+    if !options.changes {
+        findings.retain(|it| it.change.is_none() || it.severity > Severity::Note);
+    }
     if options.partial {
         findings.retain(|finding| {
             finding.rule != "waiver-unused" || finding.location.place().is_some()
         });
     }
     if let Some(accepted) = options.accepted {
-        let could_match = |rule: &str| {
-            !options.partial
-                && Rule::find(rule).is_none_or(|rule| {
-                    policy.runs(rule)
-                        && (options.baseline.is_some() || !matches!(rule.check, Check::Baseline(_)))
-                })
-        };
+        let could_match = |rule: &str| !options.partial && Rule::find(rule).is_none_or(ran);
         report.accepted = accept(accepted, &mut findings, &could_match);
         apply_severities(policy, &mut findings);
     }
-    sort(tree, &mut findings);
+    sort(&context, &mut findings);
 
     let count = |severity| findings.iter().filter(|it| it.severity == severity).count();
     report.errors = count(Severity::Error);
@@ -99,7 +155,7 @@ pub fn check<'t>(tree: &'t Tree, policy: &'t Policy, options: Options<'t>) -> Re
 fn run<'t>(context: &Context<'t>, rules: &[&'static Rule]) -> Vec<Finding> {
     let whole_tree = || -> Vec<Finding> {
         let each = rules.par_iter().map(|rule| {
-            let mut sink = Sink { rule: rule.id, findings: Vec::new() };
+            let mut sink = Sink::of(rule);
             match rule.check {
                 Check::Tree(check) => check(context, &mut sink),
                 Check::Baseline(check) => {
@@ -112,11 +168,19 @@ fn run<'t>(context: &Context<'t>, rules: &[&'static Rule]) -> Vec<Finding> {
                         check(context, package, &mut sink);
                     }
                 }
-                Check::Linker | Check::Engine | Check::File(_) | Check::Element(_) => {}
+                Check::Linker
+                | Check::Engine
+                | Check::Change(_)
+                | Check::File(_)
+                | Check::Element(_) => {}
             }
             sink.findings
         });
-        each.flatten().collect()
+        let mut findings: Vec<Finding> = each.flatten().collect();
+        if let Some(diff) = context.diff() {
+            findings.extend(changes(context, diff, rules));
+        }
+        findings
     };
     let file_rules: Vec<&'static Rule> = rules
         .iter()
@@ -136,6 +200,84 @@ fn run<'t>(context: &Context<'t>, rules: &[&'static Rule]) -> Vec<Finding> {
     findings
 }
 
+/// Every change, each offered to every rule that subscribes to its kind.
+fn changes<'t>(context: &Context<'t>, diff: &Diff<'t>, rules: &[&'static Rule]) -> Vec<Finding> {
+    let subscribed: Vec<(&'static Rule, ChangeCheck)> = rules
+        .iter()
+        .filter_map(|rule| match rule.check {
+            Check::Change(check) => Some((*rule, check)),
+            _ => None,
+        })
+        .collect();
+    macro_rules! offer {
+        ($kind:ident, $changes:expr) => {
+            (&$changes)
+                .par_iter()
+                .with_min_len(64)
+                .flat_map_iter(|&change| {
+                    let mut findings = Vec::new();
+                    for (rule, check) in &subscribed {
+                        if let ChangeCheck::$kind(check) = check {
+                            let mut sink = Sink::of(rule);
+                            check(context, diff, change, &mut sink);
+                            findings.extend(sink.findings);
+                        }
+                    }
+                    findings
+                })
+                .collect::<Vec<Finding>>()
+        };
+    }
+    let mut findings = offer!(Package, diff.package_changes());
+    findings.extend(offer!(File, diff.file_changes()));
+    findings.extend(offer!(Message, diff.message_changes()));
+    findings.extend(offer!(Field, diff.field_changes()));
+    findings.extend(offer!(Oneof, diff.oneof_changes()));
+    findings.extend(offer!(Enum, diff.enum_changes()));
+    findings.extend(offer!(EnumValue, diff.value_changes()));
+    findings.extend(offer!(Service, diff.service_changes()));
+    findings.extend(offer!(Method, diff.method_changes()));
+    findings
+}
+
+/// What remains of each finding on these surfaces; without a surface there, a
+/// change that breaks somebody is no finding.
+fn narrow(surfaces: &[Surface], findings: &mut Vec<Finding>) {
+    if surfaces.is_empty() {
+        return;
+    }
+    findings.retain_mut(|finding| {
+        let Some(change) = &mut finding.change else { return true };
+        let before = change.effects;
+        change.effects = before.on(surfaces);
+        change.witness = change.witness.take().filter(|it| surfaces.contains(&it.surface));
+        before.is_empty() || !change.effects.is_empty()
+    });
+}
+
+/// The bump since the last release.
+fn required_bump<'t>(
+    tree: &'t Tree,
+    policy: &'t Policy,
+    options: Options<'t>,
+    released: &'t Tree,
+) -> Bump {
+    let since = Options {
+        scope: Scope::Changes,
+        baseline: Some(released),
+        bump_baseline: None,
+        accepted: None,
+        ..options
+    };
+    check(tree, policy, since).required_bump.unwrap_or_default()
+}
+
+/// The highest bump of any finding.
+fn bump_of(findings: &[Finding]) -> Bump {
+    let bumps = findings.iter().filter_map(|finding| finding.change.as_ref()).map(|it| it.bump);
+    bumps.max().unwrap_or_default()
+}
+
 fn judge<'t>(context: &Context<'t>, rules: &[&'static Rule], file: File<'t>) -> Vec<Finding> {
     let mut sink = Sink::default();
     let elements: Vec<Element<'t>> = if rules.iter().any(|it| matches!(it.check, Check::Element(_)))
@@ -145,7 +287,7 @@ fn judge<'t>(context: &Context<'t>, rules: &[&'static Rule], file: File<'t>) -> 
         Vec::new()
     };
     for rule in rules {
-        sink.rule = rule.id;
+        (sink.rule, sink.aliases) = (rule.id, rule.aliases);
         match rule.check {
             Check::File(check) => check(context, file, &mut sink),
             Check::Element(check) => {
@@ -157,7 +299,8 @@ fn judge<'t>(context: &Context<'t>, rules: &[&'static Rule], file: File<'t>) -> 
             | Check::Engine
             | Check::Tree(_)
             | Check::Package(_)
-            | Check::Baseline(_) => {}
+            | Check::Baseline(_)
+            | Check::Change(_) => {}
         }
     }
     sink.findings
@@ -191,24 +334,18 @@ fn linker_findings(tree: &Tree, policy: &Policy) -> Vec<Finding> {
 }
 
 fn linker_finding(file: File<'_>, problem: &Problem) -> Finding {
+    let element = problem.element.clone().unwrap_or_else(|| file.full_name());
+    let package = file.package().name();
+    let location = Location::Tree(problem.place);
+    let mut finding =
+        Finding::new(problem.kind.id(), location, package, element, problem.message.clone());
     let labels = problem.labels.iter();
-    Finding {
-        rule: problem.kind.id(),
-        severity: Severity::Error,
-        message: problem.message.clone(),
-        location: Location::Tree(problem.place),
-        at: None,
-        element: problem.element.clone().unwrap_or_else(|| file.full_name()),
-        package: file.package().name().to_owned(),
-        labels: labels
-            .map(|(place, message)| Label { place: *place, message: message.clone() })
-            .collect(),
-        why: None,
-        help: problem.help.clone(),
-        facts: vec![problem.message.clone()],
-        severity_reason: None,
-        own_only: false,
-    }
+    finding.labels =
+        labels.map(|(place, message)| Label { place: *place, message: message.clone() }).collect();
+    finding.help = problem.help.clone();
+    finding.facts = vec![problem.message.clone()];
+    finding.aliases = Rule::find(finding.rule).map_or_else(Vec::new, |it| it.aliases.to_vec());
+    finding
 }
 
 /// Which files judged files reach by imports, themselves included.
@@ -224,14 +361,25 @@ fn needed_by_judged(tree: &Tree) -> Vec<bool> {
     needed
 }
 
-/// Drops findings of rules that spare work in progress, where it is.
-fn spare_work_in_progress(tree: &Tree, findings: &mut Vec<Finding>) {
+/// Drops findings of rules that spare work in progress, where it is. A change
+/// of what was work in progress stays, as a note.
+fn spare_work_in_progress(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let spares = |finding: &Finding| {
         Rule::find(finding.rule).is_some_and(|rule| rule.spares_work_in_progress)
     };
-    findings.retain(|finding| match finding.location.place() {
-        Some(place) if spares(finding) => !in_progress(tree, place),
-        _ => true,
+    findings.retain_mut(|finding| {
+        if let (Some(change), Some(old)) = (&mut finding.change, context.baseline) {
+            if change.old.is_some_and(|place| in_progress(old, place)) {
+                finding.severity = Severity::Note;
+                finding.severity_reason = Some("it was work in progress".to_owned());
+                change.bump = change.bump.min(Bump::Minor);
+            }
+            return true;
+        }
+        match finding.location.place() {
+            Some(place) if spares(finding) => !in_progress(context.tree, place),
+            _ => true,
+        }
     });
 }
 
@@ -271,36 +419,33 @@ fn accept(
     let count = before - findings.len();
     let stale = lines.iter().zip(used).filter(|(line, used)| !used && could_match(&line.rule));
     for (line, _) in stale {
-        findings.push(Finding {
-            rule: "accepted-stale",
-            severity: Severity::Note,
-            message: format!("nothing is left to accept of `{}` in `{}`", line.rule, line.element),
-            location: Location::Accepted(line.span),
-            at: None,
-            element: line.element.clone(),
-            package: String::new(),
-            labels: Vec::new(),
-            why: None,
-            help: Some("delete the line, or run `abide check --accept`".to_owned()),
-            facts: vec![line.fingerprint.clone()],
-            severity_reason: None,
-            own_only: false,
-        });
+        let message = format!("nothing is left to accept of `{}` in `{}`", line.rule, line.element);
+        let location = Location::Accepted(line.span);
+        let mut finding = Finding::new("accepted-stale", location, "", &line.element, message);
+        finding.severity = Severity::Note;
+        finding.help("delete the line, or run `abide check --accept`").fact(&line.fingerprint);
+        findings.push(finding);
     }
     count
 }
 
-/// Gives every finding the severity that policy wants, and drops those that
-/// are off.
+/// Gives every finding the severity that policy wants, and every change its
+/// bump; drops findings that are off.
 fn apply_severities(policy: &Policy, findings: &mut Vec<Finding>) {
     findings.retain_mut(|finding| {
         let Some(rule) = Rule::find(finding.rule) else { return true };
-        let (severity, reason) = policy.severity(rule, &finding.package);
+        let (severity, reason) = policy.severity(rule, finding);
         let Some(severity) = severity else { return false };
         // A finding that was made a note on the way stays one.
         if finding.severity_reason.is_none() {
             finding.severity = severity;
             finding.severity_reason = reason;
+            if let Some(change) = &mut finding.change
+                && change.effects.breaks_backward()
+                && !policy.is_exempt(&finding.package)
+            {
+                change.bump = Bump::Major;
+            }
         }
         true
     });
@@ -308,11 +453,16 @@ fn apply_severities(policy: &Policy, findings: &mut Vec<Finding>) {
 
 /// Orders findings by path, place, rule and what else tells them apart.
 /// Findings outside of the tree come last.
-fn sort(tree: &Tree, findings: &mut [Finding]) {
+fn sort(context: &Context<'_>, findings: &mut [Finding]) {
     findings.sort_by(|a, b| {
-        let path = |finding: &Finding| {
-            let place = finding.location.place();
-            place.map(|place| (&*tree.file(place.file).decl().display, place))
+        let path = |finding: &Finding| match (&finding.location, context.baseline) {
+            (Location::Tree(place), _) => {
+                Some((&*context.tree.file(place.file).decl().display, *place))
+            }
+            (Location::Old(place), Some(old)) => {
+                Some((&*old.file(place.file).decl().display, *place))
+            }
+            _ => None,
         };
         let (at_a, at_b) = (path(a), path(b));
         // `None` stands before `Some`, but the tree shall come first.

@@ -15,6 +15,7 @@ use crate::policy::{
 use crate::preset::Preset;
 use crate::rule::{Group, Rule};
 use crate::rules::RULES;
+use crate::surface::{Direction, Surface};
 
 /// The settings of `abide.toml`, over those of its preset.
 #[derive(Clone, Debug, Default)]
@@ -388,7 +389,7 @@ impl Reader {
     }
 
     fn part(&mut self, table: &dyn TableLike) -> Override {
-        const KEYS: &[&str] = &["packages", "stability", "surfaces", "rules"];
+        const KEYS: &[&str] = &["packages", "stability", "surfaces", "directions", "rules"];
         let mut part = Override::default();
         for entry in entries(table) {
             match entry.key {
@@ -408,10 +409,15 @@ impl Reader {
                     }
                 }
                 "surfaces" => {
+                    let words: Vec<_> = Surface::ALL.iter().map(|it| (it.name(), *it)).collect();
                     for (text, span) in self.strings(entry.item) {
-                        let words: Vec<(&str, &str)> =
-                            SURFACES.iter().map(|&word| (word, word)).collect();
-                        part.surfaces.extend(self.word(&text, span, &words).map(str::to_owned));
+                        part.surfaces.extend(self.word(&text, span, &words));
+                    }
+                }
+                "directions" => {
+                    let words: Vec<_> = Direction::ALL.iter().map(|it| (it.name(), *it)).collect();
+                    for (text, span) in self.strings(entry.item) {
+                        part.directions.extend(self.word(&text, span, &words));
                     }
                 }
                 "rules" => part.levels = self.levels(entry.item),
@@ -582,26 +588,6 @@ impl Reader {
         }
     }
 }
-
-/// The names of surfaces, as reports give them.
-const SURFACES: &[&str] = &[
-    "wire",
-    "json",
-    "text",
-    "rpc",
-    "rest",
-    "type-url",
-    "validation",
-    "source-cpp",
-    "source-csharp",
-    "source-go",
-    "source-java",
-    "source-objc",
-    "source-php",
-    "source-python",
-    "source-ruby",
-    "source-swift",
-];
 
 /// A date without a time of day, such as `2027-06-30`.
 pub(crate) fn parse_date(text: &str) -> Option<Date> {

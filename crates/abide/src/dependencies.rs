@@ -107,7 +107,9 @@ pub(crate) fn depends_on_less(context: &Context<'_>, sink: &mut Sink, promised: 
             if let Some(finding) = report(sink, package, &path, message) {
                 finding.fact(target.name());
                 // buf looks at direct imports only.
-                finding.own_only = path.len() > 1;
+                if path.len() > 1 {
+                    finding.aliases(&[]);
+                }
                 finding.why(format!(
                     "what is {less} may change or go at any time, and whoever builds on `{}` \
                      changes with it",

@@ -1,8 +1,13 @@
 //! Judgements with places.
 
-use abide_schema::Place;
+use abide_schema::{Element, Place};
 use abide_syntax::Span;
 use sha2::{Digest, Sha256};
+
+use crate::change::{Change, Diff};
+use crate::source::{self, LostSymbol};
+use crate::surface::{Bump, Effects};
+use crate::witness::{Proof, Witness};
 
 /// How much a finding matters; policy decides it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -31,6 +36,8 @@ impl Severity {
 pub enum Location {
     /// In a file of the tree.
     Tree(Place),
+    /// In a file of the old tree: of what it concerns, nothing survived.
+    Old(Place),
     /// In `abide.toml`, at these bytes.
     Config(Span),
     /// In `abide.accepted`, at these bytes.
@@ -42,7 +49,7 @@ impl Location {
     pub fn place(&self) -> Option<Place> {
         match self {
             Location::Tree(place) => Some(*place),
-            Location::Config(_) | Location::Accepted(_) => None,
+            Location::Old(_) | Location::Config(_) | Location::Accepted(_) => None,
         }
     }
 }
@@ -87,12 +94,137 @@ pub struct Finding {
     pub facts: Vec<String>,
     /// Why it has its severity, such as ``by `[[override]]` …``.
     pub severity_reason: Option<String>,
-    /// Whether the rules of other tools that its rule names as aliases do not
-    /// see this case of it.
-    pub own_only: bool,
+    /// The rules of other tools that fire on this very case, as `buf:ID`.
+    pub aliases: Vec<&'static str>,
+    /// For a change, what only a change has.
+    pub change: Option<Box<ChangeFacts>>,
+}
+
+/// What a finding about a change knows besides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangeFacts {
+    /// Where the old side stands, in the old tree.
+    pub old: Option<Place>,
+    /// Whom it breaks.
+    pub effects: Effects,
+    /// How far the version of its package must rise for it.
+    pub bump: Bump,
+    /// Symbols of generated code that it takes away or changes, at most one for
+    /// each language.
+    pub symbols: Vec<LostSymbol>,
+    /// A value that shows it.
+    pub witness: Option<Witness>,
 }
 
 impl Finding {
+    /// A finding with nothing but what each has. Its severity is set later, by
+    /// policy.
+    pub(crate) fn new(
+        rule: &'static str,
+        location: Location,
+        package: &str,
+        element: impl Into<String>,
+        message: impl Into<String>,
+    ) -> Finding {
+        Finding {
+            rule,
+            severity: Severity::Error,
+            message: message.into(),
+            location,
+            at: None,
+            element: element.into(),
+            package: package.to_owned(),
+            labels: Vec::new(),
+            why: None,
+            help: None,
+            facts: Vec::new(),
+            severity_reason: None,
+            aliases: Vec::new(),
+            change: None,
+        }
+    }
+
+    /// Whom it breaks; nobody, where it is no change.
+    pub fn effects(&self) -> Effects {
+        self.change.as_ref().map_or(Effects::NONE, |change| change.effects)
+    }
+
+    /// What is read at the place itself.
+    pub fn at(&mut self, message: impl Into<String>) -> &mut Finding {
+        self.at = Some(message.into());
+        self
+    }
+
+    /// Another place that explains it.
+    pub fn label(&mut self, place: Place, message: impl Into<String>) -> &mut Finding {
+        self.labels.push(Label { place, message: message.into() });
+        self
+    }
+
+    /// Why it matters.
+    pub fn why(&mut self, text: impl Into<String>) -> &mut Finding {
+        self.why = Some(text.into());
+        self
+    }
+
+    /// What to do.
+    pub fn help(&mut self, text: impl Into<String>) -> &mut Finding {
+        self.help = Some(text.into());
+        self
+    }
+
+    /// A fact that tells it from other findings of its rule and element.
+    pub fn fact(&mut self, fact: impl Into<String>) -> &mut Finding {
+        self.facts.push(fact.into());
+        self
+    }
+
+    /// The rules of other tools that fire on this case, where they are not all
+    /// that the rule names, or more.
+    pub fn aliases(&mut self, aliases: &[&'static str]) -> &mut Finding {
+        self.aliases = aliases.to_vec();
+        self
+    }
+
+    /// Whom the change breaks, besides whom is known to be broken already.
+    pub fn breaks(&mut self, effects: Effects) -> &mut Finding {
+        if let Some(change) = &mut self.change {
+            change.effects |= effects;
+        }
+        self
+    }
+
+    /// Whom the change was shown to break, with the value that shows it.
+    pub fn proven(&mut self, proof: Proof) -> &mut Finding {
+        if let Some(change) = &mut self.change {
+            change.effects |= proof.effects;
+            change.witness = change.witness.take().or(proof.witness);
+        }
+        self
+    }
+
+    /// Whom the change of an element breaks in generated code.
+    pub(crate) fn source<'t>(
+        &mut self,
+        diff: &Diff<'t>,
+        element: Change<Element<'t>>,
+    ) -> &mut Finding {
+        if let Some(change) = &mut self.change {
+            let (effects, symbols) = source::lost(diff, element);
+            change.effects |= effects;
+            change.symbols = symbols;
+        }
+        self
+    }
+
+    /// How far the version must rise, where effects do not tell: a change
+    /// that breaks nobody is minor by default.
+    pub fn bump(&mut self, bump: Bump) -> &mut Finding {
+        if let Some(change) = &mut self.change {
+            change.bump = bump;
+        }
+        self
+    }
     /// What names this finding across runs and edits elsewhere: the first 16
     /// hex digits of a SHA-256 over rule, element and facts.
     pub fn fingerprint(&self) -> String {

@@ -4,6 +4,7 @@
 //! clock or prints.
 
 mod accepted;
+mod change;
 mod check;
 mod config;
 mod dependencies;
@@ -11,19 +12,27 @@ mod finding;
 mod graph;
 mod policy;
 mod preset;
+mod reserved;
 mod rule;
 mod rules;
+mod source;
+mod surface;
 mod waiver;
+mod witness;
 
 pub use accepted::Accepted;
-pub use check::{Options, Report, check};
+pub use change::{Change, Diff};
+pub use check::{Options, Report, Scope, check};
 pub use config::{Config, ConfigError, VersionIn};
-pub use finding::{Finding, Label, Location, Severity};
+pub use finding::{ChangeFacts, Finding, Label, Location, Severity};
 pub use graph::GraphView;
 pub use policy::{
     Calendar, Closure, ConfigWaiver, DependencyPolicy, Edge, Glob, PackagePolicy, Policy,
     UpgradePolicy, WaiverTarget,
 };
 pub use preset::Preset;
-pub use rule::{Check, Context, Group, Rule, Sink};
+pub use rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 pub use rules::{RULES, nearest_rule};
+pub use source::LostSymbol;
+pub use surface::{Bump, Direction, Effects, Surface};
+pub use witness::{Proof, Witness};

@@ -7,9 +7,10 @@ use abide_syntax::Span;
 use globset::{GlobBuilder, GlobMatcher};
 use jiff::civil::Date;
 
-use crate::finding::Severity;
+use crate::finding::{Finding, Severity};
 use crate::preset::Preset;
 use crate::rule::{Group, Rule};
+use crate::surface::{Direction, Surface};
 
 /// Everything that decides how a tree is judged: a preset with what
 /// `abide.toml` changes in it.
@@ -217,15 +218,24 @@ pub(crate) struct Override {
     pub(crate) packages: Vec<Glob>,
     /// `None` stands for packages without a version.
     pub(crate) stabilities: Vec<Option<Stability>>,
-    pub(crate) surfaces: Vec<String>,
+    pub(crate) surfaces: Vec<Surface>,
+    pub(crate) directions: Vec<Direction>,
     pub(crate) levels: Levels,
 }
 
 impl Override {
-    /// Findings of one tree have no surface, so an override for surfaces does
-    /// not concern them.
-    fn concerns(&self, package: &str, stability: Option<Stability>) -> bool {
-        self.surfaces.is_empty()
+    /// Findings of one tree have no surface and no direction, so an override
+    /// for some of these does not concern them.
+    fn concerns(
+        &self,
+        package: &str,
+        stability: Option<Stability>,
+        effect: Option<(Surface, Direction)>,
+    ) -> bool {
+        let surface = |(surface, _)| self.surfaces.contains(&surface);
+        let direction = |(_, direction)| self.directions.contains(&direction);
+        (self.surfaces.is_empty() || effect.is_some_and(surface))
+            && (self.directions.is_empty() || effect.is_some_and(direction))
             && (self.packages.is_empty() || self.packages.iter().any(|glob| glob.matches(package)))
             && (self.stabilities.is_empty() || self.stabilities.contains(&stability))
     }
@@ -257,15 +267,84 @@ pub(crate) fn stability_word(stability: Option<Stability>) -> String {
     stability.map_or_else(|| "unversioned".to_owned(), |it| it.to_string())
 }
 
+/// What a layer of the policy says about a rule.
+struct Setting {
+    level: Option<Severity>,
+    reason: String,
+    /// Whether it names the rule itself and not only its group.
+    names_rule: bool,
+    /// Whether it is for some packages or stabilities.
+    names_package: bool,
+    /// Whether it is for some directions.
+    names_direction: bool,
+}
+
 impl Policy {
     /// The policy of a preset alone.
     pub fn of(preset: Preset) -> Policy {
         preset.config().policy
     }
 
-    /// How much a finding of `rule` in `package` matters (`None`: nothing),
-    /// and why, where the rule's own default does not decide.
-    pub fn severity(&self, rule: &Rule, package: &str) -> (Option<Severity>, Option<String>) {
+    /// How much a finding of `rule` matters (`None`: nothing), and why, where
+    /// the rule's own default does not decide.
+    ///
+    /// A change matters as much as the worst of its effects: a backward break
+    /// as its rule says, unless its package is exempt; a forward break, and a
+    /// change that breaks nobody, as a note. Settings replace the severity of
+    /// backward breaks; the others only where an override names the direction,
+    /// or where they turn the rule off.
+    pub fn severity(&self, rule: &Rule, finding: &Finding) -> (Option<Severity>, Option<String>) {
+        let package = finding.package.as_str();
+        let Some(change) = &finding.change else {
+            let set = self.setting(rule, package, None);
+            return match set {
+                Some(setting) => (setting.level, Some(setting.reason)),
+                None => (rule.severity, None),
+            };
+        };
+        let effects = change.effects.iter().map(Some);
+        let each = effects.chain(change.effects.is_empty().then_some(None)).map(|effect| {
+            let default = match effect {
+                _ if rule.severity.is_none() => (None, None),
+                Some((_, Direction::Backward)) if self.is_exempt(package) => {
+                    let reason = "an alpha may change".to_owned();
+                    (rule.severity.min(Some(Severity::Note)), Some(reason))
+                }
+                Some((_, Direction::Backward)) => (rule.severity, None),
+                Some((_, Direction::Forward)) | None => (Some(Severity::Note), None),
+            };
+            let Some(setting) = self.setting(rule, package, effect) else { return default };
+            let decides = match effect {
+                Some((_, Direction::Backward)) => setting.names_package || !self.is_exempt(package),
+                Some((_, Direction::Forward)) => setting.names_direction,
+                None => setting.names_rule,
+            };
+            if setting.level.is_none() || decides {
+                (setting.level, Some(setting.reason))
+            } else {
+                default
+            }
+        });
+        // Of equals the first counts.
+        each.reduce(|best, next| if next.0 > best.0 { next } else { best })
+            .unwrap_or((rule.severity, None))
+    }
+
+    /// Whether breaking changes of a package are no errors: alphas are there
+    /// to be changed.
+    pub fn is_exempt(&self, package: &str) -> bool {
+        PackageVersion::of_package(package)
+            .is_some_and(|version| version.stability == Stability::Alpha)
+    }
+
+    /// The last setting that concerns a rule in a package, or one effect of a
+    /// change there.
+    fn setting(
+        &self,
+        rule: &Rule,
+        package: &str,
+        effect: Option<(Surface, Direction)>,
+    ) -> Option<Setting> {
         let stability = PackageVersion::of_package(package).map(|version| version.stability);
         for layer in self.layers.iter().rev() {
             let source = |what: String| match layer.preset {
@@ -273,17 +352,29 @@ impl Policy {
                 None => format!("{what} in `abide.toml`"),
             };
             for it in layer.overrides.iter().rev() {
-                if it.concerns(package, stability)
-                    && let Some((level, _)) = it.levels.of(rule)
+                if it.concerns(package, stability, effect)
+                    && let Some((level, key)) = it.levels.of(rule)
                 {
-                    return (level, Some(source(it.describe())));
+                    return Some(Setting {
+                        level,
+                        reason: source(it.describe()),
+                        names_rule: key == rule.id,
+                        names_package: !it.packages.is_empty() || !it.stabilities.is_empty(),
+                        names_direction: !it.directions.is_empty(),
+                    });
                 }
             }
             if let Some((level, key)) = layer.levels.of(rule) {
-                return (level, Some(source(format!("`[rules] {key}`"))));
+                return Some(Setting {
+                    level,
+                    reason: source(format!("`[rules] {key}`")),
+                    names_rule: key == rule.id,
+                    names_package: false,
+                    names_direction: false,
+                });
             }
         }
-        (rule.severity, None)
+        None
     }
 
     /// Whether any finding of the rule can matter.

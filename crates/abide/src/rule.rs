@@ -4,13 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use abide_schema::{
-    Element, File, Graph, Package, PackageVersionStatus, Part, Place, Tree, api_name,
+    Element, Enum, EnumValue, Field, File, Graph, Message, Method, Oneof, Package,
+    PackageVersionStatus, Part, Place, Service, Tree, api_name,
 };
 use jiff::civil::Date;
 
-use crate::finding::{Finding, Label, Location, Severity};
+use crate::change::{Change, Diff};
+use crate::finding::{ChangeFacts, Finding, Location, Severity};
 use crate::policy::Policy;
 use crate::rules::RULES;
+use crate::surface::{Bump, Effects};
 
 /// The families of rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -23,14 +26,22 @@ pub enum Group {
     Dependencies,
     /// How packages and elements live and die.
     Lifecycle,
+    /// What changed since an old tree, and whom it breaks.
+    Compatibility,
     /// The tool's own bookkeeping: waivers and configuration.
     Policy,
 }
 
 impl Group {
     /// Every family.
-    pub const ALL: &[Group] =
-        &[Group::Language, Group::Layout, Group::Dependencies, Group::Lifecycle, Group::Policy];
+    pub const ALL: &[Group] = &[
+        Group::Language,
+        Group::Layout,
+        Group::Dependencies,
+        Group::Lifecycle,
+        Group::Compatibility,
+        Group::Policy,
+    ];
 
     /// Its name in configuration.
     pub const fn name(self) -> &'static str {
@@ -39,6 +50,7 @@ impl Group {
             Group::Layout => "layout",
             Group::Dependencies => "dependencies",
             Group::Lifecycle => "lifecycle",
+            Group::Compatibility => "compatibility",
             Group::Policy => "policy",
         }
     }
@@ -71,6 +83,11 @@ pub struct Rule {
 }
 
 impl Rule {
+    /// Whether it compares with an old tree.
+    pub fn needs_baseline(&self) -> bool {
+        matches!(self.check, Check::Baseline(_) | Check::Change(_))
+    }
+
     /// The rule with this id.
     pub fn find(id: &str) -> Option<&'static Rule> {
         RULES.binary_search_by(|rule| rule.id.cmp(id)).ok().map(|at| RULES[at])
@@ -87,6 +104,8 @@ pub enum Check {
     Engine,
     /// The old tree against the new one, once, where there is an old one.
     Baseline(for<'t> fn(&Context<'t>, &'t Tree, &mut Sink)),
+    /// Every change of one kind of element, where there is an old tree.
+    Change(ChangeCheck),
     /// The tree as a whole, once.
     Tree(for<'t> fn(&Context<'t>, &mut Sink)),
     /// Every package that has a judged file.
@@ -95,6 +114,22 @@ pub enum Check {
     File(for<'t> fn(&Context<'t>, File<'t>, &mut Sink)),
     /// Every element of a judged file.
     Element(for<'t> fn(&Context<'t>, Element<'t>, &mut Sink)),
+}
+
+/// Which changes a rule subscribes to. They are offered where the two files are
+/// not the same; an element that did not change at all may be among them.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs, reason = "each is named as the element it holds")]
+pub enum ChangeCheck {
+    Package(for<'t> fn(&Context<'t>, &Diff<'t>, Change<Package<'t>>, &mut Sink)),
+    File(for<'t> fn(&Context<'t>, &Diff<'t>, Change<File<'t>>, &mut Sink)),
+    Message(for<'t> fn(&Context<'t>, &Diff<'t>, Change<Message<'t>>, &mut Sink)),
+    Field(for<'t> fn(&Context<'t>, &Diff<'t>, Change<Field<'t>>, &mut Sink)),
+    Oneof(for<'t> fn(&Context<'t>, &Diff<'t>, Change<Oneof<'t>>, &mut Sink)),
+    Enum(for<'t> fn(&Context<'t>, &Diff<'t>, Change<Enum<'t>>, &mut Sink)),
+    EnumValue(for<'t> fn(&Context<'t>, &Diff<'t>, Change<EnumValue<'t>>, &mut Sink)),
+    Service(for<'t> fn(&Context<'t>, &Diff<'t>, Change<Service<'t>>, &mut Sink)),
+    Method(for<'t> fn(&Context<'t>, &Diff<'t>, Change<Method<'t>>, &mut Sink)),
 }
 
 /// What a rule may look at.
@@ -107,6 +142,7 @@ pub struct Context<'t> {
     pub as_of: Date,
     /// The old tree, where the run has one.
     pub baseline: Option<&'t Tree>,
+    diff: OnceLock<Diff<'t>>,
     graph: OnceLock<Graph<'t>>,
     apis: OnceLock<BTreeMap<String, Vec<Package<'t>>>>,
     frozen: OnceLock<Vec<bool>>,
@@ -120,7 +156,13 @@ impl<'t> Context<'t> {
         baseline: Option<&'t Tree>,
     ) -> Context<'t> {
         let (graph, apis, frozen) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Context { tree, policy, as_of, baseline, graph, apis, frozen }
+        Context { tree, policy, as_of, baseline, diff: OnceLock::new(), graph, apis, frozen }
+    }
+
+    /// The old tree and this one, their elements paired.
+    pub(crate) fn diff(&self) -> Option<&Diff<'t>> {
+        let old = self.baseline?;
+        Some(self.diff.get_or_init(|| Diff::of(old, self.tree)))
     }
 
     /// Which file and package needs which.
@@ -185,10 +227,22 @@ pub(crate) fn is_deprecated(element: Element<'_>) -> bool {
 pub struct Sink {
     /// The rule that runs.
     pub(crate) rule: &'static str,
+    /// Its aliases.
+    pub(crate) aliases: &'static [&'static str],
     pub(crate) findings: Vec<Finding>,
 }
 
 impl Sink {
+    pub(crate) fn of(rule: &'static Rule) -> Sink {
+        Sink { rule: rule.id, aliases: rule.aliases, findings: Vec::new() }
+    }
+
+    fn push(&mut self, mut finding: Finding) -> &mut Finding {
+        finding.aliases = self.aliases.to_vec();
+        self.findings.push(finding);
+        self.findings.last_mut().expect("one was just pushed")
+    }
+
     /// Reports a finding of the running rule; the returned reference takes the
     /// optional parts. Its severity is set later, by policy.
     pub fn report(
@@ -198,53 +252,51 @@ impl Sink {
         element: impl Into<String>,
         message: impl Into<String>,
     ) -> &mut Finding {
-        self.findings.push(Finding {
-            rule: self.rule,
-            severity: Severity::Error,
-            message: message.into(),
-            location: Location::Tree(place),
-            at: None,
-            element: element.into(),
-            package: package.to_owned(),
-            labels: Vec::new(),
-            why: None,
-            help: None,
-            facts: Vec::new(),
-            severity_reason: None,
-            own_only: false,
-        });
-        self.findings.last_mut().expect("one was just pushed")
-    }
-}
-
-impl Finding {
-    /// What is read at the place itself.
-    pub fn at(&mut self, message: impl Into<String>) -> &mut Finding {
-        self.at = Some(message.into());
-        self
+        self.push(Finding::new(self.rule, Location::Tree(place), package, element, message))
     }
 
-    /// Another place that explains it.
-    pub fn label(&mut self, place: Place, message: impl Into<String>) -> &mut Finding {
-        self.labels.push(Label { place, message: message.into() });
-        self
+    /// Reports a change of an element at the same part of both sides. What is
+    /// gone is reported at its surviving container. The package is that of the
+    /// old side: those who rely on it are broken.
+    pub fn change<'t>(
+        &mut self,
+        diff: &Diff<'t>,
+        change: Change<Element<'t>>,
+        part: Part,
+        message: impl Into<String>,
+    ) -> &mut Finding {
+        let old = change.old();
+        let location = match change {
+            Change::Added(new) | Change::Both { new, .. } => Location::Tree(new.place(part)),
+            Change::Removed(old) => diff
+                .container(old)
+                .map_or_else(|| Location::Old(old.place(Part::Whole)), Location::Tree),
+        };
+        let part = if change.new().is_some() { part } else { Part::Whole };
+        let old_place = old.map(|it| it.place(part));
+        let named = change.new().or(old).expect("a change has a side");
+        let package = old.unwrap_or(named).package().name();
+        self.change_at(location, old_place, package, named.full_name(), message)
     }
 
-    /// Why it matters.
-    pub fn why(&mut self, text: impl Into<String>) -> &mut Finding {
-        self.why = Some(text.into());
-        self
-    }
-
-    /// What to do.
-    pub fn help(&mut self, text: impl Into<String>) -> &mut Finding {
-        self.help = Some(text.into());
-        self
-    }
-
-    /// A fact that tells it from other findings of its rule and element.
-    pub fn fact(&mut self, fact: impl Into<String>) -> &mut Finding {
-        self.facts.push(fact.into());
-        self
+    /// Reports a change of a file or a package, or of something that has
+    /// places of its own.
+    pub fn change_at(
+        &mut self,
+        location: Location,
+        old: Option<Place>,
+        package: &str,
+        element: impl Into<String>,
+        message: impl Into<String>,
+    ) -> &mut Finding {
+        let mut finding = Finding::new(self.rule, location, package, element, message);
+        finding.change = Some(Box::new(ChangeFacts {
+            old,
+            effects: Effects::NONE,
+            bump: Bump::Minor,
+            symbols: Vec::new(),
+            witness: None,
+        }));
+        self.push(finding)
     }
 }

@@ -31,7 +31,10 @@ rules! {
     experimental_in_stable = "rules/experimental-in-stable.rs";
     extension_invalid = "rules/extension-invalid.rs";
     feature_invalid = "rules/feature-invalid.rs";
+    field_added = "rules/field-added.rs";
     field_invalid = "rules/field-invalid.rs";
+    field_removed = "rules/field-removed.rs";
+    field_type_changed = "rules/field-type-changed.rs";
     frozen_package_changed = "rules/frozen-package-changed.rs";
     go_package_major_mismatch = "rules/go-package-major-mismatch.rs";
     http_route_major_mismatch = "rules/http-route-major-mismatch.rs";
@@ -42,6 +45,7 @@ rules! {
     java_package_major_mismatch = "rules/java-package-major-mismatch.rs";
     json_name_conflict = "rules/json-name-conflict.rs";
     major_gap = "rules/major-gap.rs";
+    message_renamed = "rules/message-renamed.rs";
     method_invalid = "rules/method-invalid.rs";
     name_duplicated = "rules/name-duplicated.rs";
     name_misused = "rules/name-misused.rs";

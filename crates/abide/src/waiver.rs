@@ -15,9 +15,9 @@ use memchr::memmem;
 use rayon::prelude::*;
 
 use crate::config::{did_you_mean, parse_date};
-use crate::finding::{Finding, Location, Severity};
+use crate::finding::{Finding, Location};
 use crate::policy::WaiverTarget;
-use crate::rule::{Check, Context, Group, Rule};
+use crate::rule::{Context, Group, Rule};
 use crate::rules::RULES;
 
 const MARKER: &str = "abide:allow";
@@ -77,7 +77,12 @@ impl Waiver {
 }
 
 /// Takes away the findings that a waiver covers.
-pub(crate) fn apply(context: &Context<'_>, findings: &mut Vec<Finding>) -> Waived {
+/// `ran` tells whether a rule could have found something in this run.
+pub(crate) fn apply(
+    context: &Context<'_>,
+    ran: &dyn Fn(&Rule) -> bool,
+    findings: &mut Vec<Finding>,
+) -> Waived {
     let mut waived = Waived { count: 0, findings: Vec::new() };
     let mut by_package: BTreeMap<PackageId, Vec<Waiver>> = BTreeMap::new();
     let files: Vec<File<'_>> = context.tree.files().filter(|file| file.is_judged()).collect();
@@ -117,10 +122,6 @@ pub(crate) fn apply(context: &Context<'_>, findings: &mut Vec<Finding>) -> Waive
     waived.count = before - findings.len();
 
     // A waiver is judged only where its rule could have matched it.
-    let ran = |rule: &Rule| {
-        context.policy.runs(rule)
-            && (context.baseline.is_some() || !matches!(rule.check, Check::Baseline(_)))
-    };
     for waiver in by_package.values().flatten() {
         let Allows::Rule(rule) = waiver.allows else { continue };
         let package = context.tree.file(waiver.place.file).package().name();
@@ -153,21 +154,10 @@ struct Defect {
 
 impl Defect {
     fn finding(self, location: Location, element: &str, package: &str) -> Finding {
-        Finding {
-            rule: self.rule,
-            severity: Severity::Error,
-            message: self.message,
-            location,
-            at: self.at.map(str::to_owned),
-            element: element.to_owned(),
-            package: package.to_owned(),
-            labels: Vec::new(),
-            why: None,
-            help: Some(self.help),
-            facts: vec![self.fact],
-            severity_reason: None,
-            own_only: false,
-        }
+        let mut finding = Finding::new(self.rule, location, package, element, self.message);
+        finding.at = self.at.map(str::to_owned);
+        finding.help(self.help).fact(self.fact);
+        finding
     }
 }
 

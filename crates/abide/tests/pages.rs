@@ -5,7 +5,9 @@
 //! together, until a path repeats; a block without is a tree of its own. A
 //! `toml` block is the `abide.toml` of the blocks behind it, `text
 //! file=abide.accepted` the accepted findings, and `proto old file=PATH` a file
-//! of the old tree. `imported` marks a file that is not judged.
+//! of the old tree. `imported` marks a file that is not judged. Pages of rules
+//! about changes show compatible changes, too. What is reported at the old side
+//! is marked in the old file.
 //!
 //! What is reported must be marked, and what is marked must be reported:
 //! `// ^^^^ error: part of the message` below the line with the span, or
@@ -164,7 +166,7 @@ fn tree<'a>(files: impl Iterator<Item = &'a Block>, imports: &[(String, String)]
     Tree::link(sources.into_iter().map(parse).collect())
 }
 
-fn reported(tree: &Tree, case: &Case, report: &Report) -> Vec<Expected> {
+fn reported(tree: &Tree, old: Option<&Tree>, case: &Case, report: &Report) -> Vec<Expected> {
     let outside = |text: &str, span: Span| {
         let lines = LineIndex::new(text.as_bytes());
         let position = |at| lines.position(text.as_bytes(), at);
@@ -175,6 +177,11 @@ fn reported(tree: &Tree, case: &Case, report: &Report) -> Vec<Expected> {
             Location::Tree(place) => {
                 let decl = tree.file(place.file).decl();
                 (decl.display.to_string(), decl.lines(place.span).expect("it is source"))
+            }
+            Location::Old(place) => {
+                let decl = old.expect("a finding of the old tree").file(place.file).decl();
+                let lines = decl.lines(place.span).expect("it is source");
+                (format!("old {}", decl.display), lines)
             }
             Location::Config(span) => ("abide.toml".to_owned(), outside(&case.config, *span)),
             Location::Accepted(span) => {
@@ -196,7 +203,11 @@ fn reported(tree: &Tree, case: &Case, report: &Report) -> Vec<Expected> {
 
 /// Judges a case: the rules that reported, or what is marked and not reported
 /// and the reverse.
-fn judge(case: &Case, imports: &[(String, String)]) -> Result<Vec<&'static str>, String> {
+fn judge(
+    case: &Case,
+    imports: &[(String, String)],
+    changes: bool,
+) -> Result<Vec<&'static str>, String> {
     let policy = Config::parse(&case.config, None).map_err(|it| format!("{it:?}"))?.policy;
     let accepted = case.accepted.as_deref().map(Accepted::parse).transpose();
     let accepted = accepted.map_err(|it| format!("{it:?}"))?;
@@ -204,19 +215,20 @@ fn judge(case: &Case, imports: &[(String, String)]) -> Result<Vec<&'static str>,
     let old: Vec<&Block> = case.files.iter().filter(|it| it.old).collect();
     let old = (!old.is_empty()).then(|| tree(old.into_iter(), imports));
     let options = Options {
-        as_of: date(2026, 1, 15),
         baseline: old.as_ref(),
         accepted: accepted.as_ref(),
-        partial: false,
+        changes,
+        ..Options::on(date(2026, 1, 15))
     };
     let report = abide::check(&new, &policy, options);
 
     let mut expected = markers("abide.toml", &case.config, "#");
     expected.extend(markers("abide.accepted", case.accepted.as_deref().unwrap_or_default(), "#"));
-    for block in case.files.iter().filter(|it| !it.old) {
-        expected.extend(markers(&block.path(), &block.text, "//"));
+    for block in &case.files {
+        let side = if block.old { "old " } else { "" };
+        expected.extend(markers(&format!("{side}{}", block.path()), &block.text, "//"));
     }
-    let complaints = compare(expected, reported(&new, case, &report));
+    let complaints = compare(expected, reported(&new, old.as_ref(), case, &report));
     if complaints.is_empty() {
         Ok(report.findings.iter().map(|it| it.rule).collect())
     } else {
@@ -248,7 +260,7 @@ fn page(rule: &Rule, imports: &[(String, String)]) -> Result<(), String> {
     let (mut bad, mut good) = (false, false);
     for case in cases(rule.page) {
         let section = &case.section;
-        match judge(&case, imports) {
+        match judge(&case, imports, rule.group == Group::Compatibility) {
             Ok(rules) if section == "Bad" => bad |= rules.contains(&rule.id),
             Ok(rules) if rules.is_empty() => good |= section == "Good",
             Ok(rules) => complaints += &format!("  {section} reports {rules:?}\n"),

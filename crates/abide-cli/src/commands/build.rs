@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use abide::{Check, Rule, Severity};
+use abide::{Check, Rule, Scope, Severity};
 
-use super::check::{judge, troubles, width};
+use super::check::{today, troubles, width};
 use super::{Outcome, error_color, say};
 use crate::args::{Format, Global, TreeArgs};
 use crate::error::Error;
@@ -24,7 +24,9 @@ pub(super) fn build(
     let settings = Settings::read(global, args.source.as_deref(), error_color(global))?;
     let loaded = load(&settings.source(args)?, &progress)?;
     let tree = &loaded.tree;
-    let mut report = judge(global, &settings, tree, None, None);
+    let as_of = global.as_of.unwrap_or_else(today);
+    let options = abide::Options { scope: Scope::Changes, ..abide::Options::on(as_of) };
+    let mut report = abide::check(tree, &settings.config.policy, options);
     report.findings.retain(|finding| {
         let linker = |rule: &Rule| matches!(rule.check, Check::Linker);
         finding.severity == Severity::Error && Rule::find(finding.rule).is_some_and(linker)
@@ -34,6 +36,7 @@ pub(super) fn build(
         progress.finish();
         let scene = Scene {
             tree,
+            old: None,
             config: None,
             accepted: None,
             prefix: "",

@@ -1,12 +1,11 @@
-//! `abide check` and `abide lint`.
+//! `abide check`, `abide lint` and `abide breaking`.
 
 use std::io::IsTerminal;
 
-use abide::{Accepted, Location, Options, Report, Severity};
-use abide_schema::Tree;
+use abide::{Accepted, Location, Options, Report, Scope, Severity, Surface};
 
 use super::{Outcome, error_color, say};
-use crate::args::{Global, JudgeArgs};
+use crate::args::{CompareArgs, Global, JudgeArgs};
 use crate::error::Error;
 use crate::load::{Loaded, load};
 use crate::progress::Progress;
@@ -18,15 +17,26 @@ use crate::write;
 /// How wide a report is where no terminal says it.
 const WIDTH: usize = 100;
 
+/// What a command of this family does besides judging the tree by itself.
+#[derive(Default)]
+struct Work<'a> {
+    changes_only: bool,
+    against: Option<&'a str>,
+    bump_against: Option<&'a str>,
+    changes: bool,
+    surfaces: Vec<Surface>,
+    accept: bool,
+}
+
 pub(super) fn lint(global: &Global, judge: &JudgeArgs, color: bool) -> Result<Outcome, Error> {
     let settings = Settings::read(global, judge.tree.source.as_deref(), error_color(global))?;
-    run(global, judge, &settings, None, false, color)
+    run(global, judge, &settings, &Work::default(), color)
 }
 
 pub(super) fn check(
     global: &Global,
     judge: &JudgeArgs,
-    against: Option<&str>,
+    compare: &CompareArgs,
     accept: bool,
     color: bool,
 ) -> Result<Outcome, Error> {
@@ -36,46 +46,73 @@ pub(super) fn check(
             "`--accept` writes {ACCEPTED} for the whole tree: leave SOURCE out"
         )));
     }
-    let against = against.or(settings.config.against.as_deref());
-    run(global, judge, &settings, against, accept, color)
+    run(global, judge, &settings, &Work { accept, ..work(compare, &settings) }, color)
 }
 
-/// Judges a tree as the user wants it.
-pub(super) fn judge(
+pub(super) fn breaking(
     global: &Global,
-    settings: &Settings,
-    tree: &Tree,
-    baseline: Option<&Tree>,
-    accepted: Option<&Accepted>,
-) -> Report {
-    let as_of = global.as_of.unwrap_or_else(today);
-    let options = Options { as_of, baseline, accepted, partial: settings.is_partial() };
-    abide::check(tree, &settings.config.policy, options)
+    judge: &JudgeArgs,
+    compare: &CompareArgs,
+    surfaces: &[String],
+    color: bool,
+) -> Result<Outcome, Error> {
+    let settings = Settings::read(global, judge.tree.source.as_deref(), error_color(global))?;
+    let surfaces = surfaces.iter().filter_map(|name| Surface::find(name)).collect();
+    let work = Work { changes_only: true, surfaces, ..work(compare, &settings) };
+    if work.against.is_none() {
+        return Err(Error::Usage(
+            "there is nothing to compare with: name the old tree with `--against SOURCE`, such as \
+             `--against git:main...`, or with `against` in abide.toml"
+                .to_owned(),
+        ));
+    }
+    run(global, judge, &settings, &work, color)
+}
+
+/// What the command line says, over what `abide.toml` says.
+fn work<'a>(compare: &'a CompareArgs, settings: &'a Settings) -> Work<'a> {
+    let config = &settings.config;
+    Work {
+        against: compare.against.as_deref().or(config.against.as_deref()),
+        bump_against: compare.bump_against.as_deref().or(config.bump_against.as_deref()),
+        changes: compare.changes,
+        ..Work::default()
+    }
 }
 
 fn run(
     global: &Global,
     judge: &JudgeArgs,
     settings: &Settings,
-    against: Option<&str>,
-    accept: bool,
+    work: &Work<'_>,
     color: bool,
 ) -> Result<Outcome, Error> {
     let progress = Progress::new(global.quiet);
     let loaded = load(&settings.source(&judge.tree)?, &progress)?;
-    let baseline = match against {
-        Some(spec) => Some(load(&settings.baseline(spec, &judge.tree)?, &progress)?),
-        None => None,
+    let old = |spec: Option<&str>| {
+        let source = spec.map(|spec| settings.baseline(spec, &judge.tree)).transpose()?;
+        source.map(|source| load(&source, &progress)).transpose()
     };
+    let baseline = old(work.against)?;
+    let released = old(work.bump_against)?;
+    let accept = work.accept;
     let accepted = if accept { None } else { settings.accepted(error_color(global))? };
     progress.step("judging");
-    let old = baseline.as_ref().map(|old| &old.tree);
-    let known = accepted.as_ref().map(|(accepted, _)| accepted);
-    let mut report = self::judge(global, settings, &loaded.tree, old, known);
+    let options = Options {
+        as_of: global.as_of.unwrap_or_else(today),
+        scope: if work.changes_only { Scope::Changes } else { Scope::Everything },
+        baseline: baseline.as_ref().map(|old| &old.tree),
+        bump_baseline: released.as_ref().map(|old| &old.tree),
+        changes: work.changes,
+        surfaces: &work.surfaces,
+        accepted: accepted.as_ref().map(|(accepted, _)| accepted),
+        partial: settings.is_partial(),
+    };
+    let mut report = abide::check(&loaded.tree, &settings.config.policy, options);
     progress.step("writing the report");
 
     let mut notes = loaded.notes.clone();
-    if let Some(old) = &baseline {
+    for old in baseline.iter().chain(&released) {
         notes.extend(old.notes.iter().cloned());
         let unread = troubles(old).into_iter();
         notes.extend(unread.map(|trouble| format!("in the baseline, {trouble}")));
@@ -91,6 +128,7 @@ fn run(
     }
     let scene = Scene {
         tree: &loaded.tree,
+        old: baseline.as_ref().map(|old| &old.tree),
         config: settings.file.as_ref(),
         accepted: accepted.as_ref().map(|(_, file)| file),
         prefix: &settings.prefix(&judge.tree),
@@ -114,7 +152,7 @@ fn run(
         troubles: troubles(&loaded),
     };
     // The process ends now; taking the trees apart would be for nothing.
-    std::mem::forget((loaded, baseline));
+    std::mem::forget((loaded, baseline, released));
     Ok(outcome)
 }
 
@@ -158,6 +196,6 @@ pub(super) fn width(global: &Global) -> usize {
     terminal_size::terminal_size().map_or(WIDTH, |(columns, _)| columns.0.clamp(40, 160).into())
 }
 
-fn today() -> jiff::civil::Date {
+pub(super) fn today() -> jiff::civil::Date {
     jiff::Zoned::now().date()
 }

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ops::Range;
 
-use abide::{ConfigError, Finding, Location, Report, Severity};
+use abide::{
+    Bump, ChangeFacts, ConfigError, Direction, Finding, Location, Report, Severity, Surface,
+};
 use abide_schema::FileId;
 use abide_syntax::{LineIndex, Span};
 use codespan_reporting::diagnostic::{self, Diagnostic};
@@ -65,8 +67,15 @@ fn summary(report: &Report) -> String {
     }
     let spared =
         if spared.is_empty() { String::new() } else { format!(" ({})", spared.join(", ")) };
+    let bump = match report.required_bump {
+        None => "",
+        Some(Bump::None) => "; no bump is needed",
+        Some(Bump::Patch) => "; the tree needs a patch bump",
+        Some(Bump::Minor) => "; the tree needs a minor bump",
+        Some(Bump::Major) => "; the tree needs a major bump",
+    };
     format!(
-        "{} in {}: {found}{spared}\n",
+        "{} in {}: {found}{spared}{bump}\n",
         count(report.files, "file"),
         count(report.packages, "package"),
     )
@@ -103,6 +112,14 @@ fn diagnostic(finding: &Finding, scene: &Scene, sources: &Sources) -> Diagnostic
             None => notes.push(format!("{}: {}", scene.lines(&place).path, label.message)),
         }
     }
+    if let Some(change) = &finding.change {
+        let old = change.old.map(Location::Old).filter(|old| *old != finding.location);
+        if let Some((file, span)) = old.and_then(|old| sources.place(&old)) {
+            let label = diagnostic::Label::secondary(file, sources.first_line(file, span));
+            labels.push(label.with_message("as it was"));
+        }
+        notes.extend(effects(change));
+    }
     if let Some(why) = &finding.why {
         notes.push(format!("why: {why}"));
     }
@@ -124,6 +141,50 @@ fn diagnostic(finding: &Finding, scene: &Scene, sources: &Sources) -> Diagnostic
         .with_message(shown(&finding.message))
         .with_labels(labels)
         .with_notes(notes.iter().map(|note| wrap(&shown(note), width)).collect())
+}
+
+/// Whom a change breaks, and the value that shows it.
+fn effects(change: &ChangeFacts) -> Vec<String> {
+    let mut notes = Vec::new();
+    let both = |surface: &Surface| {
+        Direction::ALL.iter().all(|&direction| change.effects.contains(*surface, direction))
+    };
+    let (all, one): (Vec<Surface>, Vec<Surface>) = change.effects.surfaces().partition(both);
+    let names = |list: &[Surface]| -> String {
+        list.iter().map(|surface| surface.name()).collect::<Vec<_>>().join(", ")
+    };
+    let mut parts = Vec::new();
+    if !all.is_empty() {
+        parts.push(format!("{} in both directions", names(&all)));
+    }
+    for &direction in Direction::ALL {
+        let here: Vec<Surface> = one
+            .iter()
+            .copied()
+            .filter(|&surface| change.effects.contains(surface, direction))
+            .collect();
+        if !here.is_empty() {
+            parts.push(format!("{} {direction}", names(&here)));
+        }
+    }
+    if !parts.is_empty() {
+        notes.push(format!("breaks: {}", parts.join("; ")));
+    }
+    for lost in &change.symbols {
+        notes.push(format!("{}: {}", lost.surface, lost.symbol));
+    }
+    if let Some(witness) = &change.witness {
+        let side = match witness.direction {
+            Direction::Backward => "old",
+            Direction::Forward => "new",
+        };
+        let value = if witness.value.is_empty() { "the empty message" } else { &witness.value };
+        notes.push(format!(
+            "witness: {value} as {side} {} on {}: {}",
+            witness.message, witness.surface, witness.observed,
+        ));
+    }
+    notes
 }
 
 /// What stands before a note: the line numbers' column and a bullet.
@@ -150,7 +211,8 @@ fn wrap(text: &str, width: usize) -> String {
 
 /// Renders the errors of a configuration.
 pub(crate) fn config_errors(errors: &[ConfigError], file: &TextFile, color: bool) -> String {
-    let files = Sources { files: Vec::new(), extra: vec![Text::new(&file.name, &file.text)] };
+    let files =
+        Sources { old_from: 0, files: Vec::new(), extra: vec![Text::new(&file.name, &file.text)] };
     let config = Config::default();
     let mut out = Ansi::new(Vec::new());
     let mut plain = NoColor::new(Vec::new());
@@ -167,8 +229,10 @@ pub(crate) fn config_errors(errors: &[ConfigError], file: &TextFile, color: bool
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Texts by number: the files of the tree, then the others.
+/// Texts by number: the files of the tree, those of the old tree, then the others.
 struct Sources<'a> {
+    /// The number of the first file of the old tree.
+    old_from: usize,
     files: Vec<Text<'a>>,
     extra: Vec<Text<'a>>,
 }
@@ -236,15 +300,18 @@ impl<'a> Text<'a> {
 
 impl<'a> Sources<'a> {
     fn new(scene: &Scene<'a>) -> Sources<'a> {
-        let files = scene.tree.files().map(|file| Text {
+        let source = |file: abide_schema::File<'a>| Text {
             name: &file.decl().display,
             bytes: file.decl().source_text(),
             lines: Lines::Of(file),
             shown: OnceCell::new(),
-        });
+        };
+        let old = scene.old.into_iter().flat_map(|tree| tree.files()).map(source);
         let extra = [scene.config, scene.accepted]
             .map(|file| file.map_or(Text::new("", ""), |file| Text::new(&file.name, &file.text)));
-        Sources { files: files.collect(), extra: extra.into() }
+        let new: Vec<Text<'a>> = scene.tree.files().map(source).collect();
+        let old_from = new.len();
+        Sources { old_from, files: new.into_iter().chain(old).collect(), extra: extra.into() }
     }
 
     fn text(&self, id: usize) -> Option<&Text<'a>> {
@@ -257,6 +324,10 @@ impl<'a> Sources<'a> {
             Location::Tree(place) => {
                 let FileId(id) = place.file;
                 (id as usize, place.span)
+            }
+            Location::Old(place) => {
+                let FileId(id) = place.file;
+                (self.old_from + id as usize, place.span)
             }
             Location::Config(span) => (self.files.len(), *span),
             Location::Accepted(span) => (self.files.len() + 1, *span),
@@ -286,7 +357,9 @@ impl<'f> Files<'f> for Sources<'_> {
 
     fn name(&'f self, id: usize) -> Result<String, Error> {
         // A name may hold a line feed; a report line may not.
-        Ok(shown(self.text(id).ok_or(Error::FileMissing)?.name))
+        let name = shown(self.text(id).ok_or(Error::FileMissing)?.name);
+        let old = (self.old_from..self.files.len()).contains(&id);
+        Ok(if old { format!("{name} (old)") } else { name })
     }
 
     fn source(&'f self, id: usize) -> Result<&'f str, Error> {

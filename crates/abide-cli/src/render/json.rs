@@ -1,6 +1,8 @@
 //! JSON Lines: an object for each finding, then the summary.
 
-use abide::{Finding, RULES, Report};
+use abide::{Direction, Finding, Report, Surface, Witness};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD as BASE64;
 use serde_json::{Map, Value, json};
 
 use super::{Lines, Scene};
@@ -10,19 +12,20 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
     for finding in scene.shown(report) {
         push_line(&mut out, &object(finding, scene));
     }
-    push_line(
-        &mut out,
-        &json!({
-            "kind": "summary",
-            "files": report.files,
-            "packages": report.packages,
-            "errors": report.errors,
-            "warnings": report.warnings,
-            "notes": report.notes,
-            "waived": report.waived,
-            "accepted": report.accepted,
-        }),
-    );
+    let mut summary = json!({
+        "kind": "summary",
+        "files": report.files,
+        "packages": report.packages,
+        "errors": report.errors,
+        "warnings": report.warnings,
+        "notes": report.notes,
+        "waived": report.waived,
+        "accepted": report.accepted,
+    });
+    if let (Some(bump), Value::Object(summary)) = (report.required_bump, &mut summary) {
+        summary.insert("required_bump".to_owned(), bump.name().into());
+    }
+    push_line(&mut out, &summary);
     out
 }
 
@@ -47,6 +50,9 @@ fn object(finding: &Finding, scene: &Scene) -> Value {
     for (key, value) in place(&scene.lines(&finding.location)) {
         put(&key, value);
     }
+    if let Some(old) = finding.change.as_ref().and_then(|change| change.old) {
+        put("old", Value::Object(place(&scene.old_lines(old))));
+    }
     let labels: Vec<Value> = finding
         .labels
         .iter()
@@ -65,19 +71,47 @@ fn object(finding: &Finding, scene: &Scene) -> Value {
             put(key, text.as_str().into());
         }
     }
-    let aliases = aliases(finding);
-    if !aliases.is_empty() {
-        put("aliases", aliases.into());
+    if let Some(change) = &finding.change {
+        let surfaces: Vec<&str> = change.effects.surfaces().map(Surface::name).collect();
+        let directions: Vec<&str> = change.effects.directions().map(Direction::name).collect();
+        if !surfaces.is_empty() {
+            put("surfaces", surfaces.into());
+            put("directions", directions.into());
+        }
+        put("bump", change.bump.name().into());
+        let symbols: Vec<Value> = change
+            .symbols
+            .iter()
+            .map(|lost| json!({ "surface": lost.surface.name(), "symbol": lost.symbol }))
+            .collect();
+        if !symbols.is_empty() {
+            put("symbols", symbols.into());
+        }
+    }
+    if !finding.aliases.is_empty() {
+        put("aliases", finding.aliases.as_slice().into());
+    }
+    if let Some(witness) = finding.change.as_ref().and_then(|change| change.witness.as_ref()) {
+        put("witness", self::witness(witness));
     }
     put("fingerprint", finding.fingerprint().into());
     Value::Object(object)
 }
 
-fn aliases(finding: &Finding) -> &'static [&'static str] {
-    if finding.own_only {
-        return &[];
-    }
-    RULES.iter().find(|rule| rule.id == finding.rule).map_or(&[], |rule| rule.aliases)
+/// The value stands under the name of the side that wrote it.
+fn witness(witness: &Witness) -> Value {
+    let side = match witness.direction {
+        Direction::Backward => "old",
+        Direction::Forward => "new",
+    };
+    json!({
+        "surface": witness.surface.name(),
+        "direction": witness.direction.name(),
+        "type": witness.message,
+        side: witness.value,
+        "bytes": BASE64.encode(&witness.bytes),
+        "observed": witness.observed,
+    })
 }
 
 fn place(lines: &Lines) -> Map<String, Value> {

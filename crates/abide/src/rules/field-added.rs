@@ -1,0 +1,35 @@
+use abide_schema::{Element, Field, Part, Presence};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "field-added",
+    summary: "a new field",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("field-added.md"),
+    check: Check::Change(ChangeCheck::Field(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+    let Change::Added(new) = change else { return };
+    let known = new.containing_message().is_some_and(|it| diff.old_message(it).is_some());
+    if new.is_extension() || !known {
+        return;
+    }
+    let required = new.presence() == Presence::LegacyRequired;
+    let required_word = if required { "required " } else { "" };
+    let message = format!("{required_word}field `{}` was added", new.name());
+    let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
+    finding.fact(new.number().to_string()).fact(new.name());
+    finding.proven(diff.prove_field(change));
+    if required {
+        finding.aliases(&["buf:MESSAGE_SAME_REQUIRED_FIELDS"]);
+        finding.help("give it presence instead: `required` cannot be taken back");
+    }
+}

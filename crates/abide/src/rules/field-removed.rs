@@ -1,0 +1,60 @@
+use abide_schema::{Element, Field, Part, Presence};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::reserved;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::surface::{Effects, Surface};
+
+pub(super) static RULE: Rule = Rule {
+    id: "field-removed",
+    summary: "a field that is gone",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &["buf:FIELD_NO_DELETE", "google:FIELD_REMOVAL"],
+    spares_work_in_progress: true,
+    page: include_str!("field-removed.md"),
+    check: Check::Change(ChangeCheck::Field(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+    let Change::Removed(old) = change else { return };
+    // What goes with its message is told once, there.
+    let Some(holder) = old.containing_message().and_then(|it| diff.new_message(it)) else { return };
+    if old.is_extension() {
+        return;
+    }
+    let number = reserved::number_of_message(holder, old.number());
+    let name = reserved::name_of_message(holder, old.name());
+    let message = format!(
+        "field `{}` was removed{}",
+        old.name(),
+        match (number, name) {
+            (true, true) => "",
+            (true, false) => " and its name is not reserved",
+            (false, true) => " and its number is not reserved",
+            (false, false) => ", and neither its number nor its name is reserved",
+        }
+    );
+    let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
+    finding.fact(old.number().to_string()).fact(old.name());
+    finding.proven(diff.prove_field(change)).source(diff, change.map(Element::Field));
+    let mut aliases = RULE.aliases.to_vec();
+    if !number {
+        aliases.push("buf:FIELD_NO_DELETE_UNLESS_NUMBER_RESERVED");
+        // A field that takes the number over would read old data as its own.
+        finding.breaks(Effects::backward(&[Surface::Wire]));
+    }
+    if !name {
+        aliases.push("buf:FIELD_NO_DELETE_UNLESS_NAME_RESERVED");
+    }
+    if !(number && name) {
+        aliases.push("protolock:NoRemovingFieldsWithoutReserve");
+        finding.help(format!("write `reserved {}, \"{}\";`", old.number(), old.name()));
+    }
+    if old.presence() == Presence::LegacyRequired {
+        aliases.push("buf:MESSAGE_SAME_REQUIRED_FIELDS");
+    }
+    finding.aliases(&aliases);
+}
