@@ -19,8 +19,7 @@ fn main() {
     };
     let tree = Tree::link(generated::tree().into_iter().map(declare).collect());
     let policy = Config::parse("", None).expect("an empty configuration is valid").policy;
-    let options =
-        Options { as_of: date(2026, 1, 15), baseline: None, accepted: None, partial: false };
+    let options = Options::on(date(2026, 1, 15));
 
     let mut criterion = Criterion::default().configure_from_args();
     let mut group = criterion.benchmark_group("abide");

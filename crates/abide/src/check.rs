@@ -122,7 +122,7 @@ pub fn check<'t>(tree: &'t Tree, policy: &'t Policy, options: Options<'t>) -> Re
     let waived = waiver::apply(&context, &ran, &mut findings);
     report.waived = waived.count;
     findings.extend(waived.findings);
-    apply_severities(policy, &mut findings);
+    apply_severities(policy, options.as_of, &mut findings);
     report.required_bump = match options.bump_baseline {
         Some(released) => Some(required_bump(tree, policy, options, released)),
         None => options.baseline.map(|_| bump_of(&findings)),
@@ -138,7 +138,7 @@ pub fn check<'t>(tree: &'t Tree, policy: &'t Policy, options: Options<'t>) -> Re
     if let Some(accepted) = options.accepted {
         let could_match = |rule: &str| !options.partial && Rule::find(rule).is_none_or(ran);
         report.accepted = accept(accepted, &mut findings, &could_match);
-        apply_severities(policy, &mut findings);
+        apply_severities(policy, options.as_of, &mut findings);
     }
     sort(&context, &mut findings);
 
@@ -431,10 +431,12 @@ fn accept(
 
 /// Gives every finding the severity that policy wants, and every change its
 /// bump; drops findings that are off.
-fn apply_severities(policy: &Policy, findings: &mut Vec<Finding>) {
+fn apply_severities(policy: &Policy, as_of: Date, findings: &mut Vec<Finding>) {
     findings.retain_mut(|finding| {
+        demote(policy, as_of, finding);
         let Some(rule) = Rule::find(finding.rule) else { return true };
-        let (severity, reason) = policy.severity(rule, finding);
+        let effects = finding.change.as_ref().map(|change| change.effects);
+        let (severity, reason) = policy.severity(rule, &finding.package, effects);
         let Some(severity) = severity else { return false };
         // A finding that was made a note on the way stays one.
         if finding.severity_reason.is_none() {
@@ -449,6 +451,27 @@ fn apply_severities(policy: &Policy, findings: &mut Vec<Finding>) {
         }
         true
     });
+}
+
+/// Makes a change a note that the policy allows or does not ask for.
+fn demote(policy: &Policy, as_of: Date, finding: &mut Finding) {
+    let selected = policy.breaking.selects(finding);
+    let Some(change) = &mut finding.change else { return };
+    if finding.severity_reason.is_some() {
+        return;
+    }
+    let reason = match &change.gone {
+        Some(gone) if policy.deprecation.allows(gone, as_of) => {
+            change.bump = change.bump.min(Bump::Minor);
+            "`[deprecation] removal` allows what was deprecated to go"
+        }
+        _ if !selected => {
+            "`[breaking] aliases` names none of the rules that other tools have for it"
+        }
+        _ => return,
+    };
+    finding.severity = Severity::Note;
+    finding.severity_reason = Some(reason.to_owned());
 }
 
 /// Orders findings by path, place, rule and what else tells them apart.

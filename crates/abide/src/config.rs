@@ -10,7 +10,7 @@ use toml_edit::{Document, Item, TableLike, Value};
 
 use crate::finding::Severity;
 use crate::policy::{
-    Closure, ConfigWaiver, Edge, Glob, Layer, Levels, Override, Policy, WaiverTarget,
+    Closure, ConfigWaiver, Edge, Glob, Layer, Levels, Override, Policy, Removal, WaiverTarget,
 };
 use crate::preset::Preset;
 use crate::rule::{Group, Rule};
@@ -318,6 +318,7 @@ impl Reader {
             "dependencies",
             "calendar",
             "deprecation",
+            "breaking",
             "upgrade",
         ];
         let mut layer = Layer::default();
@@ -350,7 +351,8 @@ impl Reader {
                 "packages" => self.packages(item, &mut config.policy),
                 "dependencies" => self.dependencies(item, &mut config.policy),
                 "calendar" => self.calendar(item, &mut config.policy),
-                "deprecation" => self.deprecation(item),
+                "deprecation" => self.deprecation(item, &mut config.policy),
+                "breaking" => self.breaking(item, &mut config.policy),
                 "upgrade" => self.upgrade(item, &mut config.policy),
                 _ => self.unknown_key(&entry, "`abide.toml`", KEYS),
             }
@@ -408,12 +410,7 @@ impl Reader {
                         ));
                     }
                 }
-                "surfaces" => {
-                    let words: Vec<_> = Surface::ALL.iter().map(|it| (it.name(), *it)).collect();
-                    for (text, span) in self.strings(entry.item) {
-                        part.surfaces.extend(self.word(&text, span, &words));
-                    }
-                }
+                "surfaces" => part.surfaces = self.surfaces(entry.item),
                 "directions" => {
                     let words: Vec<_> = Direction::ALL.iter().map(|it| (it.name(), *it)).collect();
                     for (text, span) in self.strings(entry.item) {
@@ -562,11 +559,45 @@ impl Reader {
         }
     }
 
-    fn deprecation(&mut self, item: &Item) {
+    fn deprecation(&mut self, item: &Item, policy: &mut Policy) {
+        const KEYS: &[&str] = &["removal", "window-months"];
         let Some(table) = self.table(item) else { return };
         for entry in entries(table) {
-            self.unknown_key(&entry, "`[deprecation]`", &[]);
+            match entry.key {
+                "removal" => {
+                    let words = [
+                        ("never", Removal::Never),
+                        ("reserved", Removal::Reserved),
+                        ("deprecated", Removal::Deprecated),
+                    ];
+                    policy.deprecation.removal =
+                        self.word_of(entry.item, &words).unwrap_or_default();
+                }
+                "window-months" => policy.deprecation.window_months = self.count(entry.item),
+                _ => self.unknown_key(&entry, "`[deprecation]`", KEYS),
+            }
         }
+    }
+
+    fn breaking(&mut self, item: &Item, policy: &mut Policy) {
+        const KEYS: &[&str] = &["aliases", "surfaces"];
+        let Some(table) = self.table(item) else { return };
+        for entry in entries(table) {
+            match entry.key {
+                "aliases" => {
+                    let texts = self.strings(entry.item);
+                    policy.breaking.aliases = texts.into_iter().map(|(text, _)| text).collect();
+                }
+                "surfaces" => policy.breaking.surfaces = self.surfaces(entry.item),
+                _ => self.unknown_key(&entry, "`[breaking]`", KEYS),
+            }
+        }
+    }
+
+    fn surfaces(&mut self, item: &Item) -> Vec<Surface> {
+        let words: Vec<_> = Surface::ALL.iter().map(|it| (it.name(), *it)).collect();
+        let texts = self.strings(item);
+        texts.iter().filter_map(|(text, span)| self.word(text, *span, &words)).collect()
     }
 
     fn upgrade(&mut self, item: &Item, policy: &mut Policy) {

@@ -114,6 +114,20 @@ pub struct ChangeFacts {
     pub symbols: Vec<LostSymbol>,
     /// A value that shows it.
     pub witness: Option<Witness>,
+    /// Of an element that is gone, how it went.
+    pub gone: Option<Gone>,
+}
+
+/// How an element went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gone {
+    /// Whether it, or what enclosed it, was deprecated on the old side.
+    pub deprecated: bool,
+    /// Since when, as its annotation says.
+    pub deprecated_at: Option<String>,
+    /// Whether its number and its name are reserved; true for what has no
+    /// number.
+    pub reserved: bool,
 }
 
 impl Finding {

@@ -24,11 +24,11 @@ pub use accepted::Accepted;
 pub use change::{Change, Diff};
 pub use check::{Options, Report, Scope, check};
 pub use config::{Config, ConfigError, VersionIn};
-pub use finding::{ChangeFacts, Finding, Label, Location, Severity};
+pub use finding::{ChangeFacts, Finding, Gone, Label, Location, Severity};
 pub use graph::GraphView;
 pub use policy::{
-    Calendar, Closure, ConfigWaiver, DependencyPolicy, Edge, Glob, PackagePolicy, Policy,
-    UpgradePolicy, WaiverTarget,
+    BreakingPolicy, Calendar, Closure, ConfigWaiver, DependencyPolicy, DeprecationPolicy, Edge,
+    Glob, PackagePolicy, Policy, Removal, UpgradePolicy, WaiverTarget,
 };
 pub use preset::Preset;
 pub use rule::{ChangeCheck, Check, Context, Group, Rule, Sink};

@@ -7,10 +7,10 @@ use abide_syntax::Span;
 use globset::{GlobBuilder, GlobMatcher};
 use jiff::civil::Date;
 
-use crate::finding::{Finding, Severity};
+use crate::finding::{Finding, Gone, Severity};
 use crate::preset::Preset;
 use crate::rule::{Group, Rule};
-use crate::surface::{Direction, Surface};
+use crate::surface::{Direction, Effects, Surface};
 
 /// Everything that decides how a tree is judged: a preset with what
 /// `abide.toml` changes in it.
@@ -22,6 +22,10 @@ pub struct Policy {
     pub dependencies: DependencyPolicy,
     /// Clocks and windows: `[calendar]`.
     pub calendar: Calendar,
+    /// When what is deprecated may go: `[deprecation]`.
+    pub deprecation: DeprecationPolicy,
+    /// Which changes count at all: `[breaking]`.
+    pub breaking: BreakingPolicy,
     /// Named options of the upgrade: `[upgrade]`.
     pub upgrade: UpgradePolicy,
     /// Reasoned exceptions: `[[waiver]]`.
@@ -107,6 +111,74 @@ pub struct Calendar {
     pub alpha_max_months: Option<u32>,
     /// Since when alphas exist, by package.
     pub alpha_since: BTreeMap<String, Date>,
+}
+
+/// When what is deprecated may go.
+#[derive(Clone, Debug, Default)]
+pub struct DeprecationPolicy {
+    /// What may be removed from a package that is no alpha.
+    pub removal: Removal,
+    /// How many months an element must have been deprecated, counted from the
+    /// date in its `deprecated_at`. Without a date there the window is open
+    /// never.
+    pub window_months: Option<u32>,
+}
+
+impl DeprecationPolicy {
+    /// Whether an element may go that was like this.
+    pub fn allows(&self, gone: &Gone, as_of: Date) -> bool {
+        let since = gone.deprecated_at.as_deref().and_then(crate::config::parse_date);
+        let long_enough = self.window_months.is_none_or(|months| {
+            since.is_some_and(|since| months_between(since, as_of) >= months as i32)
+        });
+        match self.removal {
+            Removal::Never => false,
+            Removal::Reserved => gone.reserved,
+            Removal::Deprecated => gone.deprecated && gone.reserved && long_enough,
+        }
+    }
+}
+
+/// Whole months from one day to another.
+fn months_between(since: Date, as_of: Date) -> i32 {
+    let months = |date: Date| i32::from(date.year()) * 12 + i32::from(date.month());
+    months(as_of) - months(since) - i32::from(as_of.day() < since.day())
+}
+
+/// What may be removed from a package that is no alpha.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Removal {
+    /// Nothing.
+    #[default]
+    Never,
+    /// Whatever has its number and name reserved.
+    Reserved,
+    /// What was deprecated on the old side, for as long as the window says,
+    /// and whose number and name are reserved.
+    Deprecated,
+}
+
+/// Which changes count at all.
+#[derive(Clone, Debug, Default)]
+pub struct BreakingPolicy {
+    /// Where it is not empty, only changes that one of these rules of other
+    /// tools would report are more than notes.
+    pub aliases: Vec<String>,
+    /// Where it is not empty, only these surfaces count for `aliases`.
+    pub surfaces: Vec<Surface>,
+}
+
+impl BreakingPolicy {
+    /// Whether a change is more than a note. A rule of another tool is no
+    /// reason where nobody is broken that this policy cares for.
+    pub fn selects(&self, finding: &Finding) -> bool {
+        let Some(change) = finding.change.as_ref().filter(|_| !self.aliases.is_empty()) else {
+            return true;
+        };
+        let named = finding.aliases.iter().any(|it| self.aliases.iter().any(|name| name == it));
+        let surfaces = if self.surfaces.is_empty() { Surface::ALL } else { &self.surfaces };
+        named && change.effects.on(surfaces).breaks_backward()
+    }
 }
 
 /// Named options of the upgrade.
@@ -285,25 +357,30 @@ impl Policy {
         preset.config().policy
     }
 
-    /// How much a finding of `rule` matters (`None`: nothing), and why, where
-    /// the rule's own default does not decide.
+    /// How much a finding of `rule` in `package` matters (`None`: nothing), and
+    /// why, where the rule's own default does not decide. `change` is whom it
+    /// breaks, where it is about a change.
     ///
     /// A change matters as much as the worst of its effects: a backward break
     /// as its rule says, unless its package is exempt; a forward break, and a
     /// change that breaks nobody, as a note. Settings replace the severity of
     /// backward breaks; the others only where an override names the direction,
     /// or where they turn the rule off.
-    pub fn severity(&self, rule: &Rule, finding: &Finding) -> (Option<Severity>, Option<String>) {
-        let package = finding.package.as_str();
-        let Some(change) = &finding.change else {
+    pub fn severity(
+        &self,
+        rule: &Rule,
+        package: &str,
+        change: Option<Effects>,
+    ) -> (Option<Severity>, Option<String>) {
+        let Some(effects) = change else {
             let set = self.setting(rule, package, None);
             return match set {
                 Some(setting) => (setting.level, Some(setting.reason)),
                 None => (rule.severity, None),
             };
         };
-        let effects = change.effects.iter().map(Some);
-        let each = effects.chain(change.effects.is_empty().then_some(None)).map(|effect| {
+        let broken = effects.iter().map(Some);
+        let each = broken.chain(effects.is_empty().then_some(None)).map(|effect| {
             let default = match effect {
                 _ if rule.severity.is_none() => (None, None),
                 Some((_, Direction::Backward)) if self.is_exempt(package) => {

@@ -13,11 +13,27 @@ pub enum Preset {
     Envoy,
     /// For APIs in the manner of googleapis.
     Google,
+    /// What buf's category FILE reports.
+    BufFile,
+    /// What buf's category PACKAGE reports.
+    BufPackage,
+    /// What buf's category WIRE_JSON reports.
+    BufWireJson,
+    /// What buf's category WIRE reports.
+    BufWire,
 }
 
 impl Preset {
     /// Every preset.
-    pub const ALL: &[Preset] = &[Preset::Standard, Preset::Envoy, Preset::Google];
+    pub const ALL: &[Preset] = &[
+        Preset::Standard,
+        Preset::Envoy,
+        Preset::Google,
+        Preset::BufFile,
+        Preset::BufPackage,
+        Preset::BufWireJson,
+        Preset::BufWire,
+    ];
 
     /// Its name in configuration.
     pub const fn name(self) -> &'static str {
@@ -25,6 +41,10 @@ impl Preset {
             Preset::Standard => "standard",
             Preset::Envoy => "envoy",
             Preset::Google => "google",
+            Preset::BufFile => "buf-file",
+            Preset::BufPackage => "buf-package",
+            Preset::BufWireJson => "buf-wire-json",
+            Preset::BufWire => "buf-wire",
         }
     }
 
@@ -39,6 +59,10 @@ impl Preset {
             Preset::Standard => include_str!("presets/standard.toml"),
             Preset::Envoy => include_str!("presets/envoy.toml"),
             Preset::Google => include_str!("presets/google.toml"),
+            Preset::BufFile => include_str!("presets/buf-file.toml"),
+            Preset::BufPackage => include_str!("presets/buf-package.toml"),
+            Preset::BufWireJson => include_str!("presets/buf-wire-json.toml"),
+            Preset::BufWire => include_str!("presets/buf-wire.toml"),
         }
     }
 

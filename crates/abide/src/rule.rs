@@ -10,8 +10,9 @@ use abide_schema::{
 use jiff::civil::Date;
 
 use crate::change::{Change, Diff};
-use crate::finding::{ChangeFacts, Finding, Location, Severity};
+use crate::finding::{ChangeFacts, Finding, Gone, Location, Severity};
 use crate::policy::Policy;
+use crate::reserved;
 use crate::rules::RULES;
 use crate::surface::{Bump, Effects};
 
@@ -222,6 +223,32 @@ pub(crate) fn is_deprecated(element: Element<'_>) -> bool {
     element.deprecated().is_some() || element.parent().is_some_and(is_deprecated)
 }
 
+/// How an element of the old side went.
+fn gone<'t>(diff: &Diff<'t>, old: Element<'t>) -> Gone {
+    let reserved = match old {
+        Element::Field(field) => {
+            field.containing_message().and_then(|it| diff.new_message(it)).is_some_and(|holder| {
+                reserved::number_of_message(holder, field.number())
+                    && reserved::name_of_message(holder, field.name())
+            })
+        }
+        Element::EnumValue(value) => diff.new_enum(value.parent()).is_some_and(|holder| {
+            reserved::number_of_enum(holder, value.number())
+                && reserved::name_of_enum(holder, value.name())
+        }),
+        Element::Message(_)
+        | Element::Oneof(_)
+        | Element::Enum(_)
+        | Element::Service(_)
+        | Element::Method(_) => true,
+    };
+    Gone {
+        deprecated: is_deprecated(old),
+        deprecated_at: old.deprecated_since().map(|(text, _)| text.to_owned()),
+        reserved,
+    }
+}
+
 /// Where a rule puts what it finds.
 #[derive(Debug, Default)]
 pub struct Sink {
@@ -276,7 +303,11 @@ impl Sink {
         let old_place = old.map(|it| it.place(part));
         let named = change.new().or(old).expect("a change has a side");
         let package = old.unwrap_or(named).package().name();
-        self.change_at(location, old_place, package, named.full_name(), message)
+        let finding = self.change_at(location, old_place, package, named.full_name(), message);
+        if let (Change::Removed(old), Some(facts)) = (change, &mut finding.change) {
+            facts.gone = Some(gone(diff, old));
+        }
+        finding
     }
 
     /// Reports a change of a file or a package, or of something that has
@@ -296,6 +327,7 @@ impl Sink {
             bump: Bump::Minor,
             symbols: Vec::new(),
             witness: None,
+            gone: None,
         }));
         self.push(finding)
     }

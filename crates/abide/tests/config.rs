@@ -72,7 +72,7 @@ fn later_and_narrower_severities_win() {
     let policy = Config::parse(text, None).expect("it is well-formed").policy;
     let of = |rule: &str, package: &str| {
         let rule = RULES.iter().find(|it| it.id == rule).expect("the rule exists");
-        policy.severity(rule, package)
+        policy.severity(rule, package, None)
     };
     let spread = |package| of("package-spread", package).0;
     assert_eq!(spread("acme.user.v1"), Some(Severity::Note));

@@ -27,8 +27,7 @@ fn tree(files: &[(&str, &str)]) -> Tree {
 /// and every label.
 fn findings(tree: &Tree, rule: &str) -> Vec<Vec<String>> {
     let config = Config::parse("", None).expect("it is empty");
-    let options =
-        Options { as_of: date(2026, 1, 15), baseline: None, accepted: None, partial: false };
+    let options = Options::on(date(2026, 1, 15));
     let report = abide::check(tree, &config.policy, options);
     let lines = |finding: &Finding| {
         let show = |place: abide_schema::Place, phrase: &str| {

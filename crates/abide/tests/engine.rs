@@ -24,11 +24,7 @@ fn one(text: &str) -> Tree {
 
 fn judge(tree: &Tree, config: &str, accepted: Option<&Accepted>) -> Report {
     let config = Config::parse(config, None).expect("it is well-formed");
-    check(
-        tree,
-        &config.policy,
-        Options { as_of: date(2026, 1, 15), baseline: None, accepted, partial: false },
-    )
+    check(tree, &config.policy, Options { accepted, ..Options::on(date(2026, 1, 15)) })
 }
 
 fn rules(report: &Report) -> Vec<&'static str> {
@@ -209,12 +205,7 @@ fn every_change_of_a_frozen_package_is_found() {
     let with = |files: &[(&str, &str)]| -> Vec<String> {
         let new = tree_of(files);
         let policy = Config::parse("", None).expect("it is empty").policy;
-        let options = Options {
-            as_of: date(2026, 1, 15),
-            baseline: Some(&old),
-            accepted: None,
-            partial: false,
-        };
+        let options = Options { baseline: Some(&old), ..Options::on(date(2026, 1, 15)) };
         let report = check(&new, &policy, options);
         let found = report.findings.into_iter().filter(|it| it.rule == "frozen-package-changed");
         found.map(|it| it.message).collect()
