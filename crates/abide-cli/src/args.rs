@@ -84,6 +84,8 @@ pub(crate) enum Format {
     Json,
     /// Workflow commands of GitHub Actions.
     Github,
+    /// A changelog grouped by package, with compatible changes.
+    Markdown,
 }
 
 /// The form of the list of rules.

@@ -3,6 +3,7 @@
 mod github;
 mod human;
 mod json;
+mod markdown;
 
 use abide::{Finding, Label, Location, Report, Severity};
 use abide_schema::{Place, Tree};
@@ -48,6 +49,7 @@ pub(crate) fn render(report: &Report, scene: &Scene, format: Format) -> Vec<u8> 
         Format::Human => human::render(report, scene),
         Format::Json => json::render(report, scene),
         Format::Github => github::render(report, scene),
+        Format::Markdown => markdown::render(report, scene),
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use abide::{Accepted, Location, Options, Report, Scope, Severity, Surface};
 
 use super::{Outcome, error_color, say};
-use crate::args::{CompareArgs, Global, JudgeArgs};
+use crate::args::{CompareArgs, Format, Global, JudgeArgs};
 use crate::error::Error;
 use crate::load::{Loaded, load};
 use crate::progress::Progress;
@@ -103,7 +103,8 @@ fn run(
         scope: if work.changes_only { Scope::Changes } else { Scope::Everything },
         baseline: baseline.as_ref().map(|old| &old.tree),
         bump_baseline: released.as_ref().map(|old| &old.tree),
-        changes: work.changes,
+        // A changelog is about what changed.
+        changes: work.changes || judge.format == Format::Markdown,
         surfaces: &work.surfaces,
         accepted: accepted.as_ref().map(|(accepted, _)| accepted),
         partial: settings.is_partial(),
