@@ -10,6 +10,7 @@
 mod bench;
 mod corpora;
 mod oracle;
+mod soundness;
 mod tools;
 
 use std::ffi::OsString;
@@ -40,6 +41,15 @@ enum Task {
         /// How many differences to print for each file.
         #[arg(long, default_value_t = 5)]
         show: usize,
+    },
+    /// Judge random pairs of schemas, and carry random values across them with another runtime.
+    Soundness {
+        /// How many pairs to try.
+        #[arg(long, default_value_t = 2000)]
+        pairs: u64,
+        /// Where randomness begins: the same seed gives the same pairs.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
     },
     /// Compare speed and memory with buf and protoc, side by side.
     Bench {
@@ -77,6 +87,7 @@ pub(crate) struct Place {
 fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
         Task::Oracle { place, only, show } => oracle::run(&place, &only, show),
+        Task::Soundness { pairs, seed } => soundness::run(pairs, seed),
         Task::Bench { place, runs, out } => bench::run(&place, runs, out.as_deref()),
         Task::Measure { command } => bench::measure(&command).map(|()| true),
     };

@@ -1,0 +1,245 @@
+//! `cargo xtask soundness`: are verdicts on changes true?
+//!
+//! Random schemas are edited at random and each pair is judged. Then the Python
+//! runtime of protobuf, which knows nothing of Abide, carries random values
+//! across: one that is lost, changed or refused where the pair was called
+//! compatible is a failure, and so is a witness that does not misbehave.
+
+mod schema;
+mod values;
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+
+use abide::{Config, Diff, Direction, Options, Scope, Surface};
+use abide_schema::{FileDecl, Message, SourceFile, Tree, encode_set};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD as BASE64;
+use fastrand::Rng;
+use serde_json::{Value, json};
+
+use self::schema::Schema;
+use crate::Result;
+
+/// How many values of each direction are sent across each pair.
+const VALUES: usize = 12;
+
+/// How many failures are shown.
+const SHOWN: usize = 20;
+
+/// Judges this many pairs; true when there is no failure.
+pub(crate) fn run(pairs: u64, seed: u64) -> Result<bool> {
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let share = |worker: u64| (worker..pairs).step_by(workers);
+    let outcomes: Vec<std::result::Result<Outcome, String>> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..workers as u64)
+            .map(|worker| {
+                scope.spawn(move || work(seed, share(worker)).map_err(|error| error.to_string()))
+            })
+            .collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|_| Err("a worker ended".into())))
+            .collect()
+    });
+    let mut total = Outcome::default();
+    for outcome in outcomes {
+        let outcome = outcome?;
+        for (name, count) in outcome.counts {
+            *total.counts.entry(name).or_default() += count;
+        }
+        total.failures.extend(outcome.failures);
+        total.edits += outcome.edits;
+        total.compatible += outcome.compatible;
+    }
+    total.failures.sort_by_key(|failure| failure["pair"].as_u64());
+    for failure in total.failures.iter().take(SHOWN) {
+        println!("{failure}");
+        if let Some(id) = failure["pair"].as_u64() {
+            let (old, new) = pair(seed, id);
+            println!("--- old\n{}--- new\n{}", old.text(), new.text());
+        }
+    }
+    let count = |name: &str| total.counts.get(name).copied().unwrap_or_default();
+    println!(
+        "soundness: seed {seed}, {} pairs of {} edits tried ({} compatible on every notation), \
+         {} values in {} crossings, {} witnesses: {} failures",
+        count("pairs"),
+        total.edits,
+        total.compatible,
+        count("values"),
+        count("crossings"),
+        count("witnesses"),
+        total.failures.len(),
+    );
+    if count("values") == 0 || count("witnesses") == 0 {
+        return Err("nothing was tried".into());
+    }
+    Ok(total.failures.is_empty())
+}
+
+#[derive(Default)]
+struct Outcome {
+    counts: BTreeMap<String, u64>,
+    failures: Vec<Value>,
+    edits: u64,
+    compatible: u64,
+}
+
+/// The pair with this number: the same for whoever asks.
+fn pair(seed: u64, id: u64) -> (Schema, Schema) {
+    let mut rng = Rng::with_seed(seed.wrapping_mul(0x9e37_79b9).wrapping_add(id));
+    let old = Schema::random(&mut rng);
+    let mut new = old.edited(&mut rng);
+    if rng.u8(..3) == 0 {
+        new = new.edited(&mut rng);
+    }
+    (old, new)
+}
+
+fn work(seed: u64, ids: impl Iterator<Item = u64>) -> Result<Outcome> {
+    let mut reader = reader()?;
+    let mut input = reader.stdin.take().ok_or("the reader has no input")?;
+    let output = BufReader::new(reader.stdout.take().ok_or("the reader has no output")?);
+    // It speaks while it is spoken to.
+    let listener = std::thread::spawn(move || -> Vec<String> {
+        output.lines().map_while(std::result::Result::ok).collect()
+    });
+    let policy = Config::parse("", None).map_err(|_| "an empty policy is none")?.policy;
+    let mut outcome = Outcome::default();
+    for id in ids {
+        outcome.edits += 1;
+        let (old, new) = pair(seed, id);
+        let (old, new) = (link(&old), link(&new));
+        let sound = |tree: &Tree| !tree.problems().iter().any(|it| it.kind.is_error());
+        if sound(&old) && sound(&new) {
+            let line = judged(seed, id, &old, &new, &policy, &mut outcome);
+            writeln!(input, "{line}")?;
+        }
+    }
+    drop(input);
+    let lines = listener.join().map_err(|_| "the reader's words are lost")?;
+    if !reader.wait()?.success() {
+        return Err("the reader failed: `pip install protobuf`?".into());
+    }
+    for line in lines {
+        let line: Value = serde_json::from_str(&line)?;
+        match line["counts"].as_object() {
+            Some(counts) => outcome.counts.extend(
+                counts.iter().map(|(name, count)| (name.clone(), count.as_u64().unwrap_or(0))),
+            ),
+            None => outcome.failures.push(line),
+        }
+    }
+    Ok(outcome)
+}
+
+fn reader() -> Result<Child> {
+    let script = crate::tools::workspace()?.join("xtask/src/soundness/reader.py");
+    let mut python = Command::new("python3");
+    python.arg(script).stdin(Stdio::piped()).stdout(Stdio::piped());
+    Ok(python.spawn().map_err(|error| format!("cannot run python3: {error}"))?)
+}
+
+fn link(schema: &Schema) -> Tree {
+    let file = SourceFile {
+        path: "sound/v1/sound.proto".into(),
+        display: "sound/v1/sound.proto".into(),
+        root: 0,
+        imported: false,
+        text: schema.text().into_bytes().into(),
+    };
+    Tree::link(vec![Arc::new(FileDecl::parse(file))])
+}
+
+/// What the reader is told of a pair: both schemas, the verdict, values and
+/// witnesses.
+fn judged(
+    seed: u64,
+    id: u64,
+    old: &Tree,
+    new: &Tree,
+    policy: &abide::Policy,
+    outcome: &mut Outcome,
+) -> Value {
+    let options = Options {
+        scope: Scope::Changes,
+        baseline: Some(old),
+        changes: true,
+        ..Options::on(jiff::civil::date(2026, 1, 1))
+    };
+    let report = abide::check(new, policy, options);
+    let diff = Diff::of(old, new);
+    let mut broken = Vec::new();
+    for finding in &report.findings {
+        broken.extend(finding.effects().iter());
+    }
+    let notation = |surface: Surface| Surface::NOTATIONS.contains(&surface);
+    broken.retain(|&(surface, _)| notation(surface));
+    broken.sort();
+    broken.dedup();
+    outcome.compatible += u64::from(broken.is_empty());
+
+    let roots: Vec<(Message<'_>, Message<'_>)> = old
+        .files()
+        .flat_map(|file| file.messages())
+        .filter_map(|it| Some((it, diff.new_message(it)?)))
+        .collect();
+    let twin = |direction: Direction, wrote: &str| {
+        roots.iter().find_map(|(old, new)| match direction {
+            Direction::Backward => (old.full_name() == wrote).then(|| new.full_name()),
+            Direction::Forward => (new.full_name() == wrote).then(|| old.full_name()),
+        })
+    };
+    let mut rng = Rng::with_seed(seed ^ id.rotate_left(32));
+    let mut values = Vec::new();
+    for &direction in Direction::ALL {
+        for _ in 0..VALUES {
+            if roots.is_empty() {
+                break;
+            }
+            let (before, after) = roots[rng.usize(..roots.len())];
+            let (tree, wrote, reads) = match direction {
+                Direction::Backward => (old, before, after),
+                Direction::Forward => (new, after, before),
+            };
+            if let Some(value) = values::message(&mut rng, tree, wrote.id, 0) {
+                let bytes = BASE64.encode(value.encode(tree));
+                let names = (wrote.full_name(), reads.full_name());
+                values.push(json!([direction.name(), names.0, names.1, bytes]));
+            }
+        }
+    }
+    let witnesses: Vec<Value> = report
+        .findings
+        .iter()
+        .filter_map(|finding| {
+            let witness = finding.change.as_ref()?.witness.as_ref()?;
+            let reads = twin(witness.direction, &witness.message)?;
+            notation(witness.surface).then(|| {
+                json!([
+                    finding.rule,
+                    witness.surface.name(),
+                    witness.direction.name(),
+                    witness.message,
+                    reads,
+                    BASE64.encode(&witness.bytes),
+                ])
+            })
+        })
+        .collect();
+    let set = |tree: &Tree| {
+        let files: Vec<_> = tree.files().map(|file| file.id).collect();
+        BASE64.encode(encode_set(tree, &files, true, false))
+    };
+    json!({
+        "id": id,
+        "old": set(old),
+        "new": set(new),
+        "broken": broken.iter().map(|(s, d)| json!([s.name(), d.name()])).collect::<Vec<_>>(),
+        "values": values,
+        "witnesses": witnesses,
+    })
+}

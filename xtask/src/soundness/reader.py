@@ -1,0 +1,235 @@
+"""Carries values across pairs of schemas with the Python runtime of protobuf.
+
+Reads a pair per line (JSON) and prints a line per failure, then a line of
+counts. It knows nothing of Abide but the claims it is told: on which surfaces
+and in which directions a pair is broken, and which values witness that.
+"""
+
+import base64
+import json
+import math
+import sys
+
+from google.protobuf import descriptor_pb2, descriptor_pool, json_format, message_factory
+from google.protobuf import text_format
+
+MESSAGE = 11
+GROUP = 10
+ENUM = 14
+
+
+def load(blob):
+    pool = descriptor_pool.DescriptorPool()
+    files = descriptor_pb2.FileDescriptorSet.FromString(base64.b64decode(blob))
+    for file in files.file:
+        pool.Add(file)
+    return pool
+
+
+def new(pool, name):
+    return message_factory.GetMessageClass(pool.FindMessageTypeByName(name))()
+
+
+def is_map(field):
+    return (
+        field.is_repeated
+        and field.type == MESSAGE
+        and field.message_type.GetOptions().map_entry
+    )
+
+
+def key(field, surface):
+    """What a field is known by on a surface."""
+    return {"wire": field.number, "json": field.json_name, "text": field.name}[surface]
+
+
+def scalar(value, field, surface):
+    if field.type in (MESSAGE, GROUP):
+        return ("message", plain(value, surface), value.SerializeToString(deterministic=True))
+    if field.type == ENUM and surface != "wire":
+        names = {v.name for v in field.enum_type.values if v.number == value}
+        return ("enum", value, frozenset(names))
+    if isinstance(value, str):
+        return ("bytes", value.encode())
+    if isinstance(value, bytes):
+        return ("bytes", value)
+    return ("number", value)
+
+
+def plain(message, surface):
+    """The fields of a message by key: whether they are many, and their values."""
+    found = {}
+    for field in message.DESCRIPTOR.fields:
+        value = getattr(message, field.name)
+        if is_map(field):
+            inner = field.message_type.fields_by_name
+            value_field = inner["value"]
+            rows = [
+                (
+                    scalar(k, inner["key"], surface),
+                    scalar(value[k], value_field, surface),
+                )
+                for k in value
+            ]
+            found[key(field, surface)] = ("map", sorted(rows, key=repr))
+        elif field.is_repeated:
+            found[key(field, surface)] = ("list", [scalar(v, field, surface) for v in value])
+        elif field.type in (MESSAGE, GROUP):
+            rows = [scalar(value, field, surface)] if message.HasField(field.name) else []
+            found[key(field, surface)] = ("one", rows)
+        else:
+            found[key(field, surface)] = ("one", [scalar(value, field, surface)])
+    return found
+
+
+def zero(value):
+    return value in (("number", 0), ("bytes", b"")) or value[0] == "enum" and value[1] == 0
+
+
+def same_scalar(a, b):
+    kinds = (a[0], b[0])
+    if kinds == ("number", "number"):
+        both = isinstance(a[1], float) and isinstance(b[1], float)
+        return a[1] == b[1] or both and math.isnan(a[1]) and math.isnan(b[1])
+    if kinds == ("enum", "enum"):
+        return bool(a[2] & b[2]) or not a[2] and not b[2] and a[1] == b[1]
+    if kinds == ("message", "message"):
+        return same(a[1], b[1])
+    if set(kinds) == {"message", "bytes"}:
+        return a[-1] == b[-1]
+    if set(kinds) == {"number", "enum"}:
+        return a[1] == b[1]
+    return a[0] == b[0] and a[1] == b[1]
+
+
+def rows_of_map(part):
+    return [("row", pair) for pair in part[1]]
+
+
+def same_part(a, b):
+    if "map" in (a[0], b[0]):
+        left, right = entries(a), entries(b)
+        return len(left) == len(right) and all(
+            same_scalar(p[0], q[0]) and same_scalar(p[1], q[1]) for p, q in zip(left, right)
+        )
+    left, right = a[1], b[1]
+    if a[0] != b[0]:
+        # Between one and many, a zero that is not there is no value.
+        left = [] if a[0] == "one" and len(left) == 1 and zero(left[0]) else left
+        right = [] if b[0] == "one" and len(right) == 1 and zero(right[0]) else right
+    return len(left) == len(right) and all(same_scalar(p, q) for p, q in zip(left, right))
+
+
+def entries(part):
+    """Pairs of key and value; a list of messages with these two fields is a map, too."""
+    if part[0] == "map":
+        return part[1]
+    rows = []
+    for row in part[1]:
+        if row[0] != "message":
+            return [(row, row)]
+        fields = list(row[1].values())
+        if len(fields) < 2 or not fields[0][1] or not fields[1][1]:
+            return [(row, row)]
+        rows.append((fields[0][1][0], fields[1][1][0]))
+    return sorted(rows, key=repr)
+
+
+def same(wrote, read):
+    for name, part in wrote.items():
+        if name in read and not same_part(part, read[name]):
+            return False
+    for name, part in read.items():
+        if name not in wrote and any(not zero(value) for value in part[1]):
+            return False
+    return True
+
+
+def write(message, surface):
+    if surface == "wire":
+        return message.SerializeToString(deterministic=True)
+    if surface == "json":
+        return json_format.MessageToJson(message).encode()
+    return text_format.MessageToString(message, as_utf8=True).encode()
+
+
+def read(message, surface, data):
+    if surface == "wire":
+        message.ParseFromString(data)
+    elif surface == "json":
+        json_format.Parse(data.decode(), message)
+    else:
+        text_format.Parse(data.decode(), message)
+    missing = message.FindInitializationErrors()
+    if missing:
+        raise ValueError("missing " + ", ".join(missing))
+    return message
+
+
+def carry(writer, reader, surface, data, value=None):
+    """What goes wrong, or None."""
+    try:
+        back = value if value is not None else read(writer, surface, data)
+    except Exception as error:  # whatever a runtime raises
+        return None if value is not None else "unreadable:" + str(error)
+    try:
+        there = read(reader, surface, data)
+    except Exception as error:
+        return "refused: " + str(error)
+    try:
+        if not same(plain(back, surface), plain(there, surface)):
+            return "differs"
+    except UnicodeDecodeError:
+        return "differs: no UTF-8"
+    return None
+
+
+def main():
+    counts = {"pairs": 0, "values": 0, "crossings": 0, "witnesses": 0, "failures": 0}
+    counts["unreadable"] = 0
+
+    def fail(pair, **facts):
+        counts["failures"] += 1
+        print(json.dumps({"pair": pair["id"], **facts}), flush=True)
+
+    for line in sys.stdin:
+        pair = json.loads(line)
+        counts["pairs"] += 1
+        pools = {"old": load(pair["old"]), "new": load(pair["new"])}
+        broken = {tuple(it) for it in pair["broken"]}
+        for direction, wrote, reads, blob in pair["values"]:
+            sides = ("old", "new") if direction == "backward" else ("new", "old")
+            data = base64.b64decode(blob)
+            value = new(pools[sides[0]], wrote)
+            try:
+                value.ParseFromString(data)
+            except Exception as error:
+                fail(pair, what="the writer's own value", error=str(error), value=blob)
+                continue
+            counts["values"] += 1
+            for surface in ("wire", "json", "text"):
+                if (surface, direction) in broken:
+                    continue
+                counts["crossings"] += 1
+                sent = data if surface == "wire" else write(value, surface)
+                wrong = carry(None, new(pools[sides[1]], reads), surface, sent, value)
+                if wrong:
+                    fail(pair, what="compatible", surface=surface, direction=direction,
+                         type=wrote, error=wrong, value=str(value))
+        for rule, surface, direction, wrote, reads, blob in pair["witnesses"]:
+            sides = ("old", "new") if direction == "backward" else ("new", "old")
+            counts["witnesses"] += 1
+            data = base64.b64decode(blob)
+            writer, reader = new(pools[sides[0]], wrote), new(pools[sides[1]], reads)
+            wrong = carry(writer, reader, surface, data)
+            if wrong and wrong.startswith("unreadable"):
+                counts["unreadable"] += 1
+                fail(pair, what="witness unreadable", rule=rule, surface=surface,
+                     direction=direction, error=wrong, value=repr(data))
+            elif not wrong and write(writer, surface) == write(reader, surface):
+                fail(pair, what="witness", rule=rule, surface=surface, direction=direction,
+                     value=repr(data))
+    print(json.dumps({"counts": counts}), flush=True)
+
+
+main()
