@@ -33,6 +33,11 @@ impl Corpus {
         Ok(Self { name, root, imports, files })
     }
 
+    /// The same tree once more.
+    pub(crate) fn again(&self) -> Result<Self> {
+        Self::new(&self.name, self.root.clone(), self.imports.clone())
+    }
+
     /// Where imports resolve: in the tree itself first.
     pub(crate) fn roots(&self) -> Vec<&Path> {
         [&self.root].into_iter().chain(&self.imports).map(PathBuf::as_path).collect()
@@ -113,6 +118,57 @@ pub(crate) fn googleapis(place: &Place) -> Result<Corpus> {
     }
     println!("googleapis: left out {}: {shadowing:?}", shadowing.len());
     Corpus::new("googleapis", root, Vec::new())
+}
+
+/// Releases of the crate envoy-types, which carries the Envoy API of its day
+/// with everything that it imports. A tree is named as its version.
+pub(crate) fn envoy_types(versions: &[&str]) -> Result<Vec<Corpus>> {
+    let vendor = target()?.join("envoy-types");
+    versions
+        .iter()
+        .map(|version| {
+            let package = vendor.join(version).join("vendor/envoy-types/proto");
+            if !package.exists() {
+                fetch(&vendor.join(version), version)?;
+            }
+            let mut imports = Vec::new();
+            for entry in fs::read_dir(&package)? {
+                let path = entry?.path();
+                if path.file_name() == Some("cel-spec".as_ref()) {
+                    imports.push(path.join("proto"));
+                } else if path.file_name() == Some("opencensus-proto".as_ref()) {
+                    imports.push(path.join("src"));
+                } else if path.file_name() != Some("data-plane-api".as_ref()) {
+                    imports.push(path);
+                }
+            }
+            imports.sort();
+            Corpus::new(version, package.join("data-plane-api"), imports)
+        })
+        .collect()
+}
+
+/// Has cargo fetch a release, without building it.
+fn fetch(folder: &Path, version: &str) -> Result<()> {
+    write(&folder.join("src/lib.rs"), b"")?;
+    let manifest = format!(
+        "[package]\nname = \"fetch\"\nversion = \"0.0.0\"\nedition = \"2021\"\n\
+         [dependencies]\nenvoy-types = {{ version = \"={version}\", default-features = false }}\n\
+         [workspace]\n"
+    );
+    write(&folder.join("Cargo.toml"), manifest.as_bytes())?;
+    let mut cargo = Command::new("cargo");
+    stdout(cargo.current_dir(folder).args(["vendor", "--quiet", "vendor"])).map(drop)
+}
+
+/// A tree of these files.
+pub(crate) fn written(name: &str, files: &[(String, String)]) -> Result<Corpus> {
+    let root = fresh(name)?;
+    for (path, text) in files {
+        write(&root.join(path), text.as_bytes())?;
+    }
+    let imports = ["testdata/imports", "api"].map(|it| workspace().map(|root| root.join(it)));
+    Corpus::new(name, root, imports.into_iter().collect::<Result<_>>()?)
 }
 
 /// Our own small files that compile, one for each feature and trap.

@@ -3,6 +3,7 @@
 //! `abide build` must write what protoc writes, byte by byte for each file of
 //! the set; `abide check` must refuse what protoc refuses, on the same line.
 
+mod breaking;
 mod diff;
 mod verdicts;
 mod wire;
@@ -51,7 +52,10 @@ pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
     let mut agreed = true;
     if wanted("verdicts") {
         agreed = verdicts::run(&protoc, &abide)?;
-    } else if corpora.is_empty() {
+    }
+    if wanted("breaking") {
+        agreed &= breaking::run(place, &protoc, &abide, show)?;
+    } else if corpora.is_empty() && !wanted("verdicts") {
         return Err(format!("nothing is named {only:?}").into());
     }
     Ok(different == 0 && agreed)
