@@ -1,9 +1,10 @@
 //! A source to a linked tree.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use abide_schema::{
-    FileDecl, Tree, descriptor_set_from_json, descriptor_set_from_text, missing_imports,
+    FileDecl, SourceFile, Tree, descriptor_set_from_json, descriptor_set_from_text, missing_imports,
 };
 use rayon::prelude::*;
 
@@ -23,6 +24,16 @@ pub(crate) struct Loaded {
 
 /// Reads, parses and links a source, with the files it imports.
 pub(crate) fn load(source: &Source, progress: &Progress) -> Result<Loaded, Error> {
+    load_beside(source, None, progress)
+}
+
+/// The same for a tree that shares files with another one: those are not parsed again.
+pub(crate) fn load_beside(
+    source: &Source,
+    other: Option<&Tree>,
+    progress: &Progress,
+) -> Result<Loaded, Error> {
+    let known = Known::of(other);
     progress.step("reading");
     let (files, unreadable, notes) = match source.read()? {
         Contents::Files { files, problems, notes } => {
@@ -32,20 +43,35 @@ pub(crate) fn load(source: &Source, progress: &Progress) -> Result<Loaded, Error
                 return Err(Error::Usage(first.map_or_else(String::new, ReadProblem::to_string)));
             }
             progress.step(format!("parsing {} files", files.len()));
-            (parse(files), problems, notes)
+            (known.parse(files), problems, notes)
         }
         Contents::DescriptorSet { bytes, format } => {
             progress.step("reading the descriptor set");
             (descriptors(source, bytes, format)?, Vec::new(), Vec::new())
         }
     };
-    let files = with_imports(source, files)?;
+    let files = with_imports(source, files, &known)?;
     progress.step(format!("linking {} files", files.len()));
     Ok(Loaded { tree: Tree::link(files), unreadable, notes })
 }
 
-fn parse(files: Vec<abide_schema::SourceFile>) -> Vec<Arc<FileDecl>> {
-    files.into_par_iter().map(|file| Arc::new(FileDecl::parse(file))).collect()
+/// The files of another tree, by path.
+struct Known<'t>(HashMap<&'t str, &'t Arc<FileDecl>>);
+
+impl<'t> Known<'t> {
+    fn of(tree: Option<&'t Tree>) -> Known<'t> {
+        let files = tree.into_iter().flat_map(Tree::files);
+        Known(files.map(|file| (file.path(), file.shared_decl())).collect())
+    }
+
+    fn parse(&self, files: Vec<SourceFile>) -> Vec<Arc<FileDecl>> {
+        let parse = |file: SourceFile| match self.0.get(&*file.path) {
+            // What is declared depends on nothing but the text.
+            Some(&known) if known.is_of(&file) => Arc::clone(known),
+            _ => Arc::new(FileDecl::parse(file)),
+        };
+        files.into_par_iter().map(parse).collect()
+    }
 }
 
 /// Adds what is imported and lies outside of the tree, until nothing is missing that could be
@@ -53,6 +79,7 @@ fn parse(files: Vec<abide_schema::SourceFile>) -> Vec<Arc<FileDecl>> {
 fn with_imports(
     source: &Source,
     mut files: Vec<Arc<FileDecl>>,
+    known: &Known<'_>,
 ) -> Result<Vec<Arc<FileDecl>>, Error> {
     let mut absent = std::collections::BTreeSet::new();
     loop {
@@ -71,7 +98,7 @@ fn with_imports(
         if found.is_empty() {
             return Ok(files);
         }
-        files.extend(parse(found));
+        files.extend(known.parse(found));
     }
 }
 

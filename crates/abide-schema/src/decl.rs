@@ -558,6 +558,14 @@ impl FileDecl {
         self.reserved_names.shrink_to_fit();
     }
 
+    /// Whether it is what [`FileDecl::parse`] makes of this file.
+    pub fn is_of(&self, file: &SourceFile) -> bool {
+        self.path == file.path
+            && self.display == file.display
+            && (self.root, self.imported) == (file.root, file.imported)
+            && self.source_text().is_some_and(|text| *text == *file.text)
+    }
+
     /// The bytes of the source text; `None` for a descriptor.
     pub fn source_text(&self) -> Option<&[u8]> {
         match self.origin {

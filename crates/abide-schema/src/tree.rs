@@ -326,6 +326,11 @@ impl<'t> File<'t> {
         &self.tree.linked(self.id).decl
     }
 
+    /// The same, to be part of another tree.
+    pub fn shared_decl(self) -> &'t Arc<FileDecl> {
+        &self.tree.linked(self.id).decl
+    }
+
     /// The name that imports use.
     pub fn path(self) -> &'t str {
         &self.decl().path

@@ -530,6 +530,9 @@ impl<'t> Diff<'t> {
 
 /// Whether two files were read from the same text.
 fn equal_text(old: File<'_>, new: File<'_>) -> bool {
+    if std::sync::Arc::ptr_eq(old.shared_decl(), new.shared_decl()) {
+        return true;
+    }
     match (old.decl().source_text(), new.decl().source_text()) {
         (Some(old), Some(new)) => old == new,
         _ => false,

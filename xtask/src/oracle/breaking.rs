@@ -164,9 +164,11 @@ fn pages() -> Result<Vec<Pair>> {
         let name = page.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         for (index, [old, new]) in examples(&text).into_iter().enumerate() {
             if !old.is_empty() && !new.is_empty() {
+                // buf takes `#` in a path for the beginning of options.
+                let folder = format!("pages/{name}-{index}");
+                let old = corpora::written(&format!("{folder}/old"), &old)?;
+                let new = corpora::written(&format!("{folder}/new"), &new)?;
                 let name = format!("{name}#{index}");
-                let old = corpora::written(&format!("pages/{name}/old"), &old)?;
-                let new = corpora::written(&format!("pages/{name}/new"), &new)?;
                 pairs.push(Pair { name, old, new });
             }
         }
@@ -279,7 +281,9 @@ fn aliases(pair: &Pair, protoc: &Protoc, abide: &Path) -> Result<Vec<Report>> {
     let mut reports = Vec::new();
     for line in String::from_utf8(said.stdout)?.lines() {
         let line: Value = serde_json::from_str(line)?;
-        let aliases = line["aliases"].as_array().into_iter().flatten();
+        // Only a change has a bump.
+        let aliases = line["aliases"].as_array().filter(|_| line["bump"].is_string());
+        let aliases = aliases.into_iter().flatten();
         for rule in aliases.filter_map(|alias| alias.as_str()?.strip_prefix("buf:")) {
             let number = |key: &str| line["start"][key].as_u64().unwrap_or(1);
             reports.push(Report {

@@ -7,7 +7,7 @@ use abide::{Accepted, Location, Options, Report, Scope, Severity, Surface};
 use super::{Outcome, error_color, say};
 use crate::args::{CompareArgs, Format, Global, JudgeArgs};
 use crate::error::Error;
-use crate::load::{Loaded, load};
+use crate::load::{Loaded, load, load_beside};
 use crate::progress::Progress;
 use crate::render::{Scene, render};
 use crate::settings::{ACCEPTED, Settings};
@@ -91,7 +91,7 @@ fn run(
     let loaded = load(&settings.source(&judge.tree)?, &progress)?;
     let old = |spec: Option<&str>| {
         let source = spec.map(|spec| settings.baseline(spec, &judge.tree)).transpose()?;
-        source.map(|source| load(&source, &progress)).transpose()
+        source.map(|source| load_beside(&source, Some(&loaded.tree), &progress)).transpose()
     };
     let baseline = old(work.against)?;
     let released = old(work.bump_against)?;
