@@ -73,14 +73,24 @@ pub(crate) fn run(place: &Place, runs: usize, out: Option<&Path>) -> Result<bool
     let mut report = format!("Medians of {runs} runs, in turn, after one warm-up.\n");
     let mut met = true;
 
-    let envoy = corpora::archives(place)?.into_iter().find(|tree| tree.name == "envoy-head");
-    if let Some(envoy) = &envoy {
+    let trees = corpora::archives(place)?;
+    let envoy = trees.iter().find(|tree| tree.name == "envoy-head");
+    if let Some(envoy) = envoy {
         write_workspace(envoy)?;
         met &= bench.compare(&mut report, envoy, "envoy", 20.0, None)?;
     }
     let googleapis = corpora::googleapis(place)?;
     std::fs::write(googleapis.root.join("buf.yaml"), "version: v2\n")?;
     met &= bench.compare(&mut report, &googleapis, "google", 30.0, Some(1.0 / 8.0))?;
+
+    let releases = corpora::envoy_types(&["0.5.5", "0.7.7"])?;
+    let whole: Vec<Corpus> = releases.iter().map(corpora::whole).collect::<Result<_>>()?;
+    let [old, new] = whole.as_slice() else { return Err("two releases".into()) };
+    met &= bench.breaking(&mut report, [old, new], "envoy", 20.0, None)?;
+    let before = corpora::googleapis_before()?;
+    std::fs::write(before.root.join("buf.yaml"), "version: v2\n")?;
+    let pair = [&before, &googleapis];
+    met &= bench.breaking(&mut report, pair, "google", 30.0, Some(1.0 / 8.0))?;
 
     let slice = corpora::slice(&googleapis, SLICE)?;
     let multiplied = corpora::multiplied(&googleapis, COPIES)?;
@@ -172,15 +182,68 @@ impl Bench {
                 checks: "parsed, linked, its own checks, options, source info written".into(),
             });
         }
+        let megabytes = tree.bytes()? as f64 / 1e6;
+        let title = format!("{}: {} files, {megabytes:.1} MB", tree.name, tree.files.len());
+        self.judge(report, &title, tools, faster, memory)
+    }
+
+    /// `abide breaking` against `buf breaking` on two trees.
+    fn breaking(
+        &self,
+        report: &mut String,
+        [old, new]: [&Corpus; 2],
+        preset: &str,
+        faster: f64,
+        memory: Option<f64>,
+    ) -> Result<bool> {
+        let mut command: Vec<OsString> = vec![self.abide.clone().into(), "breaking".into()];
+        command.extend([new.root.clone().into(), "--against".into(), old.root.clone().into()]);
+        command.extend(["--preset".into(), preset.into(), "--format".into(), "json".into()]);
+        let mut tools = vec![Tool {
+            name: "abide breaking",
+            command,
+            folder: new.root.clone(),
+            done: &[0, 1],
+            checks: "both trees linked with protoc's checks, changes on every surface".into(),
+        }];
+        if self.buf {
+            let against = "--against".into();
+            tools.push(Tool {
+                name: "buf breaking",
+                command: vec![
+                    "buf".into(),
+                    "breaking".into(),
+                    new.root.clone().into(),
+                    against,
+                    old.root.clone().into(),
+                ],
+                folder: corpora::stage()?,
+                done: &[0, 100],
+                checks: "both trees linked, the rules of its category `FILE`".into(),
+            });
+        }
+        let title = format!(
+            "{} ({} files) against {} ({} files)",
+            new.name,
+            new.files.len(),
+            old.name,
+            old.files.len()
+        );
+        self.judge(report, &title, tools, faster, memory)
+    }
+
+    /// Measures the tools, of which the first is Abide.
+    fn judge(
+        &self,
+        report: &mut String,
+        title: &str,
+        mut tools: Vec<Tool>,
+        faster: f64,
+        memory: Option<f64>,
+    ) -> Result<bool> {
         let medians = self.medians(&mut tools)?;
         let ours = medians[0];
-        writeln!(
-            report,
-            "\n## {}: {} files, {:.1} MB\n",
-            tree.name,
-            tree.files.len(),
-            tree.bytes()? as f64 / 1e6
-        )?;
+        writeln!(report, "\n## {title}\n")?;
         writeln!(
             report,
             "| tool | seconds | peak MiB | time ratio | memory ratio | what it did |"
@@ -278,9 +341,9 @@ impl Bench {
                 )
                 .into());
             }
-            if tool.name == "abide check" {
+            if tool.name.starts_with("abide") {
                 tool.checks.push_str(&summary(&said.stdout)?);
-            } else if tool.name == "buf lint" {
+            } else if matches!(tool.name, "buf lint" | "buf breaking") {
                 write!(
                     tool.checks,
                     ": {} findings",

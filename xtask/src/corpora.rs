@@ -13,6 +13,9 @@ use crate::{Place, Result};
 /// The release of google-proto-files that figures are comparable for.
 const GOOGLEAPIS: &str = "google-proto-files@5.0.3";
 
+/// An older one, to compare with.
+const GOOGLEAPIS_BEFORE: &str = "google-proto-files@4.2.0";
+
 /// The archive that the others import from; not a tree to judge by itself.
 const DEPS: &str = "deps";
 
@@ -97,27 +100,56 @@ pub(crate) fn archives(place: &Place) -> Result<Vec<Corpus>> {
 pub(crate) fn googleapis(place: &Place) -> Result<Corpus> {
     let package = match &place.googleapis {
         Some(package) => package.clone(),
-        None => {
-            let prefix = target()?.join("npm");
-            let package = prefix.join("node_modules/google-proto-files");
-            if !package.exists() {
-                fs::create_dir_all(&prefix)?;
-                let mut npm = Command::new("npm");
-                npm.args(["install", "--no-save", "--no-audit", "--no-fund", "--prefix"]);
-                stdout(npm.arg(&prefix).arg(GOOGLEAPIS))?;
-            }
-            package
-        }
+        None => installed(GOOGLEAPIS)?,
     };
-    let root = fresh("googleapis")?;
-    let files = proto_files(&package)?;
+    googleapis_in("googleapis", &package)
+}
+
+/// googleapis as it was two years before.
+pub(crate) fn googleapis_before() -> Result<Corpus> {
+    googleapis_in("googleapis-before", &installed(GOOGLEAPIS_BEFORE)?)
+}
+
+fn googleapis_in(name: &str, package: &Path) -> Result<Corpus> {
+    let root = fresh(name)?;
+    let files = proto_files(package)?;
     let (shadowing, files): (Vec<_>, Vec<_>) =
         files.iter().partition(|file| file.starts_with("google/protobuf/"));
     for file in files {
         write(&root.join(file), &fs::read(package.join(file))?)?;
     }
-    println!("googleapis: left out {}: {shadowing:?}", shadowing.len());
-    Corpus::new("googleapis", root, Vec::new())
+    println!("{name}: left out {}: {shadowing:?}", shadowing.len());
+    Corpus::new(name, root, Vec::new())
+}
+
+/// Where npm installed a package, in a folder of its own.
+fn installed(package: &str) -> Result<PathBuf> {
+    let prefix = target()?.join("npm").join(package);
+    let folder = prefix.join("node_modules/google-proto-files");
+    if !folder.exists() {
+        fs::create_dir_all(&prefix)?;
+        let mut npm = Command::new("npm");
+        npm.args(["install", "--no-save", "--no-audit", "--no-fund", "--prefix"]);
+        stdout(npm.arg(&prefix).arg(package))?;
+    }
+    Ok(folder)
+}
+
+/// A tree together with what it imports, as one tree that buf can read.
+pub(crate) fn whole(tree: &Corpus) -> Result<Corpus> {
+    let name = format!("envoy-{}", tree.name);
+    let root = fresh(&name)?;
+    let mut from = vec![(&tree.root, tree.files.clone())];
+    for import in &tree.imports {
+        from.push((import, proto_files(import)?));
+    }
+    for (folder, files) in from {
+        for file in &files {
+            write(&root.join(file), &fs::read(folder.join(file))?)?;
+        }
+    }
+    fs::write(root.join("buf.yaml"), "version: v2\n")?;
+    Corpus::new(&name, root, Vec::new())
 }
 
 /// Releases of the crate envoy-types, which carries the Envoy API of its day
