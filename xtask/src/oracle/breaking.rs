@@ -226,7 +226,7 @@ fn examples(page: &str) -> Vec<[Files; 2]> {
 
 /// The set of descriptors of a tree, which both tools can read.
 fn set(tree: &Corpus, protoc: &Protoc, abide: &Path) -> Result<PathBuf> {
-    let path = tree.root.with_extension("breaking.binpb");
+    let path = corpora::stage()?.join(format!("{}.set.binpb", tree.name.replace('/', "-")));
     let mut build = Command::new(abide);
     build.arg("build").arg(&tree.root);
     for root in tree.imports.iter().chain([&protoc.include]) {
