@@ -4,6 +4,7 @@
 //! the set; `abide check` must refuse what protoc refuses, on the same line.
 
 mod diff;
+mod validation;
 mod verdicts;
 mod wire;
 
@@ -22,8 +23,15 @@ use crate::{Place, Result};
 pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
     let wanted = |name: &str| only.is_empty() || only.iter().any(|part| part == name);
     let protoc = Protoc::find()?;
-    let abide = abide(place)?;
     println!("oracle: {}", protoc.version);
+    let mut agreed = true;
+    if wanted("validation") {
+        agreed = validation::run(&protoc, show)?;
+        if only.len() == 1 {
+            return Ok(agreed);
+        }
+    }
+    let abide = abide(place)?;
 
     let mut corpora = Vec::new();
     if wanted("own") {
@@ -48,9 +56,8 @@ pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
     if !corpora.is_empty() {
         println!("all trees: {total}; {different} differences");
     }
-    let mut agreed = true;
     if wanted("verdicts") {
-        agreed = verdicts::run(&protoc, &abide)?;
+        agreed &= verdicts::run(&protoc, &abide)?;
     } else if corpora.is_empty() {
         return Err(format!("nothing is named {only:?}").into());
     }

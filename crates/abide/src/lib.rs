@@ -6,6 +6,8 @@
 mod accepted;
 mod check;
 mod config;
+#[expect(dead_code, reason = "the rules on constraints are to use it")]
+mod constraint;
 mod dependencies;
 mod finding;
 mod graph;
@@ -18,6 +20,7 @@ mod waiver;
 pub use accepted::Accepted;
 pub use check::{Options, Report, check};
 pub use config::{Config, ConfigError, VersionIn};
+pub use constraint::{Judgement, Violation, judge};
 pub use finding::{Finding, Label, Location, Severity};
 pub use graph::GraphView;
 pub use policy::{
