@@ -248,9 +248,9 @@ fn facet_changes(
                 facets.iter().find(|it| it.path == path)
             }
             let (was, is) = (at(&was, path), at(&is, path));
-            let same = was.zip(is).is_some_and(|(was, is)| {
-                was.dialect == is.dialect && was.literals == is.literals
-            });
+            let same = was
+                .zip(is)
+                .is_some_and(|(was, is)| was.dialect == is.dialect && was.literals == is.literals);
             if !same && path != "(none)" {
                 differing.push((path, was, is));
             }
@@ -388,11 +388,13 @@ fn messages((a, from, was): Side<'_, '_>, (b, to, is): Side<'_, '_>) -> Included
         return doubt.map_or(Included::Yes, Included::Unknown);
     }
     for rule in &is.exclusive {
-        let one = was.exclusive.iter().any(|it| rule.fields.iter().all(|name| it.fields.contains(name)));
+        let one =
+            was.exclusive.iter().any(|it| rule.fields.iter().all(|name| it.fields.contains(name)));
         let some = !rule.required
-            || was.exclusive.iter().any(|it| {
-                it.required && it.fields.iter().all(|name| rule.fields.contains(name))
-            });
+            || was
+                .exclusive
+                .iter()
+                .any(|it| it.required && it.fields.iter().all(|name| rule.fields.contains(name)));
         if one && some {
             continue;
         }

@@ -3,8 +3,8 @@
 //! Those that a regular expression states exactly are expressions
 //! ([`regular`]); the others are judged by code and compared by name.
 
-use super::verdict::Verdict;
 use super::read::Dialect;
+use super::verdict::Verdict;
 
 /// A format that is judged by code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,10 @@ pub(super) enum Format {
     LooseAddress,
     Uri,
     UriRef,
-    Prefix { version: Option<u8>, network: bool },
+    Prefix {
+        version: Option<u8>,
+        network: bool,
+    },
     HostAndPort,
 }
 
@@ -40,7 +43,9 @@ pub(super) fn regular(dialect: Dialect, key: &str) -> Option<&'static str> {
     Some(match key {
         "email" if dialect == Dialect::Buf => EMAIL,
         "ipv4" => IPV4,
-        "uuid" => r"\A[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\z",
+        "uuid" => {
+            r"\A[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\z"
+        }
         "tuuid" => r"\A[0-9a-fA-F]{32}\z",
         "ulid" => r"\A[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}\z",
         "protobuf_fqn" => r"\A[A-Za-z_][A-Za-z_0-9]*(?:\.[A-Za-z_][A-Za-z_0-9]*)*\z",
@@ -99,7 +104,9 @@ impl Format {
 
     /// Whether every value of this format is one of the other.
     pub(super) fn implies(self, other: Format) -> bool {
-        use Format::{Address, Hostname, Ip, Ipv6, LooseAddress, LooseHostname, Prefix, Uri, UriRef};
+        use Format::{
+            Address, Hostname, Ip, Ipv6, LooseAddress, LooseHostname, Prefix, Uri, UriRef,
+        };
         self == other
             || match (self, other) {
                 (Ipv6, Ip | Address | LooseAddress)
@@ -119,7 +126,9 @@ impl Format {
         match self {
             Format::Email => &["a@a", "a@a.a"],
             Format::Hostname | Format::LooseHostname => &["a", "b", "aa", "a.a", "a.aa", "a-a"],
-            Format::Ip | Format::Address | Format::LooseAddress => &["::", "::1", "0.0.0.0", "1.1.1.1"],
+            Format::Ip | Format::Address | Format::LooseAddress => {
+                &["::", "::1", "0.0.0.0", "1.1.1.1"]
+            }
             Format::Ipv6 => &["::", "::1", "1::"],
             Format::Uri => &["a:", "a:a", "a://a", "http://a/a"],
             Format::UriRef => &["", "a", "a/a", "/", "a:a"],
@@ -137,8 +146,12 @@ impl Format {
                 let plain = text.split_once('@').is_some_and(|(local, host)| {
                     text.len() <= 254
                         && (1..=64).contains(&local.len())
-                        && local.bytes().all(|it| it.is_ascii_alphanumeric() || b"!#$%&'*+-/=?^_`{|}~.".contains(&it))
-                        && !local.starts_with('.') && !local.ends_with('.') && !local.contains("..")
+                        && local.bytes().all(|it| {
+                            it.is_ascii_alphanumeric() || b"!#$%&'*+-/=?^_`{|}~.".contains(&it)
+                        })
+                        && !local.starts_with('.')
+                        && !local.ends_with('.')
+                        && !local.contains("..")
                         && hostname(host, false)
                 });
                 if !plain && text.contains('@') {
@@ -150,10 +163,16 @@ impl Format {
             Format::LooseHostname => hostname(text, false),
             Format::Ip => ipv4(text).is_some() || ipv6(dialect, text).is_some(),
             Format::Ipv6 => ipv6(dialect, text).is_some(),
-            Format::Address => hostname(text, true) || ipv4(text).is_some() || ipv6(dialect, text).is_some(),
-            Format::LooseAddress => hostname(text, false) || ipv4(text).is_some() || ipv6(dialect, text).is_some(),
+            Format::Address => {
+                hostname(text, true) || ipv4(text).is_some() || ipv6(dialect, text).is_some()
+            }
+            Format::LooseAddress => {
+                hostname(text, false) || ipv4(text).is_some() || ipv6(dialect, text).is_some()
+            }
             // url.Parse of Go takes more than the RFC does.
-            Format::Uri | Format::UriRef if dialect == Dialect::Pgv && !uri(text, self == Format::UriRef) => {
+            Format::Uri | Format::UriRef
+                if dialect == Dialect::Pgv && !uri(text, self == Format::UriRef) =>
+            {
                 return Verdict::Unknown("whether this is a URI".to_owned());
             }
             Format::Uri => uri(text, false),
@@ -204,14 +223,13 @@ fn prefix(version: Option<u8>, network: bool, text: &str) -> bool {
         return false;
     }
     let Ok(length) = length.parse::<u32>() else { return false };
-    let four = ipv4(address).filter(|_| version != Some(6) && length <= 32).is_some_and(|bits| {
-        !network || bits.checked_shl(length).unwrap_or(0) == 0
-    });
+    let four = ipv4(address)
+        .filter(|_| version != Some(6) && length <= 32)
+        .is_some_and(|bits| !network || bits.checked_shl(length).unwrap_or(0) == 0);
     let six = || {
         let bits = address.parse::<std::net::Ipv6Addr>().ok().map(u128::from);
-        bits.filter(|_| version != Some(4) && length <= 128).is_some_and(|bits| {
-            !network || bits.checked_shl(length).unwrap_or(0) == 0
-        })
+        bits.filter(|_| version != Some(4) && length <= 128)
+            .is_some_and(|bits| !network || bits.checked_shl(length).unwrap_or(0) == 0)
     };
     four || six()
 }

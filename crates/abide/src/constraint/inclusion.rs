@@ -80,7 +80,9 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
                         why = Some("two libraries constrain the field".to_owned());
                     }
                     Included::No(None) if candidates.len() == 1 => unseen = true,
-                    Included::No(None) => why = Some("two libraries constrain the field".to_owned()),
+                    Included::No(None) => {
+                        why = Some("two libraries constrain the field".to_owned())
+                    }
                     Included::Unknown(reason) => why = Some(reason),
                 }
             }
@@ -288,7 +290,8 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
                 _ => doubt.that("no list that shows the difference was found"),
             }
         }
-        if pb.items.unique && !unique_a && pa.keys.is_none() && count_a.most.is_none_or(|it| it > 1) {
+        if pb.items.unique && !unique_a && pa.keys.is_none() && count_a.most.is_none_or(|it| it > 1)
+        {
             let list = sample::list(self.a, a, pa, count_a.least.max(2), false, None);
             match list.filter(|list| self.shows(a, pa, b, pb, list)) {
                 Some(list) => return Included::No(Some(list)),
@@ -306,8 +309,7 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
                 Included::Unknown(why) => doubt.that(why),
                 Included::No(None) => unseen = true,
                 Included::No(Some(datum)) => {
-                    let list =
-                        sample::list(self.a, a, pa, least, distinct, Some((&datum, key)));
+                    let list = sample::list(self.a, a, pa, least, distinct, Some((&datum, key)));
                     match list.filter(|list| self.shows(a, pa, b, pb, list)) {
                         Some(list) => return Included::No(Some(list)),
                         None => doubt.that("no list that shows the difference was found"),
@@ -326,7 +328,13 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
         }
         let free;
         let a = if a.skip {
-            free = Values { skip: false, zero_passes: false, set: Set::All, opaque: BTreeSet::new(), ..a.clone() };
+            free = Values {
+                skip: false,
+                zero_passes: false,
+                set: Set::All,
+                opaque: BTreeSet::new(),
+                ..a.clone()
+            };
             &free
         } else {
             a
@@ -362,7 +370,13 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
                     _ => Strings::default(),
                 };
                 let utf8 = a.single.shape != Shape::Bytes;
-                let texts = Texts { a: &own, b: strings, utf8, opaque: !a.opaque.is_empty(), without_empty: without_zero };
+                let texts = Texts {
+                    a: &own,
+                    b: strings,
+                    utf8,
+                    opaque: !a.opaque.is_empty(),
+                    without_empty: without_zero,
+                };
                 match texts.included() {
                     Included::Yes => Included::Yes,
                     Included::No(bytes) => Included::No(bytes.map(Datum::Bytes)),
@@ -474,9 +488,9 @@ impl Texts<'_> {
         if self.without_empty && text.is_empty() {
             return Verdict::when(false);
         }
-        self.a.judge(text).and(|| {
-            if self.opaque { Verdict::Unknown(String::new()) } else { Verdict::Accepted }
-        })
+        self.a
+            .judge(text)
+            .and(|| if self.opaque { Verdict::Unknown(String::new()) } else { Verdict::Accepted })
     }
 
     fn included(&self) -> Included<Vec<u8>> {
@@ -490,7 +504,9 @@ impl Texts<'_> {
                     (Verdict::Accepted, Verdict::Rejected(_)) => {
                         return Included::No(Some(text.clone()));
                     }
-                    (Verdict::Unknown(_), _) => doubt.that("other rules may exclude the difference"),
+                    (Verdict::Unknown(_), _) => {
+                        doubt.that("other rules may exclude the difference")
+                    }
                     (_, Verdict::Unknown(why)) => doubt.that(why),
                 }
             }
@@ -533,8 +549,10 @@ impl Texts<'_> {
         let free = Length::default();
         let pairs = [(self.b.chars, true), (self.b.bytes, false)];
         for (length, chars) in pairs {
-            let shorter = length.least.checked_sub(1).map(|most| Length { least: 0, most: Some(most) });
-            let longer = length.most.map(|most| Length { least: most.saturating_add(1), most: None });
+            let shorter =
+                length.least.checked_sub(1).map(|most| Length { least: 0, most: Some(most) });
+            let longer =
+                length.most.map(|most| Length { least: most.saturating_add(1), most: None });
             for bound in shorter.into_iter().chain(longer) {
                 let (chars, bytes) = if chars { (bound, free) } else { (free, bound) };
                 all.push(Ok(Wanted { chars, bytes, ..Wanted::default() }));
@@ -562,7 +580,9 @@ impl Texts<'_> {
             Found::Nothing => Included::Yes,
             Found::Long if exact => Included::No(None),
             Found::Long => Included::Unknown("the texts that differ are too long".to_owned()),
-            Found::TooLarge => Included::Unknown("the patterns are too large to compare".to_owned()),
+            Found::TooLarge => {
+                Included::Unknown("the patterns are too large to compare".to_owned())
+            }
             Found::Text(text) => {
                 let own = self.a.formats.iter().flat_map(|(_, format)| format.samples());
                 let samples = own.map(|text| text.as_bytes().to_vec());
@@ -589,7 +609,8 @@ impl Texts<'_> {
         }
         let holds = |text: &str| {
             let pattern = Pattern::new(&escaped(text.as_bytes()));
-            let patterns: Vec<(Rc<Pattern>, bool)> = pattern.into_iter().map(|it| (it, true)).collect();
+            let patterns: Vec<(Rc<Pattern>, bool)> =
+                pattern.into_iter().map(|it| (it, true)).collect();
             Wanted { patterns, ..Wanted::default() }
         };
         for wanted in [Wanted::default(), holds(" "), holds("!"), holds("/"), holds("a")] {

@@ -53,9 +53,10 @@ impl Numbers {
     }
 
     pub(super) fn intersection(&self, other: &Numbers) -> Numbers {
-        let pairs = self.ranges.iter().flat_map(|a| {
-            other.ranges.iter().map(move |b| (a.0.max(b.0), a.1.min(b.1)))
-        });
+        let pairs = self
+            .ranges
+            .iter()
+            .flat_map(|a| other.ranges.iter().map(move |b| (a.0.max(b.0), a.1.min(b.1))));
         Numbers::of(pairs, self.nan && other.nan)
     }
 
@@ -65,7 +66,9 @@ impl Numbers {
         for &(low, high) in &self.ranges {
             let mut from = Some(low);
             for &(cut, end) in &other.ranges {
-                let Some(start) = from.filter(|&start| end >= start && cut <= high) else { continue };
+                let Some(start) = from.filter(|&start| end >= start && cut <= high) else {
+                    continue;
+                };
                 left.push((start, cut.saturating_sub(1)));
                 from = end.checked_add(1);
             }
@@ -135,9 +138,8 @@ impl Kind {
 
     /// Whether one number means the same value in both types.
     pub(super) fn is_comparable(self, other: Kind) -> bool {
-        let whole = |kind: Kind| {
-            !kind.is_float() && !matches!(kind, Kind::Duration | Kind::Timestamp)
-        };
+        let whole =
+            |kind: Kind| !kind.is_float() && !matches!(kind, Kind::Duration | Kind::Timestamp);
         self == other || whole(self) && whole(other)
     }
 

@@ -47,10 +47,8 @@ impl Pattern {
             .start_kind(StartKind::Unanchored)
             .dfa_size_limit(Some(SIZE))
             .determinize_size_limit(Some(SIZE));
-        let automaton = dense::Builder::new()
-            .configure(config)
-            .build_from_nfa(machine.get_nfa())
-            .ok();
+        let automaton =
+            dense::Builder::new().configure(config).build_from_nfa(machine.get_nfa()).ok();
         Some(Rc::new(Pattern { automaton, machine }))
     }
 
@@ -257,9 +255,8 @@ fn search(automata: &[(&dense::DFA<Vec<u32>>, bool)], chars: Length, bytes: Leng
     let mut at = 0;
     while let Some((states, char_count, byte_count)) = nodes.get(at).cloned() {
         let all = automata.iter().zip(&states);
-        let accepted = all.clone().all(|((automaton, wanted), &state)| {
-            accepts(automaton, state) == *wanted
-        });
+        let accepted =
+            all.clone().all(|((automaton, wanted), &state)| accepts(automaton, state) == *wanted);
         if accepted && chars.contains(char_count) && bytes.contains(byte_count) {
             let mut text = Vec::new();
             while at != 0 {
@@ -269,9 +266,9 @@ fn search(automata: &[(&dense::DFA<Vec<u32>>, bool)], chars: Length, bytes: Leng
             text.reverse();
             return Found::Text(text);
         }
-        let hopeless = all.clone().any(|((_, wanted), &state)| {
-            state == DEAD && *wanted || state == MATCHED && !*wanted
-        });
+        let hopeless = all
+            .clone()
+            .any(|((_, wanted), &state)| state == DEAD && *wanted || state == MATCHED && !*wanted);
         let full = bytes.most.is_some_and(|most| byte_count >= most);
         if !hopeless && !full {
             for &byte in &alphabet {
@@ -391,7 +388,8 @@ pub(super) fn from_re2(text: &str) -> Option<String> {
                 let numbers = ahead.split_once(',').unwrap_or((&ahead, ""));
                 let digits = |it: &str| it.bytes().all(|it| it.is_ascii_digit());
                 let closed = chars.clone().any(|it| it == '}');
-                let repeat = closed && !numbers.0.is_empty() && digits(numbers.0) && digits(numbers.1);
+                let repeat =
+                    closed && !numbers.0.is_empty() && digits(numbers.0) && digits(numbers.1);
                 if repeat { out.push('{') } else { out.push_str(r"\{") }
             }
             _ => out.push(character),
@@ -479,9 +477,8 @@ mod tests {
     #[test]
     fn lengths_alone_need_no_automaton() {
         let length = |least, most| Length { least, most };
-        let shortest = |chars, bytes| {
-            Wanted { chars, bytes, utf8: true, ..Wanted::default() }.shortest()
-        };
+        let shortest =
+            |chars, bytes| Wanted { chars, bytes, utf8: true, ..Wanted::default() }.shortest();
         let text = |text: &str| Found::Text(text.as_bytes().to_vec());
         assert_eq!(shortest(length(3, None), length(0, None)), text("aaa"));
         assert_eq!(shortest(length(0, Some(1)), length(3, None)), text("\u{20ac}"));

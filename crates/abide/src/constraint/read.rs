@@ -434,7 +434,8 @@ mod tests {
             assert_eq!(normalized_cel(loose), tight);
             assert_eq!(normalized_cel(tight), tight);
         }
-        for (a, b) in [("'a b'", "'ab'"), ("a in b", "ain b"), ("'\\' '", "'\\''"), ("- -a", "--a")] {
+        for (a, b) in [("'a b'", "'ab'"), ("a in b", "ain b"), ("'\\' '", "'\\''"), ("- -a", "--a")]
+        {
             assert_ne!(normalized_cel(a), normalized_cel(b));
         }
     }

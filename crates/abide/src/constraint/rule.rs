@@ -58,7 +58,9 @@ impl Single {
             Type::Message(id) => field.tree.message(id),
         };
         let name = message.full_name();
-        let Some(known) = name.strip_prefix("google.protobuf.") else { return bare(Shape::Message) };
+        let Some(known) = name.strip_prefix("google.protobuf.") else {
+            return bare(Shape::Message);
+        };
         match known {
             "Any" => bare(Shape::Any),
             "Duration" => bare(Shape::Number(Kind::Duration)),
@@ -213,7 +215,11 @@ impl PartialEq for Language {
 }
 
 impl Language {
-    pub(super) fn new(said: impl Into<String>, expression: Option<String>, wanted: bool) -> Language {
+    pub(super) fn new(
+        said: impl Into<String>,
+        expression: Option<String>,
+        wanted: bool,
+    ) -> Language {
         Language { expression, said: said.into(), wanted, pattern: OnceCell::new() }
     }
 
@@ -254,9 +260,8 @@ impl Strings {
         let length = |length: Length, count: u64| {
             Verdict::when(length.contains(count)).because(|| "the length".to_owned())
         };
-        let mut verdict = length(self.chars, chars)
-            .and(|| length(self.bytes, bytes.len() as u64))
-            .and(|| {
+        let mut verdict =
+            length(self.chars, chars).and(|| length(self.bytes, bytes.len() as u64)).and(|| {
                 let listed = self.among.as_ref().is_none_or(|set| set.contains(bytes));
                 Verdict::when(listed && !self.without.contains(bytes))
                     .because(|| "what is listed".to_owned())
@@ -386,7 +391,8 @@ impl Part {
         let own = at("");
         let flag = |key: &str| own.iter().any(|facet| facet.key() == key && facet.flag());
         let named = |names: &[&str]| named(&own, names);
-        let required = flag("required");
+        // protoc-gen-validate looks at a member of a oneof only where it is set.
+        let required = flag("required") && !(dialect == Dialect::Pgv && field.oneof().is_some());
         let cardinality = field.cardinality();
         let mut part = Part {
             dialect,
@@ -402,13 +408,21 @@ impl Part {
         match cardinality {
             Cardinality::Singular => {
                 let message = matches!(field.ty(), Type::Message(_));
+                // What tracks presence is empty where it is absent only.
+                if dialect == Dialect::Buf && field.presence() != Presence::Implicit {
+                    part.values.zero_passes = false;
+                }
                 if dialect == Dialect::Pgv && !message && field.oneof().is_none() {
                     part.default = Some(default(field, part.values.single));
                 }
             }
             Cardinality::Repeated | Cardinality::Map => {
                 part.empty_passes = flag("ignore_empty")
-                    || named(&["IGNORE_IF_ZERO_VALUE", "IGNORE_IF_DEFAULT_VALUE", "IGNORE_IF_UNPOPULATED"]);
+                    || named(&[
+                        "IGNORE_IF_ZERO_VALUE",
+                        "IGNORE_IF_DEFAULT_VALUE",
+                        "IGNORE_IF_UNPOPULATED",
+                    ]);
                 let prefix = if cardinality == Cardinality::Map { "values." } else { "items." };
                 let inner = at(prefix);
                 part.values = Values::new(element(field), dialect, &inner);
@@ -424,7 +438,11 @@ impl Part {
                         ("unique", _) => part.items.unique = facet.flag(),
                         // On the wire every pair has a value: there are no
                         // sparse maps.
-                        ("no_sparse" | "required" | "ignore_empty" | "ignore" | "skipped" | "skip", _)
+                        (
+                            "no_sparse" | "required" | "ignore_empty" | "ignore" | "skipped"
+                            | "skip",
+                            _,
+                        )
                         | ("(none)", _) => {}
                         _ => {
                             part.opaque.extend(texts(facet));
@@ -525,7 +543,8 @@ impl Values {
         let flag = |key: &str| facets.iter().any(|facet| facet.key() == key && facet.flag());
         let zero = ["IGNORE_IF_ZERO_VALUE", "IGNORE_IF_DEFAULT_VALUE", "IGNORE_IF_UNPOPULATED"];
         // The zero value of a message is its absence.
-        let scalar = single.shape != Shape::Message && (single.wrapper || !matches!(single.ty, Type::Message(_)));
+        let scalar = single.shape != Shape::Message
+            && (single.wrapper || !matches!(single.ty, Type::Message(_)));
         let mut values = Values {
             dialect,
             single,
@@ -538,7 +557,10 @@ impl Values {
             .iter()
             .copied()
             .filter(|facet| {
-                !matches!(facet.key(), "required" | "ignore" | "ignore_empty" | "skip" | "skipped" | "(none)")
+                !matches!(
+                    facet.key(),
+                    "required" | "ignore" | "ignore_empty" | "skip" | "skipped" | "(none)"
+                )
             })
             .collect();
         match single.shape {
@@ -567,7 +589,9 @@ impl Values {
         let number = |literal: &Literal| match *literal {
             Literal::Int(value) if !kind.is_float() => Some(value),
             Literal::Float(value) if kind.is_float() => kind.float(value),
-            Literal::Nanos(value) if matches!(kind, Kind::Duration | Kind::Timestamp) => Some(value),
+            Literal::Nanos(value) if matches!(kind, Kind::Duration | Kind::Timestamp) => {
+                Some(value)
+            }
             Literal::Bool(value) => Some(value.into()),
             _ => None,
         };
@@ -602,7 +626,8 @@ impl Values {
         for facet in facets {
             let listed = || Numbers::points(facet.literals.iter().filter_map(number));
             match facet.key() {
-                "lt" | "lte" | "gt" | "gte" if facet.literals.iter().all(|it| number(it).is_some()) => {}
+                "lt" | "lte" | "gt" | "gte"
+                    if facet.literals.iter().all(|it| number(it).is_some()) => {}
                 "const" => {
                     let last = facet.literals.last().and_then(number);
                     set = set.intersection(&Numbers::points(last));
@@ -611,14 +636,16 @@ impl Values {
                 "not_in" => set = set.minus(&listed()),
                 "defined_only" => {
                     if facet.flag_of_enum() {
-                        let numbers = facet.literals.iter().filter(|it| matches!(it, Literal::Int(_)));
+                        let numbers =
+                            facet.literals.iter().filter(|it| matches!(it, Literal::Int(_)));
                         set = set.intersection(&Numbers::points(numbers.filter_map(number)));
                     }
                 }
                 "finite" => {
                     if facet.flag() {
                         let infinite = [f64::INFINITY, f64::NEG_INFINITY];
-                        let mut cut = Numbers::points(infinite.iter().filter_map(|it| kind.float(*it)));
+                        let mut cut =
+                            Numbers::points(infinite.iter().filter_map(|it| kind.float(*it)));
                         cut = cut.union(&Numbers::of([], true));
                         set = set.minus(&cut);
                     }
@@ -661,7 +688,10 @@ impl Values {
             };
             let said = || format!("{key} {}", facet.text());
             match (key, last.and_then(unsigned)) {
-                ("len" | "min_len" | "max_len" | "len_bytes" | "min_bytes" | "max_bytes", Some(count)) => {
+                (
+                    "len" | "min_len" | "max_len" | "len_bytes" | "min_bytes" | "max_bytes",
+                    Some(count),
+                ) => {
                     let bound = Length {
                         least: if key.starts_with("max") { 0 } else { count },
                         most: (!key.starts_with("min")).then_some(count),

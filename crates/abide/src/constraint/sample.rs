@@ -150,7 +150,11 @@ fn list_at<'t>(
 }
 
 /// The contents of a field in which one value is this.
-pub(super) fn around<'t>(judge: &Judge<'t>, rule: &FieldRule<'t>, datum: &Datum) -> Option<Contents> {
+pub(super) fn around<'t>(
+    judge: &Judge<'t>,
+    rule: &FieldRule<'t>,
+    datum: &Datum,
+) -> Option<Contents> {
     if rule.field.cardinality() == Cardinality::Singular {
         return Some(vec![rule.single().value(judge.tree, datum)?]);
     }
@@ -177,9 +181,8 @@ fn field<'t>(judge: &Judge<'t>, field: Field<'t>, present: bool, depth: u32) -> 
         if field.cardinality() == Cardinality::Singular {
             let single = rule.single();
             let some = data(judge, &part.values, 4, depth);
-            let visible = |datum: &&Datum| {
-                !present || rule.is_explicit() || **datum != single.zero()
-            };
+            let visible =
+                |datum: &&Datum| !present || rule.is_explicit() || **datum != single.zero();
             let values = some.iter().filter(visible).filter_map(|it| single.value(judge.tree, it));
             candidates.extend(values.map(|value| vec![value]));
         } else {
@@ -262,9 +265,8 @@ fn filled(
                 }
             };
             let member = members.into_iter().filter(|it| fixed != Some(it.id));
-            let found = member
-                .filter_map(|it| Some((it.id, field(judge, it, true, depth + 1)?)))
-                .next();
+            let found =
+                member.filter_map(|it| Some((it.id, field(judge, it, true, depth + 1)?))).next();
             if let Some((id, contents)) = found {
                 set(&mut message, id, contents);
             }
