@@ -78,14 +78,14 @@ impl Numbers {
     }
 
     /// Up to `count` of its numbers: zero or what lies next to it first, and
-    /// of those as near the positive.
+    /// negative ones, which take more bytes, last.
     pub(super) fn nearest_zero(&self, count: usize) -> Vec<i128> {
         let mut left = self.clone();
         left.nan = false;
         let mut found = Vec::new();
         while found.len() < count {
             let near = left.ranges.iter().map(|&(low, high)| 0.clamp(low, high));
-            let Some(next) = near.min_by_key(|&it| (it.unsigned_abs(), it < 0)) else { break };
+            let Some(next) = near.min_by_key(|&it| (it < 0, it.unsigned_abs())) else { break };
             found.push(next);
             left = left.minus(&Numbers::points([next]));
         }
@@ -186,7 +186,9 @@ mod tests {
     #[test]
     fn set_operations_are_those_of_sets() {
         let set = |bits: u32| Numbers::points((0..6).filter(|bit| bits >> bit & 1 == 1));
-        let bits = |set: &Numbers| (0..6).filter(|&bit| set.contains(bit)).map(|it| 1 << it).sum();
+        let bits = |set: &Numbers| {
+            (0..6).filter(|&bit| set.contains(bit)).map(|it| 1u32 << it).sum::<u32>()
+        };
         for a in 0u32..64 {
             assert_eq!(bits(&set(a)), a);
             for b in 0u32..64 {
@@ -218,7 +220,8 @@ mod tests {
     #[test]
     fn the_nearest_to_zero_come_first() {
         let set = Numbers::of([(-9, -2), (3, 4), (70, 80)], false);
-        assert_eq!(set.nearest_zero(4), [-2, 3, -3, 4]);
+        assert_eq!(set.nearest_zero(3), [3, 4, 70]);
+        assert_eq!(Numbers::of([(-9, -2)], false).nearest_zero(2), [-2, -3]);
         assert_eq!(Numbers::points([5]).nearest_zero(3), [5]);
     }
 }
