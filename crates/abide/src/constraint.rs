@@ -153,7 +153,7 @@ fn message_rules(rules: &MessageRules) -> Vec<(&'static str, String, Place)> {
 /// The constraints of a field, before and after.
 pub(crate) fn compare_fields(old: Field<'_>, new: Field<'_>) -> Comparison {
     let (old_facets, new_facets) = (facets(old), facets(new));
-    if old_facets.is_empty() && new_facets.is_empty() {
+    if is_same(old, &old_facets, new, &new_facets) {
         return Comparison::equal();
     }
     let (a, b) = (Judge::new(old.tree), Judge::new(new.tree));
@@ -179,6 +179,25 @@ pub(crate) fn compare_fields(old: Field<'_>, new: Field<'_>) -> Comparison {
     let loosened_by = shown(&b, new, &a, old, &new_in_old);
     let facets = facet_changes(old, &old_facets, new, &new_facets);
     Comparison { inclusion, facets, tightened_by, loosened_by }
+}
+
+/// Whether two fields have the same rules on the same kind of values, which is
+/// what most of them have.
+fn is_same(old: Field<'_>, old_facets: &[Facet], new: Field<'_>, new_facets: &[Facet]) -> bool {
+    let said = |facets: &[Facet]| -> Vec<_> {
+        facets.iter().map(|it| (it.dialect, it.path.clone(), it.literals.clone())).collect()
+    };
+    if old_facets.is_empty() && new_facets.is_empty() {
+        return true;
+    }
+    let kind = |field: Field<'_>| {
+        let element = rule::element(field);
+        let key = rule::key(field).map(|it| it.shape);
+        let open = field.enum_type().map(|it| it.features().openness);
+        let presence = (field.presence(), field.cardinality(), field.oneof().is_some());
+        (element.shape, element.wrapper, key, open, presence, field.decl().default.clone())
+    };
+    said(old_facets) == said(new_facets) && kind(old) == kind(new)
 }
 
 /// Contents of a field as a whole message that one side accepts and the other
@@ -236,25 +255,14 @@ fn facet_changes(
             facets.iter().filter(|it| it.group() == group).cloned().collect()
         };
         let (was, is) = (of(old_facets), of(new_facets));
-        let mut paths: Vec<&str> = Vec::new();
-        for facet in was.iter().chain(&is) {
-            if !paths.contains(&facet.path.as_str()) {
-                paths.push(&facet.path);
-            }
-        }
-        let mut differing = Vec::new();
-        for path in paths {
-            fn at<'f>(facets: &'f [Facet], path: &str) -> Option<&'f Facet> {
-                facets.iter().find(|it| it.path == path)
-            }
-            let (was, is) = (at(&was, path), at(&is, path));
-            let same = was
-                .zip(is)
-                .is_some_and(|(was, is)| was.dialect == is.dialect && was.literals == is.literals);
-            if !same && path != "(none)" {
-                differing.push((path, was, is));
-            }
-        }
+        let differing: Vec<(Option<&Facet>, Option<&Facet>)> = paired(&was, &is)
+            .into_iter()
+            .filter(|(was, is)| {
+                let said =
+                    |facet: &Option<&Facet>| facet.map(|it| (it.dialect, it.literals.clone()));
+                said(was) != said(is)
+            })
+            .collect();
         if differing.is_empty() {
             continue;
         }
@@ -272,11 +280,19 @@ fn facet_changes(
                 &Sides { a: &b, b: &a }.fields(&after, &before),
             )
         };
-        for (path, was, is) in differing {
+        for (was, is) in differing {
             let what = match (was, is) {
-                (Some(was), Some(is)) => format!("`{path}` {} → {}", was.text(), is.text()),
-                (Some(was), None) => format!("`{path}` {} removed", was.text()),
-                (None, Some(is)) => format!("`{path}` {} added", is.text()),
+                (Some(was), Some(is)) if was.literals == is.literals => {
+                    // Only the library differs, which often is no difference.
+                    if inclusion == Inclusion::Equal {
+                        continue;
+                    }
+                    let (path, text) = (&was.path, was.text());
+                    format!("`{path}` {text} of `{}` → `{}`", was.dialect.name(), is.dialect.name())
+                }
+                (Some(was), Some(is)) => format!("`{}` {} → {}", was.path, was.text(), is.text()),
+                (Some(was), None) => format!("`{}` {} removed", was.path, was.text()),
+                (None, Some(is)) => format!("`{}` {} added", is.path, is.text()),
                 (None, None) => continue,
             };
             changes.push(FacetChange {
@@ -288,6 +304,34 @@ fn facet_changes(
         }
     }
     changes
+}
+
+/// Facets of one path, before and after; where each side has only one, whose
+/// library it is does not matter.
+fn paired<'f>(was: &'f [Facet], is: &'f [Facet]) -> Vec<(Option<&'f Facet>, Option<&'f Facet>)> {
+    let mut paths: Vec<&str> = Vec::new();
+    for facet in was.iter().chain(is).filter(|it| it.path != "(none)") {
+        if !paths.contains(&facet.path.as_str()) {
+            paths.push(&facet.path);
+        }
+    }
+    let mut pairs = Vec::new();
+    for path in paths {
+        let of = |facets: &'f [Facet]| -> Vec<&'f Facet> {
+            facets.iter().filter(|it| it.path == path).collect()
+        };
+        match (of(was).as_slice(), of(is).as_slice()) {
+            (&[was], &[is]) => pairs.push((Some(was), Some(is))),
+            (was, is) => {
+                let by = |facets: &[&'f Facet], dialect: Dialect| {
+                    facets.iter().copied().find(|it| it.dialect == dialect)
+                };
+                let each = Dialect::ALL.map(|dialect| (by(was, dialect), by(is, dialect)));
+                pairs.extend(each);
+            }
+        }
+    }
+    pairs
 }
 
 /// The constraints of a oneof, before and after.

@@ -102,23 +102,30 @@ impl Format {
         })
     }
 
-    /// Whether every value of this format is one of the other.
-    pub(super) fn implies(self, other: Format) -> bool {
+    /// Whether every value that one library says has this format has the other
+    /// format by the other library.
+    pub(super) fn implies(self, own: Dialect, other: Format, by: Dialect) -> bool {
         use Format::{
             Address, Hostname, Ip, Ipv6, LooseAddress, LooseHostname, Prefix, Uri, UriRef,
         };
-        self == other
-            || match (self, other) {
-                (Ipv6, Ip | Address | LooseAddress)
-                | (Ip | Hostname, Address | LooseAddress)
-                | (Hostname, LooseHostname)
-                | (LooseHostname | Address, LooseAddress)
-                | (Uri, UriRef) => true,
-                (Prefix { version: a, network: m }, Prefix { version: b, network: n }) => {
-                    (b.is_none() || a == b) && (m || !n)
-                }
-                _ => false,
+        let shared = match (own, by) {
+            (Dialect::Pgv, Dialect::Buf) => !matches!(self, Uri | UriRef),
+            // Zones of addresses are for protovalidate only.
+            (Dialect::Buf, Dialect::Pgv) => !matches!(self, Ip | Ipv6 | Address),
+            _ => true,
+        };
+        let within = match (self, other) {
+            (Ipv6, Ip | Address | LooseAddress)
+            | (Ip | Hostname, Address | LooseAddress)
+            | (Hostname, LooseHostname)
+            | (LooseHostname | Address, LooseAddress)
+            | (Uri, UriRef) => true,
+            (Prefix { version: a, network: m }, Prefix { version: b, network: n }) => {
+                (b.is_none() || a == b) && (m || !n)
             }
+            _ => self == other,
+        };
+        shared && within
     }
 
     /// Values that have the format, shortest first.

@@ -223,13 +223,14 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
                 return Included::No(Some(contents));
             }
         }
-        let implicit = !a.is_explicit() && !b.is_explicit();
-        if !implicit {
-            let absent = (self.a.contents(a, pa, &[]), self.b.contents(b, pb, &[]));
-            if let (Verdict::Accepted | Verdict::Unknown(_), Verdict::Unknown(why)) = absent
-                && !pb.values.opaque.is_subset(&pa.values.opaque)
-            {
-                doubt.that(why);
+        // Where neither has presence, absence is zero, a value like others.
+        if a.is_explicit() || b.is_explicit() {
+            match (self.a.contents(a, pa, &[]), self.b.contents(b, pb, &[])) {
+                (Verdict::Accepted, Verdict::Unknown(why)) => doubt.that(why),
+                (Verdict::Unknown(_), Verdict::Unknown(why)) if pa.values != pb.values => {
+                    doubt.that(why);
+                }
+                _ => {}
             }
         }
         let without_zero = !a.is_explicit() && (b.is_explicit() || pa.required);
@@ -599,12 +600,15 @@ impl Texts<'_> {
 
     /// A text of the first set that does not have a format.
     fn format(&self, dialect: Dialect, format: Format) -> Included<Vec<u8>> {
-        let four = [Format::Ip, Format::Address, Format::LooseAddress];
-        let implied = self.a.formats.iter().any(|(own, it)| {
-            it.implies(format) && (*own == dialect || *it != format || is_shared(format))
-        }) || four.contains(&format)
-            && self.a.languages.iter().any(|it| it.said() == "ipv4" && it.wanted);
+        let four = [Format::Ip, Format::Address, Format::LooseAddress, Format::LooseHostname];
+        let implied = self.a.formats.iter().any(|(own, it)| it.implies(*own, format, dialect))
+            || four.contains(&format)
+                && self.a.languages.iter().any(|it| it.said() == "ipv4" && it.wanted);
         if implied {
+            return Included::Yes;
+        }
+        if self.search(Wanted::default()) == Included::Yes {
+            // The first set is empty.
             return Included::Yes;
         }
         let holds = |text: &str| {
@@ -614,20 +618,12 @@ impl Texts<'_> {
             Wanted { patterns, ..Wanted::default() }
         };
         for wanted in [Wanted::default(), holds(" "), holds("!"), holds("/"), holds("a")] {
-            match self.search(wanted) {
-                Included::No(Some(text)) => return Included::No(Some(text)),
-                // No text at all: there is nothing to exclude.
-                Included::Yes if self.a.languages.is_empty() && self.a.formats.is_empty() => break,
-                _ => {}
+            if let Included::No(Some(text)) = self.search(wanted) {
+                return Included::No(Some(text));
             }
         }
         Included::Unknown("a format cannot be compared with other rules".to_owned())
     }
-}
-
-/// Whether both libraries agree on what has the format.
-fn is_shared(format: Format) -> bool {
-    matches!(format, Format::LooseHostname | Format::Hostname)
 }
 
 /// Narrows what is wanted to a set; false where formats or patterns are left

@@ -22,7 +22,8 @@ pub(super) enum Dialect {
 impl Dialect {
     pub(super) const ALL: [Dialect; 2] = [Dialect::Pgv, Dialect::Buf];
 
-    fn field_rules(self) -> &'static str {
+    /// The option that holds its rules of a field.
+    pub(super) fn name(self) -> &'static str {
         match self {
             Dialect::Pgv => "validate.rules",
             Dialect::Buf => "buf.validate.field",
@@ -125,7 +126,7 @@ pub(super) fn of_field(field: Field<'_>) -> Vec<Facet> {
     let mut facets = Vec::new();
     let Some(options) = field.options() else { return facets };
     for dialect in Dialect::ALL {
-        let Some(entry) = options.extension(field.tree, dialect.field_rules()) else { continue };
+        let Some(entry) = options.extension(field.tree, dialect.name()) else { continue };
         let Some(rules) = entry.value.as_message() else { continue };
         let fallback = place(Element::Field(field), entry);
         let mut reader = Reader { tree: field.tree, dialect, fallback, facets: &mut facets };

@@ -409,7 +409,8 @@ impl Part {
             Cardinality::Singular => {
                 let message = matches!(field.ty(), Type::Message(_));
                 // What tracks presence is empty where it is absent only.
-                if dialect == Dialect::Buf && field.presence() != Presence::Implicit {
+                let unset = !named(&["IGNORE_IF_DEFAULT_VALUE"]);
+                if dialect == Dialect::Buf && unset && field.presence() != Presence::Implicit {
                     part.values.zero_passes = false;
                 }
                 if dialect == Dialect::Pgv && !message && field.oneof().is_none() {
@@ -720,7 +721,11 @@ impl Values {
                         Some(Literal::Text(pattern)) => pattern.as_str(),
                         _ => "",
                     };
-                    // What is the whole of all texts asks for nothing.
+                    // protovalidate makes a text of the bytes first.
+                    if !text && self.dialect == Dialect::Buf {
+                        let utf8 = Some(r"(?s)\A.*\z".to_owned());
+                        strings.languages.push(Language::new("UTF-8", utf8, true));
+                    }
                     strings.languages.push(Language::new(said(), from_re2(pattern), true));
                 }
                 ("well_known_regex", _) => {
