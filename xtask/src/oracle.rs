@@ -5,6 +5,7 @@
 
 mod breaking;
 mod diff;
+mod validation;
 mod verdicts;
 mod wire;
 
@@ -19,12 +20,22 @@ use crate::corpora::{self, Corpus};
 use crate::tools::{Protoc, abide, output, stdout};
 use crate::{Place, Result};
 
+/// What there is besides the trees.
+const PARTS: &[&str] = &["own", "googleapis", "verdicts", "breaking", "validation"];
+
 /// Compares all that is asked for; true when nothing differs.
 pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
     let wanted = |name: &str| only.is_empty() || only.iter().any(|part| part == name);
     let protoc = Protoc::find()?;
-    let abide = abide(place)?;
     println!("oracle: {}", protoc.version);
+    let mut agreed = true;
+    if wanted("validation") {
+        agreed &= validation::run(&protoc, show)?;
+    }
+    if !only.is_empty() && only.iter().all(|part| part == "validation") {
+        return Ok(agreed);
+    }
+    let abide = abide(place)?;
 
     let mut corpora = Vec::new();
     if wanted("own") {
@@ -33,6 +44,13 @@ pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
     corpora.extend(corpora::archives(place)?.into_iter().filter(|corpus| wanted(&corpus.name)));
     if wanted("googleapis") {
         corpora.push(corpora::googleapis(place)?);
+    }
+
+    let named = |part: &String| {
+        PARTS.contains(&part.as_str()) || corpora.iter().any(|corpus| corpus.name == *part)
+    };
+    if let Some(part) = only.iter().find(|part| !named(part)) {
+        return Err(format!("nothing is named `{part}`").into());
     }
 
     let mut total = Counts::default();
@@ -49,14 +67,11 @@ pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
     if !corpora.is_empty() {
         println!("all trees: {total}; {different} differences");
     }
-    let mut agreed = true;
     if wanted("verdicts") {
-        agreed = verdicts::run(&protoc, &abide)?;
+        agreed &= verdicts::run(&protoc, &abide)?;
     }
     if wanted("breaking") {
         agreed &= breaking::run(place, &protoc, &abide, show)?;
-    } else if corpora.is_empty() && !wanted("verdicts") {
-        return Err(format!("nothing is named {only:?}").into());
     }
     Ok(different == 0 && agreed)
 }

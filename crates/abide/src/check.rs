@@ -228,7 +228,8 @@ fn changes<'t>(context: &Context<'t>, diff: &Diff<'t>, rules: &[&'static Rule]) 
                 .collect::<Vec<Finding>>()
         };
     }
-    let mut findings = offer!(Package, diff.package_changes());
+    let mut findings = offer!(Element, diff.element_changes());
+    findings.extend(offer!(Package, diff.package_changes()));
     findings.extend(offer!(File, diff.file_changes()));
     findings.extend(offer!(Message, diff.message_changes()));
     findings.extend(offer!(Field, diff.field_changes()));

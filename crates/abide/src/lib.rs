@@ -7,6 +7,7 @@ mod accepted;
 mod change;
 mod check;
 mod config;
+mod constraint;
 mod dependencies;
 mod finding;
 mod graph;
@@ -24,6 +25,7 @@ pub use accepted::Accepted;
 pub use change::{Change, Diff};
 pub use check::{Options, Report, Scope, check};
 pub use config::{Config, ConfigError, VersionIn};
+pub use constraint::{Judgement, Violation, judge};
 pub use finding::{ChangeFacts, Finding, Gone, Label, Location, Severity};
 pub use graph::GraphView;
 pub use policy::{

@@ -122,6 +122,8 @@ pub enum Check {
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs, reason = "each is named as the element it holds")]
 pub enum ChangeCheck {
+    /// Every element of a file.
+    Element(for<'t> fn(&Context<'t>, &Diff<'t>, Change<Element<'t>>, &mut Sink)),
     Package(for<'t> fn(&Context<'t>, &Diff<'t>, Change<Package<'t>>, &mut Sink)),
     File(for<'t> fn(&Context<'t>, &Diff<'t>, Change<File<'t>>, &mut Sink)),
     Message(for<'t> fn(&Context<'t>, &Diff<'t>, Change<Message<'t>>, &mut Sink)),

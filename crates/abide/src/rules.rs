@@ -17,6 +17,10 @@ rules! {
     alpha_too_old = "rules/alpha-too-old.rs";
     beta_depends_on_alpha = "rules/beta-depends-on-alpha.rs";
     compiler_warning = "rules/compiler-warning.rs";
+    constraint_changed = "rules/constraint-changed.rs";
+    constraint_loosened = "rules/constraint-loosened.rs";
+    constraint_tightened = "rules/constraint-tightened.rs";
+    constraint_unproven = "rules/constraint-unproven.rs";
     default_invalid = "rules/default-invalid.rs";
     dependency_not_allowed = "rules/dependency-not-allowed.rs";
     dependency_not_latest = "rules/dependency-not-latest.rs";

@@ -44,6 +44,13 @@ pub struct Proof {
 }
 
 impl Proof {
+    /// The proof that this witness is.
+    pub(crate) fn of(witness: Witness) -> Proof {
+        let mut proof = Proof::default();
+        proof.add(witness);
+        proof
+    }
+
     fn add(&mut self, witness: Witness) {
         self.effects.insert(witness.surface, witness.direction);
         let rank = |it: &Witness| (it.direction, it.surface);
@@ -516,7 +523,7 @@ fn shown(tree: &Tree, value: &Value) -> String {
 }
 
 /// Text format on one line.
-fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

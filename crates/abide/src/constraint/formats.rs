@@ -1,0 +1,368 @@
+//! The well-known formats of strings and bytes.
+//!
+//! Those that a regular expression states exactly are expressions
+//! ([`regular`]); the others are judged by code and compared by name.
+
+use super::read::Dialect;
+use super::verdict::Verdict;
+
+/// A format that is judged by code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Format {
+    /// RFC 5322 with display names, as protoc-gen-validate has it.
+    Email,
+    Hostname,
+    /// As protoc-gen-validate has it: the last label may be a number.
+    LooseHostname,
+    Ip,
+    Ipv6,
+    Address,
+    LooseAddress,
+    Uri,
+    UriRef,
+    Prefix {
+        version: Option<u8>,
+        network: bool,
+    },
+    HostAndPort,
+}
+
+/// The email addresses of HTML 5, which is what protovalidate calls an email.
+const EMAIL: &str = concat!(
+    r"\A[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?",
+    r"(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*\z"
+);
+
+const IPV4: &str = concat!(
+    r"\A(?:(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])\.){3}",
+    r"(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])\z"
+);
+
+/// The regular expression of a format, where it is one.
+pub(super) fn regular(dialect: Dialect, key: &str) -> Option<&'static str> {
+    Some(match key {
+        "email" if dialect == Dialect::Buf => EMAIL,
+        "ipv4" => IPV4,
+        "uuid" => {
+            r"\A[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\z"
+        }
+        "tuuid" => r"\A[0-9a-fA-F]{32}\z",
+        "ulid" => r"\A[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}\z",
+        "protobuf_fqn" => r"\A[A-Za-z_][A-Za-z_0-9]*(?:\.[A-Za-z_][A-Za-z_0-9]*)*\z",
+        "protobuf_dot_fqn" => r"\A(?:\.[A-Za-z_][A-Za-z_0-9]*)+\z",
+        _ => return None,
+    })
+}
+
+/// The regular expression of `well_known_regex`.
+pub(super) fn header(dialect: Dialect, name: &str, strict: bool) -> Option<&'static str> {
+    let name = name.strip_prefix("KNOWN_REGEX_").unwrap_or(name);
+    Some(match (name, strict, dialect) {
+        ("HTTP_HEADER_NAME", true, _) => r"\A:?[0-9a-zA-Z!#$%\&'*+,\-.^_|\~`]+\z",
+        ("HTTP_HEADER_VALUE", true, _) => r"\A[^\x00-\x08\x0A-\x1F\x7F]*\z",
+        ("HTTP_HEADER_NAME", false, Dialect::Buf) => r"\A[^\x00\x0A\x0D]+\z",
+        ("HTTP_HEADER_NAME" | "HTTP_HEADER_VALUE", false, _) => r"\A[^\x00\x0A\x0D]*\z",
+        _ => return None,
+    })
+}
+
+/// How many bytes the formats of `bytes` have.
+pub(super) fn sizes(key: &str) -> Option<&'static str> {
+    Some(match key {
+        "ip" => r"(?s-u)\A(?:.{4}|.{16})\z",
+        "ipv4" => r"(?s-u)\A.{4}\z",
+        "ipv6" | "uuid" => r"(?s-u)\A.{16}\z",
+        _ => return None,
+    })
+}
+
+impl Format {
+    /// The format that a rule of strings names.
+    pub(super) fn named(dialect: Dialect, key: &str) -> Option<Format> {
+        let prefix = |version, network| Format::Prefix { version, network };
+        let buf = dialect == Dialect::Buf;
+        Some(match key {
+            "email" => Format::Email,
+            "hostname" if buf => Format::Hostname,
+            "hostname" => Format::LooseHostname,
+            "ip" => Format::Ip,
+            "ipv6" => Format::Ipv6,
+            "address" if buf => Format::Address,
+            "address" => Format::LooseAddress,
+            "uri" => Format::Uri,
+            "uri_ref" => Format::UriRef,
+            "ip_with_prefixlen" => prefix(None, false),
+            "ipv4_with_prefixlen" => prefix(Some(4), false),
+            "ipv6_with_prefixlen" => prefix(Some(6), false),
+            "ip_prefix" => prefix(None, true),
+            "ipv4_prefix" => prefix(Some(4), true),
+            "ipv6_prefix" => prefix(Some(6), true),
+            "host_and_port" => Format::HostAndPort,
+            _ => return None,
+        })
+    }
+
+    /// Whether every value that one library says has this format has the other
+    /// format by the other library.
+    pub(super) fn implies(self, own: Dialect, other: Format, by: Dialect) -> bool {
+        use Format::{
+            Address, Hostname, Ip, Ipv6, LooseAddress, LooseHostname, Prefix, Uri, UriRef,
+        };
+        let shared = match (own, by) {
+            (Dialect::Pgv, Dialect::Buf) => !matches!(self, Uri | UriRef),
+            // Zones of addresses are for protovalidate only.
+            (Dialect::Buf, Dialect::Pgv) => !matches!(self, Ip | Ipv6 | Address),
+            _ => true,
+        };
+        let within = match (self, other) {
+            (Ipv6, Ip | Address | LooseAddress)
+            | (Ip | Hostname, Address | LooseAddress)
+            | (Hostname, LooseHostname)
+            | (LooseHostname | Address, LooseAddress)
+            | (Uri, UriRef) => true,
+            (Prefix { version: a, network: m }, Prefix { version: b, network: n }) => {
+                (b.is_none() || a == b) && (m || !n)
+            }
+            _ => self == other,
+        };
+        shared && within
+    }
+
+    /// Values that have the format, shortest first.
+    pub(super) fn samples(self) -> &'static [&'static str] {
+        match self {
+            Format::Email => &["a@a", "a@a.a"],
+            Format::Hostname | Format::LooseHostname => &["a", "b", "aa", "a.a", "a.aa", "a-a"],
+            Format::Ip | Format::Address | Format::LooseAddress => {
+                &["::", "::1", "0.0.0.0", "1.1.1.1"]
+            }
+            Format::Ipv6 => &["::", "::1", "1::"],
+            Format::Uri => &["a:", "a:a", "a://a", "http://a/a"],
+            Format::UriRef => &["", "a", "a/a", "/", "a:a"],
+            Format::Prefix { version: Some(4), .. } => &["0.0.0.0/0", "0.0.0.0/1", "10.0.0.0/8"],
+            Format::Prefix { .. } => &["::/0", "::/1", "0.0.0.0/0"],
+            Format::HostAndPort => &["a:0", "a:1", "b:0", "[::]:0"],
+        }
+    }
+
+    /// Whether a string has the format.
+    pub(super) fn judge(self, dialect: Dialect, text: &str) -> Verdict {
+        let said = match self {
+            // Where the two readings of RFC 5322 differ, nothing is claimed.
+            Format::Email => {
+                let plain = text.split_once('@').is_some_and(|(local, host)| {
+                    text.len() <= 254
+                        && (1..=64).contains(&local.len())
+                        && local.bytes().all(|it| {
+                            it.is_ascii_alphanumeric() || b"!#$%&'*+-/=?^_`{|}~.".contains(&it)
+                        })
+                        && !local.starts_with('.')
+                        && !local.ends_with('.')
+                        && !local.contains("..")
+                        && hostname(host, false)
+                });
+                if !plain && text.contains('@') {
+                    return Verdict::Unknown("whether this is an email address".to_owned());
+                }
+                plain
+            }
+            Format::Hostname => hostname(text, true),
+            Format::LooseHostname => hostname(text, false),
+            Format::Ip => ipv4(text).is_some() || ipv6(dialect, text).is_some(),
+            Format::Ipv6 => ipv6(dialect, text).is_some(),
+            Format::Address => {
+                hostname(text, true) || ipv4(text).is_some() || ipv6(dialect, text).is_some()
+            }
+            Format::LooseAddress => {
+                hostname(text, false) || ipv4(text).is_some() || ipv6(dialect, text).is_some()
+            }
+            // url.Parse of Go takes more than the RFC does.
+            Format::Uri | Format::UriRef
+                if dialect == Dialect::Pgv && !uri(text, self == Format::UriRef) =>
+            {
+                return Verdict::Unknown("whether this is a URI".to_owned());
+            }
+            Format::Uri => uri(text, false),
+            Format::UriRef => uri(text, true),
+            Format::Prefix { version, network } => prefix(version, network, text),
+            Format::HostAndPort => host_and_port(text),
+        };
+        Verdict::when(said)
+    }
+}
+
+/// Source: RFC 1034, section 3.5, and RFC 1123; a strict name does not end in
+/// a label of digits.
+fn hostname(text: &str, strict: bool) -> bool {
+    if text.len() > 253 {
+        return false;
+    }
+    let text = text.strip_suffix('.').unwrap_or(text);
+    let label = |label: &str| {
+        (1..=63).contains(&label.len())
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+            && label.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-')
+    };
+    let last = text.rsplit('.').next().unwrap_or_default();
+    text.split('.').all(label) && !(strict && last.bytes().all(|it| it.is_ascii_digit()))
+}
+
+fn ipv4(text: &str) -> Option<u32> {
+    text.parse::<std::net::Ipv4Addr>().ok().map(u32::from)
+}
+
+/// protovalidate allows a zone behind `%`.
+fn ipv6(dialect: Dialect, text: &str) -> Option<u128> {
+    let address = match text.split_once('%') {
+        Some((address, zone)) if dialect == Dialect::Buf => {
+            (!zone.is_empty() && !zone.contains('\0')).then_some(address)?
+        }
+        _ => text,
+    };
+    address.parse::<std::net::Ipv6Addr>().ok().map(u128::from)
+}
+
+fn prefix(version: Option<u8>, network: bool, text: &str) -> bool {
+    let Some((address, length)) = text.rsplit_once('/') else { return false };
+    let canonical = length == "0" || !length.starts_with('0');
+    if !canonical || !length.bytes().all(|it| it.is_ascii_digit()) {
+        return false;
+    }
+    let Ok(length) = length.parse::<u32>() else { return false };
+    let four = ipv4(address)
+        .filter(|_| version != Some(6) && length <= 32)
+        .is_some_and(|bits| !network || bits.checked_shl(length).unwrap_or(0) == 0);
+    let six = || {
+        let bits = address.parse::<std::net::Ipv6Addr>().ok().map(u128::from);
+        bits.filter(|_| version != Some(4) && length <= 128)
+            .is_some_and(|bits| !network || bits.checked_shl(length).unwrap_or(0) == 0)
+    };
+    four || six()
+}
+
+fn host_and_port(text: &str) -> bool {
+    let Some((host, port)) = text.rsplit_once(':') else { return false };
+    let port = !port.is_empty()
+        && port.bytes().all(|it| it.is_ascii_digit())
+        && (port == "0" || !port.starts_with('0'))
+        && port.parse::<u16>().is_ok();
+    let bracketed = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+    port && match bracketed {
+        Some(address) => ipv6(Dialect::Buf, address).is_some(),
+        None => hostname(host, true) || ipv4(host).is_some(),
+    }
+}
+
+/// Source: RFC 3986, appendix A.
+fn uri(text: &str, relative: bool) -> bool {
+    let (rest, fragment) = text.split_once('#').map_or((text, None), |(a, b)| (a, Some(b)));
+    let (rest, query) = rest.split_once('?').map_or((rest, None), |(a, b)| (a, Some(b)));
+    let tail = |part: Option<&str>| part.is_none_or(|part| of_characters(part, ":@/?"));
+    if !tail(fragment) || !tail(query) {
+        return false;
+    }
+    let scheme = rest.split_once(':').filter(|(scheme, _)| {
+        scheme.starts_with(|it: char| it.is_ascii_alphabetic())
+            && scheme.bytes().all(|it| it.is_ascii_alphanumeric() || b"+-.".contains(&it))
+    });
+    let path = match scheme {
+        Some((_, rest)) => rest,
+        None if relative => {
+            // The first segment of a relative path holds no colon.
+            if rest.split('/').next().is_some_and(|first| first.contains(':')) {
+                return false;
+            }
+            rest
+        }
+        None => return false,
+    };
+    match path.strip_prefix("//") {
+        Some(rest) => {
+            let end = rest.find('/').unwrap_or(rest.len());
+            authority(&rest[..end]) && of_characters(&rest[end..], ":@/")
+        }
+        None => of_characters(path, ":@/"),
+    }
+}
+
+fn authority(text: &str) -> bool {
+    let host = match text.rsplit_once('@') {
+        Some((user, host)) if of_characters(user, ":") => host,
+        Some(_) => return false,
+        None => text,
+    };
+    let digits = |port: &str| port.bytes().all(|it| it.is_ascii_digit());
+    if let Some(literal) = host.strip_prefix('[') {
+        let Some((literal, port)) = literal.split_once(']') else { return false };
+        let port = port.is_empty() || port.strip_prefix(':').is_some_and(digits);
+        return port && ip_literal(literal);
+    }
+    let (name, port) = host.split_once(':').unwrap_or((host, ""));
+    digits(port) && of_characters(name, "") && percent_is_utf8(name)
+}
+
+fn ip_literal(text: &str) -> bool {
+    if let Some(future) = text.strip_prefix(['v', 'V']) {
+        return future.split_once('.').is_some_and(|(version, rest)| {
+            !version.is_empty()
+                && version.bytes().all(|it| it.is_ascii_hexdigit())
+                && !rest.is_empty()
+                && !rest.contains('%')
+                && of_characters(rest, ":")
+        });
+    }
+    // RFC 6874: a zone stands behind an escaped percent sign.
+    let (address, zone) = match text.split_once("%25") {
+        Some((address, zone)) => (address, Some(zone)),
+        None => (text, None),
+    };
+    let zone = zone.is_none_or(|zone| {
+        let plain = zone.bytes().all(|it| it.is_ascii_alphanumeric() || b"-._~%".contains(&it));
+        !zone.is_empty() && plain && of_characters(zone, "") && percent_is_utf8(zone)
+    });
+    zone && address.parse::<std::net::Ipv6Addr>().is_ok()
+}
+
+/// Unreserved characters, sub-delimiters, percent escapes and `more`.
+fn of_characters(text: &str, more: &str) -> bool {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        if byte == b'%' {
+            let escape = bytes.get(at + 1..at + 3);
+            if !escape.is_some_and(|it| it.iter().all(u8::is_ascii_hexdigit)) {
+                return false;
+            }
+            at += 3;
+        } else if byte.is_ascii_alphanumeric()
+            || b"-._~!$&'()*+,;=".contains(&byte)
+            || more.as_bytes().contains(&byte)
+        {
+            at += 1;
+        } else {
+            return false;
+        }
+    }
+    true
+}
+
+/// The escapes of a registered name are UTF-8. Source: RFC 3986, section 3.2.2.
+fn percent_is_utf8(text: &str) -> bool {
+    let mut decoded = Vec::new();
+    let mut rest = text.as_bytes();
+    while let Some((&byte, tail)) = rest.split_first() {
+        let hex = tail.get(..2).and_then(|it| std::str::from_utf8(it).ok());
+        match hex.and_then(|it| u8::from_str_radix(it, 16).ok()).filter(|_| byte == b'%') {
+            Some(value) => {
+                decoded.push(value);
+                rest = &tail[2..];
+            }
+            None => {
+                decoded.push(byte);
+                rest = tail;
+            }
+        }
+    }
+    std::str::from_utf8(&decoded).is_ok()
+}

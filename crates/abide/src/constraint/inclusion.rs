@@ -1,0 +1,653 @@
+//! Whether what one side accepts the other side accepts as well.
+//!
+//! `Yes` is a proof: intervals, lists, lengths and automata are compared
+//! exactly. `No` is shown by a value that the first side is known to accept and
+//! the second to reject, wherever one of a sensible size exists.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use abide_schema::value::{self, Value};
+use abide_schema::{Cardinality, Openness, Tree, Type};
+
+use super::judge::Judge;
+use super::numbers::{Kind, Numbers};
+use super::pattern::{Found, Length, Pattern, Wanted, escaped};
+use super::read::Dialect;
+use super::rule::{Datum, FieldRule, Language, Part, Set, Shape, Single, Strings, Values};
+use super::verdict::Verdict;
+use super::{formats::Format, sample};
+
+/// Whether one set lies in another, with an element that does not.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Included<W> {
+    Yes,
+    /// There is an element that does not; absent where it is too large or
+    /// needs a clock.
+    No(Option<W>),
+    Unknown(String),
+}
+
+/// Gathers several answers about one question: an element that is not included
+/// settles it, and a doubt remains until then.
+struct Doubt(Option<String>);
+
+impl Doubt {
+    fn none() -> Doubt {
+        Doubt(None)
+    }
+
+    fn that(&mut self, why: impl Into<String>) {
+        self.0.get_or_insert(why.into());
+    }
+
+    fn end<W>(self) -> Included<W> {
+        self.0.map_or(Included::Yes, Included::Unknown)
+    }
+}
+
+/// A pair of sides: is what `a` accepts accepted by `b`?
+pub(super) struct Sides<'j, 'a, 'b> {
+    pub(super) a: &'j Judge<'a>,
+    pub(super) b: &'j Judge<'b>,
+}
+
+/// The contents of a field: nothing where it is absent.
+pub(super) type Contents = Vec<Value>;
+
+impl<'a, 'b> Sides<'_, 'a, 'b> {
+    pub(super) fn fields(&self, a: &FieldRule<'a>, b: &FieldRule<'b>) -> Included<Contents> {
+        let mut doubt = Doubt::none();
+        let mut unseen = false;
+        for part in &b.parts {
+            let free = Part::free(a.field, part.dialect);
+            let own = a.parts.iter().filter(|own| own.dialect == part.dialect);
+            let other = a.parts.iter().filter(|own| own.dialect != part.dialect);
+            let mut candidates: Vec<&Part> = own.chain(other).collect();
+            if candidates.is_empty() {
+                candidates.push(&free);
+            }
+            let mut proven = false;
+            let mut why = None;
+            for candidate in &candidates {
+                match self.parts(a, candidate, b, part) {
+                    Included::Yes => proven = true,
+                    Included::No(Some(contents)) => {
+                        let values: Vec<&Value> = contents.iter().collect();
+                        if sample::contents(self.a, a, &values) == Verdict::Accepted {
+                            return Included::No(Some(contents));
+                        }
+                        why = Some("two libraries constrain the field".to_owned());
+                    }
+                    Included::No(None) if candidates.len() == 1 => unseen = true,
+                    Included::No(None) => {
+                        why = Some("two libraries constrain the field".to_owned())
+                    }
+                    Included::Unknown(reason) => why = Some(reason),
+                }
+            }
+            if let (false, Some(why)) = (proven, why) {
+                doubt.that(why);
+            }
+        }
+        // A message that is judged by its own rules on one side only.
+        if let Some(found) = self.nested(a, b) {
+            match found {
+                Included::Yes => {}
+                Included::No(Some(contents)) => return Included::No(Some(contents)),
+                Included::No(None) => unseen = true,
+                Included::Unknown(why) => doubt.that(why),
+            }
+        }
+        if unseen { Included::No(None) } else { doubt.end() }
+    }
+
+    /// Where `b` judges nested messages by their own rules and `a` does not.
+    fn nested(&self, a: &FieldRule<'a>, b: &FieldRule<'b>) -> Option<Included<Contents>> {
+        let (Shape::Message, Shape::Message) = (a.single().shape, b.single().shape) else {
+            return None;
+        };
+        let skips = |parts: &[Part], dialect: Dialect| {
+            let part = parts.iter().find(|part| part.dialect == dialect);
+            part.is_some_and(|part| part.skip || part.values.skip)
+        };
+        let newly = |dialect: &Dialect| skips(&a.parts, *dialect) && !skips(&b.parts, *dialect);
+        if !Dialect::ALL.iter().any(newly) {
+            return None;
+        }
+        let Type::Message(ty) = b.single().ty else { return None };
+        if !sample::constrains(self.b, ty) {
+            return Some(Included::Yes);
+        }
+        let wrong = sample::rejected(self.b, ty);
+        let contents = wrong.and_then(|wrong| {
+            let wrong = self.back(&Datum::Message(wrong), b.single(), a.single())?;
+            let contents = sample::around(self.a, a, &wrong)?;
+            let values: Vec<&Value> = contents.iter().collect();
+            let accepted = sample::contents(self.a, a, &values) == Verdict::Accepted;
+            accepted.then_some(contents)
+        });
+        Some(match contents {
+            Some(contents) => Included::No(Some(contents)),
+            None => Included::Unknown("nested messages are checked on one side only".to_owned()),
+        })
+    }
+
+    /// A datum of `b` as one of `a`.
+    fn back(&self, datum: &Datum, from: Single, to: Single) -> Option<Datum> {
+        convert(self.b.tree, datum, from, self.a.tree, to)
+    }
+
+    fn parts(
+        &self,
+        a: &FieldRule<'a>,
+        pa: &Part,
+        b: &FieldRule<'b>,
+        pb: &Part,
+    ) -> Included<Contents> {
+        if pb.skip {
+            return Included::Yes;
+        }
+        if a.field.cardinality() != b.field.cardinality() {
+            let free = Part::free(b.field, pb.dialect);
+            let free = Part { default: pb.default.clone(), ..free } == *pb;
+            return if free {
+                Included::Yes
+            } else {
+                Included::Unknown("the cardinality of the field differs".to_owned())
+            };
+        }
+        match a.field.cardinality() {
+            Cardinality::Singular => self.singular(a, pa, b, pb),
+            Cardinality::Repeated | Cardinality::Map => self.lists(a, pa, b, pb),
+        }
+    }
+
+    /// Whether `a` accepts the contents and `b` rejects them.
+    fn shows(
+        &self,
+        a: &FieldRule<'a>,
+        pa: &Part,
+        b: &FieldRule<'b>,
+        pb: &Part,
+        contents: &Contents,
+    ) -> bool {
+        let values: Vec<&Value> = contents.iter().collect();
+        if self.a.contents(a, pa, &values) != Verdict::Accepted {
+            return false;
+        }
+        let Some(there) = self.there(a, b, contents) else { return false };
+        let values: Vec<&Value> = there.iter().collect();
+        matches!(self.b.contents(b, pb, &values), Verdict::Rejected(_))
+    }
+
+    /// The same contents in the other tree.
+    fn there(&self, a: &FieldRule<'a>, b: &FieldRule<'b>, contents: &Contents) -> Option<Contents> {
+        let (from, to) = (a.single(), b.single());
+        let (Some(from_key), Some(to_key)) = (super::rule::key(a.field), super::rule::key(b.field))
+        else {
+            let each = contents.iter().map(|value| {
+                let datum = from.datum(self.a.tree, value);
+                to.value(self.b.tree, &convert(self.a.tree, &datum, from, self.b.tree, to)?)
+            });
+            return each.collect();
+        };
+        let each = contents.iter().map(|value| {
+            let entry = value.as_message()?;
+            let part = |number: i32, from: Single, to: Single| {
+                let value = &entry.numbered(self.a.tree, number)?.value;
+                convert(self.a.tree, &from.datum(self.a.tree, value), from, self.b.tree, to)
+            };
+            let (key, value) = (part(1, from_key, to_key)?, part(2, from, to)?);
+            sample::pair(self.b.tree, b.field, &key, &value)
+        });
+        each.collect()
+    }
+
+    fn singular(
+        &self,
+        a: &FieldRule<'a>,
+        pa: &Part,
+        b: &FieldRule<'b>,
+        pb: &Part,
+    ) -> Included<Contents> {
+        let mut doubt = Doubt::none();
+        let zero = a.single().value(self.a.tree, &a.single().zero());
+        // Absence, and the zero that a field without presence has in its place.
+        let mut special = vec![Vec::new()];
+        if a.is_explicit() && !b.is_explicit() {
+            special.extend(zero.map(|zero| vec![zero]));
+        }
+        for contents in special {
+            if self.shows(a, pa, b, pb, &contents) {
+                return Included::No(Some(contents));
+            }
+        }
+        // Where neither has presence, absence is zero, a value like others.
+        if a.is_explicit() || b.is_explicit() {
+            match (self.a.contents(a, pa, &[]), self.b.contents(b, pb, &[])) {
+                (Verdict::Accepted, Verdict::Unknown(why)) => doubt.that(why),
+                (Verdict::Unknown(_), Verdict::Unknown(why)) if pa.values != pb.values => {
+                    doubt.that(why);
+                }
+                _ => {}
+            }
+        }
+        let without_zero = !a.is_explicit() && (b.is_explicit() || pa.required);
+        let contents = |datum: &Datum| {
+            if !a.is_explicit() && *datum == a.single().zero() {
+                return Some(Vec::new());
+            }
+            Some(vec![a.single().value(self.a.tree, datum)?])
+        };
+        match self.values(&pa.values, &pb.values, without_zero) {
+            Included::Yes => doubt.end(),
+            Included::Unknown(why) => Included::Unknown(why),
+            Included::No(datum) => Included::No(datum.as_ref().and_then(contents)),
+        }
+    }
+
+    fn lists(
+        &self,
+        a: &FieldRule<'a>,
+        pa: &Part,
+        b: &FieldRule<'b>,
+        pb: &Part,
+    ) -> Included<Contents> {
+        let mut doubt = Doubt::none();
+        let mut unseen = false;
+        if self.shows(a, pa, b, pb, &Vec::new()) {
+            return Included::No(Some(Vec::new()));
+        }
+        let any = Length { least: 0, most: None };
+        let (count_a, count_b) =
+            if pa.skip { (any, pb.items.count) } else { (pa.items.count, pb.items.count) };
+        if count_a.most == Some(0) {
+            return doubt.end();
+        }
+        if !pb.opaque.is_subset(&pa.opaque) {
+            doubt.that(opaque_why(pb.opaque.difference(&pa.opaque)));
+        }
+        let unique_a = pa.items.unique && !pa.skip;
+        let distinct = unique_a || pa.keys.is_some();
+        // How many there may be.
+        let least = count_a.least.max(1);
+        let fewer = (least < count_b.least).then_some(least);
+        let more = count_b.most.map(|most| least.max(most.saturating_add(1)));
+        for count in fewer.into_iter().chain(more) {
+            if !count_a.contains(count) {
+                continue;
+            }
+            match sample::list(self.a, a, pa, count, distinct, None) {
+                Some(list) if self.shows(a, pa, b, pb, &list) => return Included::No(Some(list)),
+                None if count > sample::MANY && !distinct => {
+                    // One that can be repeated is enough to know of more.
+                    if sample::list(self.a, a, pa, 1, false, None).is_some() {
+                        unseen = true;
+                    } else {
+                        doubt.that("no item that is accepted was found");
+                    }
+                }
+                _ => doubt.that("no list that shows the difference was found"),
+            }
+        }
+        if pb.items.unique && !unique_a && pa.keys.is_none() && count_a.most.is_none_or(|it| it > 1)
+        {
+            let list = sample::list(self.a, a, pa, count_a.least.max(2), false, None);
+            match list.filter(|list| self.shows(a, pa, b, pb, list)) {
+                Some(list) => return Included::No(Some(list)),
+                None => doubt.that("no list that shows the difference was found"),
+            }
+        }
+        // What each must be like.
+        let mut sets = vec![(self.values(&pa.values, &pb.values, false), false)];
+        if let (Some(ka), Some(kb)) = (&pa.keys, &pb.keys) {
+            sets.push((self.values(ka, kb, false), true));
+        }
+        for (included, key) in sets {
+            match included {
+                Included::Yes => {}
+                Included::Unknown(why) => doubt.that(why),
+                Included::No(None) => unseen = true,
+                Included::No(Some(datum)) => {
+                    let list = sample::list(self.a, a, pa, least, distinct, Some((&datum, key)));
+                    match list.filter(|list| self.shows(a, pa, b, pb, list)) {
+                        Some(list) => return Included::No(Some(list)),
+                        None => doubt.that("no list that shows the difference was found"),
+                    }
+                }
+            }
+        }
+        if unseen && doubt.0.is_none() { Included::No(None) } else { doubt.end() }
+    }
+
+    /// Whether each value that `a` accepts is accepted by `b`; `without_zero`
+    /// where zero cannot occur.
+    fn values(&self, a: &Values, b: &Values, without_zero: bool) -> Included<Datum> {
+        if b.skip || b.set == Set::All && b.opaque.is_empty() {
+            return Included::Yes;
+        }
+        let free;
+        let a = if a.skip {
+            free = Values {
+                skip: false,
+                zero_passes: false,
+                set: Set::All,
+                opaque: BTreeSet::new(),
+                ..a.clone()
+            };
+            &free
+        } else {
+            a
+        };
+        let comparable = match (a.single.shape, b.single.shape) {
+            (Shape::Number(a), Shape::Number(b)) => a.is_comparable(b),
+            (a, b) => a == b,
+        };
+        if !comparable || a.single.wrapper != b.single.wrapper && a.single.shape != b.single.shape {
+            return Included::Unknown("the type of the values differs".to_owned());
+        }
+        let mut doubt = Doubt::none();
+        if !b.opaque.is_subset(&a.opaque) {
+            doubt.that(opaque_why(b.opaque.difference(&a.opaque)));
+        }
+        let zero = a.single.zero();
+        if a.zero_passes && !without_zero {
+            match b.judge(&zero) {
+                Verdict::Accepted => {}
+                Verdict::Rejected(_) => return Included::No(Some(zero)),
+                Verdict::Unknown(why) => doubt.that(why),
+            }
+        }
+        let without_zero = without_zero || b.zero_passes;
+        let found = match (&b.set, a.single.shape) {
+            (Set::All, _) => Included::Yes,
+            (Set::Numbers(set, now), Shape::Number(kind)) => {
+                self.numbers(a, kind, b, (set, now), without_zero)
+            }
+            (Set::Strings(strings), _) => {
+                let own = match &a.set {
+                    Set::Strings(own) => (**own).clone(),
+                    _ => Strings::default(),
+                };
+                let utf8 = a.single.shape != Shape::Bytes;
+                let texts = Texts {
+                    a: &own,
+                    b: strings,
+                    utf8,
+                    opaque: !a.opaque.is_empty(),
+                    without_empty: without_zero,
+                };
+                match texts.included() {
+                    Included::Yes => Included::Yes,
+                    Included::No(bytes) => Included::No(bytes.map(Datum::Bytes)),
+                    Included::Unknown(why) => Included::Unknown(why),
+                }
+            }
+            _ => Included::Unknown("the type of the values differs".to_owned()),
+        };
+        match found {
+            Included::Yes => doubt.end(),
+            found => found,
+        }
+    }
+
+    fn numbers(
+        &self,
+        a: &Values,
+        kind: Kind,
+        b: &Values,
+        (set, now): (&Numbers, &Numbers),
+        without_zero: bool,
+    ) -> Included<Datum> {
+        let here = domain(self.a.tree, a.single, kind);
+        let there = match b.single.shape {
+            Shape::Number(kind) => domain(self.b.tree, b.single, kind),
+            _ => here.clone(),
+        };
+        let domain = here.intersection(&there);
+        let all = Numbers::of([(i128::MIN / 2, i128::MAX / 2)], true);
+        let (own, own_now) = match &a.set {
+            Set::Numbers(set, now) => (set.intersection(&domain), now.clone()),
+            _ => (domain.clone(), all.clone()),
+        };
+        let mut rest = own.minus(set);
+        if without_zero {
+            rest = rest.minus(&Numbers::points([0]));
+        }
+        let certain = a.opaque.is_empty() && own_now == all;
+        if !rest.is_empty() {
+            if !certain {
+                return Included::Unknown("other rules may exclude the difference".to_owned());
+            }
+            let near = rest.nearest_zero(1).first().map(|it| Datum::Number(*it));
+            return Included::No(Some(near.unwrap_or(Datum::Nan)));
+        }
+        if own_now.minus(now).is_empty() {
+            return Included::Yes;
+        }
+        if a.opaque.is_empty() && own == domain {
+            Included::No(None)
+        } else {
+            Included::Unknown("it depends on the time".to_owned())
+        }
+    }
+}
+
+/// Every value of a type that can occur: an unknown value of a closed enum
+/// does not.
+pub(super) fn domain(tree: &Tree, single: Single, kind: Kind) -> Numbers {
+    match single.ty {
+        Type::Enum(id) if tree.enumeration(id).features().openness == Openness::Closed => {
+            Numbers::points(tree.enumeration(id).values().map(|it| it.number().into()))
+        }
+        _ => kind.domain(),
+    }
+}
+
+fn opaque_why<'o>(rules: impl Iterator<Item = &'o String>) -> String {
+    let rules: Vec<_> = rules.map(|rule| format!("`{rule}`")).collect();
+    format!("{} cannot be compared", rules.join(", "))
+}
+
+/// A datum of one tree as one of another.
+pub(super) fn convert(
+    from_tree: &Tree,
+    datum: &Datum,
+    from: Single,
+    to_tree: &Tree,
+    to: Single,
+) -> Option<Datum> {
+    match (datum, to.ty) {
+        (Datum::Message(message), Type::Message(ty)) => {
+            let bytes = message.encode(from_tree);
+            Some(Datum::Message(value::Message::decode(to_tree, ty, &bytes).ok()?))
+        }
+        (Datum::Number(number), _) => match (from.shape, to.shape) {
+            (Shape::Number(a), Shape::Number(b)) if a.is_comparable(b) => {
+                Some(Datum::Number(*number))
+            }
+            _ => None,
+        },
+        _ => (from.shape == to.shape).then(|| datum.clone()),
+    }
+}
+
+/// Two sets of texts: does the first lie in the second?
+struct Texts<'s> {
+    a: &'s Strings,
+    b: &'s Strings,
+    utf8: bool,
+    /// Whether the first has rules besides.
+    opaque: bool,
+    /// Whether the empty text is left out.
+    without_empty: bool,
+}
+
+impl Texts<'_> {
+    fn accepted(&self, text: &[u8]) -> Verdict {
+        if self.without_empty && text.is_empty() {
+            return Verdict::when(false);
+        }
+        self.a
+            .judge(text)
+            .and(|| if self.opaque { Verdict::Unknown(String::new()) } else { Verdict::Accepted })
+    }
+
+    fn included(&self) -> Included<Vec<u8>> {
+        let mut doubt = Doubt::none();
+        if let Some(among) = &self.a.among {
+            let mut among: Vec<&Vec<u8>> = among.iter().collect();
+            among.sort_by_key(|text| text.len());
+            for text in among {
+                match (self.accepted(text), self.b.judge(text)) {
+                    (Verdict::Rejected(_), _) | (_, Verdict::Accepted) => {}
+                    (Verdict::Accepted, Verdict::Rejected(_)) => {
+                        return Included::No(Some(text.clone()));
+                    }
+                    (Verdict::Unknown(_), _) => {
+                        doubt.that("other rules may exclude the difference")
+                    }
+                    (_, Verdict::Unknown(why)) => doubt.that(why),
+                }
+            }
+            return doubt.end();
+        }
+        let mut unseen = false;
+        for wanted in self.outside() {
+            let found = match wanted {
+                Ok(wanted) => self.search(wanted),
+                Err(why) => Included::Unknown(why),
+            };
+            match found {
+                Included::Yes => {}
+                Included::No(Some(text)) => return Included::No(Some(text)),
+                Included::No(None) => unseen = true,
+                Included::Unknown(why) => doubt.that(why),
+            }
+        }
+        for text in self.b.without.difference(&self.a.without) {
+            match self.accepted(text) {
+                Verdict::Accepted => return Included::No(Some(text.clone())),
+                Verdict::Rejected(_) => {}
+                Verdict::Unknown(_) => doubt.that("other rules may exclude the difference"),
+            }
+        }
+        for (dialect, format) in &self.b.formats {
+            match self.format(*dialect, *format) {
+                Included::No(found) => return Included::No(found),
+                Included::Unknown(why) => doubt.that(why),
+                Included::Yes => {}
+            }
+        }
+        if unseen { Included::No(None) } else { doubt.end() }
+    }
+
+    /// What texts of the first set would be like that are not in the second,
+    /// one for each rule that can be violated.
+    fn outside(&self) -> Vec<Result<Wanted, String>> {
+        let mut all = Vec::new();
+        let free = Length::default();
+        let pairs = [(self.b.chars, true), (self.b.bytes, false)];
+        for (length, chars) in pairs {
+            let shorter =
+                length.least.checked_sub(1).map(|most| Length { least: 0, most: Some(most) });
+            let longer =
+                length.most.map(|most| Length { least: most.saturating_add(1), most: None });
+            for bound in shorter.into_iter().chain(longer) {
+                let (chars, bytes) = if chars { (bound, free) } else { (free, bound) };
+                all.push(Ok(Wanted { chars, bytes, ..Wanted::default() }));
+            }
+        }
+        let lists = self.b.among.as_ref().map(|among| Strings::list_language(among, true));
+        let known = |language: &&Language| !self.a.languages.contains(language);
+        for language in self.b.languages.iter().chain(&lists).filter(known) {
+            all.push(match language.pattern() {
+                Some(pattern) => {
+                    let patterns = vec![(pattern, !language.wanted)];
+                    Ok(Wanted { patterns, ..Wanted::default() })
+                }
+                None => Err(format!("`{}` cannot be compared", language.said())),
+            });
+        }
+        all
+    }
+
+    /// A text of the first set that is like this.
+    fn search(&self, wanted: Wanted) -> Included<Vec<u8>> {
+        let (wanted, exact) = within(self.a, wanted, self.utf8, self.without_empty);
+        let exact = exact && !self.opaque;
+        match wanted.shortest() {
+            Found::Nothing => Included::Yes,
+            Found::Long if exact => Included::No(None),
+            Found::Long => Included::Unknown("the texts that differ are too long".to_owned()),
+            Found::TooLarge => {
+                Included::Unknown("the patterns are too large to compare".to_owned())
+            }
+            Found::Text(text) => {
+                let own = self.a.formats.iter().flat_map(|(_, format)| format.samples());
+                let samples = own.map(|text| text.as_bytes().to_vec());
+                for text in std::iter::once(text).chain(samples) {
+                    let rejected = matches!(self.b.judge(&text), Verdict::Rejected(_));
+                    if rejected && self.accepted(&text) == Verdict::Accepted {
+                        return Included::No(Some(text));
+                    }
+                }
+                Included::Unknown("other rules may exclude the difference".to_owned())
+            }
+        }
+    }
+
+    /// A text of the first set that does not have a format.
+    fn format(&self, dialect: Dialect, format: Format) -> Included<Vec<u8>> {
+        let four = [Format::Ip, Format::Address, Format::LooseAddress, Format::LooseHostname];
+        let implied = self.a.formats.iter().any(|(own, it)| it.implies(*own, format, dialect))
+            || four.contains(&format)
+                && self.a.languages.iter().any(|it| it.said() == "ipv4" && it.wanted);
+        if implied {
+            return Included::Yes;
+        }
+        if self.search(Wanted::default()) == Included::Yes {
+            // The first set is empty.
+            return Included::Yes;
+        }
+        let holds = |text: &str| {
+            let pattern = Pattern::new(&escaped(text.as_bytes()));
+            let patterns: Vec<(Rc<Pattern>, bool)> =
+                pattern.into_iter().map(|it| (it, true)).collect();
+            Wanted { patterns, ..Wanted::default() }
+        };
+        for wanted in [Wanted::default(), holds(" "), holds("!"), holds("/"), holds("a")] {
+            if let Included::No(Some(text)) = self.search(wanted) {
+                return Included::No(Some(text));
+            }
+        }
+        Included::Unknown("a format cannot be compared with other rules".to_owned())
+    }
+}
+
+/// Narrows what is wanted to a set; false where formats or patterns are left
+/// out.
+pub(super) fn within(
+    strings: &Strings,
+    mut wanted: Wanted,
+    utf8: bool,
+    without_empty: bool,
+) -> (Wanted, bool) {
+    let mut exact = strings.formats.is_empty();
+    let least = Length { least: u64::from(without_empty), most: None };
+    wanted.utf8 = utf8;
+    wanted.chars = wanted.chars.intersection(strings.chars);
+    wanted.bytes = wanted.bytes.intersection(strings.bytes).intersection(least);
+    let lists = [
+        strings.among.as_ref().map(|among| Strings::list_language(among, true)),
+        (!strings.without.is_empty()).then(|| Strings::list_language(&strings.without, false)),
+    ];
+    for language in strings.languages.iter().chain(lists.iter().flatten()) {
+        match language.pattern() {
+            Some(pattern) => wanted.patterns.push((pattern, language.wanted)),
+            None => exact = false,
+        }
+    }
+    (wanted, exact)
+}

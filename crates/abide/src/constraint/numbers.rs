@@ -1,0 +1,227 @@
+//! Sets of numbers, and how the values of number types map into them.
+//!
+//! Whatever is ordered becomes a whole number that keeps the order: an integer
+//! itself, the rank of a float among the floats, a duration or timestamp its
+//! nanoseconds. Sets of them are unions of closed intervals, so that inclusion
+//! and differences are exact.
+
+use abide_schema::Scalar;
+
+/// A set of whole numbers, and of NaN.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Numbers {
+    /// Closed, sorted, disjoint, with gaps between them.
+    ranges: Vec<(i128, i128)>,
+    nan: bool,
+}
+
+impl Numbers {
+    /// From any closed ranges; those that are empty are left out.
+    pub(super) fn of(ranges: impl IntoIterator<Item = (i128, i128)>, nan: bool) -> Numbers {
+        let mut sorted: Vec<_> = ranges.into_iter().filter(|(low, high)| low <= high).collect();
+        sorted.sort_unstable();
+        let mut ranges: Vec<(i128, i128)> = Vec::with_capacity(sorted.len());
+        for (low, high) in sorted {
+            match ranges.last_mut() {
+                Some(last) if low <= last.1.saturating_add(1) => last.1 = last.1.max(high),
+                _ => ranges.push((low, high)),
+            }
+        }
+        Numbers { ranges, nan }
+    }
+
+    /// From single numbers.
+    pub(super) fn points(points: impl IntoIterator<Item = i128>) -> Numbers {
+        Numbers::of(points.into_iter().map(|point| (point, point)), false)
+    }
+
+    pub(super) fn contains(&self, number: i128) -> bool {
+        self.ranges.iter().any(|&(low, high)| low <= number && number <= high)
+    }
+
+    pub(super) fn has_nan(&self) -> bool {
+        self.nan
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.ranges.is_empty() && !self.nan
+    }
+
+    pub(super) fn union(&self, other: &Numbers) -> Numbers {
+        let ranges = self.ranges.iter().chain(&other.ranges).copied();
+        Numbers::of(ranges, self.nan || other.nan)
+    }
+
+    pub(super) fn intersection(&self, other: &Numbers) -> Numbers {
+        let pairs = self
+            .ranges
+            .iter()
+            .flat_map(|a| other.ranges.iter().map(move |b| (a.0.max(b.0), a.1.min(b.1))));
+        Numbers::of(pairs, self.nan && other.nan)
+    }
+
+    /// What is in `self` and not in `other`.
+    pub(super) fn minus(&self, other: &Numbers) -> Numbers {
+        let mut left = Vec::new();
+        for &(low, high) in &self.ranges {
+            let mut from = Some(low);
+            for &(cut, end) in &other.ranges {
+                let Some(start) = from.filter(|&start| end >= start && cut <= high) else {
+                    continue;
+                };
+                left.push((start, cut.saturating_sub(1)));
+                from = end.checked_add(1);
+            }
+            left.extend(from.map(|start| (start, high)));
+        }
+        Numbers::of(left, self.nan && !other.nan)
+    }
+
+    /// Up to `count` of its numbers: zero or what lies next to it first, and
+    /// negative ones, which take more bytes, last.
+    pub(super) fn nearest_zero(&self, count: usize) -> Vec<i128> {
+        let mut left = self.clone();
+        left.nan = false;
+        let mut found = Vec::new();
+        while found.len() < count {
+            let near = left.ranges.iter().map(|&(low, high)| 0.clamp(low, high));
+            let Some(next) = near.min_by_key(|&it| (it < 0, it.unsigned_abs())) else { break };
+            found.push(next);
+            left = left.minus(&Numbers::points([next]));
+        }
+        found
+    }
+}
+
+/// A type whose values are numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Scalar(Scalar),
+    Enum,
+    Duration,
+    Timestamp,
+}
+
+/// Nanoseconds of a second.
+pub(super) const SECOND: i128 = 1_000_000_000;
+
+impl Kind {
+    /// Every value of the type. Durations and timestamps have the ranges that
+    /// duration.proto and timestamp.proto state.
+    pub(super) fn domain(self) -> Numbers {
+        let (low, high) = match self {
+            Kind::Scalar(scalar) => match scalar {
+                Scalar::Double => (-rank(f64::INFINITY), rank(f64::INFINITY)),
+                Scalar::Float => (-rank32(f32::INFINITY), rank32(f32::INFINITY)),
+                Scalar::Int32 | Scalar::Sint32 | Scalar::Sfixed32 => {
+                    (i32::MIN.into(), i32::MAX.into())
+                }
+                Scalar::Int64 | Scalar::Sint64 | Scalar::Sfixed64 => {
+                    (i64::MIN.into(), i64::MAX.into())
+                }
+                Scalar::Uint32 | Scalar::Fixed32 => (0, u32::MAX.into()),
+                Scalar::Uint64 | Scalar::Fixed64 => (0, u64::MAX.into()),
+                Scalar::Bool => (0, 1),
+                // Not numbers; no rule makes sets of them.
+                Scalar::String | Scalar::Bytes => (0, -1),
+            },
+            Kind::Enum => (i32::MIN.into(), i32::MAX.into()),
+            Kind::Duration => (-315_576_000_000 * SECOND, 315_576_000_000 * SECOND),
+            Kind::Timestamp => (-62_135_596_800 * SECOND, 253_402_300_800 * SECOND - 1),
+        };
+        Numbers::of([(low, high)], self.is_float())
+    }
+
+    pub(super) fn is_float(self) -> bool {
+        matches!(self, Kind::Scalar(Scalar::Double | Scalar::Float))
+    }
+
+    /// Whether one number means the same value in both types.
+    pub(super) fn is_comparable(self, other: Kind) -> bool {
+        let whole =
+            |kind: Kind| !kind.is_float() && !matches!(kind, Kind::Duration | Kind::Timestamp);
+        self == other || whole(self) && whole(other)
+    }
+
+    /// The number of a float; `None` for NaN.
+    pub(super) fn float(self, value: f64) -> Option<i128> {
+        if value.is_nan() {
+            None
+        } else if self == Kind::Scalar(Scalar::Float) {
+            Some(rank32(value as f32))
+        } else {
+            Some(rank(value))
+        }
+    }
+
+    /// The float that a number stands for.
+    pub(super) fn to_float(self, number: i128) -> f64 {
+        if self == Kind::Scalar(Scalar::Float) {
+            let value = f32::from_bits(number.unsigned_abs() as u32);
+            f64::from(if number < 0 { -value } else { value })
+        } else {
+            let value = f64::from_bits(number.unsigned_abs() as u64);
+            if number < 0 { -value } else { value }
+        }
+    }
+}
+
+/// The place of a float in the order of all floats; both zeros have the same,
+/// for no rule can tell them apart.
+fn rank(value: f64) -> i128 {
+    let size = i128::from(value.abs().to_bits());
+    if value.is_sign_negative() { -size } else { size }
+}
+
+fn rank32(value: f32) -> i128 {
+    let size = i128::from(value.abs().to_bits());
+    if value.is_sign_negative() { -size } else { size }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every subset of a small domain, against sets of single numbers.
+    #[test]
+    fn set_operations_are_those_of_sets() {
+        let set = |bits: u32| Numbers::points((0..6).filter(|bit| bits >> bit & 1 == 1));
+        let bits = |set: &Numbers| {
+            (0..6).filter(|&bit| set.contains(bit)).map(|it| 1u32 << it).sum::<u32>()
+        };
+        for a in 0u32..64 {
+            assert_eq!(bits(&set(a)), a);
+            for b in 0u32..64 {
+                assert_eq!(set(a).union(&set(b)), set(a | b), "{a} {b}");
+                assert_eq!(set(a).intersection(&set(b)), set(a & b), "{a} {b}");
+                assert_eq!(set(a).minus(&set(b)), set(a & !b), "{a} {b}");
+            }
+        }
+    }
+
+    #[test]
+    fn floats_keep_their_order_and_come_back() {
+        let doubles = Kind::Scalar(Scalar::Double);
+        let floats = Kind::Scalar(Scalar::Float);
+        let values = [f64::NEG_INFINITY, -1.5, -1e-300, 0.0, 1e-300, 0.5, 3.0, f64::INFINITY];
+        for pair in values.windows(2) {
+            assert!(doubles.float(pair[0]) < doubles.float(pair[1]), "{pair:?}");
+        }
+        for value in values {
+            let number = doubles.float(value).unwrap();
+            assert_eq!(doubles.to_float(number), value);
+            let single = f64::from(value as f32);
+            assert_eq!(floats.to_float(floats.float(single).unwrap()), single);
+        }
+        assert_eq!(doubles.float(-0.0), doubles.float(0.0));
+        assert_eq!(doubles.float(f64::NAN), None);
+    }
+
+    #[test]
+    fn the_nearest_to_zero_come_first() {
+        let set = Numbers::of([(-9, -2), (3, 4), (70, 80)], false);
+        assert_eq!(set.nearest_zero(3), [3, 4, 70]);
+        assert_eq!(Numbers::of([(-9, -2)], false).nearest_zero(2), [-2, -3]);
+        assert_eq!(Numbers::points([5]).nearest_zero(3), [5]);
+    }
+}

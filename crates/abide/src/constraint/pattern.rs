@@ -1,0 +1,497 @@
+//! Regular expressions as automata: matching, and words that some match and
+//! others do not.
+//!
+//! Both libraries state patterns in the syntax of RE2. Its classes `\d`, `\s`,
+//! `\w` and the boundary `\b` are those of ASCII, and brackets do not nest.
+//! Source: <https://github.com/google/re2/wiki/Syntax>.
+
+use std::rc::Rc;
+
+use regex_automata::dfa::{Automaton, StartKind, dense};
+use regex_automata::nfa::thompson::{self, pikevm::PikeVM};
+use regex_automata::util::primitives::StateID;
+use regex_automata::util::{start, syntax};
+use regex_automata::{Anchored, Input};
+use rustc_hash::FxHashMap;
+
+/// No automaton and nothing it is made from takes more bytes than this.
+const SIZE: usize = 1 << 21;
+
+/// No search visits more states than this.
+const STATES: usize = 300_000;
+
+/// A compiled expression, matched anywhere in a text.
+#[derive(Debug)]
+pub(super) struct Pattern {
+    /// Absent where it would be too large, or the expression asks for what an
+    /// automaton cannot do.
+    automaton: Option<dense::DFA<Vec<u32>>>,
+    machine: PikeVM,
+}
+
+/// A component that has found its match, whatever follows.
+const MATCHED: usize = usize::MAX;
+/// One that will find none.
+const DEAD: usize = usize::MAX - 1;
+
+impl Pattern {
+    /// Compiles an expression in the syntax of Rust's crate `regex`.
+    pub(super) fn new(expression: &str) -> Option<Rc<Pattern>> {
+        let syntax = syntax::Config::new().utf8(false);
+        let machine = PikeVM::builder()
+            .syntax(syntax)
+            .thompson(thompson::Config::new().nfa_size_limit(Some(SIZE)).utf8(false))
+            .build(expression)
+            .ok()?;
+        let config = dense::Config::new()
+            .start_kind(StartKind::Unanchored)
+            .dfa_size_limit(Some(SIZE))
+            .determinize_size_limit(Some(SIZE));
+        let automaton =
+            dense::Builder::new().configure(config).build_from_nfa(machine.get_nfa()).ok();
+        Some(Rc::new(Pattern { automaton, machine }))
+    }
+
+    pub(super) fn is_match(&self, text: &[u8]) -> bool {
+        self.machine.is_match(&mut self.machine.create_cache(), Input::new(text))
+    }
+}
+
+/// One step of a component of a product. `None` where it gives up.
+fn step(automaton: &dense::DFA<Vec<u32>>, state: usize, byte: u8) -> Option<usize> {
+    if state >= DEAD {
+        return Some(state);
+    }
+    let next = automaton.next_state(StateID::new_unchecked(state), byte);
+    if automaton.is_match_state(next) {
+        Some(MATCHED)
+    } else if automaton.is_dead_state(next) {
+        Some(DEAD)
+    } else if automaton.is_quit_state(next) {
+        None
+    } else {
+        Some(next.as_usize())
+    }
+}
+
+fn accepts(automaton: &dense::DFA<Vec<u32>>, state: usize) -> bool {
+    match state {
+        MATCHED => true,
+        DEAD => false,
+        _ => {
+            let end = automaton.next_eoi_state(StateID::new_unchecked(state));
+            automaton.is_match_state(end)
+        }
+    }
+}
+
+/// How long a text may be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Length {
+    pub(super) least: u64,
+    pub(super) most: Option<u64>,
+}
+
+impl Length {
+    pub(super) fn contains(self, length: u64) -> bool {
+        self.least <= length && self.most.is_none_or(|most| length <= most)
+    }
+
+    #[must_use]
+    pub(super) fn intersection(self, other: Length) -> Length {
+        let most = match (self.most, other.most) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        Length { least: self.least.max(other.least), most }
+    }
+
+    fn is_empty(self) -> bool {
+        self.most.is_some_and(|most| most < self.least)
+    }
+}
+
+/// What a search for a text came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// One of the shortest.
+    Text(Vec<u8>),
+    /// There is a text, too long to write down.
+    Long,
+    /// There is none.
+    Nothing,
+    /// The search was given up.
+    TooLarge,
+}
+
+/// What a text must be like.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Wanted {
+    /// Expressions, and whether they match.
+    pub(super) patterns: Vec<(Rc<Pattern>, bool)>,
+    pub(super) chars: Length,
+    pub(super) bytes: Length,
+    /// Whether it must be UTF-8, and so has characters.
+    pub(super) utf8: bool,
+}
+
+/// No text that is longer is written down.
+const LONGEST: u64 = 1 << 17;
+
+impl Wanted {
+    /// The shortest text that is like this.
+    pub(super) fn shortest(&self) -> Found {
+        if self.chars.is_empty() || self.bytes.is_empty() {
+            return Found::Nothing;
+        }
+        if self.patterns.is_empty() {
+            return self.plain();
+        }
+        let mut automata = Vec::new();
+        let text = Pattern::new(r"(?s)\A.*\z").filter(|_| self.utf8);
+        let own = self.patterns.iter().map(|(pattern, wanted)| (pattern, *wanted));
+        for (pattern, wanted) in own.chain(text.iter().map(|text| (text, true))) {
+            let Some(automaton) = &pattern.automaton else { return Found::TooLarge };
+            automata.push((automaton, wanted));
+        }
+        // Without upper bounds fewer states differ: often that is enough.
+        let unbounded = |length: Length| Length { most: None, ..length };
+        match search(&automata, unbounded(self.chars), unbounded(self.bytes)) {
+            Found::Text(text) if !self.measures(&text) => search(&automata, self.chars, self.bytes),
+            found => found,
+        }
+    }
+
+    /// Whether the text has a length that is asked for.
+    fn measures(&self, text: &[u8]) -> bool {
+        let chars = text.iter().filter(|&&byte| begins(byte)).count();
+        self.bytes.contains(text.len() as u64) && self.chars.contains(chars as u64)
+    }
+
+    /// Of all texts that have the lengths.
+    fn plain(&self) -> Found {
+        let (chars, bytes) = if self.utf8 {
+            let chars = self.chars.least.max(self.bytes.least.div_ceil(4));
+            (chars, self.bytes.least.max(chars))
+        } else {
+            (self.bytes.least, self.bytes.least)
+        };
+        if self.utf8 && !self.chars.contains(chars) || !self.bytes.contains(bytes) {
+            // Fewer bytes with as many characters there are not; fewer
+            // characters make no fewer bytes.
+            return Found::Nothing;
+        }
+        if bytes > LONGEST {
+            return Found::Long;
+        }
+        // As many plain letters as possible, the widest characters first.
+        let most = self.chars.most.unwrap_or(bytes).min(bytes);
+        let (mut text, mut chars, mut left) = (String::new(), most.max(chars), bytes);
+        while left > 0 && chars > 0 {
+            let widest = match left - (chars - 1) {
+                1 => 'a',
+                2 => '\u{e9}',
+                3 => '\u{20ac}',
+                _ => '\u{1d11e}',
+            };
+            text.push(widest);
+            left -= widest.len_utf8() as u64;
+            chars -= 1;
+        }
+        Found::Text(text.into_bytes())
+    }
+}
+
+/// Whether a byte begins a character.
+fn begins(byte: u8) -> bool {
+    byte & 0xc0 != 0x80
+}
+
+/// Bytes that no automaton tells apart, each group by the one that reads best.
+fn alphabet(automata: &[(&dense::DFA<Vec<u32>>, bool)]) -> Vec<u8> {
+    let nice = |byte: &u8| match byte {
+        b'a'..=b'z' => 0,
+        b'0'..=b'9' => 1,
+        b'A'..=b'Z' => 2,
+        b'!'..=b'~' => 3,
+        b' ' => 4,
+        0x80.. => 5,
+        _ => 6,
+    };
+    let mut bytes: Vec<u8> = (0..=255).collect();
+    bytes.sort_by_key(nice);
+    let mut seen = Vec::new();
+    bytes.retain(|&byte| {
+        let mut class: Vec<u8> =
+            automata.iter().map(|(automaton, _)| automaton.byte_classes().get(byte)).collect();
+        class.push(u8::from(begins(byte)));
+        let unseen = !seen.contains(&class);
+        if unseen {
+            seen.push(class);
+        }
+        unseen
+    });
+    bytes
+}
+
+/// Breadth first through the product of automata.
+fn search(automata: &[(&dense::DFA<Vec<u32>>, bool)], chars: Length, bytes: Length) -> Found {
+    let alphabet = alphabet(automata);
+    // A count above its least matters only where there is a most.
+    let capped = |count: u64, length: Length| match length.most {
+        Some(_) => count,
+        None => count.min(length.least),
+    };
+    let mut starts = Vec::new();
+    for (automaton, _) in automata {
+        let config = start::Config::new().anchored(Anchored::No);
+        let Ok(state) = automaton.start_state(&config) else { return Found::TooLarge };
+        starts.push(state.as_usize());
+    }
+    // States, characters so far, bytes so far.
+    let mut nodes: Vec<(Vec<usize>, u64, u64)> = vec![(starts, 0, 0)];
+    let mut came: Vec<(usize, u8)> = vec![(0, 0)];
+    let mut seen: FxHashMap<(Vec<usize>, u64, u64), ()> = FxHashMap::default();
+    let mut at = 0;
+    while let Some((states, char_count, byte_count)) = nodes.get(at).cloned() {
+        let all = automata.iter().zip(&states);
+        let accepted =
+            all.clone().all(|((automaton, wanted), &state)| accepts(automaton, state) == *wanted);
+        if accepted && chars.contains(char_count) && bytes.contains(byte_count) {
+            let mut text = Vec::new();
+            while at != 0 {
+                text.push(came[at].1);
+                at = came[at].0;
+            }
+            text.reverse();
+            return Found::Text(text);
+        }
+        let hopeless = all
+            .clone()
+            .any(|((_, wanted), &state)| state == DEAD && *wanted || state == MATCHED && !*wanted);
+        let full = bytes.most.is_some_and(|most| byte_count >= most);
+        if !hopeless && !full {
+            for &byte in &alphabet {
+                let char_count = char_count + u64::from(begins(byte));
+                if chars.most.is_some_and(|most| char_count > most) {
+                    continue;
+                }
+                let mut next = Vec::with_capacity(states.len());
+                for ((automaton, _), &state) in automata.iter().zip(&states) {
+                    let Some(state) = step(automaton, state, byte) else { return Found::TooLarge };
+                    next.push(state);
+                }
+                let char_count = capped(char_count, chars);
+                // The first way to a state is the one with the fewest bytes.
+                let byte_count = byte_count + 1;
+                let known = (next, char_count, byte_count.min(bytes.least));
+                if seen.contains_key(&known) {
+                    continue;
+                }
+                if nodes.len() == STATES {
+                    return Found::TooLarge;
+                }
+                nodes.push((known.0.clone(), char_count, byte_count));
+                seen.insert(known, ());
+                came.push((at, byte));
+            }
+        }
+        at += 1;
+    }
+    Found::Nothing
+}
+
+/// An expression that matches exactly these texts.
+pub(super) fn literals<'l>(texts: impl IntoIterator<Item = &'l [u8]>) -> String {
+    let texts: Vec<String> = texts.into_iter().map(escaped).collect();
+    format!(r"\A(?:{})\z", texts.join("|"))
+}
+
+/// An expression for these very bytes.
+pub(super) fn escaped(bytes: &[u8]) -> String {
+    let mut out = String::from("(?-u:");
+    for byte in bytes {
+        out.push_str(&format!(r"\x{byte:02X}"));
+    }
+    out + ")"
+}
+
+/// An expression of RE2 in the syntax of Rust's crate `regex`; `None` for what
+/// has no counterpart.
+pub(super) fn from_re2(text: &str) -> Option<String> {
+    let mut out = String::new();
+    let mut chars = text.chars().peekable();
+    let mut class = false;
+    // Whether the next `]` would be the first in its class, and so a literal.
+    let mut first = false;
+    while let Some(character) = chars.next() {
+        let was_first = std::mem::take(&mut first);
+        match character {
+            '\\' => match chars.next()? {
+                'd' => out.push_str("[0-9]"),
+                'D' => out.push_str("[^0-9]"),
+                's' => out.push_str(r"[\t\n\f\r ]"),
+                'S' => out.push_str(r"[^\t\n\f\r ]"),
+                'w' => out.push_str("[0-9A-Za-z_]"),
+                'W' => out.push_str("[^0-9A-Za-z_]"),
+                'b' if !class => out.push_str(r"(?-u:\b)"),
+                'B' if !class => out.push_str(r"(?-u:\B)"),
+                'Q' => loop {
+                    match (chars.next(), chars.peek()) {
+                        (Some('\\'), Some('E')) => {
+                            chars.next();
+                            break;
+                        }
+                        (Some(literal), _) => push_literal(&mut out, literal),
+                        (None, _) => break,
+                    }
+                },
+                letter @ ('A' | 'z' | 'a' | 'f' | 'n' | 'r' | 't' | 'v' | 'x' | 'p' | 'P') => {
+                    out.push('\\');
+                    out.push(letter);
+                }
+                // Octal numbers, back references, and words of other dialects.
+                other if other.is_ascii_alphanumeric() => return None,
+                other => push_literal(&mut out, other),
+            },
+            '[' if !class => {
+                class = true;
+                first = true;
+                out.push('[');
+                if chars.next_if_eq(&'^').is_some() {
+                    out.push('^');
+                }
+            }
+            '[' if chars.peek() == Some(&':') => {
+                out.push('[');
+                for inner in chars.by_ref() {
+                    out.push(inner);
+                    if inner == ']' {
+                        break;
+                    }
+                }
+            }
+            '[' | '&' | '~' if class => push_literal(&mut out, character),
+            ']' if was_first => push_literal(&mut out, ']'),
+            ']' if class => {
+                class = false;
+                out.push(']');
+            }
+            '-' if class => {
+                if chars.peek() == Some(&'-') {
+                    return None;
+                }
+                out.push('-');
+            }
+            '{' if !class => {
+                let ahead: String = chars.clone().take_while(|&it| it != '}').collect();
+                let numbers = ahead.split_once(',').unwrap_or((&ahead, ""));
+                let digits = |it: &str| it.bytes().all(|it| it.is_ascii_digit());
+                let closed = chars.clone().any(|it| it == '}');
+                let repeat =
+                    closed && !numbers.0.is_empty() && digits(numbers.0) && digits(numbers.1);
+                if repeat { out.push('{') } else { out.push_str(r"\{") }
+            }
+            _ => out.push(character),
+        }
+    }
+    Some(out)
+}
+
+fn push_literal(out: &mut String, character: char) {
+    if character.is_ascii_punctuation() {
+        out.push('\\');
+    }
+    out.push(character);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pattern(text: &str) -> Rc<Pattern> {
+        Pattern::new(&from_re2(text).expect("it is translated")).expect("it compiles")
+    }
+
+    #[test]
+    fn classes_are_those_of_re2() {
+        let cases = [
+            (r"^\d$", "7", "\u{667}"),
+            (r"^\w+$", "a_1", "\u{e9}"),
+            (r"^[\d&&a]$", "&", "b"),
+            (r"^[[]$", "[", "]"),
+            (r"^[]a]$", "]", "b"),
+            (r"^[^]a]$", "b", "]"),
+            (r"^[[:alpha:]\-]+$", "a-b", "a1"),
+            (r"^a{2}$", "aa", "a"),
+            (r"^a{,2}$", "a{,2}", "aa"),
+            (r"^\Qa.b\E+$", "a.bb", "axb"),
+            (r"^[a\w~]$", "~", "-"),
+            (r"\bfoo\b", "a foo", "afoo"),
+        ];
+        for (text, yes, no) in cases {
+            assert!(pattern(text).is_match(yes.as_bytes()), "`{text}` matches `{yes}`");
+            assert!(!pattern(text).is_match(no.as_bytes()), "`{text}` does not match `{no}`");
+        }
+        for text in [r"\1", r"\017", r"a\Zb", r"[a--b]"] {
+            assert_eq!(from_re2(text), None, "{text}");
+        }
+    }
+
+    /// What the search finds or does not find, against all short words.
+    #[test]
+    fn the_search_agrees_with_trying_all_short_words() {
+        let texts = ["^a+$", "^[ab]*$", "b", "^$", "^(a|bb)*$", "ab?$", "^.b", "^a{2,3}$"];
+        let mut words = vec![String::new()];
+        for length in 1..=4 {
+            let longer = words.iter().filter(|word| word.len() == length - 1);
+            let longer: Vec<_> =
+                longer.flat_map(|word| ["a", "b", "c"].map(|it| format!("{word}{it}"))).collect();
+            words.extend(longer);
+        }
+        for a in texts {
+            for b in texts {
+                for (least, most) in [(0, None), (2, Some(3)), (1, Some(1))] {
+                    let (a, b) = (pattern(a), pattern(b));
+                    let chars = Length { least, most };
+                    let fits = |word: &&String| {
+                        a.is_match(word.as_bytes())
+                            && !b.is_match(word.as_bytes())
+                            && chars.contains(word.len() as u64)
+                    };
+                    let shortest = words.iter().find(fits).map(String::len);
+                    let patterns = vec![(Rc::clone(&a), true), (Rc::clone(&b), false)];
+                    let wanted = Wanted { patterns, chars, utf8: true, ..Wanted::default() };
+                    match wanted.shortest() {
+                        Found::Text(text) => {
+                            assert_eq!(Some(text.len()), shortest);
+                            assert!(fits(&&String::from_utf8(text).unwrap()));
+                        }
+                        found => assert_eq!((found, shortest), (Found::Nothing, None)),
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn lengths_alone_need_no_automaton() {
+        let length = |least, most| Length { least, most };
+        let shortest =
+            |chars, bytes| Wanted { chars, bytes, utf8: true, ..Wanted::default() }.shortest();
+        let text = |text: &str| Found::Text(text.as_bytes().to_vec());
+        assert_eq!(shortest(length(3, None), length(0, None)), text("aaa"));
+        assert_eq!(shortest(length(0, Some(1)), length(3, None)), text("\u{20ac}"));
+        assert_eq!(shortest(length(0, Some(2)), length(5, None)), text("\u{1d11e}a"));
+        assert_eq!(shortest(length(0, Some(1)), length(5, None)), Found::Nothing);
+        assert_eq!(shortest(length(3, None), length(0, Some(2))), Found::Nothing);
+        assert_eq!(shortest(length(1 << 40, None), length(0, None)), Found::Long);
+    }
+
+    #[test]
+    fn a_search_that_is_too_large_is_given_up() {
+        let wide = pattern(r"^(a|b)*a(a|b){40}$");
+        let wanted = Wanted { patterns: vec![(wide, true)], utf8: true, ..Wanted::default() };
+        assert_eq!(wanted.shortest(), Found::TooLarge);
+    }
+}

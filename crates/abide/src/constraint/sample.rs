@@ -1,0 +1,387 @@
+//! Values that are accepted, as small as can be.
+
+use std::rc::Rc;
+
+use abide_schema::value::{self, Entry, Value};
+use abide_schema::{Cardinality, Field, FieldId, MessageId, Presence, Tree, Type};
+
+use super::inclusion::{Contents, domain, within};
+use super::judge::{Judge, violated};
+use super::pattern::{Found, Wanted};
+use super::read::{self, Dialect, MessageRules};
+use super::rule::{Datum, FieldRule, Part, Set, Shape, Strings, Values};
+use super::verdict::Verdict;
+
+/// Lists that would be longer are not written down.
+pub(super) const MANY: u64 = 1024;
+
+/// Messages inside messages are filled this deep.
+const DEEP: u32 = 8;
+
+/// What all libraries say of the contents of a field.
+pub(super) fn contents<'t>(judge: &Judge<'t>, rule: &FieldRule<'t>, values: &[&Value]) -> Verdict {
+    let mut verdict = Verdict::Accepted;
+    for part in &rule.parts {
+        verdict = verdict.and(|| judge.contents(rule, part, values));
+    }
+    verdict
+}
+
+/// A pair of a map.
+pub(super) fn pair(tree: &Tree, field: Field<'_>, key: &Datum, value: &Datum) -> Option<Value> {
+    let entry = field.message_type()?;
+    let mut message = value::Message::new(entry.id);
+    for (number, datum) in [(1, key), (2, value)] {
+        let field = entry.field_numbered(number)?;
+        let value = super::rule::Single::of(field).value(tree, datum)?;
+        message.entries.push(Entry::new(field.id, value));
+    }
+    Some(Value::Message(Box::new(message)))
+}
+
+/// Some values that a part accepts.
+fn data(judge: &Judge<'_>, values: &Values, count: usize, depth: u32) -> Vec<Datum> {
+    let zero = values.single.zero();
+    let found = match (&values.set, values.single.shape) {
+        (Set::Numbers(set, _), Shape::Number(kind)) => {
+            let domain = domain(judge.tree, values.single, kind);
+            numbers(&set.intersection(&domain), count)
+        }
+        (_, Shape::Number(kind)) => numbers(&domain(judge.tree, values.single, kind), count),
+        (Set::Strings(set), shape) => texts(set, shape != Shape::Bytes, count),
+        (_, Shape::Text | Shape::Bytes | Shape::Any) => texts(&Strings::default(), true, count),
+        (_, Shape::Message) => {
+            let Type::Message(ty) = values.single.ty else { return Vec::new() };
+            let message = match values.nested() {
+                Some(ty) => minimal(judge, ty, depth),
+                None => Some(value::Message::new(ty)),
+            };
+            message.into_iter().map(Datum::Message).collect()
+        }
+        (_, Shape::Unresolved) => Vec::new(),
+    };
+    let zero = (values.zero_passes || values.skip).then_some(zero);
+    let mut all: Vec<Datum> = zero.into_iter().chain(found).collect();
+    all.dedup();
+    all.retain(|datum| values.judge(datum) == Verdict::Accepted);
+    all.truncate(count);
+    all
+}
+
+fn numbers(set: &super::numbers::Numbers, count: usize) -> Vec<Datum> {
+    set.nearest_zero(count).into_iter().map(Datum::Number).collect()
+}
+
+fn texts(set: &Strings, utf8: bool, count: usize) -> Vec<Datum> {
+    let mut found: Vec<Vec<u8>> = Vec::new();
+    match &set.among {
+        Some(among) => found.extend(among.iter().cloned()),
+        None => {
+            let own = set.formats.iter().flat_map(|(_, format)| format.samples());
+            found.extend(own.map(|text| text.as_bytes().to_vec()));
+        }
+    }
+    if found.is_empty() {
+        let mut set = set.clone();
+        while found.len() < count.min(64) {
+            let (wanted, _) = within(&set, Wanted::default(), utf8, false);
+            let Found::Text(text) = wanted.shortest() else { break };
+            set.without.insert(text.clone());
+            found.push(text);
+        }
+    }
+    found.sort_by_key(Vec::len);
+    found.into_iter().map(Datum::Bytes).collect()
+}
+
+/// A list or map of so many values that one part accepts, with a given value,
+/// or key, first.
+pub(super) fn list<'t>(
+    judge: &Judge<'t>,
+    rule: &FieldRule<'t>,
+    part: &Part,
+    count: u64,
+    distinct: bool,
+    given: Option<(&Datum, bool)>,
+) -> Option<Contents> {
+    list_at(judge, rule, part, (count, distinct), given, 0)
+}
+
+fn list_at<'t>(
+    judge: &Judge<'t>,
+    rule: &FieldRule<'t>,
+    part: &Part,
+    (count, distinct): (u64, bool),
+    given: Option<(&Datum, bool)>,
+    depth: u32,
+) -> Option<Contents> {
+    if count > MANY {
+        return None;
+    }
+    let count = count as usize;
+    let filled = |values: &Values, first: Option<&Datum>, distinct: bool| {
+        let mut all: Vec<Datum> = first.into_iter().cloned().collect();
+        if let (Some(first), false) = (first, distinct) {
+            all.resize(count, first.clone());
+            return Some(all);
+        }
+        let more = data(judge, values, if distinct { count + 1 } else { 1 }, depth);
+        if distinct {
+            all.extend(more.into_iter().filter(|it| Some(it) != first));
+            all.truncate(count);
+        } else {
+            all.resize(count, more.first()?.clone());
+        }
+        (all.len() == count).then_some(all)
+    };
+    let value = given.filter(|(_, key)| !key).map(|(datum, _)| datum);
+    let key = given.filter(|(_, key)| *key).map(|(datum, _)| datum);
+    match &part.keys {
+        None => {
+            let values = filled(&part.values, value, distinct)?;
+            values.iter().map(|it| rule.single().value(judge.tree, it)).collect()
+        }
+        Some(keys) => {
+            let keys = filled(keys, key, true)?;
+            let values = filled(&part.values, value, false)?;
+            keys.iter().zip(&values).map(|(k, v)| pair(judge.tree, rule.field, k, v)).collect()
+        }
+    }
+}
+
+/// The contents of a field in which one value is this.
+pub(super) fn around<'t>(
+    judge: &Judge<'t>,
+    rule: &FieldRule<'t>,
+    datum: &Datum,
+) -> Option<Contents> {
+    if rule.field.cardinality() == Cardinality::Singular {
+        return Some(vec![rule.single().value(judge.tree, datum)?]);
+    }
+    let free = Part::free(rule.field, Dialect::Buf);
+    let part = rule.parts.first().unwrap_or(&free);
+    let count = part.items.count.least.max(1);
+    list(judge, rule, part, count, part.items.unique, Some((datum, false)))
+}
+
+/// Contents of a field that all libraries accept; `present` where absence does
+/// not do.
+fn field<'t>(judge: &Judge<'t>, field: Field<'t>, present: bool, depth: u32) -> Option<Contents> {
+    let rule = judge.rule(field);
+    let free = Part::free(field, Dialect::Buf);
+    let mut parts: Vec<&Part> = rule.parts.iter().collect();
+    if parts.is_empty() {
+        parts.push(&free);
+    }
+    let mut candidates: Vec<Contents> = Vec::new();
+    if !present && field.presence() != Presence::LegacyRequired {
+        candidates.push(Vec::new());
+    }
+    for part in parts {
+        if field.cardinality() == Cardinality::Singular {
+            let single = rule.single();
+            let some = data(judge, &part.values, 4, depth);
+            let visible =
+                |datum: &&Datum| !present || rule.is_explicit() || **datum != single.zero();
+            let values = some.iter().filter(visible).filter_map(|it| single.value(judge.tree, it));
+            candidates.extend(values.map(|value| vec![value]));
+        } else {
+            let count = part.items.count.least.max(u64::from(present || part.required));
+            let distinct = part.items.unique;
+            candidates.extend(list_at(judge, &rule, part, (count, distinct), None, depth));
+        }
+    }
+    candidates.into_iter().find(|candidate| {
+        let values: Vec<&Value> = candidate.iter().collect();
+        contents(judge, &rule, &values) == Verdict::Accepted
+    })
+}
+
+/// The smallest value of a type that is found to be accepted.
+pub(super) fn minimal(judge: &Judge<'_>, ty: MessageId, depth: u32) -> Option<value::Message> {
+    filled(judge, value::Message::new(ty), None, depth)
+}
+
+/// A value in which a field has these contents and the rest is what acceptance
+/// needs.
+pub(super) fn complete(
+    judge: &Judge<'_>,
+    ty: MessageId,
+    fixed: Option<(FieldId, &Contents)>,
+) -> Option<value::Message> {
+    let mut message = value::Message::new(ty);
+    if let Some((field, contents)) = fixed {
+        message.entries.extend(contents.iter().map(|it| Entry::new(field, it.clone())));
+    }
+    filled(judge, message, fixed.map(|(field, _)| field), 0)
+}
+
+fn filled(
+    judge: &Judge<'_>,
+    mut message: value::Message,
+    fixed: Option<FieldId>,
+    depth: u32,
+) -> Option<value::Message> {
+    if depth > DEEP {
+        return None;
+    }
+    let tree = judge.tree;
+    let ty = tree.message(message.ty);
+    for it in ty.fields().filter(|it| it.presence() == Presence::LegacyRequired) {
+        if message.of(it.id).next().is_none() && fixed != Some(it.id) {
+            set(&mut message, it.id, field(judge, it, true, depth + 1)?);
+        }
+    }
+    // Each round settles at least one field or oneof, or is the last.
+    for _ in 0..=ty.fields().len() + ty.oneofs().len() {
+        let judgement = judge.message(&message);
+        if judgement.accepts() {
+            return Some(message);
+        }
+        let before = message.clone();
+        for it in violated(&judgement).into_keys().filter(|it| fixed != Some(*it)) {
+            let wanted = tree.field(it);
+            if let Some(contents) = field(judge, wanted, false, depth + 1) {
+                let values: Vec<&Value> = message.of(it).map(|entry| &entry.value).collect();
+                if !contents.iter().eq(values) {
+                    set(&mut message, it, contents);
+                } else if let Some(contents) = field(judge, wanted, true, depth + 1) {
+                    set(&mut message, it, contents);
+                }
+            }
+        }
+        for violation in judgement.violations.iter().filter(|it| it.field.is_none()) {
+            let oneof = ty.oneofs().find(|it| it.name() == violation.path);
+            let members: Vec<Field<'_>> = match oneof {
+                Some(oneof) => oneof.fields().collect(),
+                None => {
+                    let rules = MessageRules::of(ty);
+                    let required = rules.exclusive.iter().filter(|rule| rule.required);
+                    let unset = required.filter(|rule| {
+                        let set = |name: &String| message.get(tree, name).is_some();
+                        !rule.fields.iter().any(set)
+                    });
+                    unset.flat_map(|it| &it.fields).filter_map(|it| ty.field_named(it)).collect()
+                }
+            };
+            let member = members.into_iter().filter(|it| fixed != Some(it.id));
+            let found =
+                member.filter_map(|it| Some((it.id, field(judge, it, true, depth + 1)?))).next();
+            if let Some((id, contents)) = found {
+                set(&mut message, id, contents);
+            }
+        }
+        if message == before {
+            return None;
+        }
+    }
+    None
+}
+
+fn set(message: &mut value::Message, field: FieldId, contents: Contents) {
+    message.entries.retain(|entry| entry.field != field);
+    message.entries.extend(contents.into_iter().map(|it| Entry::new(field, it)));
+}
+
+/// Whether a type or one inside it has any constraint.
+pub(super) fn constrains(judge: &Judge<'_>, ty: MessageId) -> bool {
+    let mut seen = vec![ty];
+    let mut at = 0;
+    while let Some(&ty) = seen.get(at) {
+        at += 1;
+        let message = judge.tree.message(ty);
+        let rules = MessageRules::of(message);
+        if !rules.opaque.is_empty() || !rules.exclusive.is_empty() {
+            return true;
+        }
+        if message.oneofs().any(|it| read::oneof_required(it).is_some()) {
+            return true;
+        }
+        for field in message.fields() {
+            if !judge.rule(field).parts.is_empty() {
+                return true;
+            }
+            if let Type::Message(inner) = field.ty()
+                && !seen.contains(&inner)
+            {
+                seen.push(inner);
+            }
+        }
+    }
+    false
+}
+
+/// A small value of a type that is rejected.
+pub(super) fn rejected(judge: &Judge<'_>, ty: MessageId) -> Option<value::Message> {
+    rejected_at(judge, ty, 0)
+}
+
+fn rejected_at(judge: &Judge<'_>, ty: MessageId, depth: u32) -> Option<value::Message> {
+    let empty = value::Message::new(ty);
+    if judge.message(&empty).rejects() {
+        return Some(empty);
+    }
+    if depth > DEEP {
+        return None;
+    }
+    for field in judge.tree.message(ty).fields() {
+        for contents in unusual(judge, field, depth) {
+            let mut message = value::Message::new(ty);
+            set(&mut message, field.id, contents);
+            if judge.message(&message).rejects() {
+                return Some(message);
+            }
+        }
+    }
+    None
+}
+
+/// Contents that constraints often exclude.
+fn unusual<'t>(judge: &Judge<'t>, field: Field<'t>, depth: u32) -> Vec<Contents> {
+    let rule: Rc<FieldRule<'t>> = judge.rule(field);
+    let single = rule.single();
+    let mut data = Vec::new();
+    match single.shape {
+        Shape::Message => {
+            if let Type::Message(ty) = single.ty {
+                data.extend(rejected_at(judge, ty, depth + 1).map(Datum::Message));
+            }
+        }
+        Shape::Number(kind) => {
+            let domain = domain(judge.tree, single, kind);
+            for part in &rule.parts {
+                if let Set::Numbers(set, _) = &part.values.set {
+                    data.extend(numbers(&domain.minus(set), 1));
+                }
+            }
+        }
+        _ => {
+            let long = "a".repeat(300);
+            data.extend(["", " ", "a", "\n", &long].map(|it| Datum::Bytes(it.as_bytes().to_vec())));
+        }
+    }
+    let one = data.iter().filter_map(|datum| around(judge, &rule, datum));
+    one.filter(|contents| !contents.is_empty()).collect()
+}
+
+/// Accepted values in which none, one or two of some fields are set.
+pub(super) fn unlike<'t>(
+    judge: &Judge<'t>,
+    message: abide_schema::Message<'t>,
+    names: &[String],
+) -> Vec<value::Message> {
+    let fields: Vec<Field<'t>> = names.iter().filter_map(|it| message.field_named(it)).collect();
+    let mut all = Vec::new();
+    all.extend(complete(judge, message.id, None));
+    for (at, first) in fields.iter().enumerate() {
+        for second in &fields[at + 1..] {
+            let both = [first, second].map(|it| Some((it.id, field(judge, *it, true, 1)?)));
+            let [Some(first), Some(second)] = both else { continue };
+            let mut value = value::Message::new(message.id);
+            set(&mut value, first.0, first.1);
+            set(&mut value, second.0, second.1);
+            all.extend(filled(judge, value, None, 0));
+        }
+    }
+    all
+}

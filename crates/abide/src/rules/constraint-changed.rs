@@ -1,0 +1,24 @@
+use abide_schema::Element;
+
+use crate::change::{Change, Diff};
+use crate::constraint::{self, Inclusion};
+use crate::finding::Severity;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "constraint-changed",
+    summary: "a constraint that accepts other values",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("constraint-changed.md"),
+    check: Check::Change(ChangeCheck::Element(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Element<'t>>, sink: &mut Sink) {
+    constraint::report(diff, change, sink, "accepts other values", &|inclusion| {
+        matches!(inclusion, Inclusion::Incomparable)
+    });
+}

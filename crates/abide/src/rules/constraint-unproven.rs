@@ -1,0 +1,24 @@
+use abide_schema::Element;
+
+use crate::change::{Change, Diff};
+use crate::constraint::{self, Inclusion};
+use crate::finding::Severity;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "constraint-unproven",
+    summary: "a constraint whose change cannot be judged",
+    group: Group::Compatibility,
+    severity: Some(Severity::Warning),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("constraint-unproven.md"),
+    check: Check::Change(ChangeCheck::Element(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Element<'t>>, sink: &mut Sink) {
+    constraint::report(diff, change, sink, "has a constraint that changed and cannot be compared", &|inclusion| {
+        matches!(inclusion, Inclusion::Unproven { .. })
+    });
+}

@@ -1,0 +1,50 @@
+"""Judges values with the libraries that the annotations belong to.
+
+Arguments: a FileDescriptorSet, and a file of cases, one a line: the library,
+the message type, the value in hexadecimal. For each case one line is printed:
+`yes`, `no`, or `error` and why the library has no verdict.
+"""
+
+import importlib
+import inspect
+import sys
+
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+
+for name in ("any", "duration", "field_mask", "timestamp", "wrappers"):
+    importlib.import_module(f"google.protobuf.{name}_pb2")
+
+import protovalidate
+from protoc_gen_validate import validator
+
+# protoc-gen-validate asks for the label, which descriptors have no more.
+source = inspect.getsource(validator.rule_type).replace("field.label == 3", "field.is_repeated")
+exec(source.replace("is_map(field)", "field.message_type.GetOptions().map_entry"), vars(validator))
+
+pool = descriptor_pool.Default()
+with open(sys.argv[1], "rb") as file:
+    files = descriptor_pb2.FileDescriptorSet.FromString(file.read()).file
+for file in files:
+    if not file.name.startswith("google/protobuf/"):
+        pool.AddSerializedFile(file.SerializeToString())
+message_factory.GetMessageClassesForFiles([file.name for file in files], pool)
+
+
+def judged(library, value):
+    try:
+        if library == "buf":
+            protovalidate.validate(value)
+        else:
+            validator.validate(value)
+        return "yes"
+    except (protovalidate.ValidationError, validator.ValidationFailed):
+        return "no"
+    except Exception as error:
+        return "error " + " ".join(str(error).split())[:200]
+
+
+with open(sys.argv[2]) as cases:
+    for line in cases:
+        library, name, value = line.rstrip("\n").split(" ")
+        type = message_factory.GetMessageClass(pool.FindMessageTypeByName(name))
+        print(judged(library, type.FromString(bytes.fromhex(value))))
