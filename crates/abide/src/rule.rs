@@ -107,7 +107,7 @@ pub struct Context<'t> {
     pub as_of: Date,
     /// The old tree, where the run has one.
     pub baseline: Option<&'t Tree>,
-    graph: OnceLock<Graph<'t>>,
+    graph: Graph<'t>,
     apis: OnceLock<BTreeMap<String, Vec<Package<'t>>>>,
     frozen: OnceLock<Vec<bool>>,
 }
@@ -119,13 +119,16 @@ impl<'t> Context<'t> {
         as_of: Date,
         baseline: Option<&'t Tree>,
     ) -> Context<'t> {
-        let (graph, apis, frozen) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        let (apis, frozen) = (OnceLock::new(), OnceLock::new());
+        // Not made when a rule first asks: it is made in parallel, and a thread
+        // that waits for a part of it may take up another rule that asks.
+        let graph = tree.graph();
         Context { tree, policy, as_of, baseline, graph, apis, frozen }
     }
 
     /// Which file and package needs which.
     pub fn graph(&self) -> &Graph<'t> {
-        self.graph.get_or_init(|| self.tree.graph())
+        &self.graph
     }
 
     /// Whether a package of the tree does not change any more.
