@@ -1,34 +1,30 @@
 //! JSON Lines: an object for each finding, then the summary.
 
 use abide::{Finding, RULES, Report};
+use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::{Lines, Scene};
 
 pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
-    let mut out = Vec::new();
-    for finding in scene.shown(report) {
-        push_line(&mut out, &object(finding, scene));
-    }
-    push_line(
-        &mut out,
-        &json!({
-            "kind": "summary",
-            "files": report.files,
-            "packages": report.packages,
-            "errors": report.errors,
-            "warnings": report.warnings,
-            "notes": report.notes,
-            "waived": report.waived,
-            "accepted": report.accepted,
-        }),
-    );
-    out
+    let findings: Vec<&Finding> = scene.shown(report).collect();
+    let lines: Vec<String> =
+        findings.into_par_iter().map(|finding| line(&object(finding, scene))).collect();
+    let summary = line(&json!({
+        "kind": "summary",
+        "files": report.files,
+        "packages": report.packages,
+        "errors": report.errors,
+        "warnings": report.warnings,
+        "notes": report.notes,
+        "waived": report.waived,
+        "accepted": report.accepted,
+    }));
+    (lines.concat() + &summary).into_bytes()
 }
 
-fn push_line(out: &mut Vec<u8>, value: &Value) {
-    out.extend(value.to_string().bytes());
-    out.push(b'\n');
+fn line(value: &Value) -> String {
+    format!("{value}\n")
 }
 
 fn object(finding: &Finding, scene: &Scene) -> Value {
