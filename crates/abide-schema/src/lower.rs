@@ -693,6 +693,11 @@ impl<'a> Lower<'a> {
     fn options(&mut self, ids: impl Iterator<Item = OptionId>) -> RawOptions {
         let start = length(&self.decl.option_ids);
         self.decl.option_ids.extend(ids);
+        self.options_from(start)
+    }
+
+    /// The options that were gathered since there were `start`.
+    fn options_from(&self, start: u32) -> RawOptions {
         let end = length(&self.decl.option_ids);
         if start == end { RawOptions::None } else { RawOptions::Syntax(Slice { start, end }) }
     }
@@ -743,9 +748,7 @@ impl<'a> Lower<'a> {
                 self.problem(ProblemKind::OptionInvalid, option.span, message);
             }
         }
-        let end = length(&self.decl.option_ids);
-        let rest =
-            if start == end { RawOptions::None } else { RawOptions::Syntax(Slice { start, end }) };
+        let rest = self.options_from(start);
         let default = default.and_then(|option| self.default(&option, ty));
         let json_name = json_name.and_then(|option| self.json_name(&option));
         (rest, default, json_name)
