@@ -1,5 +1,8 @@
 //! The binary `abide`.
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> std::process::ExitCode {
     abide_cli::main()
 }

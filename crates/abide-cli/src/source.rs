@@ -18,7 +18,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use abide_schema::SourceFile;
+use abide_schema::{SourceFile, Text};
 
 /// The largest file that is read: spans are 32-bit byte offsets.
 pub const MAX_FILE: u64 = u32::MAX as u64;
@@ -191,9 +191,6 @@ pub fn shown(name: &str) -> String {
 pub fn is_unprintable(c: char) -> bool {
     c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
-
-/// The bytes of a file, shared by whoever needs them.
-type Text = Arc<[u8]>;
 
 enum Kind {
     Directory(PathBuf),
@@ -541,7 +538,8 @@ impl Source {
 
     fn read_alone(&self, file: &Path, folder: &Path) -> Result<Gathered, SourceError> {
         let error = |reason: String| SourceError::unusable(self.name.as_str(), reason);
-        let text = read_regular(file).map_err(|problem| error(io_reason(&problem)))?;
+        let text =
+            read_regular(file, &mut Vec::new()).map_err(|problem| error(io_reason(&problem)))?;
         let display = relative(&canonical(file), &canonical(folder))
             .ok_or_else(|| error(NOT_UNICODE.to_owned()))?;
         // No root may hold the file; then it counts from the folder.
@@ -665,28 +663,31 @@ fn find_on_disk(path: &Path) -> Result<Option<Text>, SourceError> {
             return Err(SourceError::unusable(path.to_string_lossy(), io_reason(&error)));
         }
     }
-    read_regular(path)
+    read_regular(path, &mut Vec::new())
         .map(Some)
         .map_err(|error| SourceError::unusable(path.to_string_lossy(), io_reason(&error)))
 }
 
-/// Reads a file that is known to be regular, with four system calls and one allocation.
-fn read_regular(path: &Path) -> io::Result<Text> {
+/// Reads a file that is known to be regular, with four system calls and, where the buffer is large
+/// enough, one allocation.
+fn read_regular(path: &Path, buffer: &mut Vec<u8>) -> io::Result<Text> {
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();
     if length > MAX_FILE {
         return Err(io::Error::other(TOO_LARGE));
     }
-    let mut text: Text = std::iter::repeat_n(0, length as usize).collect();
-    let buffer = Arc::get_mut(&mut text).expect("nobody else has seen the allocation");
+    let length = length as usize;
+    if buffer.len() < length {
+        buffer.resize(length, 0);
+    }
     let mut filled = 0;
-    while filled < buffer.len() {
-        match file.read(&mut buffer[filled..]) {
-            Ok(0) => return Ok(text[..filled].into()),
+    while filled < length {
+        match file.read(&mut buffer[filled..length]) {
+            Ok(0) => break,
             Ok(more) => filled += more,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
     }
-    Ok(text)
+    Ok(buffer[..filled].into())
 }

@@ -191,29 +191,38 @@ pub struct Validation {
     pub required: Option<Place>,
 }
 
-/// The options of one element, and where to point when they came from a
-/// descriptor and have no place of their own.
+/// The options of a file or of one of its elements.
 #[derive(Clone, Copy)]
 struct Options<'t> {
     tree: &'t Tree,
     options: Option<&'t value::Message>,
-    fallback: Place,
+    file: File<'t>,
+    element: Option<Element<'t>>,
 }
 
 impl<'t> Options<'t> {
+    /// Where to point when the options came from a descriptor and have no
+    /// place of their own.
+    fn fallback(self) -> Place {
+        match self.element {
+            Some(element) => element.place(Part::Name),
+            None => self.file.package_place(),
+        }
+    }
+
     fn place(self, entry: &Entry) -> Place {
         if entry.span.is_empty() && entry.key.is_empty() {
-            return self.fallback;
+            return self.fallback();
         }
-        Place { file: self.fallback.file, span: entry.key.to(entry.span) }
+        Place { file: self.file.id, span: entry.key.to(entry.span) }
     }
 
     /// Where the value of an entry stands.
     fn value_place(self, entry: &Entry) -> Place {
         if entry.span.is_empty() {
-            self.fallback
+            self.fallback()
         } else {
-            Place { span: entry.span, ..self.fallback }
+            Place { file: self.file.id, span: entry.span }
         }
     }
 
@@ -252,7 +261,7 @@ impl<'t> Options<'t> {
 
 impl<'t> File<'t> {
     fn annotated(self) -> Options<'t> {
-        Options { tree: self.tree, options: self.options(), fallback: self.package_place() }
+        Options { tree: self.tree, options: self.options(), file: self, element: None }
     }
 
     /// The status of its package version, where an annotation names one:
@@ -334,8 +343,8 @@ impl<'t> File<'t> {
 
 impl<'t> Element<'t> {
     fn annotated(self) -> Options<'t> {
-        let tree = self.file().tree;
-        Options { tree, options: self.options(), fallback: self.place(Part::Name) }
+        let file = self.file();
+        Options { tree: file.tree, options: self.options(), file, element: Some(self) }
     }
 
     /// What encloses it; `None` for an element of the top level.

@@ -26,7 +26,61 @@ pub struct SourceFile {
     /// Whether it is here only because others import it: linked, never judged.
     pub imported: bool,
     /// Its bytes.
-    pub text: Arc<[u8]>,
+    pub text: Text,
+}
+
+/// The bytes of a file. Where they are known to be UTF-8, the names in them
+/// need no second look.
+#[derive(Clone, Debug)]
+pub enum Text {
+    /// Text.
+    Utf8(Arc<str>),
+    /// Bytes of any kind.
+    Bytes(Arc<[u8]>),
+}
+
+impl Text {
+    /// The characters of a part; none where it is not UTF-8.
+    pub fn str(&self, span: Span) -> &str {
+        match self {
+            Text::Utf8(text) => text.get(span.range()).unwrap_or_default(),
+            Text::Bytes(bytes) => span.str(bytes),
+        }
+    }
+}
+
+impl std::ops::Deref for Text {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Text::Utf8(text) => text.as_bytes(),
+            Text::Bytes(bytes) => bytes,
+        }
+    }
+}
+
+impl PartialEq for Text {
+    fn eq(&self, other: &Text) -> bool {
+        self[..] == other[..]
+    }
+}
+
+impl Eq for Text {}
+
+impl From<&[u8]> for Text {
+    fn from(bytes: &[u8]) -> Text {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Text::Utf8(text.into()),
+            Err(_) => Text::Bytes(bytes.into()),
+        }
+    }
+}
+
+impl From<Vec<u8>> for Text {
+    fn from(bytes: Vec<u8>) -> Text {
+        Text::from(bytes.as_slice())
+    }
 }
 
 /// A name in a file: a place in its [`Strings`].
@@ -37,18 +91,18 @@ pub struct Name(pub(crate) Span);
 /// behind them those names that do not stand there in one piece.
 #[derive(Clone, Debug)]
 pub struct Strings {
-    text: Arc<[u8]>,
+    text: Text,
     extra: String,
 }
 
 impl Strings {
     /// Over the bytes of a file.
-    pub fn new(text: Arc<[u8]>) -> Strings {
+    pub fn new(text: Text) -> Strings {
         Strings { text, extra: String::new() }
     }
 
     /// The bytes of the file.
-    pub fn text(&self) -> &Arc<[u8]> {
+    pub fn text(&self) -> &Text {
         &self.text
     }
 
@@ -56,9 +110,10 @@ impl Strings {
     pub fn get(&self, name: Name) -> &str {
         let base = self.text.len() as u32;
         if name.0.start < base {
-            name.0.str(&self.text)
+            self.text.str(name.0)
         } else {
-            Span::new(name.0.start - base, name.0.end - base).str(self.extra.as_bytes())
+            let range = Span::new(name.0.start - base, name.0.end - base).range();
+            self.extra.get(range).unwrap_or_default()
         }
     }
 

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use abide_syntax::ImportKind;
+use abide_syntax::{ImportKind, Slice};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -18,6 +18,7 @@ use crate::symbol::{
 };
 use crate::tree::{
     EnumLink, FieldLink, ImportLink, LinkedFile, MessageLink, MethodLink, PackageData, Tree, Type,
+    indices,
 };
 use crate::version::PackageVersion;
 
@@ -297,50 +298,52 @@ fn insert_symbols<'a>(
     nodes: &[PackageNode],
     symbols: &mut Symbols<'a>,
 ) {
-    for (index, decl) in files.iter().enumerate() {
-        each_symbol(FileId(index as u32), decl, |parent, name, symbol| {
-            if parent == Parent::File {
-                symbols.insert(nodes[index], name, symbol);
-            }
-        });
+    for ((index, decl), &node) in (0..).zip(files).zip(nodes) {
+        let scope = (decl.top_messages, decl.top_enums, decl.top_extensions);
+        each_symbol(FileId(index), decl, scope, |name, symbol| symbols.insert(node, name, symbol));
+        for (at, service) in (0..).zip(&decl.services) {
+            let id = ServiceId { file: FileId(index), index: at };
+            symbols.insert(node, decl.str(service.name), Symbol::Service(id));
+        }
     }
 }
 
 /// The names that stand in the messages of a file.
 fn nested_names(index: usize, decl: &FileDecl) -> Names<'_> {
     let mut names = Names::default();
-    each_symbol(FileId(index as u32), decl, |parent, name, symbol| {
-        if let Parent::Message(message) = parent {
-            names.insert(message, name, symbol);
-        }
-    });
+    for (of, message) in (0..).zip(&decl.messages) {
+        let scope = (message.messages, message.enums, message.extensions);
+        each_symbol(FileId(index as u32), decl, scope, |name, symbol| {
+            names.insert(of, name, symbol);
+        });
+    }
     names
 }
 
-/// Every symbol of a file with what encloses it and its name.
+/// Every symbol of a scope with its name.
 fn each_symbol<'a>(
     file: FileId,
     decl: &'a FileDecl,
-    mut each: impl FnMut(Parent, &'a str, Symbol),
+    (messages, enums, extensions): (Slice, Slice, Slice),
+    mut each: impl FnMut(&'a str, Symbol),
 ) {
-    for (index, message) in (0..).zip(&decl.messages) {
-        each(message.parent, decl.str(message.name), Symbol::Message(MessageId { file, index }));
+    for index in indices(messages) {
+        let name = decl.messages[index as usize].name;
+        each(decl.str(name), Symbol::Message(MessageId { file, index }));
     }
-    for (index, item) in (0..).zip(&decl.enums) {
-        each(item.parent, decl.str(item.name), Symbol::Enum(EnumId { file, index }));
+    for index in indices(enums) {
+        each(decl.str(decl.enums[index as usize].name), Symbol::Enum(EnumId { file, index }));
     }
     // By the rules of the language a value is a sibling of its enum.
-    for (index, value) in (0..).zip(&decl.values) {
-        let parent = decl.enums[value.parent as usize].parent;
-        each(parent, decl.str(value.name), Symbol::EnumValue(EnumValueId { file, index }));
-    }
-    for (index, field) in (0..).zip(&decl.fields) {
-        if field.extendee.is_some() {
-            each(field.parent, decl.str(field.name), Symbol::Extension(FieldId { file, index }));
+    for item in &decl.enums[enums.range()] {
+        for index in indices(item.values) {
+            let name = decl.values[index as usize].name;
+            each(decl.str(name), Symbol::EnumValue(EnumValueId { file, index }));
         }
     }
-    for (index, service) in (0..).zip(&decl.services) {
-        each(Parent::File, decl.str(service.name), Symbol::Service(ServiceId { file, index }));
+    for index in indices(extensions) {
+        let name = decl.fields[index as usize].name;
+        each(decl.str(name), Symbol::Extension(FieldId { file, index }));
     }
 }
 

@@ -1,6 +1,5 @@
 //! Syntax trees to declarations: what protoc's parser does after its grammar.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use abide_syntax::{
@@ -11,7 +10,8 @@ use abide_syntax::{
 use crate::decl::{
     EnumDecl, EnumValueDecl, FieldDecl, FileDecl, ImportDecl, LocalProblem, MessageDecl,
     MessageKind, MethodDecl, Name, Node, OneofDecl, Origin, PackageDecl, Parent, Part, RangeDecl,
-    RawOptions, ReservedNameDecl, Scalar, ServiceDecl, SourceFile, Strings, SyntaxDecl, TypeDecl,
+    RawOptions, ReservedNameDecl, Scalar, ServiceDecl, SourceFile, Strings, SyntaxDecl, Text,
+    TypeDecl,
 };
 use crate::edition::Edition;
 use crate::problem::ProblemKind;
@@ -48,8 +48,9 @@ impl FileDecl {
         decl.root = file.root;
         decl.imported = file.imported;
         decl.problems = problems;
-        let text = Arc::clone(decl.strings.text());
-        let mut lower = Lower { ast: &ast, text: &text, decl };
+        let text = decl.strings.text().clone();
+        let mut lower = Lower { ast: &ast, text: &text, decl, spare: Vec::new() };
+        lower.reserve();
         lower.file();
         let mut decl = lower.decl;
         decl.shrink_to_fit();
@@ -60,8 +61,10 @@ impl FileDecl {
 
 struct Lower<'a> {
     ast: &'a Ast,
-    text: &'a [u8],
+    text: &'a Text,
     decl: FileDecl,
+    /// What gathered the members of scopes that are done, to gather others.
+    spare: Vec<Members>,
 }
 
 /// The members of a scope, gathered in the order of the text.
@@ -76,6 +79,22 @@ struct Members {
     reserved_ranges: Vec<DeclId>,
     reserved_names: Vec<DeclId>,
     options: Vec<OptionId>,
+}
+
+impl Members {
+    /// Without members, but with their room.
+    fn cleared(mut self) -> Members {
+        self.fields.clear();
+        self.extensions.clear();
+        self.oneofs.clear();
+        self.messages.clear();
+        self.enums.clear();
+        self.extension_ranges.clear();
+        self.reserved_ranges.clear();
+        self.reserved_names.clear();
+        self.options.clear();
+        self
+    }
 }
 
 /// A field of a scope.
@@ -113,9 +132,38 @@ impl<'a> Lower<'a> {
 
     fn name(&mut self, span: Span) -> Name {
         match dotted_name(self.text, span) {
-            Cow::Borrowed(_) => self.decl.strings.at(span),
-            Cow::Owned(name) => self.decl.strings.push(&name),
+            None => self.decl.strings.at(span),
+            Some(name) => self.decl.strings.push(&name),
         }
+    }
+
+    /// Makes room for the declarations there are, so that none moves.
+    fn reserve(&mut self) {
+        let (mut fields, mut messages, mut enums, mut values, mut methods) = (0, 0, 0, 0, 0);
+        for decl in &self.ast.decls {
+            match decl.kind {
+                DeclKind::Message { .. } => messages += 1,
+                DeclKind::Field(field) => {
+                    fields += 1;
+                    messages += usize::from(field.group.is_some());
+                }
+                // Its entry has two fields.
+                DeclKind::MapField(_) => {
+                    fields += 3;
+                    messages += 1;
+                }
+                DeclKind::Enum { .. } => enums += 1,
+                DeclKind::EnumValue { .. } => values += 1,
+                DeclKind::Method(_) => methods += 1,
+                _ => {}
+            }
+        }
+        self.decl.fields.reserve_exact(fields);
+        self.decl.messages.reserve_exact(messages);
+        self.decl.enums.reserve_exact(enums);
+        self.decl.values.reserve_exact(values);
+        self.decl.methods.reserve_exact(methods);
+        self.decl.option_ids.reserve_exact(self.ast.options.len());
     }
 
     fn file(&mut self) {
@@ -145,7 +193,7 @@ impl<'a> Lower<'a> {
         self.decl.top_messages = messages;
         self.decl.top_extensions = self.fields(&members.extensions, Parent::File, 0, messages);
         self.decl.top_enums = self.enums(&members.enums, Parent::File);
-        self.decl.options = self.options(&members.options);
+        self.decl.options = self.options(members.options.iter().copied());
         self.message_bodies(&members, messages);
         self.services();
     }
@@ -191,7 +239,7 @@ impl<'a> Lower<'a> {
 
     fn members(&mut self, scope: Option<DeclId>) -> Members {
         let ast = self.ast;
-        let mut members = Members::default();
+        let mut members = self.spare.pop().unwrap_or_default();
         for id in ast.children(scope) {
             match ast.decls[id as usize].kind {
                 DeclKind::Option(option) => members.options.push(option),
@@ -245,7 +293,7 @@ impl<'a> Lower<'a> {
                 }
                 (DeclKind::Field(field), _) => (self.decl.strings.at(field.name), None),
                 (DeclKind::MapField(map), _) => {
-                    let name = map_entry_name(map.name.str(self.text));
+                    let name = map_entry_name(self.text.str(map.name));
                     (self.decl.strings.push(&name), None)
                 }
                 _ => unreachable!("only messages, groups and map fields make messages"),
@@ -309,7 +357,7 @@ impl<'a> Lower<'a> {
         let extension_ranges = self.ranges(&members.extension_ranges, max, 1);
         let reserved_ranges = self.ranges(&members.reserved_ranges, max, 1);
         let reserved_names = self.reserved_names(&members.reserved_names);
-        let options = self.options(&members.options);
+        let options = self.options(members.options.iter().copied());
         let message = &mut self.decl.messages[index as usize];
         message.fields = fields;
         message.extensions = extensions;
@@ -321,6 +369,7 @@ impl<'a> Lower<'a> {
         message.reserved_names = reserved_names;
         message.options = options;
         self.message_bodies(&members, messages);
+        self.spare.push(members.cleared());
     }
 
     fn map_entry(&mut self, id: DeclId, index: u32) {
@@ -329,13 +378,13 @@ impl<'a> Lower<'a> {
         };
         // Both have the features that are set on the map, each by an option of
         // its own. Source: `Parser::GenerateMapEntry`.
-        let features: Vec<OptionId> = (map.options.options.start..map.options.options.end)
-            .filter(|&id| match self.ast.parts(&self.ast.options[id as usize]) {
-                [first, _, ..] => !first.extension && first.name.of(self.text) == b"features",
-                _ => false,
-            })
-            .collect();
-        let options = self.options(&features);
+        let (ast, text) = (self.ast, self.text);
+        let is_feature = |&id: &OptionId| match ast.parts(&ast.options[id as usize]) {
+            [first, _, ..] => !first.extension && first.name.of(text) == b"features",
+            _ => false,
+        };
+        let list = map.options.options;
+        let options = self.options((list.start..list.end).filter(is_feature));
         let start = length(&self.decl.fields);
         for (name, ty, number) in [("key", map.key, 1), ("value", map.value, 2)] {
             let ty = self.type_decl(ty);
@@ -377,7 +426,7 @@ impl<'a> Lower<'a> {
                     };
                     let name = match message {
                         Some(_) => {
-                            let name = field.name.str(self.text).to_ascii_lowercase();
+                            let name = self.text.str(field.name).to_ascii_lowercase();
                             self.decl.strings.push(&name)
                         }
                         None => self.decl.strings.at(field.name),
@@ -455,7 +504,7 @@ impl<'a> Lower<'a> {
     }
 
     fn type_decl(&mut self, span: Span) -> TypeDecl {
-        match Scalar::from_keyword(span.str(self.text)) {
+        match Scalar::from_keyword(self.text.str(span)) {
             Some(scalar) => TypeDecl::Scalar(scalar),
             None => TypeDecl::Named(self.name(span)),
         }
@@ -496,7 +545,7 @@ impl<'a> Lower<'a> {
             let values = Slice { start: first_value, end: length(&self.decl.values) };
             let reserved_ranges = self.ranges(&reserved_ranges, i32::MAX, 0);
             let reserved_names = self.reserved_names(&reserved_names);
-            let options = self.options(&options);
+            let options = self.options(options.into_iter());
             let name = self.decl.strings.at(name);
             self.decl.enums.push(EnumDecl {
                 name,
@@ -547,7 +596,7 @@ impl<'a> Lower<'a> {
                 }
             }
             let methods = Slice { start, end: length(&self.decl.methods) };
-            let options = self.options(&options);
+            let options = self.options(options.into_iter());
             let name = self.decl.strings.at(name);
             self.decl.services.push(ServiceDecl { name, node: Node(id), methods, options });
         }
@@ -641,30 +690,31 @@ impl<'a> Lower<'a> {
 
     // Options.
 
-    fn options(&mut self, ids: &[OptionId]) -> RawOptions {
-        if ids.is_empty() {
-            return RawOptions::None;
-        }
+    fn options(&mut self, ids: impl Iterator<Item = OptionId>) -> RawOptions {
         let start = length(&self.decl.option_ids);
-        self.decl.option_ids.extend_from_slice(ids);
-        RawOptions::Syntax(Slice { start, end: length(&self.decl.option_ids) })
+        self.decl.option_ids.extend(ids);
+        self.options_from(start)
+    }
+
+    /// The options that were gathered since there were `start`.
+    fn options_from(&self, start: u32) -> RawOptions {
+        let end = length(&self.decl.option_ids);
+        if start == end { RawOptions::None } else { RawOptions::Syntax(Slice { start, end }) }
     }
 
     /// The `option` statements in the block of a declaration.
     fn block_options(&mut self, id: DeclId) -> RawOptions {
         let ast = self.ast;
-        let ids = ast
-            .children(Some(id))
-            .filter_map(|child| match ast.decls[child as usize].kind {
+        self.options(ast.children(Some(id)).filter_map(
+            |child| match ast.decls[child as usize].kind {
                 DeclKind::Option(option) => Some(option),
                 _ => None,
-            })
-            .collect::<Vec<_>>();
-        self.options(&ids)
+            },
+        ))
     }
 
     fn bracket_options(&mut self, list: OptionList) -> RawOptions {
-        self.options(&(list.options.start..list.options.end).collect::<Vec<_>>())
+        self.options(list.options.start..list.options.end)
     }
 
     fn is_message_set(&self, options: &[OptionId]) -> bool {
@@ -681,27 +731,27 @@ impl<'a> Lower<'a> {
         if list.options.start == list.options.end {
             return (RawOptions::None, None, None);
         }
-        let mut default = None;
-        let mut json_name = None;
-        let mut ids = Vec::new();
+        let (mut default, mut json_name) = (None, None);
+        let start = length(&self.decl.option_ids);
         for id in list.options.start..list.options.end {
             let option = self.ast.options[id as usize];
             let target = match option.name.of(self.text) {
                 b"default" => &mut default,
                 b"json_name" => &mut json_name,
                 _ => {
-                    ids.push(id);
+                    self.decl.option_ids.push(id);
                     continue;
                 }
             };
             if target.replace(option).is_some() {
-                let message = format!("`{}` is set twice", option.name.str(self.text));
+                let message = format!("`{}` is set twice", self.text.str(option.name));
                 self.problem(ProblemKind::OptionInvalid, option.span, message);
             }
         }
+        let rest = self.options_from(start);
         let default = default.and_then(|option| self.default(&option, ty));
         let json_name = json_name.and_then(|option| self.json_name(&option));
-        (self.options(&ids), default, json_name)
+        (rest, default, json_name)
     }
 
     fn json_name(&mut self, option: &OptionNode) -> Option<Box<str>> {
@@ -792,7 +842,7 @@ impl<'a> Lower<'a> {
                 }
             }
             (Scalar::Bool, ValueKind::Ident { negative: false, word }) => {
-                match word.str(self.text) {
+                match self.text.str(word) {
                     value @ ("true" | "false") => Ok(value.to_owned()),
                     _ => Err("expected `true` or `false`".to_owned()),
                 }

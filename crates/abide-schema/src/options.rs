@@ -2,6 +2,8 @@
 //! options message, custom options included, with the place of every key.
 //! Source: `DescriptorBuilder::OptionInterpreter` of protobuf.
 
+use std::borrow::Cow;
+
 use abide_syntax::{Ast, NamePart, OptionId, Span, ValueId, dotted_name};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -12,7 +14,7 @@ use crate::ids::{FieldId, FileId, MessageId};
 use crate::link::{DESCRIPTOR_PROTO, Linker};
 use crate::problem::{Place, Problem, ProblemKind};
 use crate::symbol::{Symbol, Wanted};
-use crate::tree::{self, Cardinality, OptionsLink, Tree, Type};
+use crate::tree::{self, Cardinality, LinkedFile, OptionsLink, Tree, Type, indices};
 use crate::value::aggregate::{Fault, Names, Reader, extends, message_set_item, nearest};
 use crate::value::{Entry, Lookup, MAX_NESTING, Message, Value};
 
@@ -75,25 +77,27 @@ pub(crate) fn interpret(tree: &mut Tree, linker: &Linker<'_>) {
             }
         })
         .collect();
-    for (file, found) in tree.files.iter_mut().zip(found) {
+    let keep = |(file, found): (&mut LinkedFile, FileOptions)| {
         file.options = found.file;
         for (at, options) in found.elements {
             match at {
-                Slot::Message(at) => file.messages[at].options = options,
-                Slot::Field(at) => file.fields[at].options = options,
-                Slot::Oneof(at) => file.oneofs[at] = options,
-                Slot::Enum(at) => file.enums[at].options = options,
-                Slot::EnumValue(at) => file.values[at] = options,
-                Slot::Service(at) => file.services[at] = options,
-                Slot::Method(at) => file.methods[at].options = options,
-                Slot::Range(at) => file.ranges[at] = options,
+                Slot::Message(at) => file.messages[at as usize].options = options,
+                Slot::Field(at) => file.fields[at as usize].options = options,
+                Slot::Oneof(at) => file.oneofs[at as usize] = options,
+                Slot::Enum(at) => file.enums[at as usize].options = options,
+                Slot::EnumValue(at) => file.values[at as usize] = options,
+                Slot::Service(at) => file.services[at as usize] = options,
+                Slot::Method(at) => file.methods[at as usize].options = options,
+                Slot::Range(at) => file.ranges[at as usize] = options,
             }
         }
         for import in &mut file.imports {
             import.used |= import.file.is_some_and(|target| found.used.contains(&target));
         }
-        tree.problems.extend(found.problems);
-    }
+        found.problems
+    };
+    let problems = tree.files.par_iter_mut().zip(found).flat_map_iter(keep);
+    tree.problems.par_extend(problems);
     let misplaced = misplaced(tree);
     tree.problems.extend(misplaced);
 }
@@ -113,14 +117,14 @@ fn option_types(tree: &Tree) -> Vec<(u32, OptionTypes)> {
 /// Where the options of an element are kept.
 #[derive(Clone, Copy, Debug)]
 enum Slot {
-    Message(usize),
-    Field(usize),
-    Oneof(usize),
-    Enum(usize),
-    EnumValue(usize),
-    Service(usize),
-    Method(usize),
-    Range(usize),
+    Message(u32),
+    Field(u32),
+    Oneof(u32),
+    Enum(u32),
+    EnumValue(u32),
+    Service(u32),
+    Method(u32),
+    Range(u32),
 }
 
 #[derive(Default)]
@@ -154,11 +158,11 @@ fn interpret_file(
     interpreter.found.file =
         interpreter.element(decl.options, Target::File, Parent::File, &|| decl.path.to_string());
     let view = tree.file(file);
-    for (at, message) in decl.messages.iter().enumerate() {
+    for (at, message) in (0..).zip(&decl.messages) {
         if message.kind == MessageKind::MapEntry {
             continue;
         }
-        let name = || tree.message(MessageId { file, index: at as u32 }).full_name();
+        let name = || tree.message(MessageId { file, index: at }).full_name();
         interpreter.keep(
             Slot::Message(at),
             message.options,
@@ -166,14 +170,14 @@ fn interpret_file(
             message.parent,
             &name,
         );
-        for at in message.extension_ranges.range() {
-            let options = decl.ranges[at].options;
+        for at in indices(message.extension_ranges) {
+            let options = decl.ranges[at as usize].options;
             let slot = Slot::Range(at);
             interpreter.keep(slot, options, Target::ExtensionRange, message.parent, &name);
         }
     }
-    for (at, field) in decl.fields.iter().enumerate() {
-        let name = || tree.field(FieldId { file, index: at as u32 }).full_name();
+    for (at, field) in (0..).zip(&decl.fields) {
+        let name = || tree.field(FieldId { file, index: at }).full_name();
         let reported = interpreter.found.problems.len();
         interpreter.keep(Slot::Field(at), field.options, Target::Field, field.parent, &name);
         // The options of a map are among those of its key and its value.
@@ -181,7 +185,7 @@ fn interpret_file(
             interpreter.found.problems.truncate(reported);
         }
     }
-    for (at, oneof) in decl.oneofs.iter().enumerate() {
+    for (at, oneof) in (0..).zip(&decl.oneofs) {
         let parent = Parent::Message(oneof.message);
         let name = || {
             let message = tree.message(MessageId { file, index: oneof.message });
@@ -189,23 +193,23 @@ fn interpret_file(
         };
         interpreter.keep(Slot::Oneof(at), oneof.options, Target::Oneof, parent, &name);
     }
-    for (at, item) in view.all_enums().enumerate() {
+    for (at, item) in (0..).zip(view.all_enums()) {
         let item_decl = item.decl();
         let parent = item_decl.parent;
         interpreter
             .keep(Slot::Enum(at), item_decl.options, Target::Enum, parent, &|| item.full_name());
         for value in item.values() {
-            let slot = Slot::EnumValue(value.id.index as usize);
+            let slot = Slot::EnumValue(value.id.index);
             let name = || value.full_name();
             interpreter.keep(slot, value.decl().options, Target::EnumValue, parent, &name);
         }
     }
     for service in view.services() {
-        let slot = Slot::Service(service.id.index as usize);
+        let slot = Slot::Service(service.id.index);
         let name = || service.full_name();
         interpreter.keep(slot, service.decl().options, Target::Service, Parent::File, &name);
         for method in service.methods() {
-            let slot = Slot::Method(method.id.index as usize);
+            let slot = Slot::Method(method.id.index);
             let name = || method.full_name();
             interpreter.keep(slot, method.decl().options, Target::Method, Parent::File, &name);
         }
@@ -469,7 +473,7 @@ impl<'t> Interpreter<'t> {
         part: &NamePart,
         outermost: bool,
     ) -> Option<tree::Field<'t>> {
-        let name = part.name.str(self.reader.text);
+        let name = self.reader.text.str(part.name);
         if let Some(field) = self.reader.lookup.field_named(message, name) {
             return Some(field);
         }
@@ -497,7 +501,7 @@ impl<'t> Interpreter<'t> {
         // holds for the whole file.
         let name = span.of(self.reader.text);
         let length = name.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
-        let first = Span::new(span.start, span.start + length as u32).str(self.reader.text);
+        let first = self.reader.text.str(Span::new(span.start, span.start + length as u32));
         let scope = match self.reader.names.linker.nearest_scope(self.file, parent, first) {
             Parent::File => u32::MAX,
             Parent::Message(index) => index,
@@ -526,7 +530,8 @@ impl<'t> Interpreter<'t> {
     }
 
     fn resolve(&mut self, span: Span, parent: Parent) -> Option<FieldId> {
-        let name = dotted_name(self.reader.text, span);
+        let text = self.reader.text;
+        let name = dotted_name(text, span).map_or(Cow::Borrowed(text.str(span)), Cow::Owned);
         let linker = self.reader.names.linker;
         let (text, help) = match linker.resolve(self.file, parent, &name, Wanted::Any) {
             Ok(Symbol::Extension(id)) => return Some(id),
@@ -552,11 +557,13 @@ fn misplaced(tree: &Tree) -> Vec<Problem> {
         let entries = options.flat_map(|options| options.get_all(tree, "targets"));
         entries.filter_map(|entry| entry.value.as_i64()).collect()
     };
-    let limited: FxHashMap<FieldId, Vec<i64>> = tree
-        .files()
-        .flat_map(|file| file.all_fields())
+    let limited: FxHashMap<FieldId, Vec<i64>> = (0..tree.files.len() as u32)
+        .into_par_iter()
+        .flat_map_iter(|index| tree.file(FileId(index)).all_fields())
         .map(|field| (field.id, targets(field)))
         .filter(|(_, targets)| !targets.is_empty())
+        .collect::<Vec<_>>()
+        .into_iter()
         .collect();
     if limited.is_empty() {
         return Vec::new();

@@ -304,7 +304,7 @@ element_view!(EnumValue, EnumValueDecl, values, |file, at| &file.values[at]);
 element_view!(Service, ServiceDecl, services, |file, at| &file.services[at]);
 element_view!(Method, MethodDecl, methods, |file, at| &file.methods[at].options);
 
-fn indices(slice: Slice) -> std::ops::Range<u32> {
+pub(crate) fn indices(slice: Slice) -> std::ops::Range<u32> {
     slice.start..slice.end
 }
 

@@ -36,7 +36,7 @@ pub struct Message {
     /// Its fields.
     pub entries: Vec<Entry>,
     /// Serialised fields that the tree does not declare.
-    pub unknown: Vec<u8>,
+    pub unknown: Box<[u8]>,
 }
 
 /// One field of a [`Message`] with its value.
@@ -81,7 +81,7 @@ impl Entry {
 impl Message {
     /// The empty value of a type.
     pub fn new(ty: MessageId) -> Message {
-        Message { ty, entries: Vec::new(), unknown: Vec::new() }
+        Message { ty, entries: Vec::new(), unknown: Box::default() }
     }
 
     /// The same value as a reader of the wire would hold it: one entry for each
@@ -518,7 +518,7 @@ fn normalize(tree: &Tree, parts: &[&Message]) -> Message {
             message.entries.push(Entry { value, ..**entry });
         }
     }
-    message.unknown = parts.iter().flat_map(|part| &part.unknown).copied().collect();
+    message.unknown = parts.iter().flat_map(|part| part.unknown.iter().copied()).collect();
     message
 }
 

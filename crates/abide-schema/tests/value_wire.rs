@@ -67,7 +67,7 @@ fn what_the_type_does_not_declare_is_kept_at_the_end() {
     // An unknown field, a value that the closed enum lacks, a wrong wire type.
     let bytes = b"\xf8\x01\x07\x38\x63\x0d\x01\x00\x00\x00\x20\x01";
     let value = Message::decode(&tree, message(&tree, "b.M"), bytes).expect("it is valid");
-    assert_eq!(value.unknown, b"\xf8\x01\x07\x38\x63\x0d\x01\x00\x00\x00");
+    assert_eq!(&*value.unknown, b"\xf8\x01\x07\x38\x63\x0d\x01\x00\x00\x00");
     let expected = [b"\x20\x01".as_slice(), &value.unknown].concat();
     assert_eq!(value.encode(&tree), expected);
     // An open enum keeps every number.
@@ -88,7 +88,7 @@ fn an_entry_of_a_map_is_unknown_with_its_value() {
     }))]);
     let bytes = b"\x0a\x04\x08\x07\x10\x63\x0a\x04\x08\x08\x10\x01";
     let value = Message::decode(&tree, message(&tree, "c.M"), bytes).expect("it is valid");
-    assert_eq!((value.entries.len(), value.unknown.as_slice()), (1, &bytes[..6]));
+    assert_eq!((value.entries.len(), &*value.unknown), (1, &bytes[..6]));
 }
 
 #[test]

@@ -374,13 +374,17 @@ pub struct RangeNode {
 }
 
 impl Ast {
-    /// Gives back the room that growing left unused.
+    /// Gives back the room that growing left unused. Copies, for a block that
+    /// an allocator makes smaller in place may keep up to half of it.
     pub fn shrink_to_fit(&mut self) {
-        self.decls.shrink_to_fit();
-        self.options.shrink_to_fit();
-        self.name_parts.shrink_to_fit();
-        self.values.shrink_to_fit();
-        self.ranges.shrink_to_fit();
+        fn shrink<T: Copy>(items: &mut Vec<T>) {
+            *items = items.as_slice().to_vec();
+        }
+        shrink(&mut self.decls);
+        shrink(&mut self.options);
+        shrink(&mut self.name_parts);
+        shrink(&mut self.values);
+        shrink(&mut self.ranges);
     }
 
     /// The direct children of `parent`, or the top level for `None`.
@@ -424,19 +428,18 @@ impl Ast {
 }
 
 /// A dotted name with white space and comments taken out: `.a.b` of
-/// `.a /* x */ . b`. Borrows where the text already has that form.
-pub fn dotted_name(text: &[u8], span: Span) -> std::borrow::Cow<'_, str> {
-    let raw = span.of(text);
-    let plain = raw.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'/'));
-    if plain && let Ok(name) = std::str::from_utf8(raw) {
-        return name.into();
+/// `.a /* x */ . b`. `None` where the text already has that form.
+pub fn dotted_name(text: &[u8], span: Span) -> Option<String> {
+    let plain = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'/');
+    if span.of(text).iter().all(plain) {
+        return None;
     }
     let mut name = String::new();
     let mut lexer = Lexer::new(text, span.start);
     loop {
         let token = lexer.next_token();
         if token.kind == TokenKind::End || token.span.start >= span.end {
-            return name.into();
+            return Some(name);
         }
         if token.kind != TokenKind::NestedComment {
             name.push_str(token.span.str(text));

@@ -51,6 +51,8 @@ pub fn parse(text: &[u8]) -> (Ast, Vec<SyntaxError>) {
         end_reported: false,
         nesting: 0,
     };
+    // Few sources are denser. Blocks of few sizes are used again by an allocator.
+    parser.ast.decls.reserve((text.len() / 128).next_power_of_two());
     parser.advance();
     parser.last = Span::at(parser.gap);
     parser.file();

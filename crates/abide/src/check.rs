@@ -98,7 +98,7 @@ pub struct Report {
 /// Judges a tree. The result depends on nothing but the arguments: not on
 /// threads, not on the order in which the files were found.
 pub fn check<'t>(tree: &'t Tree, policy: &'t Policy, options: Options<'t>) -> Report {
-    let context = Context::new(tree, policy, options.as_of, options.baseline);
+    let context = Context::new(tree, policy, options.as_of, options.baseline, options.scope);
     let rules: Vec<&'static Rule> =
         RULES.iter().copied().filter(|it| options.scope.has(it) && policy.runs(it)).collect();
 

@@ -10,6 +10,7 @@ use abide_schema::{
 use jiff::civil::Date;
 
 use crate::change::{Change, Diff};
+use crate::check::Scope;
 use crate::finding::{ChangeFacts, Finding, Gone, Location, Severity};
 use crate::policy::Policy;
 use crate::reserved;
@@ -145,8 +146,8 @@ pub struct Context<'t> {
     pub as_of: Date,
     /// The old tree, where the run has one.
     pub baseline: Option<&'t Tree>,
-    diff: OnceLock<Diff<'t>>,
-    graph: OnceLock<Graph<'t>>,
+    diff: Option<Diff<'t>>,
+    graph: Option<Graph<'t>>,
     apis: OnceLock<BTreeMap<String, Vec<Package<'t>>>>,
     frozen: OnceLock<Vec<bool>>,
 }
@@ -157,20 +158,25 @@ impl<'t> Context<'t> {
         policy: &'t Policy,
         as_of: Date,
         baseline: Option<&'t Tree>,
+        scope: Scope,
     ) -> Context<'t> {
-        let (graph, apis, frozen) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Context { tree, policy, as_of, baseline, diff: OnceLock::new(), graph, apis, frozen }
+        let (apis, frozen) = (OnceLock::new(), OnceLock::new());
+        // Not made when a rule first asks: they are made in parallel, and a
+        // thread that waits for a part of them may take up another rule that
+        // asks.
+        let graph = (scope == Scope::Everything).then(|| tree.graph());
+        let diff = baseline.map(|old| Diff::of(old, tree));
+        Context { tree, policy, as_of, baseline, diff, graph, apis, frozen }
     }
 
     /// The old tree and this one, their elements paired.
     pub(crate) fn diff(&self) -> Option<&Diff<'t>> {
-        let old = self.baseline?;
-        Some(self.diff.get_or_init(|| Diff::of(old, self.tree)))
+        self.diff.as_ref()
     }
 
     /// Which file and package needs which.
     pub fn graph(&self) -> &Graph<'t> {
-        self.graph.get_or_init(|| self.tree.graph())
+        self.graph.as_ref().expect("rules that need it run with everything")
     }
 
     /// Whether a package of the tree does not change any more.

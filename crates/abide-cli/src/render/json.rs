@@ -3,15 +3,15 @@
 use abide::{Direction, Finding, Report, Surface, Witness};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD as BASE64;
+use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::{Lines, Scene};
 
 pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
-    let mut out = Vec::new();
-    for finding in scene.shown(report) {
-        push_line(&mut out, &object(finding, scene));
-    }
+    let findings: Vec<&Finding> = scene.shown(report).collect();
+    let lines: Vec<String> =
+        findings.into_par_iter().map(|finding| line(&object(finding, scene))).collect();
     let mut summary = json!({
         "kind": "summary",
         "files": report.files,
@@ -25,13 +25,11 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
     if let (Some(bump), Value::Object(summary)) = (report.required_bump, &mut summary) {
         summary.insert("required_bump".to_owned(), bump.name().into());
     }
-    push_line(&mut out, &summary);
-    out
+    (lines.concat() + &line(&summary)).into_bytes()
 }
 
-fn push_line(out: &mut Vec<u8>, value: &Value) {
-    out.extend(value.to_string().bytes());
-    out.push(b'\n');
+fn line(value: &Value) -> String {
+    format!("{value}\n")
 }
 
 fn object(finding: &Finding, scene: &Scene) -> Value {

@@ -90,7 +90,7 @@ impl Archive {
                     display: display.into(),
                     root,
                     imported: false,
-                    text: Arc::clone(text),
+                    text: text.clone(),
                 });
             }
         }
@@ -160,7 +160,7 @@ impl Entries {
             let mut target = target;
             // Chains longer than what kernels follow are loops.
             let text = (0..40).find_map(|_| match self.files.get(target) {
-                Some(text) => Some(Arc::clone(text)),
+                Some(text) => Some(text.clone()),
                 None => {
                     target = links.get(target)?;
                     None

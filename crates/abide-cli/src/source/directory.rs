@@ -6,6 +6,9 @@ use std::sync::{Mutex, PoisonError};
 use ignore::{WalkBuilder, WalkState};
 use rayon::prelude::*;
 
+/// Nearly all files are smaller than this.
+const USUAL_FILE: usize = 1 << 16;
+
 /// A judged file that the walk has found.
 struct Found {
     root: u32,
@@ -40,19 +43,22 @@ pub(super) fn read(top: &Path, layout: &Layout) -> Gathered {
     let Walk { found, mut gathered } = walk.into_inner().unwrap_or_else(PoisonError::into_inner);
     let read: Vec<Result<SourceFile, ReadProblem>> = found
         .into_par_iter()
-        .map(|Found { root, path, file }| {
-            let display = layout.display(root as usize, &path);
-            match read_regular(&file) {
-                Ok(text) => Ok(SourceFile {
-                    path: path.into(),
-                    display: display.into(),
-                    root,
-                    imported: false,
-                    text,
-                }),
-                Err(error) => Err(ReadProblem { path: display, reason: io_reason(&error) }),
-            }
-        })
+        .map_init(
+            || vec![0; USUAL_FILE],
+            |buffer, Found { root, path, file }| {
+                let display = layout.display(root as usize, &path);
+                match read_regular(&file, buffer) {
+                    Ok(text) => Ok(SourceFile {
+                        path: path.into(),
+                        display: display.into(),
+                        root,
+                        imported: false,
+                        text,
+                    }),
+                    Err(error) => Err(ReadProblem { path: display, reason: io_reason(&error) }),
+                }
+            },
+        )
         .collect();
     for file in read {
         match file {

@@ -13,7 +13,7 @@ use super::{TYPE_ENUM, TYPE_GROUP, TYPE_MESSAGE};
 use crate::decl::{
     EnumDecl, EnumValueDecl, FieldDecl, FileDecl, ImportDecl, LocalProblem, MessageDecl,
     MessageKind, MethodDecl, Name, Node, OneofDecl, Origin, PackageDecl, Parent, Part, RangeDecl,
-    RawOptions, ReservedNameDecl, Scalar, ServiceDecl, Strings, SyntaxDecl, TypeDecl,
+    RawOptions, ReservedNameDecl, Scalar, ServiceDecl, Strings, SyntaxDecl, Text, TypeDecl,
 };
 use crate::edition::Edition;
 use crate::locations::{DescriptorLocations, Kind};
@@ -112,7 +112,7 @@ impl<'b> Decoder<'b> {
             bytes,
             decl: FileDecl::empty(
                 Origin::Descriptor(Arc::default()),
-                Strings::new(Arc::clone(bytes)),
+                Strings::new(Text::Bytes(Arc::clone(bytes))),
             ),
             locations: DescriptorLocations::new(Arc::clone(bytes)),
             problems: Vec::new(),

@@ -71,7 +71,7 @@ fn serialise(
     let is_file = |entry: &&mut Entry| tree.field(entry.field).number() == FILE as i32;
     for (file, more) in set.entries.iter_mut().filter(is_file).zip(&more.entries) {
         if let (Value::Message(file), Value::Message(more)) = (&mut file.value, &more.value) {
-            file.unknown.extend(more.encode(&image));
+            file.unknown = [&*file.unknown, &more.encode(&image)].concat().into();
         }
     }
     Ok(set.encode(&tree))

@@ -9,14 +9,14 @@ use abide_syntax::{
     unescape_all,
 };
 
-use crate::decl::{FileDecl, LocalProblem};
+use crate::decl::{FileDecl, LocalProblem, Text};
 use crate::edition::Edition;
 use crate::problem::ProblemKind;
 
 /// Adds what is wrong with the statements of a file to its problems.
 pub(crate) fn check(decl: &mut FileDecl) {
     let Some(ast) = decl.ast() else { return };
-    let text: &[u8] = decl.strings.text();
+    let text = decl.strings.text();
     let mut check = Syntax { ast, text, edition: decl.edition, problems: Vec::new() };
     if decl.syntax.is_none() && !decl.imported {
         let message = "the file does not say in which language it is written";
@@ -41,7 +41,7 @@ enum Inside {
 
 struct Syntax<'a> {
     ast: &'a Ast,
-    text: &'a [u8],
+    text: &'a Text,
     edition: Edition,
     problems: Vec<LocalProblem>,
 }
@@ -139,7 +139,7 @@ impl<'a> Syntax<'a> {
     }
 
     fn field(&mut self, decl: &Decl, field: FieldNode, inside: Inside) {
-        let name = field.name.str(self.text);
+        let name = self.text.str(field.name);
         let is_group = field.group.is_some();
         match field.label {
             Some((_, span)) if inside == Inside::Oneof => {
@@ -212,8 +212,8 @@ impl<'a> Syntax<'a> {
     fn visibility(&mut self, keyword: Option<Span>, name: Span) {
         let Some(span) = keyword else { return };
         if self.edition < Edition::Edition2024 {
-            let word = span.str(self.text);
-            let message = format!("`{word}` before `{}` needs edition 2024", name.str(self.text));
+            let word = self.text.str(span);
+            let message = format!("`{word}` before `{}` needs edition 2024", self.text.str(name));
             self.report(ProblemKind::Syntax, span, message).help =
                 Some("remove it: everything is visible to importers".to_owned());
         }
@@ -225,7 +225,7 @@ impl<'a> Syntax<'a> {
             matches!(kind, DeclKind::Field(_) | DeclKind::MapField(_) | DeclKind::Error)
         };
         if !self.ast.children(Some(id)).any(has_field) {
-            let message = format!("`{what} {}` has no fields", name.str(self.text));
+            let message = format!("`{what} {}` has no fields", self.text.str(name));
             let head = Span::new(decl.span.start, name.end);
             self.report(kind, head, message).help = Some("add a field or remove it".to_owned());
         }
@@ -272,7 +272,7 @@ impl<'a> Syntax<'a> {
         } else if !quoted && !self.is_editions() {
             let message = "reserved names are written in quotes";
             self.report(ProblemKind::Syntax, first.span, message).help =
-                Some(format!("write `\"{}\"`", first.span.str(self.text)));
+                Some(format!("write `\"{}\"`", self.text.str(first.span)));
         }
         if !quoted {
             return;

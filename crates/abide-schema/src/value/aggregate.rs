@@ -10,7 +10,7 @@ use abide_syntax::{
 };
 
 use super::{Entry, Lookup, Message, Value, is_message_set, is_set, keeps_unknown_values};
-use crate::decl::Scalar;
+use crate::decl::{Scalar, Text};
 use crate::ids::{FieldId, FileId, MessageId};
 use crate::problem::ProblemKind;
 use crate::tree::{self, Cardinality, Presence, Tree, Type};
@@ -65,7 +65,7 @@ const MAX_FAULTS: usize = 20;
 pub(crate) struct Reader<'t, N> {
     pub(crate) tree: &'t Tree,
     pub(crate) ast: &'t Ast,
-    pub(crate) text: &'t [u8],
+    pub(crate) text: &'t Text,
     pub(crate) names: N,
     pub(crate) lookup: Lookup<'t>,
     /// Whether fields and extensions that are not declared are passed over.
@@ -177,7 +177,7 @@ impl<'t, N: Names> Reader<'t, N> {
     /// inside where it is passed over, such as a reserved name.
     #[allow(clippy::option_option, reason = "not found and passed over are two things")]
     fn named(&mut self, message: tree::Message<'t>, key: Span) -> Option<Option<tree::Field<'t>>> {
-        let name = key.str(self.text);
+        let name = self.text.str(key);
         if let Some(field) = self.lookup.field_named(message, name) {
             return Some(Some(field));
         }
@@ -234,7 +234,7 @@ impl<'t, N: Names> Reader<'t, N> {
             if token.kind == TokenKind::End || token.span.start >= inner.end {
                 return name;
             }
-            name.push_str(token.span.str(self.text));
+            name.push_str(self.text.str(token.span));
         }
     }
 
@@ -373,7 +373,7 @@ impl<'t, N: Names> Reader<'t, N> {
 
     /// The number of an enum value, by its name.
     pub(crate) fn enum_named(&mut self, item: tree::Enum<'t>, word: Span) -> Option<i32> {
-        let name = word.str(self.text);
+        let name = self.text.str(word);
         let number = self.lookup.value_named(item, name);
         if number.is_none() {
             let text = format!("`{}` has no value `{name}`", item.full_name());
@@ -521,7 +521,7 @@ impl<'t, N: Names> Reader<'t, N> {
                         (negative, parse_float(digits.of(self.text)))
                     }
                     ValueKind::Ident { negative, word } => {
-                        (negative, non_finite(&word.str(self.text).to_ascii_lowercase()))
+                        (negative, non_finite(&self.text.str(word).to_ascii_lowercase()))
                     }
                     _ => (false, None),
                 };

@@ -9,6 +9,7 @@ use super::aggregate::{self, URL_PREFIXES, is_any, is_group_like};
 use super::json::{Undeclared, shortest};
 use super::names::TreeNames;
 use super::{DecodeError, Lookup, MAX_NESTING, Message, Value, is_set};
+use crate::decl::Text;
 use crate::ids::MessageId;
 use crate::tree::{self, Cardinality, Tree};
 use crate::wire::{Payload, Reader};
@@ -20,7 +21,7 @@ const TAIL: &[u8] = b"\n};";
 
 /// A text that is parsed.
 pub(crate) struct TextNode {
-    text: Vec<u8>,
+    text: Text,
     ast: Ast,
 }
 
@@ -48,7 +49,7 @@ pub(crate) fn parse(text: &[u8]) -> Result<TextNode, DecodeError> {
             let value = ast.values[option.value as usize];
             let end = (whole.len() - 1) as u32;
             if value.kind == ValueKind::Message && value.span.end == end {
-                return Ok(TextNode { text: whole, ast });
+                return Ok(TextNode { text: whole.into(), ast });
             }
             fail(Span::at(value.span.end), "a brace is closed that was not opened")
         }

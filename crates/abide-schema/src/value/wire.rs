@@ -210,6 +210,7 @@ impl<'t> Decoder<'t, '_> {
         let view = self.tree.message(ty);
         let message_set = is_message_set(view);
         let mut message = Message::new(ty);
+        let mut unknown = Vec::new();
         let mut reader = Reader::new(self.bytes, span);
         while let Some(record) = reader.next_record()? {
             let known = match record.payload {
@@ -217,14 +218,15 @@ impl<'t> Decoder<'t, '_> {
                     self.message_set_item(&mut message, group, depth)?
                 }
                 _ => match self.lookup.field_numbered(view, record.number as i32) {
-                    Some(field) => self.field(&mut message, field, record, depth)?,
+                    Some(field) => self.field(&mut message, &mut unknown, field, record, depth)?,
                     None => false,
                 },
             };
             if !known {
-                message.unknown.extend_from_slice(record.span.of(self.bytes));
+                unknown.extend_from_slice(record.span.of(self.bytes));
             }
         }
+        message.unknown = unknown.into();
         Ok(message)
     }
 
@@ -233,6 +235,7 @@ impl<'t> Decoder<'t, '_> {
     fn field(
         &mut self,
         message: &mut Message,
+        unknown: &mut Vec<u8>,
         field: Field<'t>,
         record: Record,
         depth: u32,
@@ -263,7 +266,7 @@ impl<'t> Decoder<'t, '_> {
                 value
             }
             (ty, Payload::Bytes(span)) if field.cardinality() == Cardinality::Repeated => {
-                return self.packed(message, field, ty, span);
+                return self.packed(message, unknown, field, ty, span);
             }
             (ty, payload) => match from_number(ty, payload) {
                 Some(value) => value,
@@ -282,6 +285,7 @@ impl<'t> Decoder<'t, '_> {
     fn packed(
         &mut self,
         message: &mut Message,
+        unknown: &mut Vec<u8>,
         field: Field<'t>,
         ty: Type,
         span: Span,
@@ -314,9 +318,9 @@ impl<'t> Decoder<'t, '_> {
             if self.declares(field, &value) {
                 message.entries.push(Entry::new(field.id, value));
             } else {
-                let mut unknown = Writer::default();
-                unknown.varint(field.number() as u32, bits);
-                message.unknown.extend(unknown.into_bytes());
+                let mut record = Writer::default();
+                record.varint(field.number() as u32, bits);
+                unknown.extend(record.into_bytes());
             }
         }
         Ok(true)

@@ -1,4 +1,4 @@
-use abide_schema::{Element, Part, Place};
+use abide_schema::{Element, Part};
 
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink, is_deprecated};
@@ -16,13 +16,13 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
-    for (used, place) in types(element) {
+    for (used, part) in types(element).into_iter().flatten() {
         if !is_deprecated(used) || is_deprecated(element) || context.is_frozen(element.package()) {
             continue;
         }
         let (name, noun, target) = (element.full_name(), element.noun(), used.full_name());
         let message = format!("the {noun} `{name}` is live and its type `{target}` is deprecated");
-        let finding = sink.report(place, element.package().name(), name, message);
+        let finding = sink.report(element.place(part), element.package().name(), name, message);
         finding.why("who uses the live element cannot leave what is deprecated").fact(target);
         finding.help(format!("deprecate the {noun} too, or give it another type"));
         if let Some(place) = used.deprecated() {
@@ -31,21 +31,19 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     }
 }
 
-/// The types that an element refers to, and where.
-fn types(element: Element<'_>) -> Vec<(Element<'_>, Place)> {
+/// The types that an element refers to, and which part of it names them.
+fn types(element: Element<'_>) -> [Option<(Element<'_>, Part)>; 2] {
     match element {
-        Element::Field(field) if field.parent().is_some_and(|it| it.is_map_entry()) => Vec::new(),
+        Element::Field(field) if field.parent().is_some_and(|it| it.is_map_entry()) => [None, None],
         Element::Field(field) => {
             let entry = field.message_type().filter(|_| field.is_map());
             let value = entry.and_then(|entry| entry.field_numbered(2)).unwrap_or(field);
             let message = value.message_type().map(Element::Message);
             let used = message.or(value.enum_type().map(Element::Enum));
-            used.map(|used| (used, element.place(Part::Type))).into_iter().collect()
+            [used.map(|used| (used, Part::Type)), None]
         }
         Element::Method(method) => [(method.input(), Part::Input), (method.output(), Part::Output)]
-            .into_iter()
-            .filter_map(|(ty, part)| Some((Element::Message(ty?), element.place(part))))
-            .collect(),
-        _ => Vec::new(),
+            .map(|(ty, part)| Some((Element::Message(ty?), part))),
+        _ => [None, None],
     }
 }
