@@ -65,7 +65,10 @@ fn the_report_is_what_its_proto_says() {
     let tree = read(&["abide/annotations/v1/status.proto", "abide/report/v1/report.proto"]);
     assert!(tree.problems().is_empty(), "{:?}", tree.problems());
     let args = ["check", "testdata/cli/shapes", "--format", "json"];
-    let lines = abide(&repository(), &args).json();
+    let mut lines = abide(&repository(), &args).json();
+    let changes = ["breaking", "testdata/cli/changes/new", "--against", "testdata/cli/changes/old"];
+    let rest = ["--changes", "-I", "testdata/imports", "--format", "json"];
+    lines.extend(abide(&repository(), &[changes.as_slice(), &rest].concat()).json());
     let mut seen = std::collections::BTreeSet::new();
     for line in &lines {
         let kind = line["kind"].as_str().expect("every line has a kind");

@@ -48,6 +48,22 @@ fn the_acme_tree() {
     every_format("testdata/trees/acme", "acme", 1);
 }
 
+/// Changes of every surface, and an alpha that may change.
+#[test]
+fn changes_between_two_trees() {
+    let markdown = [("md", ["--format", "markdown"].as_slice())];
+    for (suffix, args) in FORMATS.into_iter().chain(markdown) {
+        let mut all = vec!["breaking", "testdata/cli/changes/new", "--as-of", "2026-01-15"];
+        all.extend(["--against", "testdata/cli/changes/old", "--changes"]);
+        all.extend(["-I", "testdata/imports"]);
+        all.extend(args);
+        let ran = abide(&repository(), &all);
+        assert_eq!(ran.status, 1, "{}", ran.stderr);
+        assert!(args.contains(&"--verbose") || ran.stderr.is_empty(), "{}", ran.stderr);
+        golden(&format!("changes.{suffix}"), &ran.stdout);
+    }
+}
+
 #[test]
 fn a_quiet_run_shows_errors_alone() {
     let ran = abide(&repository(), &["check", "testdata/cli/shapes", "-q"]);
@@ -69,7 +85,8 @@ fn drawings_of_the_acme_tree() {
 
 #[test]
 fn help_for_every_command() {
-    let commands = ["", "check", "lint", "graph", "build", "explain", "rules", "init"];
+    let commands =
+        ["", "check", "lint", "breaking", "graph", "build", "explain", "rules", "init"];
     let mut all = String::new();
     for command in commands {
         let args = [command, "--help"];
