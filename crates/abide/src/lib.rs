@@ -13,6 +13,7 @@ mod policy;
 mod preset;
 mod rule;
 mod rules;
+mod symbols;
 mod waiver;
 
 pub use accepted::Accepted;
@@ -27,3 +28,4 @@ pub use policy::{
 pub use preset::Preset;
 pub use rule::{Check, Context, Group, Rule, Sink};
 pub use rules::{RULES, nearest_rule};
+pub use symbols::{Language, Symbol, symbols, symbols_of_file};
