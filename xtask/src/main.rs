@@ -34,7 +34,7 @@ enum Task {
     Oracle {
         #[command(flatten)]
         place: Place,
-        /// Only these parts: `own`, `verdicts`, `googleapis`, or the name of an archive.
+        /// Only these parts: `own`, `verdicts`, `symbols`, `googleapis`, or the name of an archive.
         #[arg(long, value_delimiter = ',')]
         only: Vec<String>,
         /// How many differences to print for each file.

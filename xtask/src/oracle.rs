@@ -4,6 +4,7 @@
 //! the set; `abide check` must refuse what protoc refuses, on the same line.
 
 mod diff;
+mod symbols;
 mod verdicts;
 mod wire;
 
@@ -48,12 +49,12 @@ pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
     if !corpora.is_empty() {
         println!("all trees: {total}; {different} differences");
     }
-    let mut agreed = true;
-    if wanted("verdicts") {
-        agreed = verdicts::run(&protoc, &abide)?;
-    } else if corpora.is_empty() {
+    let (verdicts, symbols) = (wanted("verdicts"), wanted("symbols"));
+    if corpora.is_empty() && !verdicts && !symbols {
         return Err(format!("nothing is named {only:?}").into());
     }
+    let mut agreed = !verdicts || verdicts::run(&protoc, &abide)?;
+    agreed &= !symbols || symbols::run(place, &protoc, show)?;
     Ok(different == 0 && agreed)
 }
 

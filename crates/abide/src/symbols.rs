@@ -322,7 +322,7 @@ impl Facts {
     }
 }
 
-/// Whether C++ and Java leave descriptors and reflection out.
+/// Whether C++ leaves descriptors and reflection out.
 fn is_lite(file: File<'_>) -> bool {
     let optimized = file.options().and_then(|options| options.enum_name(file.tree, "optimize_for"));
     optimized == Some("LITE_RUNTIME")
@@ -345,7 +345,7 @@ fn emitted(language: Language, element: Element<'_>, unit: &Unit, facts: Facts) 
     match language {
         Language::Cpp => cpp::element(&mut emit, element, facts),
         Language::Go => go::element(&mut emit, element),
-        Language::Java => java::element(&mut emit, element, facts),
+        Language::Java => java::element(&mut emit, element),
         Language::Python => python::element(&mut emit, element, facts),
     }
     emit.symbols

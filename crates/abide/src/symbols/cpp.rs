@@ -230,6 +230,8 @@ enum StringType {
     String,
     View,
     Cord,
+    /// Cords of text exist in no release: the accessors are private.
+    Hidden,
 }
 
 fn string_type(field: Field<'_>) -> StringType {
@@ -238,8 +240,12 @@ fn string_type(field: Field<'_>) -> StringType {
     });
     let is_bytes = field.ty() == Type::Scalar(Scalar::Bytes);
     match set {
-        Some("CORD") if is_bytes && field.cardinality() == Cardinality::Singular => {
-            StringType::Cord
+        Some("CORD") if field.cardinality() == Cardinality::Singular => {
+            if is_bytes {
+                StringType::Cord
+            } else {
+                StringType::Hidden
+            }
         }
         Some("VIEW") => StringType::View,
         None if field.file().decl().edition >= Edition::Edition2024 => StringType::View,
@@ -331,6 +337,7 @@ fn strings(emit: &mut Emitter<'_>, field: Field<'_>, name: &str) {
             emit.add(at("set_"), "void(const absl::Cord&)");
             emit.add(at("set_"), "void(absl::string_view)");
         }
+        StringType::Hidden => {}
     }
 }
 
@@ -402,30 +409,27 @@ fn enumeration(emit: &mut Emitter<'_>, it: Enum<'_>, facts: Facts) {
     let named = if view { "absl::string_view(T)" } else { "const std::string&(T)" };
     let has_size = it.values().all(|value| value.number() != i32::MAX);
     let name = it.name();
-    // A nested enum has its names twice: flattened, and in the class.
+    // A nested enum has its names twice: in the class, and flattened.
     let scopes = match it.parent() {
         Some(_) => vec![
-            (format!("{U}::{P}::{}", resolved(name)), format!("{U}::{P}::{name}"), None),
-            (format!("{U}::{P}_{name}"), format!("{U}::{P}_{name}"), Some(name)),
+            (format!("{U}::{P}::"), resolved(name), name.to_owned()),
+            (format!("{U}::{P}_"), name.to_owned(), format!("{name}_{name}")),
         ],
-        None => {
-            vec![(format!("{U}::{}", resolved(name)), format!("{U}::{}", resolved(name)), None)]
-        }
+        None => vec![(format!("{U}::"), resolved(name), name.to_owned())],
     };
-    for (own, prefix, again) in scopes {
-        emit.add(own, "enum");
-        emit.add(format!("{prefix}_Name"), named);
-        emit.shaped(format!("{prefix}_Parse"), "bool(absl::string_view, {0}*)", &[&ty]);
-        emit.add(format!("{prefix}_IsValid"), "bool(int)");
-        let bounds = again.map_or(prefix.clone(), |name| format!("{prefix}_{name}"));
-        emit.shaped(format!("{bounds}_MIN"), "{0}", &[&ty]);
-        emit.shaped(format!("{bounds}_MAX"), "{0}", &[&ty]);
+    for (scope, own, bounded) in scopes {
+        emit.add(format!("{scope}{own}"), "enum");
+        emit.add(format!("{scope}{own}_Name"), named);
+        emit.shaped(format!("{scope}{own}_Parse"), "bool(absl::string_view, {0}*)", &[&ty]);
+        emit.add(format!("{scope}{own}_IsValid"), "bool(int)");
+        emit.shaped(format!("{scope}{bounded}_MIN"), "{0}", &[&ty]);
+        emit.shaped(format!("{scope}{bounded}_MAX"), "{0}", &[&ty]);
         if has_size {
-            emit.add(format!("{bounds}_ARRAYSIZE"), "int");
+            emit.add(format!("{scope}{bounded}_ARRAYSIZE"), "int");
         }
         if facts.reflection {
             let descriptor = "const google::protobuf::EnumDescriptor*()";
-            emit.add(format!("{prefix}_descriptor"), descriptor);
+            emit.add(format!("{scope}{own}_descriptor"), descriptor);
         }
     }
 }

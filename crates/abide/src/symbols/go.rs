@@ -337,8 +337,10 @@ fn oneof(emit: &mut Emitter<'_>, oneof: Oneof<'_>) {
 fn extension(emit: &mut Emitter<'_>, field: Field<'_>) {
     let held = format!("{}{}", if by_pointer(field) { "*" } else { "" }, getter(field).0);
     let extendee = field.extendee().map_or(Shape::plain("?"), message_type);
+    let name = camel(field.name());
+    let scope = if field.parent().is_some() { format!("{P}_") } else { String::new() };
     emit.shaped(
-        format!("{U}.E_{}", declared(field.parent(), field.name())),
+        format!("{U}.E_{scope}{name}"),
         &format!("extension of {{0}}: {}", held.replace("{0}", "{1}")),
         &[&extendee, &value_type(field)],
     );

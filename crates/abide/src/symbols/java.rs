@@ -1,4 +1,7 @@
 //! Java: what `protoc --java_out` writes, and the stubs of gRPC.
+//!
+//! The lite runtime is a choice of the command line (`--java_out=lite:`), which
+//! `optimize_for` does not make.
 
 use abide_schema::{
     Cardinality, Edition, Element, Enum, EnumValue, Field, File, Message, Method, Oneof, Openness,
@@ -6,8 +9,8 @@ use abide_schema::{
 };
 
 use super::{
-    E, Emitter, Facts, P, Shape, U, Unit, camel, is_group_like, is_lite, is_open, language_feature,
-    map_entry, nested,
+    E, Emitter, P, Shape, U, Unit, camel, is_group_like, is_open, language_feature, map_entry,
+    nested,
 };
 
 /// Names whose accessors would hide those that every message has. Source:
@@ -175,17 +178,16 @@ fn hides(field: Field<'_>, name: &str, other: &str) -> bool {
 }
 
 pub(super) fn file(emit: &mut Emitter<'_>, file: File<'_>) {
-    let base = if is_lite(file) { "GeneratedMessageLite" } else { "GeneratedMessage" };
     if let Some(message) = file.messages().next() {
         let name = joined(&unit(Element::Message(message)).prefix, message.name());
-        emit.add(name, format!("class : com.google.protobuf.{base}"));
+        emit.add(name, "class");
     } else if let Some(it) = file.enums().next() {
         emit.add(joined(&unit(Element::Enum(it)).prefix, it.name()), "enum");
     }
     emit.add(in_class(file).prefix, "class");
 }
 
-pub(super) fn element(emit: &mut Emitter<'_>, element: Element<'_>, facts: Facts) {
+pub(super) fn element(emit: &mut Emitter<'_>, element: Element<'_>) {
     let scope =
         if super::enclosing(element).is_some() { format!("{U}.{P}") } else { U.to_string() };
     match element {
@@ -198,7 +200,7 @@ pub(super) fn element(emit: &mut Emitter<'_>, element: Element<'_>, facts: Facts
             if it.is_extension() {
                 extension(emit, it, &scope);
             } else {
-                field(emit, it, facts);
+                field(emit, it);
             }
             let constant = it.name().to_ascii_uppercase();
             emit.add(format!("{scope}.{constant}_FIELD_NUMBER"), "int");
@@ -241,7 +243,7 @@ impl Accessors<'_, '_> {
     }
 }
 
-fn field(emit: &mut Emitter<'_>, field: Field<'_>, facts: Facts) {
+fn field(emit: &mut Emitter<'_>, field: Field<'_>) {
     let (value, boxed) = value_types(field);
     let is_open = is_open(field, "pb.java");
     let mut it = Accessors { emit, name: accessor(field), shapes: vec![value, boxed] };
@@ -251,8 +253,8 @@ fn field(emit: &mut Emitter<'_>, field: Field<'_>, facts: Facts) {
                 map(&mut it, key, value);
             }
         }
-        Cardinality::Repeated => repeated(&mut it, field, is_open, facts),
-        Cardinality::Singular => singular(&mut it, field, is_open, facts),
+        Cardinality::Repeated => repeated(&mut it, field, is_open),
+        Cardinality::Singular => singular(&mut it, field, is_open),
     }
     it.build("clear", "", "Builder()");
     if let Some(oneof) = field.oneof()
@@ -264,17 +266,15 @@ fn field(emit: &mut Emitter<'_>, field: Field<'_>, facts: Facts) {
     }
 }
 
-fn singular(it: &mut Accessors<'_, '_>, field: Field<'_>, is_open: bool, facts: Facts) {
+fn singular(it: &mut Accessors<'_, '_>, field: Field<'_>, is_open: bool) {
     it.get("get", "", "{0}()");
     it.build("set", "", "Builder({0})");
     match field.ty() {
         Type::Message(_) => {
             it.build("set", "", "Builder({0}.Builder)");
             it.build("merge", "", "Builder({0})");
-            if facts.reflection {
-                it.build("get", "Builder", "{0}.Builder()");
-                it.get("get", "OrBuilder", "{0}OrBuilder()");
-            }
+            it.build("get", "Builder", "{0}.Builder()");
+            it.get("get", "OrBuilder", "{0}OrBuilder()");
         }
         Type::Scalar(Scalar::String) => {
             it.get("get", "Bytes", "com.google.protobuf.ByteString()");
@@ -291,15 +291,16 @@ fn singular(it: &mut Accessors<'_, '_>, field: Field<'_>, is_open: bool, facts: 
     }
 }
 
-fn repeated(it: &mut Accessors<'_, '_>, field: Field<'_>, is_open: bool, facts: Facts) {
+fn repeated(it: &mut Accessors<'_, '_>, field: Field<'_>, is_open: bool) {
     let is_string = field.ty() == Type::Scalar(Scalar::String);
-    if is_string && facts.reflection {
+    if is_string {
         it.get("get", "List", "com.google.protobuf.ProtocolStringList()");
     } else {
         it.get("get", "List", "java.util.List<{1}>()");
     }
     it.build("add", "", "Builder({0})");
-    it.build("addAll", "", "Builder(Iterable<? extends {1}>)");
+    let bound = if is_string { "" } else { "? extends " };
+    it.build("addAll", "", &format!("Builder(Iterable<{bound}{{1}}>)"));
     it.get("get", "", "{0}(int)");
     it.get("get", "Count", "int()");
     it.build("set", "", "Builder(int, {0})");
@@ -322,12 +323,10 @@ fn repeated(it: &mut Accessors<'_, '_>, field: Field<'_>, is_open: bool, facts: 
         it.build("remove", "", "Builder(int)");
         it.get("get", "OrBuilder", "{0}OrBuilder(int)");
         it.get("get", "OrBuilderList", "java.util.List<? extends {0}OrBuilder>()");
-        if facts.reflection {
-            it.build("get", "Builder", "{0}.Builder(int)");
-            it.build("get", "BuilderList", "java.util.List<{0}.Builder>()");
-            it.build("add", "Builder", "{0}.Builder()");
-            it.build("add", "Builder", "{0}.Builder(int)");
-        }
+        it.build("get", "Builder", "{0}.Builder(int)");
+        it.build("get", "BuilderList", "java.util.List<{0}.Builder>()");
+        it.build("add", "Builder", "{0}.Builder()");
+        it.build("add", "Builder", "{0}.Builder(int)");
     }
 }
 
@@ -360,7 +359,10 @@ fn extension(emit: &mut Emitter<'_>, field: Field<'_>, scope: &str) {
         Cardinality::Singular => "GeneratedExtension<{0}, {1}>",
         _ => "GeneratedExtension<{0}, java.util.List<{1}>>",
     };
-    let name = camel(field.name(), false);
+    let name = match field.message_type() {
+        Some(group) if is_group_like(field) => camel(group.name(), false),
+        _ => camel(field.name(), false),
+    };
     emit.shaped(format!("{scope}.{name}"), pattern, &[&extendee, &value_types(field).1]);
 }
 
@@ -369,7 +371,7 @@ fn oneof(emit: &mut Emitter<'_>, oneof: Oneof<'_>) {
     emit.add(format!("{U}.{P}.get{name}Case"), format!("{name}Case()"));
     emit.add(format!("{U}.{P}.Builder.clear{name}"), "Builder()");
     emit.add(format!("{U}.{P}.{name}Case"), "enum");
-    let unset = oneof.name().to_ascii_uppercase();
+    let unset = name.to_ascii_uppercase();
     emit.add(format!("{U}.{P}.{name}Case.{unset}_NOT_SET"), "case");
 }
 

@@ -29,7 +29,8 @@ pub(super) fn file(emit: &mut Emitter<'_>, file: File<'_>) {
         let names = import
             .messages()
             .map(|message| (message.name(), "message"))
-            .chain(import.enums().map(|it| (it.name(), "enum")));
+            .chain(import.enums().map(|it| (it.name(), "enum")))
+            .chain(import.enums().flat_map(|it| it.values().map(|value| (value.name(), "int"))));
         for (name, signature) in names {
             emit.add(format!("{U}.{name}"), signature);
         }
@@ -104,7 +105,7 @@ fn field(emit: &mut Emitter<'_>, field: Field<'_>, scope: &str) {
     emit.add(format!("{scope}.{}_FIELD_NUMBER", name.to_ascii_uppercase()), "int");
 }
 
-fn enum_value(emit: &mut Emitter<'_>, value: EnumValue<'_>, scope: &str) {
+fn enum_value(emit: &mut Emitter<'_>, value: EnumValue<'_>) {
     let name = value.name();
     emit.owner = nested(value.parent().parent(), value.parent().name());
     emit.values = match value.parent().parent() {
