@@ -165,7 +165,7 @@ fn compare(
             let is_family = match language {
                 _ if is_base => true,
                 Language::Cpp => cpp::is_left_out(symbol),
-                Language::Go => go::is_left_out(symbol),
+                Language::Go => go::is_left_out(symbol, signature),
                 Language::Java => java::is_left_out(symbol, signature, &sides.model),
                 Language::Python => false,
             };
@@ -271,18 +271,23 @@ fn generate<'t>(
 /// What the model claims of a file, without what is no declaration (an
 /// `#include`, an `import`) or what the generators at hand do not write.
 fn model(language: Language, file: File<'_>) -> Declared {
+    use abide_schema::Element::{Method, Service};
+    let known = |it: &abide_schema::Element<'_>| {
+        language != Language::Java || !matches!(it, Service(_) | Method(_))
+    };
     let mut symbols: Vec<_> = file
         .elements()
-        .filter(|element| {
-            use abide_schema::Element::{Method, Service};
-            let is_rpc = matches!(element, Service(_) | Method(_));
-            !(is_rpc && matches!(language, Language::Cpp | Language::Java))
-        })
+        .filter(known)
         .flat_map(|element| abide::symbols(language, element))
         .collect();
     symbols.extend(abide::symbols_of_file(language, file));
     // These are written down in no one declaration.
     symbols.retain(|it| !it.signature.contains("#include") && it.signature != "namespace");
+    // gRPC for C++ and Java is not at hand.
+    symbols.retain(|it| {
+        let is_rpc = it.signature.contains("grpc::") || it.name.ends_with("::NewStub");
+        language != Language::Cpp || !is_rpc
+    });
     let normal = |symbol: abide::Symbol| match language {
         Language::Cpp => Some(cpp::normal(&symbol, file)),
         Language::Go => go::normal(&symbol, file),

@@ -230,7 +230,8 @@ enum StringType {
     String,
     View,
     Cord,
-    /// Cords of text exist in no release: the accessors are private.
+    /// Cords of text, and lists of cords, exist in no release: their accessors
+    /// are private.
     Hidden,
 }
 
@@ -240,24 +241,26 @@ fn string_type(field: Field<'_>) -> StringType {
     });
     let is_bytes = field.ty() == Type::Scalar(Scalar::Bytes);
     match set {
-        Some("CORD") if field.cardinality() == Cardinality::Singular => {
-            if is_bytes {
-                StringType::Cord
-            } else {
-                StringType::Hidden
-            }
+        Some("CORD") if is_bytes && field.cardinality() == Cardinality::Singular => {
+            StringType::Cord
         }
+        Some("CORD") => StringType::Hidden,
         Some("VIEW") => StringType::View,
         None if field.file().decl().edition >= Edition::Edition2024 => StringType::View,
         _ => StringType::String,
     }
 }
 
-/// The name in accessors. Source: `FieldName` of the C++ generator, which also
-/// keeps clear of `descriptor`.
+/// The name in accessors. Source: `FieldName` of the C++ generator, which keeps
+/// clear of keywords and of members that every message has.
 fn accessor(field: Field<'_>) -> String {
     let lower = field.name().to_ascii_lowercase();
-    if lower == "descriptor" { "descriptor_".to_owned() } else { resolved(&lower) }
+    match &*lower {
+        "descriptor" | "default_instance" | "unknown_fields" | "mutable_unknown_fields" => {
+            format!("{lower}_")
+        }
+        _ => resolved(&lower),
+    }
 }
 
 /// `kFooFieldNumber`. Of fields with the same name in camel case the first one
@@ -351,7 +354,11 @@ fn repeated(emit: &mut Emitter<'_>, field: Field<'_>, name: &str, value: &Shape)
             "RepeatedPtrField<{0}>"
         }
         Type::Scalar(Scalar::String | Scalar::Bytes) => {
-            let is_view = string_type(field) == StringType::View;
+            let held = string_type(field);
+            if held == StringType::Hidden {
+                return;
+            }
+            let is_view = held == StringType::View;
             let got = if is_view { "absl::string_view" } else { "const std::string&" };
             emit.add(at(""), format!("{got}(int) const"));
             emit.add(at("add_"), "void(string)");
@@ -412,13 +419,15 @@ fn enumeration(emit: &mut Emitter<'_>, it: Enum<'_>, facts: Facts) {
     // A nested enum has its names twice: in the class, and flattened.
     let scopes = match it.parent() {
         Some(_) => vec![
-            (format!("{U}::{P}::"), resolved(name), name.to_owned()),
+            (format!("{U}::{P}::"), name.to_owned(), name.to_owned()),
             (format!("{U}::{P}_"), name.to_owned(), format!("{name}_{name}")),
         ],
         None => vec![(format!("{U}::"), resolved(name), name.to_owned())],
     };
     for (scope, own, bounded) in scopes {
-        emit.add(format!("{scope}{own}"), "enum");
+        let is_flattened = scope.ends_with('_');
+        let ty_name = if is_flattened { name.to_owned() } else { resolved(name) };
+        emit.add(format!("{scope}{ty_name}"), "enum");
         emit.add(format!("{scope}{own}_Name"), named);
         emit.shaped(format!("{scope}{own}_Parse"), "bool(absl::string_view, {0}*)", &[&ty]);
         emit.add(format!("{scope}{own}_IsValid"), "bool(int)");
@@ -445,7 +454,7 @@ fn enum_value(emit: &mut Emitter<'_>, value: EnumValue<'_>) {
     };
     emit.shaped(format!("{G}{name}"), "{0}", &[&ty]);
     if it.parent().is_some() {
-        emit.shaped(format!("{U}::{E}_{}", value.name()), "{0}", &[&ty]);
+        emit.shaped(format!("{U}::{E}_{name}"), "{0}", &[&ty]);
     }
 }
 

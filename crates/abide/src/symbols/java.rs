@@ -27,6 +27,64 @@ const FORBIDDEN: [&str; 9] = [
     "CachedSize",
 ];
 
+/// Names that extensions get an underscore for. Source: `kReservedNames` of the
+/// Java generator.
+const KEYWORDS: [&str; 53] = [
+    "abstract",
+    "assert",
+    "boolean",
+    "break",
+    "byte",
+    "case",
+    "catch",
+    "char",
+    "class",
+    "const",
+    "continue",
+    "default",
+    "do",
+    "double",
+    "else",
+    "enum",
+    "extends",
+    "final",
+    "finally",
+    "float",
+    "for",
+    "goto",
+    "if",
+    "implements",
+    "import",
+    "instanceof",
+    "int",
+    "interface",
+    "long",
+    "native",
+    "new",
+    "package",
+    "private",
+    "protected",
+    "public",
+    "return",
+    "short",
+    "static",
+    "strictfp",
+    "super",
+    "switch",
+    "synchronized",
+    "this",
+    "throw",
+    "throws",
+    "transient",
+    "try",
+    "void",
+    "volatile",
+    "while",
+    "true",
+    "false",
+    "null",
+];
+
 fn package(file: File<'_>) -> &str {
     file.java_package().map_or(file.package().name(), |(name, _)| name)
 }
@@ -363,6 +421,7 @@ fn extension(emit: &mut Emitter<'_>, field: Field<'_>, scope: &str) {
         Some(group) if is_group_like(field) => camel(group.name(), false),
         _ => camel(field.name(), false),
     };
+    let name = if KEYWORDS.contains(&name.as_str()) { format!("{name}_") } else { name };
     emit.shaped(format!("{scope}.{name}"), pattern, &[&extendee, &value_types(field).1]);
 }
 

@@ -114,7 +114,8 @@ pub(super) fn is_left_out(symbol: &str) -> bool {
         "MutableRepeatedExtension",
         "SetRepeatedExtension",
         "GetExtensionReflection",
-        // Of generic services.
+        // Of generic services, whose stub has the methods of the service.
+        "Stub",
         "GetRequestPrototype",
         "GetResponsePrototype",
         "CallMethod",
@@ -137,6 +138,7 @@ pub(super) fn is_left_out(symbol: &str) -> bool {
         || simple.ends_with("TypeInternal")
         || simple.starts_with("descriptor_table_")
         || simple.starts_with("TableStruct_")
+        || symbol.rsplit("::").nth(1).is_some_and(|scope| scope.ends_with("_Stub"))
         || symbol.starts_with("google::protobuf::")
 }
 
@@ -224,7 +226,9 @@ impl<'c> Scan<'c, '_> {
                 if let Some(name) = name.filter(|_| is_public) {
                     let qualified = qualified(&scope.name, name);
                     let base = joined(&head[(colon + 1).min(head.len())..]);
-                    self.declared.insert((qualified.clone(), "class".to_owned()));
+                    if !base.ends_with("google::protobuf::Service") {
+                        self.declared.insert((qualified.clone(), "class".to_owned()));
+                    }
                     if let Some(at) = base.find("google::protobuf::") {
                         let base = match &base[at..] {
                             "google::protobuf::internal::ZeroFieldsBase" => {
@@ -284,6 +288,8 @@ impl<'c> Scan<'c, '_> {
                 // A specialisation says nothing that its template does not.
                 "template" if self.tokens[at + 2] == ">" => return,
                 "template" => at = closing(&self.tokens, at + 1),
+                // `final` is no keyword where it is a name.
+                "final" if matches!(self.tokens[at + 1], "(" | ")") => head.push("final"),
                 token if NOISE.contains(&token) || token.starts_with("PROTOBUF_") => {}
                 "::" if !head.last().is_some_and(|last| is_name(last)) => {}
                 "::" if matches!(head.last(), Some(&("const" | "return"))) => {}

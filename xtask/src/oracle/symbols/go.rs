@@ -21,7 +21,7 @@ pub(super) fn normal(symbol: &Symbol, file: File<'_>) -> Option<(String, String)
 
 /// Families that every message, enum or service has, so that its own symbol
 /// says it; and what is for the runtime.
-pub(super) fn is_left_out(symbol: &str) -> bool {
+pub(super) fn is_left_out(symbol: &str, signature: &str) -> bool {
     const EVERYWHERE: &[&str] = &[
         "Reset",
         "String",
@@ -41,7 +41,9 @@ pub(super) fn is_left_out(symbol: &str) -> bool {
     let is_stream = scope.contains('_')
         && matches!(simple, "Send" | "Recv" | "CloseAndRecv" | "SendAndClose")
         || !is_method && scope.is_empty() && is_stream_type(simple);
-    is_method && EVERYWHERE.contains(&simple)
+    // What `import public` passes on is claimed by its outermost types.
+    signature.starts_with('=')
+        || is_method && EVERYWHERE.contains(&simple)
         || is_stream
         || is_method && scope.starts_with("Unimplemented")
         || !is_method && simple.starts_with("Unsafe") && simple.ends_with("Server")

@@ -2,15 +2,18 @@
 
 import importlib
 import inspect
+import io
 import re
 import sys
 
 import google.protobuf
-from google.protobuf import descriptor, empty_pb2, message
+from google.protobuf import descriptor, descriptor_pb2, message
 from google.protobuf.internal import enum_type_wrapper
 
 root, listed = sys.argv[1:]
 sys.path.insert(0, root)
+# A package `io` is the module of Python's own library.
+io.__path__ = [f"{root}/io"]
 # The runtime brings no modules for the features of other languages.
 google.protobuf.__path__.append(f"{root}/google/protobuf")
 found = set()
@@ -82,7 +85,7 @@ def field_symbols(name, cls, field):
         key, of = entry.fields_by_name["key"], entry.fields_by_name["value"]
         assert hasattr(value, "items")
         say(own, f"dict[{value_type(key, None)}, {value_type(of, None)}]")
-    elif hasattr(value, "append"):
+    elif field.is_repeated:
         say(own, f"list[{value_type(field, one(field, value))}]")
     else:
         say(own, value_type(field, value))
@@ -101,70 +104,51 @@ def extension_symbols(name, scope, field):
         container = getattr(container, part)
     holder = container()
     value = holder.Extensions[field]
-    if hasattr(value, "append"):
+    if field.is_repeated:
         ty = f"list[{value_type(field, one(field, value))}]"
     else:
         ty = value_type(field, value)
     say(name, f"extension of {type_name(field.containing_type)}: {ty}")
 
 
-def is_passed_on(scope, of):
-    """Whether a module has something because of a public import."""
-    return of.file.name != scope.DESCRIPTOR.file.name if isinstance(scope, type) else (
-        of.file.name != scope.DESCRIPTOR.name
-    )
+def enum_symbols(name, scope, of):
+    wrapper = getattr(scope, of.name)
+    assert isinstance(wrapper, enum_type_wrapper.EnumTypeWrapper)
+    assert wrapper.DESCRIPTOR is of
+    own = f"{name}.{of.name}"
+    say(own, "enum")
+    for value in of.values:
+        for holder, holder_name in (wrapper, own), (scope, name):
+            assert getattr(holder, value.name) == value.number
+            say(f"{holder_name}.{value.name}", type(getattr(holder, value.name)).__name__)
 
 
-def members(name, scope, known):
-    """The public names of a module or class."""
-    for attribute in dir(scope):
-        if attribute.startswith("_") or attribute in known:
-            continue
-        value = getattr(scope, attribute)
-        own = f"{name}.{attribute}"
-        if isinstance(value, enum_type_wrapper.EnumTypeWrapper):
-            say(own, "enum")
-            if is_passed_on(scope, value.DESCRIPTOR):
-                continue
-            for key in value.keys():
-                say(f"{own}.{key}", type(getattr(value, key)).__name__)
-        elif isinstance(value, type) and issubclass(value, message.Message):
-            if value.DESCRIPTOR.GetOptions().map_entry:
-                continue
-            say(own, "message")
-            if is_passed_on(scope, value.DESCRIPTOR):
-                continue
-            message_symbols(own, value)
-        elif isinstance(value, descriptor.FieldDescriptor):
-            if is_passed_on(scope, value):
-                continue
-            extension_symbols(own, scope, value)
-        elif isinstance(value, int):
-            if attribute.endswith("_FIELD_NUMBER") and not isinstance(scope, type) and (
-                attribute.removesuffix("_FIELD_NUMBER")
-                not in (name.upper() for name in scope.DESCRIPTOR.extensions_by_name)
-            ):
-                continue
-            say(own, "int")
-        elif isinstance(value, type):
-            # A generic service, or its stub.
-            if attribute.endswith("_Stub"):
-                say(own, "class")
-            else:
-                say(own, "google.protobuf.service.Service")
-                for method in value.GetDescriptor().methods:
-                    assert callable(getattr(value, method.name))
-                    say(f"{own}.{method.name}", "(self, rpc_controller, request, done)")
-        elif isinstance(scope, type):
-            # The attribute of a field; those are asked for by descriptor.
-            assert attribute in scope.DESCRIPTOR.fields_by_name, own
+def number_symbol(name, scope, field):
+    constant = field.name.upper() + "_FIELD_NUMBER"
+    value = getattr(scope, constant)
+    say(f"{name}.{constant}", type(value).__name__)
 
 
 def message_symbols(name, cls):
-    for field in cls.DESCRIPTOR.fields:
+    """A class is asked by the descriptor: the runtime makes attributes late."""
+    of = cls.DESCRIPTOR
+    for field in of.fields:
         field_symbols(name, cls, field)
-    for oneof in cls.DESCRIPTOR.oneofs:
-        if len(oneof.fields) == 1 and oneof.name == "_" + oneof.fields[0].name:
+        number_symbol(name, cls, field)
+    for extension in of.extensions:
+        extension_symbols(f"{name}.{extension.name}", cls, extension)
+        number_symbol(name, cls, extension)
+    for enum in of.enum_types:
+        enum_symbols(name, cls, enum)
+    for nested in of.nested_types:
+        if not nested.GetOptions().map_entry:
+            say(f"{name}.{nested.name}", "message")
+            message_symbols(f"{name}.{nested.name}", getattr(cls, nested.name))
+    proto = descriptor_pb2.DescriptorProto()
+    of.CopyToProto(proto)
+    synthetic = {field.oneof_index for field in proto.field if field.proto3_optional}
+    for oneof in of.oneofs:
+        if oneof.index in synthetic:
             continue
         assert cls().WhichOneof(oneof.name) is None
         say(f"{name}.WhichOneof('{oneof.name}')", "Optional[str]")
@@ -172,7 +156,41 @@ def message_symbols(name, cls):
             say(f"{name}.HasField('{oneof.name}')", "bool")
         if works(lambda: cls().ClearField(oneof.name)):
             say(f"{name}.ClearField('{oneof.name}')", "None")
-    members(name, cls, set(dir(empty_pb2.Empty)))
+
+
+def module_symbols(module):
+    """A module is asked for all that it holds, which may come from others."""
+    name = module.__name__
+    file = module.DESCRIPTOR
+    # Those of extensions that `import public` passes on have no claim.
+    numbers = {of.upper() + "_FIELD_NUMBER" for of in file.extensions_by_name}
+    known = set()
+    for enum in file.enum_types_by_name.values():
+        enum_symbols(name, module, enum)
+        known |= {enum.name} | {value.name for value in enum.values}
+    for attribute, value in vars(module).items():
+        own = f"{name}.{attribute}"
+        if attribute.startswith("__") or attribute == "DESCRIPTOR" or attribute in known:
+            continue
+        if isinstance(value, enum_type_wrapper.EnumTypeWrapper):
+            say(own, "enum")
+        elif isinstance(value, type) and issubclass(value, message.Message):
+            say(own, "message")
+            if value.DESCRIPTOR.file.name == file.name:
+                message_symbols(own, value)
+        elif isinstance(value, descriptor.FieldDescriptor):
+            if value.file.name == file.name:
+                extension_symbols(own, module, value)
+        elif isinstance(value, int):
+            if not attribute.endswith("_FIELD_NUMBER") or attribute in numbers:
+                say(own, "int")
+        elif isinstance(value, type) and attribute.endswith("_Stub"):
+            say(own, "class")
+        elif isinstance(value, type):
+            say(own, "google.protobuf.service.Service")
+            for method in value.GetDescriptor().methods:
+                assert callable(getattr(value, method.name))
+                say(f"{own}.{method.name}", "(self, rpc_controller, request, done)")
 
 
 STUB = re.compile(
@@ -212,7 +230,7 @@ for path in open(listed, encoding="utf-8").read().split("\n"):
         print(f"!{path}\t{error}")
         continue
     say(module.__name__, "module")
-    members(module.__name__, module, {"DESCRIPTOR"})
+    module_symbols(module)
     if module.DESCRIPTOR.services_by_name:
         grpc_symbols(importlib.import_module(module.__name__ + "_grpc"))
 
