@@ -16,7 +16,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use abide::Language;
-use abide_schema::{File, FileDecl, SourceFile, Tree, missing_imports};
+use abide_schema::{Element, File, FileDecl, SourceFile, Tree, missing_imports};
 
 use crate::corpora::{self, Corpus, fresh};
 use crate::tools::{Protoc, output, stdout, workspace};
@@ -78,6 +78,16 @@ impl Generators {
         }
         command
     }
+}
+
+/// Where gRPC's generator for a language is; it says no version.
+fn installed(plugin: &str) -> Result<PathBuf> {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&folders).map(|folder| folder.join(plugin));
+    found.into_iter().find(|path| path.exists()).ok_or_else(|| {
+        let packages = "protobuf-compiler-grpc protobuf-compiler-grpc-java-plugin";
+        format!("no `{plugin}`: `apt-get install {packages}`").into()
+    })
 }
 
 /// A corpus, linked with all that it imports.
@@ -254,6 +264,21 @@ fn generate<'t>(
             grpc.arg(format!("--grpc_python_out={}", out.display()));
             stdout(grpc.arg(format!("@{}", list.display())))?;
         }
+        if matches!(language, Language::Cpp | Language::Java) {
+            let has_rpc = |file: &&File<'_>| {
+                file.services().len() > 0
+                    && !file.decl().edition.is_edition()
+                    && (language == Language::Java || !is_generic(**file))
+            };
+            let paths: Vec<&str> = files.iter().filter(has_rpc).map(|file| file.path()).collect();
+            let mut grpc = generators.command(corpus, protoc);
+            let plugin = installed(&format!("grpc_{}_plugin", name(language)))?;
+            grpc.arg(format!("--plugin=protoc-gen-grpc={}", plugin.display()));
+            grpc.arg(format!("--grpc_out={}", out.display()));
+            if !paths.is_empty() {
+                stdout(grpc.args(paths))?;
+            }
+        }
         Ok(true)
     };
     if run(files)? {
@@ -268,26 +293,30 @@ fn generate<'t>(
     Ok(refused)
 }
 
+/// Whether something generates the services of a file: gRPC's generators for
+/// C++ and Java know no editions.
+fn has_services(language: Language, file: File<'_>) -> bool {
+    !matches!(language, Language::Cpp | Language::Java)
+        || !file.decl().edition.is_edition()
+        || is_generic(file)
+}
+
+fn is_generic(file: File<'_>) -> bool {
+    let options = file.options();
+    options.and_then(|options| options.bool(file.tree, "cc_generic_services")) == Some(true)
+}
+
 /// What the model claims of a file, without what is no declaration (an
-/// `#include`, an `import`) or what the generators at hand do not write.
+/// `#include`, an `import`) or what no generator at hand writes.
 fn model(language: Language, file: File<'_>) -> Declared {
-    use abide_schema::Element::{Method, Service};
-    let known = |it: &abide_schema::Element<'_>| {
-        language != Language::Java || !matches!(it, Service(_) | Method(_))
+    let known = |it: &Element<'_>| {
+        !matches!(it, Element::Service(_) | Element::Method(_)) || has_services(language, file)
     };
-    let mut symbols: Vec<_> = file
-        .elements()
-        .filter(known)
-        .flat_map(|element| abide::symbols(language, element))
-        .collect();
+    let mut symbols: Vec<_> =
+        file.elements().filter(known).flat_map(|it| abide::symbols(language, it)).collect();
     symbols.extend(abide::symbols_of_file(language, file));
     // These are written down in no one declaration.
     symbols.retain(|it| !it.signature.contains("#include") && it.signature != "namespace");
-    // gRPC for C++ and Java is not at hand.
-    symbols.retain(|it| {
-        let is_rpc = it.signature.contains("grpc::") || it.name.ends_with("::NewStub");
-        language != Language::Cpp || !is_rpc
-    });
     let normal = |symbol: abide::Symbol| match language {
         Language::Cpp => Some(cpp::normal(&symbol, file)),
         Language::Go => go::normal(&symbol, file),

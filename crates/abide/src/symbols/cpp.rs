@@ -458,14 +458,23 @@ fn enum_value(emit: &mut Emitter<'_>, value: EnumValue<'_>) {
     }
 }
 
+/// The classes of protoc itself, or those of gRPC: its generator refuses files
+/// that ask for the former.
 fn service(emit: &mut Emitter<'_>, service: Service<'_>, facts: Facts) {
     let name = service.name();
-    emit.add(format!("{U}::{name}::NewStub"), "static std::unique_ptr<Stub>()");
-    emit.add(format!("{U}::{name}::Service"), "class : grpc::Service");
     if facts.generic_services {
         emit.add(format!("{U}::{}", resolved(name)), "class : google::protobuf::Service");
         emit.add(format!("{U}::{name}_Stub"), "class");
+        return;
     }
+    emit.add(format!("{U}::{name}"), "class");
+    emit.add(
+        format!("{U}::{name}::NewStub"),
+        "std::unique_ptr<Stub>(const std::shared_ptr<grpc::ChannelInterface>&, \
+         const grpc::StubOptions&)",
+    );
+    emit.add(format!("{U}::{name}::Stub"), "class");
+    emit.add(format!("{U}::{name}::Service"), "class");
 }
 
 fn method(emit: &mut Emitter<'_>, method: Method<'_>, facts: Facts) {
@@ -474,6 +483,12 @@ fn method(emit: &mut Emitter<'_>, method: Method<'_>, facts: Facts) {
     emit.owner = service.to_owned();
     let shape = |message: Option<Message<'_>>| message.map_or(Shape::plain("?"), message_type);
     let types = [&shape(method.input()), &shape(method.output())];
+    if facts.generic_services {
+        let call = "void(google::protobuf::RpcController*, const {0}*, {1}*, \
+                    google::protobuf::Closure*)";
+        emit.shaped(format!("{U}::{E}::{name}"), call, &types);
+        return;
+    }
     let (client, server) = match (method.decl().client_streaming, method.decl().server_streaming) {
         (false, false) => (
             "grpc::Status(grpc::ClientContext*, const {0}&, {1}*)",
@@ -494,9 +509,4 @@ fn method(emit: &mut Emitter<'_>, method: Method<'_>, facts: Facts) {
     };
     emit.shaped(format!("{U}::{E}::Stub::{name}"), client, &types);
     emit.shaped(format!("{U}::{E}::Service::{name}"), server, &types);
-    if facts.generic_services {
-        let call =
-            "void(google::protobuf::RpcController*, const {0}*, {1}*, google::protobuf::Closure*)";
-        emit.shaped(format!("{U}::{E}::{name}"), call, &types);
-    }
 }

@@ -27,8 +27,8 @@ const FORBIDDEN: [&str; 9] = [
     "CachedSize",
 ];
 
-/// Names that extensions get an underscore for. Source: `kReservedNames` of the
-/// Java generator.
+/// Names that extensions and methods get an underscore for. Source:
+/// `kReservedNames` of the Java generator.
 const KEYWORDS: [&str; 53] = [
     "abstract",
     "assert",
@@ -84,6 +84,10 @@ const KEYWORDS: [&str; 53] = [
     "false",
     "null",
 ];
+
+fn without_keyword(name: String) -> String {
+    if KEYWORDS.contains(&name.as_str()) { format!("{name}_") } else { name }
+}
 
 fn package(file: File<'_>) -> &str {
     file.java_package().map_or(file.package().name(), |(name, _)| name)
@@ -421,7 +425,7 @@ fn extension(emit: &mut Emitter<'_>, field: Field<'_>, scope: &str) {
         Some(group) if is_group_like(field) => camel(group.name(), false),
         _ => camel(field.name(), false),
     };
-    let name = if KEYWORDS.contains(&name.as_str()) { format!("{name}_") } else { name };
+    let name = without_keyword(name);
     emit.shaped(format!("{scope}.{name}"), pattern, &[&extendee, &value_types(field).1]);
 }
 
@@ -455,7 +459,7 @@ fn service(emit: &mut Emitter<'_>, service: Service<'_>) {
 }
 
 fn method(emit: &mut Emitter<'_>, method: Method<'_>) {
-    let name = camel(method.name(), false);
+    let name = without_keyword(camel(method.name(), false));
     emit.owner = method.service().name().to_owned();
     let shape = |message: Option<Message<'_>>| message.map_or(Shape::plain("?"), message_type);
     let types = [&shape(method.input()), &shape(method.output())];
@@ -468,6 +472,10 @@ fn method(emit: &mut Emitter<'_>, method: Method<'_>) {
     };
     if let Some(blocking) = blocking {
         emit.shaped(format!("{U}.{E}Grpc.{E}BlockingStub.{name}"), blocking, &types);
+    }
+    if !method.decl().client_streaming && !method.decl().server_streaming {
+        let future = "com.google.common.util.concurrent.ListenableFuture<{1}>({0})";
+        emit.shaped(format!("{U}.{E}Grpc.{E}FutureStub.{name}"), future, &types);
     }
     emit.shaped(format!("{U}.{E}Grpc.{E}Stub.{name}"), base, &types);
     emit.shaped(format!("{U}.{E}Grpc.{E}ImplBase.{name}"), base, &types);

@@ -62,11 +62,17 @@ pub(super) fn scan(out: &Path, files: &[File<'_>]) -> Result<Declared> {
     let mut declared = Declared::new();
     for file in files {
         let stem = file.path().strip_suffix(".proto").unwrap_or(file.path());
-        let code = read(&out.join(format!("{stem}.pb.h")))?;
-        let namespace = namespace(*file);
-        let mut scan = Scan { tokens: tokens(&code), declared: &mut declared, namespace };
-        let all = 0..scan.tokens.len();
-        scan.block(all, &Scope { name: String::new(), class: None, is_public: true });
+        for suffix in [".pb.h", ".grpc.pb.h"] {
+            let path = out.join(format!("{stem}{suffix}"));
+            if suffix == ".grpc.pb.h" && !path.exists() {
+                continue;
+            }
+            let code = read(&path)?;
+            let namespace = namespace(*file);
+            let mut scan = Scan { tokens: tokens(&code), declared: &mut declared, namespace };
+            let all = 0..scan.tokens.len();
+            scan.block(all, &Scope { name: String::new(), class: None, is_public: true });
+        }
     }
     Ok(declared)
 }
@@ -114,6 +120,14 @@ pub(super) fn is_left_out(symbol: &str) -> bool {
         "MutableRepeatedExtension",
         "SetRepeatedExtension",
         "GetExtensionReflection",
+        // Of gRPC, beside the synchronous stub and service.
+        "service_full_name",
+        "StubInterface",
+        "async",
+        "async_interface",
+        "experimental_async",
+        "AsyncService",
+        "CallbackService",
         // Of generic services, whose stub has the methods of the service.
         "Stub",
         "GetRequestPrototype",
@@ -138,6 +152,8 @@ pub(super) fn is_left_out(symbol: &str) -> bool {
         || simple.ends_with("TypeInternal")
         || simple.starts_with("descriptor_table_")
         || simple.starts_with("TableStruct_")
+        || ["Async", "PrepareAsync", "With"].iter().any(|it| simple.starts_with(it))
+        || symbol.contains("::StubInterface::") || symbol.contains("::async::")
         || symbol.rsplit("::").nth(1).is_some_and(|scope| scope.ends_with("_Stub"))
         || symbol.starts_with("google::protobuf::")
 }
@@ -219,7 +235,7 @@ impl<'c> Scan<'c, '_> {
                 }
                 return end + 1;
             }
-            Some(kind @ ("class" | "struct")) if !is_template => {
+            Some(kind @ ("class" | "struct")) if !is_template && !head.contains(&"(") => {
                 let colon = head.iter().position(|token| *token == ":").unwrap_or(head.len());
                 let names = head[1..colon].iter().copied();
                 let name = names.filter(|it| is_name(it) && *it != "final").last();

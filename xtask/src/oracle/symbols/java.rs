@@ -68,12 +68,20 @@ pub(super) fn is_left_out(symbol: &str, signature: &str, model: &Declared) -> bo
         "setExtension",
         "addExtension",
         "clearExtension",
+        // Of gRPC: the ways to a stub go with the stub.
+        "SERVICE_NAME",
+        "newStub",
+        "newBlockingStub",
+        "newFutureStub",
+        "bindService",
+        "getServiceDescriptor",
         // For the runtime.
         "Builder",
         "UNRECOGNIZED_VALUE",
     ];
     let (scope, simple) = symbol.rsplit_once('.').unwrap_or(("", symbol));
-    if EVERYWHERE.contains(&simple) || simple.starts_with("internal") {
+    let is_grpc_method = scope.ends_with("Grpc") && simple.ends_with("Method");
+    if is_grpc_method || EVERYWHERE.contains(&simple) || simple.starts_with("internal") {
         return true;
     }
     // What a builder and the interface of both can be asked, a message can.
