@@ -136,7 +136,7 @@ fn compare(
     }
     let out = fresh(&format!("symbols/{}-{}", corpus.name, name(language)))?;
     let refused = generate(corpus, &files, language, &out, generators, protoc)?;
-    files.retain(|file| !refused.iter().any(|refused| *refused == *file));
+    files.retain(|file| !refused.contains(file));
     left_out.extend(refused);
 
     let generated = match language {

@@ -269,13 +269,12 @@ pub(super) fn element(emit: &mut Emitter<'_>, element: Element<'_>) {
         }
         Element::Oneof(it) => oneof(emit, it),
         Element::Enum(it) => {
-            emit.add(format!("{scope}.{}", it.name()), "enum");
+            let kind = if is_large(it) { "class" } else { "enum" };
+            emit.add(format!("{scope}.{}", it.name()), kind);
             if it.features().openness == Openness::Open {
-                emit.shaped(
-                    format!("{scope}.{}.UNRECOGNIZED", it.name()),
-                    "{0}",
-                    &[&enum_type(it)],
-                );
+                let pattern = constant(!is_large(it));
+                let name = format!("{scope}.{}.UNRECOGNIZED", it.name());
+                emit.shaped(name, pattern, &[&enum_type(it)]);
             }
         }
         Element::EnumValue(it) => enum_value(emit, it),
@@ -438,13 +437,22 @@ fn oneof(emit: &mut Emitter<'_>, oneof: Oneof<'_>) {
     emit.add(format!("{U}.{P}.{name}Case.{unset}_NOT_SET"), "case");
 }
 
-/// A value that shares its number with an earlier one is a field of the class
-/// and no constant of the enum: no `case` of a `switch`.
+/// Whether it is a class with constants, since Java limits the size of an enum.
+fn is_large(it: Enum<'_>) -> bool {
+    language_feature(Element::Enum(it), "pb.java", "large_enum") == Some("true")
+}
+
+/// What is no constant of an enum is no `case` of a `switch`.
+fn constant(is_constant: bool) -> &'static str {
+    if is_constant { "constant {0}" } else { "static final {0}" }
+}
+
+/// A value that shares its number with an earlier one is a field of the class.
 fn enum_value(emit: &mut Emitter<'_>, value: EnumValue<'_>) {
     let it = value.parent();
     emit.owner = nested(it.parent(), it.name());
     let first = it.values().find(|other| other.number() == value.number());
-    let pattern = if first == Some(value) { "constant {0}" } else { "static final {0}" };
+    let pattern = constant(first == Some(value) && !is_large(it));
     emit.shaped(format!("{U}.{E}.{}", value.name()), pattern, &[&enum_type(it)]);
     emit.add(format!("{U}.{E}.{}_VALUE", value.name()), "int");
 }

@@ -237,8 +237,8 @@ impl<'c> Scan<'c, '_> {
             }
             Some(kind @ ("class" | "struct")) if !is_template && !head.contains(&"(") => {
                 let colon = head.iter().position(|token| *token == ":").unwrap_or(head.len());
-                let names = head[1..colon].iter().copied();
-                let name = names.filter(|it| is_name(it) && *it != "final").last();
+                let mut names = head[1..colon].iter().copied();
+                let name = names.rfind(|it| is_name(it) && *it != "final");
                 if let Some(name) = name.filter(|_| is_public) {
                     let qualified = qualified(&scope.name, name);
                     let base = joined(&head[(colon + 1).min(head.len())..]);

@@ -64,6 +64,11 @@ pub(super) fn is_left_out(symbol: &str, signature: &str, model: &Declared) -> bo
         "internalGetVerifier",
         "ordinal",
         "name",
+        "values",
+        "index",
+        "value",
+        "getName",
+        "toString",
         // Extensions are modelled by their identifiers.
         "setExtension",
         "addExtension",
@@ -92,8 +97,8 @@ pub(super) fn is_left_out(symbol: &str, signature: &str, model: &Declared) -> bo
         model.iter().any(|(name, known)| {
             // A `ProtocolStringList` is a `List<String>`.
             let is_list = signature == "java.util.List<String>()" && simple.ends_with("List");
-            *name == own && is_list
-                || *name == own && known.replace(&format!("{message}."), "") == signature
+            let is_same = known.replace(&format!("{message}."), "") == signature;
+            *name == own && (is_list || is_same)
         })
     }) || is_mutable_map(scope, simple, model)
 }
@@ -198,13 +203,8 @@ impl Scan<'_, '_> {
                     break;
                 }
                 let value = self.tokens[open + 1];
-                let signature = if is_case {
-                    "case".to_owned()
-                } else if value == "UNRECOGNIZED" {
-                    name.clone()
-                } else {
-                    format!("constant {name}")
-                };
+                let signature =
+                    if is_case { "case".to_owned() } else { format!("constant {name}") };
                 self.declared.insert((format!("{name}.{value}"), signature));
                 open = closing(&self.tokens, open + 2);
                 if self.tokens[open + 1] == "," {
