@@ -85,8 +85,10 @@ pub(super) fn is_left_out(symbol: &str, signature: &str, model: &Declared) -> bo
         "UNRECOGNIZED_VALUE",
     ];
     let (scope, simple) = symbol.rsplit_once('.').unwrap_or(("", symbol));
+    let of_part = simple.trim_end_matches(|it: char| it.is_ascii_digit());
+    let is_part = of_part != simple && ["values", "valueOf", "forNumber"].contains(&of_part);
     let is_grpc_method = scope.ends_with("Grpc") && simple.ends_with("Method");
-    if is_grpc_method || EVERYWHERE.contains(&simple) || simple.starts_with("internal") {
+    if is_part || is_grpc_method || EVERYWHERE.contains(&simple) || simple.starts_with("internal") {
         return true;
     }
     // What a builder and the interface of both can be asked, a message can.
@@ -175,6 +177,13 @@ impl Scan<'_, '_> {
             return;
         };
         if !all_public && !head.contains(&"public") {
+            // A large enum inherits its constants from interfaces `Foo0`, `Foo1`.
+            let part = head.get(kind + 1).filter(|_| head[kind] == "interface");
+            let is_part = |it: &&&str| it.ends_with(|end: char| end.is_ascii_digit());
+            if let Some(part) = part.filter(is_part) {
+                let name = part.trim_end_matches(|it: char| it.is_ascii_digit());
+                self.block(open + 1..end, &format!("{scope}.{name}"), true);
+            }
             return;
         }
         let Some(name) = head.get(kind + 1) else { return };
