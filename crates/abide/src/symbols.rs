@@ -139,10 +139,10 @@ pub(crate) fn loss(
 ) -> Option<Loss> {
     let (old_unit, new_unit) = (unit(language, old), unit(language, new));
     let same_file = pairs.same_file(old.file(), new.file());
-    let mut facts = Facts::of(language, old.file());
-    if same_file {
-        facts = facts.shared(Facts::of(language, new.file()));
-    }
+    // What an option of the file takes away is one loss of the file, not one of
+    // each element.
+    let facts = Facts::of(language, old.file());
+    let new_facts = if same_file { facts } else { Facts::of(language, new.file()) };
     let enclosed = match (old.parent(), new.parent()) {
         (Some(Element::Message(old)), Some(Element::Message(new))) => {
             pairs.same_message(old.id, new.id)
@@ -159,7 +159,7 @@ pub(crate) fn loss(
         _ => false,
     };
     let old_symbols = emitted(language, old, &old_unit, facts);
-    let new_symbols = emitted(language, new, &new_unit, facts);
+    let new_symbols = emitted(language, new, &new_unit, new_facts);
     let is_reached = enclosed
         || same_file
         || old_unit.import == new_unit.import
@@ -322,15 +322,6 @@ impl Facts {
                 Language::Go | Language::Java => false,
             },
             reflection: !is_lite(file),
-        }
-    }
-
-    /// What both sides have. What only one has is one loss of the file, not one
-    /// of each element.
-    fn shared(self, other: Facts) -> Facts {
-        Facts {
-            generic_services: self.generic_services && other.generic_services,
-            reflection: self.reflection && other.reflection,
         }
     }
 }

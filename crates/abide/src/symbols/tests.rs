@@ -547,6 +547,52 @@ fn a_file_that_moves_or_passes_on_less() {
     }
 }
 
+/// What elements of the same file lose by features of their own, and services
+/// by the options of another file.
+#[test]
+fn what_java_and_cpp_decide_for_each_element() {
+    let nested = |option: &str| {
+        let java = "import option 'google/protobuf/java_features.proto';";
+        let body = format!("message M {{ {option} int32 f = 1; }} enum K {{ Z = 0; }}");
+        tree(&[("f.proto", &format!("edition = '2024'; package m; {java} {body}"))])
+    };
+    let feature = |value: &str| format!("option features.(pb.java).nest_in_file_class = {value};");
+    let (inside, outside) = (nested(&feature("YES")), nested(&feature("NO")));
+    let lost = |language, old: &Tree, new: &Tree, name: &str| {
+        let pairs = ByName { old, new, renamed: &[] };
+        described(loss(language, element(old, name), element(new, name), &pairs))
+    };
+    assert_eq!(lost(Language::Java, &inside, &outside, "m.M"), "no m.FProto.M");
+    assert_eq!(lost(Language::Java, &outside, &inside, "m.M"), "no m.M");
+    assert_eq!(lost(Language::Java, &inside, &outside, "m.M.f"), "nothing");
+    assert_eq!(lost(Language::Java, &outside, &nested(""), "m.M"), "nothing");
+
+    let service = |path: &'static str, option: &str| {
+        let text = "message R {} service S { rpc G(R) returns (R); }";
+        tree(&[(path, &format!("syntax = 'proto3'; package m; {option} {text}"))])
+    };
+    let generic = service("a.proto", "option cc_generic_services = true;");
+    let plain = service("b.proto", "");
+    let changed = "m::S: class : google::protobuf::Service -> class";
+    assert_eq!(lost(Language::Cpp, &generic, &plain, "m.S"), changed);
+}
+
+/// Java and C++ take an open enum for closed in a message of proto2.
+#[test]
+fn an_open_enum_in_proto2_is_closed() {
+    let kind = "syntax = 'proto3'; package k; enum Kind { UNSET = 0; }";
+    let of = |syntax: &str| {
+        let body = "import 'k.proto'; message M { repeated k.Kind kind = 1; }";
+        let tree = tree(&[("k.proto", kind), ("f.proto", &format!("{syntax}; package m; {body}"))]);
+        symbols(Language::Java, element(&tree, "m.M.kind"))
+            .into_iter()
+            .any(|it| it.name == "m.F.M.getKindValueList")
+    };
+    assert!(of("syntax = 'proto3'"));
+    assert!(of("edition = '2023'"));
+    assert!(!of("syntax = 'proto2'"));
+}
+
 /// What no generator at hand knows: Go in edition 2024.
 #[test]
 fn go_has_other_accessors_in_editions() {

@@ -96,13 +96,19 @@ pub(super) fn is_left_out(symbol: &str, signature: &str, model: &Declared) -> bo
     message.is_some_and(|message| {
         let signature = signature.replace(&format!("{message}."), "");
         let own = format!("{message}.{simple}");
-        model.iter().any(|(name, known)| {
+        named(model, &own).any(|known| {
             // A `ProtocolStringList` is a `List<String>`.
             let is_list = signature == "java.util.List<String>()" && simple.ends_with("List");
             let is_same = known.replace(&format!("{message}."), "") == signature;
-            *name == own && (is_list || is_same)
+            is_list || is_same
         })
     }) || is_mutable_map(scope, simple, model)
+}
+
+/// The signatures of what is claimed by that name.
+fn named<'m>(model: &'m Declared, name: &'m str) -> impl Iterator<Item = &'m str> {
+    let from = (name.to_owned(), String::new());
+    model.range(from..).take_while(move |it| it.0 == name).map(|it| it.1.as_str())
 }
 
 /// `getMutableFoo` of a map is deprecated for `putFoo`, and
@@ -113,7 +119,7 @@ fn is_mutable_map(scope: &str, simple: &str, model: &Declared) -> bool {
         .or(simple.strip_prefix("put").and_then(|rest| rest.strip_suffix("BuilderIfAbsent")));
     field.is_some_and(|field| {
         let put = format!("{scope}.put{field}");
-        model.iter().any(|(name, _)| *name == put)
+        named(model, &put).next().is_some()
     })
 }
 
