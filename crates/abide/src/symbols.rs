@@ -468,9 +468,10 @@ impl<'t> Emitter<'t> {
         while let Some(at) = rest.find('{') {
             text.push_str(&rest[..at]);
             let index = rest[at + 1..].bytes().next().map_or(0, |digit| usize::from(digit - b'0'));
-            let shape = shapes[index];
-            text.push_str(&shape.text);
-            types.extend(shape.types.iter().cloned());
+            if let Some(shape) = shapes.get(index) {
+                text.push_str(&shape.text);
+                types.extend(shape.types.iter().cloned());
+            }
             rest = &rest[at + 3..];
         }
         text.push_str(rest);

@@ -5,6 +5,8 @@ use abide_schema::{
     Scalar, Service, Type,
 };
 
+use rustc_hash::FxHashMap;
+
 use super::{
     E, Emitter, G, P, Shape, U, Unit, language_feature, map_entry, nested, public_imports,
 };
@@ -181,7 +183,7 @@ struct Names<'t> {
 
 impl<'t> Names<'t> {
     fn of(message: Message<'t>) -> Names<'t> {
-        let mut used: Vec<(String, bool)> = [
+        let mut used: FxHashMap<String, bool> = [
             "Reset",
             "String",
             "ProtoMessage",
@@ -191,18 +193,17 @@ impl<'t> Names<'t> {
             "ExtensionMap",
             "Descriptor",
         ]
+        .into_iter()
         .map(|name| (name.to_owned(), true))
-        .into();
+        .collect();
         let mut unique = |name: &str, has_getter: bool| {
             let mut name = camel(name);
-            let is_used = |used: &[(String, bool)], name: &str| {
-                used.iter().rev().find(|(known, _)| known == name).is_some_and(|(_, is)| *is)
-            };
-            while is_used(&used, &name) || has_getter && is_used(&used, &format!("Get{name}")) {
+            let is_used = |name: &str| used.get(name).copied().unwrap_or(false);
+            while is_used(&name) || has_getter && is_used(&format!("Get{name}")) {
                 name.push('_');
             }
-            used.push((name.clone(), true));
-            used.push((format!("Get{name}"), has_getter));
+            used.insert(name.clone(), true);
+            used.insert(format!("Get{name}"), has_getter);
             name
         };
         let mut names = Names { fields: Vec::new(), oneofs: Vec::new() };
