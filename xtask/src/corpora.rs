@@ -205,8 +205,13 @@ pub(crate) fn written(name: &str, files: &[(String, String)]) -> Result<Corpus> 
 
 /// Our own small files that compile, one for each feature and trap.
 pub(crate) fn own() -> Result<Corpus> {
-    let root = fresh("own")?;
-    let folder = workspace()?.join("testdata/protoc");
+    folder("own", "testdata/protoc")
+}
+
+/// The files of one of our folders.
+pub(crate) fn folder(name: &str, folder: &str) -> Result<Corpus> {
+    let root = fresh(name)?;
+    let folder = workspace()?.join(folder);
     for entry in fs::read_dir(&folder)? {
         let path = entry?.path();
         if let Some(name) = path.file_name().filter(|_| path.extension() == Some("proto".as_ref()))
@@ -214,7 +219,7 @@ pub(crate) fn own() -> Result<Corpus> {
             fs::copy(&path, root.join(name))?;
         }
     }
-    Corpus::new("own", root, Vec::new())
+    Corpus::new(name, root, Vec::new())
 }
 
 /// Every `step`-th folder of a tree, and everything that its files import:

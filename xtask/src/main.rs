@@ -35,8 +35,8 @@ enum Task {
     Oracle {
         #[command(flatten)]
         place: Place,
-        /// Only these parts: `own`, `verdicts`, `breaking`, `validation`, `googleapis`, or the name
-        /// of an archive.
+        /// Only these parts: `own`, `verdicts`, `breaking`, `validation`, `symbols`, `googleapis`, or
+        /// the name of an archive.
         #[arg(long, value_delimiter = ',')]
         only: Vec<String>,
         /// How many differences to print for each file.

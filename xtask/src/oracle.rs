@@ -5,6 +5,7 @@
 
 mod breaking;
 mod diff;
+mod symbols;
 mod validation;
 mod verdicts;
 mod wire;
@@ -21,7 +22,7 @@ use crate::tools::{Protoc, abide, output, stdout};
 use crate::{Place, Result};
 
 /// What there is besides the trees.
-const PARTS: &[&str] = &["own", "googleapis", "verdicts", "breaking", "validation"];
+const PARTS: &[&str] = &["own", "googleapis", "verdicts", "breaking", "validation", "symbols"];
 
 /// Compares all that is asked for; true when nothing differs.
 pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
@@ -72,6 +73,9 @@ pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
     }
     if wanted("breaking") {
         agreed &= breaking::run(place, &protoc, &abide, show)?;
+    }
+    if wanted("symbols") {
+        agreed &= symbols::run(place, &protoc, show)?;
     }
     Ok(different == 0 && agreed)
 }

@@ -18,6 +18,7 @@ mod rule;
 mod rules;
 mod source;
 mod surface;
+mod symbols;
 mod waiver;
 mod witness;
 
@@ -37,4 +38,5 @@ pub use rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 pub use rules::{RULES, nearest_rule};
 pub use source::LostSymbol;
 pub use surface::{Bump, Direction, Effects, Surface};
+pub use symbols::{Language, Symbol, symbols, symbols_of_file};
 pub use witness::{Proof, Witness};

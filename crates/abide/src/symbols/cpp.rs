@@ -1,0 +1,512 @@
+//! C++: what `protoc --cpp_out` writes into `*.pb.h`, and the stubs of gRPC.
+
+use abide_schema::{
+    Cardinality, Edition, Element, Enum, EnumValue, Field, File, Message, Method, Oneof, Presence,
+    Scalar, Service, Type,
+};
+
+use super::{
+    E, Emitter, Facts, G, P, Shape, U, Unit, camel, is_lite, language_feature, map_entry,
+    public_imports,
+};
+
+/// Names that get an underscore: the keywords of C++20 and macros. Source:
+/// `kKeywordList` of the C++ generator.
+const KEYWORDS: &[&str] = &[
+    "NULL",
+    "alignas",
+    "alignof",
+    "and",
+    "and_eq",
+    "asm",
+    "assert",
+    "auto",
+    "bitand",
+    "bitor",
+    "bool",
+    "break",
+    "case",
+    "catch",
+    "char",
+    "char16_t",
+    "char32_t",
+    "char8_t",
+    "class",
+    "co_await",
+    "co_return",
+    "co_yield",
+    "compl",
+    "concept",
+    "const",
+    "const_cast",
+    "consteval",
+    "constexpr",
+    "constinit",
+    "continue",
+    "decltype",
+    "default",
+    "delete",
+    "do",
+    "double",
+    "dynamic_cast",
+    "else",
+    "enum",
+    "explicit",
+    "export",
+    "extern",
+    "false",
+    "float",
+    "for",
+    "friend",
+    "goto",
+    "if",
+    "inline",
+    "int",
+    "long",
+    "mutable",
+    "namespace",
+    "new",
+    "noexcept",
+    "not",
+    "not_eq",
+    "nullptr",
+    "operator",
+    "or",
+    "or_eq",
+    "private",
+    "protected",
+    "public",
+    "register",
+    "reinterpret_cast",
+    "requires",
+    "return",
+    "short",
+    "signed",
+    "sizeof",
+    "static",
+    "static_assert",
+    "static_cast",
+    "struct",
+    "switch",
+    "template",
+    "this",
+    "thread_local",
+    "throw",
+    "true",
+    "try",
+    "typedef",
+    "typeid",
+    "typename",
+    "union",
+    "unsigned",
+    "using",
+    "virtual",
+    "void",
+    "volatile",
+    "wchar_t",
+    "while",
+    "xor",
+    "xor_eq",
+];
+
+fn resolved(name: &str) -> String {
+    if KEYWORDS.binary_search(&name).is_ok() { format!("{name}_") } else { name.to_owned() }
+}
+
+pub(super) fn unit(file: File<'_>) -> Unit {
+    let package = file.package().name();
+    let names: Vec<String> = package.split('.').map(resolved).collect();
+    Unit { prefix: names.join("::"), import: header(file), nested: false }
+}
+
+fn header(file: File<'_>) -> String {
+    let path = file.path();
+    let stem = path.strip_suffix(".protodevel").or(path.strip_suffix(".proto")).unwrap_or(path);
+    format!("{stem}.pb.h")
+}
+
+/// The class of a message in its namespace: nested ones are flattened.
+pub(super) fn class(message: Message<'_>) -> String {
+    flattened(message.parent(), message.name())
+}
+
+fn flattened(parent: Option<Message<'_>>, name: &str) -> String {
+    match parent {
+        Some(parent) => resolved(&format!("{}_{name}", class(parent))),
+        None => resolved(name),
+    }
+}
+
+fn qualified(file: File<'_>, name: &str) -> String {
+    let namespace = unit(file).prefix;
+    if namespace.is_empty() { name.to_owned() } else { format!("{namespace}::{name}") }
+}
+
+fn message_type(message: Message<'_>) -> Shape {
+    Shape::of(Type::Message(message.id), qualified(message.file(), &class(message)))
+}
+
+fn enum_type(it: Enum<'_>) -> Shape {
+    let name = qualified(it.file(), &flattened(it.parent(), it.name()));
+    Shape::of(Type::Enum(it.id), name)
+}
+
+fn scalar(scalar: Scalar) -> &'static str {
+    match scalar {
+        Scalar::Double => "double",
+        Scalar::Float => "float",
+        Scalar::Int64 | Scalar::Sfixed64 | Scalar::Sint64 => "int64_t",
+        Scalar::Uint64 | Scalar::Fixed64 => "uint64_t",
+        Scalar::Int32 | Scalar::Sfixed32 | Scalar::Sint32 => "int32_t",
+        Scalar::Uint32 | Scalar::Fixed32 => "uint32_t",
+        Scalar::Bool => "bool",
+        Scalar::String | Scalar::Bytes => "std::string",
+    }
+}
+
+fn value_type(field: Field<'_>) -> Shape {
+    match (field.ty(), field.message_type(), field.enum_type()) {
+        (_, Some(message), _) => message_type(message),
+        (_, _, Some(it)) => enum_type(it),
+        (Type::Scalar(it), ..) => Shape::plain(scalar(it)),
+        _ => Shape::plain("?"),
+    }
+}
+
+pub(super) fn file(emit: &mut Emitter<'_>, file: File<'_>) {
+    let own = header(file);
+    emit.add(own.clone(), "#include");
+    let prefix = emit.prefix.clone();
+    if !prefix.is_empty() {
+        emit.add(U.to_string(), "namespace");
+    }
+    if let Some(message) = file.messages().next() {
+        let base = if is_lite(file) { "MessageLite" } else { "Message" };
+        emit.add(format!("{U}::{}", class(message)), format!("class : google::protobuf::{base}"));
+    }
+    if Facts::of(super::Language::Cpp, file).generic_services
+        && let Some(service) = file.services().next()
+    {
+        emit.add(format!("{U}::{}", resolved(service.name())), "class : google::protobuf::Service");
+    }
+    for import in public_imports(file) {
+        emit.add(header(import), "#include through its importer");
+    }
+}
+
+pub(super) fn element(emit: &mut Emitter<'_>, element: Element<'_>, facts: Facts) {
+    match element {
+        Element::Message(it) => message(emit, it, facts),
+        Element::Field(it) if it.is_extension() => extension(emit, it),
+        Element::Field(it) => field(emit, it),
+        Element::Oneof(it) => oneof(emit, it),
+        Element::Enum(it) => enumeration(emit, it, facts),
+        Element::EnumValue(it) => enum_value(emit, it),
+        Element::Service(it) => service(emit, it, facts),
+        Element::Method(it) => method(emit, it, facts),
+    }
+}
+
+fn message(emit: &mut Emitter<'_>, message: Message<'_>, facts: Facts) {
+    let name = resolved(message.name());
+    let class = if message.parent().is_some() {
+        emit.add(format!("{U}::{P}::{name}"), "class");
+        format!("{U}::{P}_{}", message.name())
+    } else {
+        format!("{U}::{name}")
+    };
+    emit.add(class.clone(), "class");
+    let bare = message
+        .options()
+        .and_then(|options| options.bool(emit.tree, "no_standard_descriptor_accessor"));
+    if facts.reflection && bare != Some(true) {
+        emit.add(format!("{class}::descriptor"), "static const google::protobuf::Descriptor*()");
+    }
+}
+
+/// How C++ holds a string or bytes.
+#[derive(PartialEq)]
+enum StringType {
+    String,
+    View,
+    Cord,
+    /// Cords of text, and lists of cords, exist in no release: their accessors
+    /// are private.
+    Hidden,
+}
+
+fn string_type(field: Field<'_>) -> StringType {
+    let set = language_feature(Element::Field(field), "pb.cpp", "string_type").or_else(|| {
+        field.options().and_then(|options| options.enum_name(field.file().tree, "ctype"))
+    });
+    let is_bytes = field.ty() == Type::Scalar(Scalar::Bytes);
+    match set {
+        Some("CORD") if is_bytes && field.cardinality() == Cardinality::Singular => {
+            StringType::Cord
+        }
+        Some("CORD") => StringType::Hidden,
+        Some("VIEW") => StringType::View,
+        None if field.file().decl().edition >= Edition::Edition2024 => StringType::View,
+        _ => StringType::String,
+    }
+}
+
+/// The name in accessors. Source: `FieldName` of the C++ generator, which keeps
+/// clear of keywords and of members that every message has.
+fn accessor(field: Field<'_>) -> String {
+    let lower = field.name().to_ascii_lowercase();
+    match &*lower {
+        "descriptor" | "default_instance" | "unknown_fields" | "mutable_unknown_fields" => {
+            format!("{lower}_")
+        }
+        _ => resolved(&lower),
+    }
+}
+
+/// `kFooFieldNumber`. Of fields with the same name in camel case the first one
+/// has it, the others get their number after it.
+fn number_constant(field: Field<'_>) -> String {
+    let name = camel(field.name(), true);
+    let first = match field.parent() {
+        Some(parent) if !field.is_extension() => {
+            parent.fields().find(|other| camel(other.name(), true) == name)
+        }
+        _ => None,
+    };
+    match first {
+        Some(first) if first != field => format!("k{name}FieldNumber_{}", field.number()),
+        _ => format!("k{name}FieldNumber"),
+    }
+}
+
+fn field(emit: &mut Emitter<'_>, field: Field<'_>) {
+    let name = accessor(field);
+    let at = |before: &str| format!("{U}::{P}::{before}{name}");
+    let value = value_type(field);
+    if let Some((key, value)) = map_entry(field) {
+        let (key, value) = (value_type(key), value_type(value));
+        let map = "google::protobuf::Map<{0}, {1}>";
+        emit.shaped(at(""), &format!("const {map}&() const"), &[&key, &value]);
+        emit.shaped(at("mutable_"), &format!("{map}*()"), &[&key, &value]);
+    } else if field.cardinality() == Cardinality::Repeated {
+        repeated(emit, field, &name, &value);
+    } else {
+        match field.ty() {
+            Type::Message(_) => {
+                emit.shaped(at(""), "const {0}&() const", &[&value]);
+                emit.shaped(at("mutable_"), "{0}*()", &[&value]);
+            }
+            Type::Scalar(Scalar::String | Scalar::Bytes) => strings(emit, field, &name),
+            _ => {
+                emit.shaped(at(""), "{0}() const", &[&value]);
+                emit.shaped(at("set_"), "void({0})", &[&value]);
+            }
+        }
+    }
+    if field.cardinality() != Cardinality::Singular {
+        emit.add(format!("{}_size", at("")), "int() const");
+    } else if field.presence() != Presence::Implicit {
+        emit.add(at("has_"), "bool() const");
+    }
+    emit.add(at("clear_"), "void()");
+    if field.cardinality() == Cardinality::Singular && field.message_type().is_some() {
+        emit.shaped(at("set_allocated_"), "void({0}*)", &[&value]);
+        emit.shaped(at("release_"), "{0}*()", &[&value]);
+        emit.shaped(at("unsafe_arena_set_allocated_"), "void({0}*)", &[&value]);
+        emit.shaped(at("unsafe_arena_release_"), "{0}*()", &[&value]);
+    }
+    if field.oneof().is_some_and(|oneof| !oneof.is_synthetic()) {
+        emit.add(format!("{U}::{P}::k{}", camel(field.name(), true)), "case");
+    }
+    emit.add(format!("{U}::{P}::{}", number_constant(field)), "int");
+}
+
+fn strings(emit: &mut Emitter<'_>, field: Field<'_>, name: &str) {
+    let at = |before: &str| format!("{U}::{P}::{before}{name}");
+    match string_type(field) {
+        StringType::String => {
+            emit.add(at(""), "const std::string&() const");
+            emit.add(at("set_"), "void(string)");
+            emit.add(at("mutable_"), "std::string*()");
+            emit.add(at("set_allocated_"), "void(std::string*)");
+            emit.add(at("release_"), "std::string*()");
+        }
+        StringType::View => {
+            emit.add(at(""), "absl::string_view() const");
+            emit.add(at("set_"), "void(string)");
+        }
+        StringType::Cord => {
+            emit.add(at(""), "const absl::Cord&() const");
+            emit.add(at("set_"), "void(const absl::Cord&)");
+            emit.add(at("set_"), "void(absl::string_view)");
+        }
+        StringType::Hidden => {}
+    }
+}
+
+fn repeated(emit: &mut Emitter<'_>, field: Field<'_>, name: &str, value: &Shape) {
+    let at = |before: &str| format!("{U}::{P}::{before}{name}");
+    let list = match field.ty() {
+        Type::Message(_) => {
+            emit.shaped(at(""), "const {0}&(int) const", &[value]);
+            emit.shaped(at("add_"), "{0}*()", &[value]);
+            emit.shaped(at("mutable_"), "{0}*(int)", &[value]);
+            "RepeatedPtrField<{0}>"
+        }
+        Type::Scalar(Scalar::String | Scalar::Bytes) => {
+            let held = string_type(field);
+            if held == StringType::Hidden {
+                return;
+            }
+            let is_view = held == StringType::View;
+            let got = if is_view { "absl::string_view" } else { "const std::string&" };
+            emit.add(at(""), format!("{got}(int) const"));
+            emit.add(at("add_"), "void(string)");
+            emit.add(at("set_"), "void(int, string)");
+            if !is_view {
+                emit.add(at("add_"), "std::string*()");
+                emit.add(at("mutable_"), "std::string*(int)");
+            }
+            "RepeatedPtrField<{0}>"
+        }
+        ty => {
+            emit.shaped(at(""), "{0}(int) const", &[value]);
+            emit.shaped(at("add_"), "void({0})", &[value]);
+            emit.shaped(at("set_"), "void(int, {0})", &[value]);
+            if matches!(ty, Type::Enum(_)) { "RepeatedField<int>" } else { "RepeatedField<{0}>" }
+        }
+    };
+    emit.shaped(at(""), &format!("const google::protobuf::{list}&() const"), &[value]);
+    emit.shaped(at("mutable_"), &format!("google::protobuf::{list}*()"), &[value]);
+}
+
+fn extension(emit: &mut Emitter<'_>, field: Field<'_>) {
+    let scope = if field.parent().is_some() { format!("{U}::{P}") } else { U.to_string() };
+    let traits = match field.ty() {
+        Type::Message(_) => "MessageTypeTraits<{1}>",
+        Type::Enum(_) => "EnumTypeTraits<{1}>",
+        Type::Scalar(Scalar::String | Scalar::Bytes) => "StringTypeTraits",
+        _ => "PrimitiveTypeTraits<{1}>",
+    };
+    let repeated = if field.cardinality() == Cardinality::Singular { "" } else { "Repeated" };
+    let extendee = field.extendee().map_or(Shape::plain("?"), message_type);
+    emit.shaped(
+        format!("{scope}::{}", resolved(field.name())),
+        &format!("ExtensionIdentifier<{{0}}, {repeated}{traits}>"),
+        &[&extendee, &value_type(field)],
+    );
+    emit.add(format!("{scope}::{}", number_constant(field)), "int");
+}
+
+fn oneof(emit: &mut Emitter<'_>, oneof: Oneof<'_>) {
+    let name = oneof.name();
+    let case = format!("{}Case", camel(name, true));
+    emit.add(format!("{U}::{P}::{name}_case"), format!("{case}() const"));
+    emit.add(format!("{U}::{P}::clear_{name}"), "void()");
+    emit.add(format!("{U}::{P}::{case}"), "enum");
+    emit.add(format!("{U}::{P}::{}_NOT_SET", name.to_ascii_uppercase()), "case");
+}
+
+fn enumeration(emit: &mut Emitter<'_>, it: Enum<'_>, facts: Facts) {
+    let ty = enum_type(it);
+    let view = match language_feature(Element::Enum(it), "pb.cpp", "enum_name_uses_string_view") {
+        Some(set) => set == "true",
+        None => it.file().decl().edition >= Edition::Edition2024,
+    };
+    let named = if view { "absl::string_view(T)" } else { "const std::string&(T)" };
+    let has_size = it.values().all(|value| value.number() != i32::MAX);
+    let name = it.name();
+    // A nested enum has its names twice: in the class, and flattened.
+    let scopes = match it.parent() {
+        Some(_) => vec![
+            (format!("{U}::{P}::"), name.to_owned(), name.to_owned()),
+            (format!("{U}::{P}_"), name.to_owned(), format!("{name}_{name}")),
+        ],
+        None => vec![(format!("{U}::"), resolved(name), name.to_owned())],
+    };
+    for (scope, own, bounded) in scopes {
+        let is_flattened = scope.ends_with('_');
+        let ty_name = if is_flattened { name.to_owned() } else { resolved(name) };
+        emit.add(format!("{scope}{ty_name}"), "enum");
+        emit.add(format!("{scope}{own}_Name"), named);
+        emit.shaped(format!("{scope}{own}_Parse"), "bool(absl::string_view, {0}*)", &[&ty]);
+        emit.add(format!("{scope}{own}_IsValid"), "bool(int)");
+        emit.shaped(format!("{scope}{bounded}_MIN"), "{0}", &[&ty]);
+        emit.shaped(format!("{scope}{bounded}_MAX"), "{0}", &[&ty]);
+        if has_size {
+            emit.add(format!("{scope}{bounded}_ARRAYSIZE"), "int");
+        }
+        if facts.reflection {
+            let descriptor = "const google::protobuf::EnumDescriptor*()";
+            emit.add(format!("{scope}{own}_descriptor"), descriptor);
+        }
+    }
+}
+
+fn enum_value(emit: &mut Emitter<'_>, value: EnumValue<'_>) {
+    let it = value.parent();
+    let ty = enum_type(it);
+    let name = resolved(value.name());
+    emit.owner = flattened(it.parent(), it.name());
+    emit.values = match it.parent() {
+        Some(_) => format!("{}::{}::", emit.prefix, emit.parent),
+        None => format!("{}::", emit.prefix),
+    };
+    emit.shaped(format!("{G}{name}"), "{0}", &[&ty]);
+    if it.parent().is_some() {
+        emit.shaped(format!("{U}::{E}_{name}"), "{0}", &[&ty]);
+    }
+}
+
+/// The classes of protoc itself, or those of gRPC: its generator refuses files
+/// that ask for the former.
+fn service(emit: &mut Emitter<'_>, service: Service<'_>, facts: Facts) {
+    let name = service.name();
+    if facts.generic_services {
+        emit.add(format!("{U}::{}", resolved(name)), "class : google::protobuf::Service");
+        emit.add(format!("{U}::{name}_Stub"), "class");
+        return;
+    }
+    emit.add(format!("{U}::{name}"), "class");
+    emit.add(
+        format!("{U}::{name}::NewStub"),
+        "std::unique_ptr<Stub>(const std::shared_ptr<grpc::ChannelInterface>&, \
+         const grpc::StubOptions&)",
+    );
+    emit.add(format!("{U}::{name}::Stub"), "class");
+    emit.add(format!("{U}::{name}::Service"), "class");
+}
+
+fn method(emit: &mut Emitter<'_>, method: Method<'_>, facts: Facts) {
+    let name = method.name();
+    let service = method.service().name();
+    emit.owner = service.to_owned();
+    let shape = |message: Option<Message<'_>>| message.map_or(Shape::plain("?"), message_type);
+    let types = [&shape(method.input()), &shape(method.output())];
+    if facts.generic_services {
+        let call = "void(google::protobuf::RpcController*, const {0}*, {1}*, \
+                    google::protobuf::Closure*)";
+        emit.shaped(format!("{U}::{E}::{name}"), call, &types);
+        return;
+    }
+    let (client, server) = match (method.decl().client_streaming, method.decl().server_streaming) {
+        (false, false) => (
+            "grpc::Status(grpc::ClientContext*, const {0}&, {1}*)",
+            "grpc::Status(grpc::ServerContext*, const {0}*, {1}*)",
+        ),
+        (true, false) => (
+            "std::unique_ptr<grpc::ClientWriter<{0}>>(grpc::ClientContext*, {1}*)",
+            "grpc::Status(grpc::ServerContext*, grpc::ServerReader<{0}>*, {1}*)",
+        ),
+        (false, true) => (
+            "std::unique_ptr<grpc::ClientReader<{1}>>(grpc::ClientContext*, const {0}&)",
+            "grpc::Status(grpc::ServerContext*, const {0}*, grpc::ServerWriter<{1}>*)",
+        ),
+        (true, true) => (
+            "std::unique_ptr<grpc::ClientReaderWriter<{0}, {1}>>(grpc::ClientContext*)",
+            "grpc::Status(grpc::ServerContext*, grpc::ServerReaderWriter<{1}, {0}>*)",
+        ),
+    };
+    emit.shaped(format!("{U}::{E}::Stub::{name}"), client, &types);
+    emit.shaped(format!("{U}::{E}::Service::{name}"), server, &types);
+}

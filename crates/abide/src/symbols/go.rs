@@ -1,0 +1,444 @@
+//! Go: what `protoc-gen-go` and `protoc-gen-go-grpc` write.
+
+use abide_schema::{
+    Cardinality, Edition, Element, Enum, EnumValue, Field, File, Message, Method, Oneof, Presence,
+    Scalar, Service, Type,
+};
+
+use rustc_hash::FxHashMap;
+
+use super::{
+    E, Emitter, G, P, Shape, U, Unit, language_feature, map_entry, nested, public_imports,
+};
+
+/// The Go package of a file: `go_package`, and where that is not set and so
+/// comes from flags, the folder of the file.
+pub(super) fn unit(file: File<'_>) -> Unit {
+    let folder = || file.path().rsplit_once('/').map_or("", |(folder, _)| folder);
+    let (import, name) = match file.go_package() {
+        None => (folder(), None),
+        Some((option, _)) => match option.split_once(';') {
+            Some((import, name)) => (import, Some(name)),
+            None => (option, None),
+        },
+    };
+    let name = name.unwrap_or_else(|| import.rsplit('/').next().unwrap_or(import));
+    Unit { prefix: sanitized(name), import: import.to_owned(), nested: false }
+}
+
+/// A Go identifier. Source: `GoSanitized` of protobuf-go.
+fn sanitized(name: &str) -> String {
+    const KEYWORDS: [&str; 25] = [
+        "break",
+        "case",
+        "chan",
+        "const",
+        "continue",
+        "default",
+        "defer",
+        "else",
+        "fallthrough",
+        "for",
+        "func",
+        "go",
+        "goto",
+        "if",
+        "import",
+        "interface",
+        "map",
+        "package",
+        "range",
+        "return",
+        "select",
+        "struct",
+        "switch",
+        "type",
+        "var",
+    ];
+    let clean: String =
+        name.chars().map(|it| if it.is_alphanumeric() { it } else { '_' }).collect();
+    let starts_well = clean.starts_with(|it: char| it.is_alphabetic() || it == '_');
+    if KEYWORDS.contains(&clean.as_str()) || !starts_well { format!("_{clean}") } else { clean }
+}
+
+/// The name of a declaration from its dotted path in the package. Source:
+/// `GoCamelCase` of protobuf-go.
+fn camel(path: &str) -> String {
+    let bytes = path.as_bytes();
+    let lower_at = |index: usize| bytes.get(index).is_some_and(u8::is_ascii_lowercase);
+    let mut camel = String::with_capacity(path.len());
+    let mut index = 0;
+    while let Some(&byte) = bytes.get(index) {
+        match byte {
+            b'.' if lower_at(index + 1) => {}
+            b'.' => camel.push('_'),
+            b'_' if index == 0 || bytes[index - 1] == b'.' => camel.push('X'),
+            b'_' if lower_at(index + 1) => {}
+            _ if byte.is_ascii_digit() => camel.push(char::from(byte)),
+            _ => {
+                camel.push(char::from(byte.to_ascii_uppercase()));
+                while lower_at(index + 1) {
+                    index += 1;
+                    camel.push(char::from(bytes[index]));
+                }
+            }
+        }
+        index += 1;
+    }
+    camel
+}
+
+pub(super) fn type_name(parent: Option<Message<'_>>, name: &str) -> String {
+    camel(&nested(parent, name))
+}
+
+/// The form of what is declared in a message, or at the top level.
+fn declared(parent: Option<Message<'_>>, name: &str) -> String {
+    let full = type_name(parent, name);
+    let scope = parent.map(|message| type_name(message.parent(), message.name()));
+    match scope.as_ref().and_then(|scope| full.strip_prefix(scope.as_str())) {
+        Some(rest) => format!("{P}{rest}"),
+        None => full,
+    }
+}
+
+fn in_package(file: File<'_>, name: &str) -> String {
+    format!("{}.{name}", unit(file).prefix)
+}
+
+fn message_type(message: Message<'_>) -> Shape {
+    let name = type_name(message.parent(), message.name());
+    Shape::of(Type::Message(message.id), in_package(message.file(), &name))
+}
+
+fn enum_type(it: Enum<'_>) -> Shape {
+    Shape::of(Type::Enum(it.id), in_package(it.file(), &type_name(it.parent(), it.name())))
+}
+
+/// A single value, as getters return it; a message comes without its pointer.
+fn value_type(field: Field<'_>) -> Shape {
+    match (field.ty(), field.message_type(), field.enum_type()) {
+        (_, Some(message), _) => message_type(message),
+        (_, _, Some(it)) => enum_type(it),
+        (Type::Scalar(scalar), ..) => Shape::plain(match scalar {
+            Scalar::Double => "float64",
+            Scalar::Float => "float32",
+            Scalar::Int64 | Scalar::Sfixed64 | Scalar::Sint64 => "int64",
+            Scalar::Uint64 | Scalar::Fixed64 => "uint64",
+            Scalar::Int32 | Scalar::Sfixed32 | Scalar::Sint32 => "int32",
+            Scalar::Uint32 | Scalar::Fixed32 => "uint32",
+            Scalar::Bool => "bool",
+            Scalar::String => "string",
+            Scalar::Bytes => "[]byte",
+        }),
+        _ => Shape::plain("?"),
+    }
+}
+
+fn pointer(field: Field<'_>) -> &'static str {
+    if matches!(field.ty(), Type::Message(_)) { "*" } else { "" }
+}
+
+/// What a getter returns, as a pattern over the shapes after it.
+fn getter(field: Field<'_>) -> (String, Vec<Shape>) {
+    if let Some((key, value)) = map_entry(field) {
+        let pattern = format!("map[{{0}}]{}{{1}}", pointer(value));
+        return (pattern, vec![value_type(key), value_type(value)]);
+    }
+    let list = if field.cardinality() == Cardinality::Repeated { "[]" } else { "" };
+    (format!("{list}{}{{0}}", pointer(field)), vec![value_type(field)])
+}
+
+/// Whether the struct holds a pointer to a value that is none itself.
+fn by_pointer(field: Field<'_>) -> bool {
+    field.cardinality() == Cardinality::Singular
+        && field.presence() != Presence::Implicit
+        && !matches!(field.ty(), Type::Message(_) | Type::Scalar(Scalar::Bytes))
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Api {
+    Open,
+    Hybrid,
+    Opaque,
+}
+
+fn api(message: Message<'_>) -> Api {
+    match language_feature(Element::Message(message), "pb.go", "api_level") {
+        Some("API_OPEN") => Api::Open,
+        Some("API_HYBRID") => Api::Hybrid,
+        Some("API_OPAQUE") => Api::Opaque,
+        _ if message.file().decl().edition >= Edition::Edition2024 => Api::Opaque,
+        _ => Api::Open,
+    }
+}
+
+/// The names of a message's fields and oneofs, kept clear of each other and of
+/// the methods that every message has. Source: `resolveConflicts` of
+/// protobuf-go's `protogen`, in which a name takes its getter's name with it.
+struct Names<'t> {
+    fields: Vec<(Field<'t>, String)>,
+    oneofs: Vec<(Oneof<'t>, String)>,
+}
+
+impl<'t> Names<'t> {
+    fn of(message: Message<'t>) -> Names<'t> {
+        let mut used: FxHashMap<String, bool> = [
+            "Reset",
+            "String",
+            "ProtoMessage",
+            "Marshal",
+            "Unmarshal",
+            "ExtensionRangeArray",
+            "ExtensionMap",
+            "Descriptor",
+        ]
+        .into_iter()
+        .map(|name| (name.to_owned(), true))
+        .collect();
+        let mut unique = |name: &str, has_getter: bool| {
+            let mut name = camel(name);
+            let is_used = |name: &str| used.get(name).copied().unwrap_or(false);
+            while is_used(&name) || has_getter && is_used(&format!("Get{name}")) {
+                name.push('_');
+            }
+            used.insert(name.clone(), true);
+            used.insert(format!("Get{name}"), has_getter);
+            name
+        };
+        let mut names = Names { fields: Vec::new(), oneofs: Vec::new() };
+        for field in message.fields() {
+            names.fields.push((field, unique(field.name(), true)));
+            if let Some(oneof) = field.oneof()
+                && oneof.fields().next() == Some(field)
+            {
+                names.oneofs.push((oneof, unique(oneof.name(), false)));
+            }
+        }
+        names
+    }
+
+    fn field(&self, field: Field<'_>) -> &str {
+        self.fields.iter().find(|(known, _)| *known == field).map_or("", |(_, name)| name)
+    }
+
+    fn oneof(&self, oneof: Oneof<'_>) -> &str {
+        self.oneofs.iter().find(|(known, _)| *known == oneof).map_or("", |(_, name)| name)
+    }
+}
+
+pub(super) fn file(emit: &mut Emitter<'_>, file: File<'_>) {
+    let own = unit(file);
+    emit.add(own.import.clone(), "import");
+    emit.add(U.to_string(), "package");
+    let descriptor: String =
+        file.path().chars().map(|it| if it.is_alphanumeric() { it } else { '_' }).collect();
+    emit.add(format!("{U}.File_{descriptor}"), "protoreflect.FileDescriptor");
+    for import in public_imports(file) {
+        if unit(import).import == own.import {
+            continue;
+        }
+        for message in import.messages() {
+            emit.shaped(
+                format!("{U}.{}", camel(message.name())),
+                "= {0}",
+                &[&message_type(message)],
+            );
+        }
+        for it in import.enums() {
+            emit.shaped(format!("{U}.{}", camel(it.name())), "= {0}", &[&enum_type(it)]);
+        }
+    }
+}
+
+pub(super) fn element(emit: &mut Emitter<'_>, element: Element<'_>) {
+    match element {
+        Element::Message(it) => message(emit, it),
+        Element::Field(it) if it.is_extension() => extension(emit, it),
+        Element::Field(it) => {
+            if let Some(parent) = it.parent() {
+                field(emit, it, parent);
+            }
+        }
+        Element::Oneof(it) => oneof(emit, it),
+        Element::Enum(it) => enumeration(emit, it),
+        Element::EnumValue(it) => enum_value(emit, it),
+        Element::Service(it) => service(emit, it),
+        Element::Method(it) => method(emit, it),
+    }
+}
+
+fn message(emit: &mut Emitter<'_>, message: Message<'_>) {
+    let name = declared(message.parent(), message.name());
+    emit.add(format!("{U}.{name}"), "struct");
+    if api(message) != Api::Open {
+        emit.add(format!("{U}.{name}_builder"), "struct");
+    }
+}
+
+fn field(emit: &mut Emitter<'_>, field: Field<'_>, parent: Message<'_>) {
+    let names = Names::of(parent);
+    let name = names.field(field);
+    let (got, shapes) = getter(field);
+    let shapes: Vec<&Shape> = shapes.iter().collect();
+    let held = format!("{}{got}", if by_pointer(field) { "*" } else { "" });
+    let own = |name: &str| format!("{U}.{P}.{name}");
+    let api = api(parent);
+    emit.shaped(own(&format!("Get{name}")), &format!("func() {got}"), &shapes);
+    let is_member = field.oneof().is_some_and(|oneof| !oneof.is_synthetic());
+    if api != Api::Opaque {
+        if is_member {
+            let mut wrapper = name.to_owned();
+            let path = type_name(parent.parent(), parent.name());
+            let is_type = |name: &str| {
+                let full = format!("{path}_{name}");
+                let named = |scope, own: &str| type_name(scope, own) == full;
+                parent.messages().any(|it| named(Some(parent), it.name()))
+                    || parent.enums().any(|it| named(Some(parent), it.name()))
+            };
+            while is_type(&wrapper) {
+                wrapper.push('_');
+            }
+            emit.add(format!("{U}.{P}_{wrapper}"), "struct");
+            emit.shaped(format!("{U}.{P}_{wrapper}.{name}"), &got, &shapes);
+        } else {
+            emit.shaped(own(name), &held, &shapes);
+        }
+    }
+    if api != Api::Open {
+        emit.shaped(own(&format!("Set{name}")), &format!("func({got})"), &shapes);
+        if field.cardinality() == Cardinality::Singular && field.presence() != Presence::Implicit {
+            emit.add(own(&format!("Has{name}")), "func() bool");
+            emit.add(own(&format!("Clear{name}")), "func()");
+        }
+        let built = if is_member && by_pointer(field) { format!("*{got}") } else { held };
+        emit.shaped(format!("{U}.{P}_builder.{name}"), &built, &shapes);
+    }
+    if field.decl().default.is_some() {
+        emit.shaped(format!("{U}.Default_{P}_{name}"), "{0}", &[&value_type(field)]);
+    }
+}
+
+fn oneof(emit: &mut Emitter<'_>, oneof: Oneof<'_>) {
+    let parent = oneof.message();
+    let names = Names::of(parent);
+    let name = names.oneof(oneof);
+    let api = api(parent);
+    if api != Api::Opaque {
+        emit.add(format!("{U}.{P}.{name}"), "oneof");
+        emit.add(format!("{U}.{P}.Get{name}"), "func() oneof");
+    }
+    if api != Api::Open {
+        emit.add(format!("{U}.{P}.Which{name}"), "func() case");
+        emit.add(format!("{U}.{P}.Has{name}"), "func() bool");
+        emit.add(format!("{U}.{P}.Clear{name}"), "func()");
+    }
+}
+
+fn extension(emit: &mut Emitter<'_>, field: Field<'_>) {
+    let held = format!("{}{}", if by_pointer(field) { "*" } else { "" }, getter(field).0);
+    let extendee = field.extendee().map_or(Shape::plain("?"), message_type);
+    let name = camel(field.name());
+    let scope = if field.parent().is_some() { format!("{P}_") } else { String::new() };
+    emit.shaped(
+        format!("{U}.E_{scope}{name}"),
+        &format!("extension of {{0}}: {}", held.replace("{0}", "{1}")),
+        &[&extendee, &value_type(field)],
+    );
+}
+
+fn enumeration(emit: &mut Emitter<'_>, it: Enum<'_>) {
+    let name = format!("{U}.{}", declared(it.parent(), it.name()));
+    emit.add(name.clone(), "int32");
+    emit.add(format!("{name}_name"), "map[int32]string");
+    emit.add(format!("{name}_value"), "map[string]int32");
+    let unmarshals =
+        match language_feature(Element::Enum(it), "pb.go", "legacy_unmarshal_json_enum") {
+            Some(set) => set == "true",
+            None => it.file().decl().edition == Edition::Proto2,
+        };
+    if unmarshals {
+        emit.add(format!("{name}.UnmarshalJSON"), "func([]byte) error");
+    }
+}
+
+fn enum_value(emit: &mut Emitter<'_>, value: EnumValue<'_>) {
+    let it = value.parent();
+    let ty = enum_type(it);
+    let scope = match it.parent() {
+        Some(_) => emit.parent.clone(),
+        None => type_name(None, it.name()),
+    };
+    emit.values = format!("{}.{scope}_", emit.prefix);
+    let name = value.name();
+    let strip = language_feature(Element::EnumValue(value), "pb.go", "strip_enum_prefix")
+        .unwrap_or_default();
+    let stripped = without_prefix(name, it.name());
+    if strip != "STRIP_ENUM_PREFIX_STRIP" {
+        emit.shaped(format!("{G}{name}"), "{0}", &[&ty]);
+    }
+    if strip == "STRIP_ENUM_PREFIX_STRIP"
+        || strip == "STRIP_ENUM_PREFIX_GENERATE_BOTH" && stripped != name
+    {
+        emit.shaped(format!("{G}{stripped}"), "{0}", &[&ty]);
+    }
+}
+
+/// A value's name without that of its enum before it, underscores and case
+/// aside; the whole name where nothing that is a name would be left.
+fn without_prefix<'n>(name: &'n str, prefix: &str) -> &'n str {
+    let mut expected = prefix.bytes().filter(|byte| *byte != b'_').peekable();
+    let mut at = 0;
+    for byte in name.bytes() {
+        if expected.peek().is_none() {
+            break;
+        }
+        at += 1;
+        if byte != b'_' && expected.next().is_some_and(|other| !byte.eq_ignore_ascii_case(&other)) {
+            return name;
+        }
+    }
+    let rest = name.get(at..).unwrap_or_default().trim_start_matches('_');
+    let is_name =
+        expected.peek().is_none() && rest.starts_with(|it: char| it.is_ascii_alphabetic());
+    if is_name { rest } else { name }
+}
+
+fn service(emit: &mut Emitter<'_>, service: Service<'_>) {
+    let name = camel(service.name());
+    emit.add(format!("{U}.{name}Client"), "interface");
+    emit.add(
+        format!("{U}.New{name}Client"),
+        format!("func(grpc.ClientConnInterface) {name}Client"),
+    );
+    emit.add(format!("{U}.{name}Server"), "interface");
+    emit.add(format!("{U}.Register{name}Server"), "func");
+    emit.add(format!("{U}.Unimplemented{name}Server"), "struct");
+}
+
+fn method(emit: &mut Emitter<'_>, method: Method<'_>) {
+    let name = camel(method.name());
+    emit.owner = camel(method.service().name());
+    let shape = |message: Option<Message<'_>>| message.map_or(Shape::plain("?"), message_type);
+    let types = [&shape(method.input()), &shape(method.output())];
+    let (client, server) = match (method.decl().client_streaming, method.decl().server_streaming) {
+        (false, false) => (
+            "func(context.Context, *{0}, ...grpc.CallOption) (*{1}, error)",
+            "func(context.Context, *{0}) (*{1}, error)",
+        ),
+        (true, false) => (
+            "func(context.Context, ...grpc.CallOption) (grpc.ClientStreamingClient[{0}, {1}], error)",
+            "func(grpc.ClientStreamingServer[{0}, {1}]) error",
+        ),
+        (false, true) => (
+            "func(context.Context, *{0}, ...grpc.CallOption) (grpc.ServerStreamingClient[{1}], error)",
+            "func(*{0}, grpc.ServerStreamingServer[{1}]) error",
+        ),
+        (true, true) => (
+            "func(context.Context, ...grpc.CallOption) (grpc.BidiStreamingClient[{0}, {1}], error)",
+            "func(grpc.BidiStreamingServer[{0}, {1}]) error",
+        ),
+    };
+    emit.shaped(format!("{U}.{E}Client.{name}"), client, &types);
+    emit.shaped(format!("{U}.{E}Server.{name}"), server, &types);
+}

@@ -1,0 +1,490 @@
+//! Java: what `protoc --java_out` writes, and the stubs of gRPC.
+//!
+//! The lite runtime is a choice of the command line (`--java_out=lite:`), which
+//! `optimize_for` does not make.
+
+use abide_schema::{
+    Cardinality, Edition, Element, Enum, EnumValue, Field, File, Message, Method, Oneof, Openness,
+    Presence, Scalar, Service, Type,
+};
+
+use super::{
+    E, Emitter, P, Shape, U, Unit, camel, is_group_like, is_open, language_feature, map_entry,
+    nested,
+};
+
+/// Names whose accessors would hide those that every message has. Source:
+/// `kForbiddenWordList` of the Java generator.
+const FORBIDDEN: [&str; 9] = [
+    "Class",
+    "DefaultInstanceForType",
+    "ParserForType",
+    "SerializedSize",
+    "AllFields",
+    "DescriptorForType",
+    "InitializationErrorString",
+    "UnknownFields",
+    "CachedSize",
+];
+
+/// Names that extensions and methods get an underscore for. Source:
+/// `kReservedNames` of the Java generator.
+const KEYWORDS: [&str; 53] = [
+    "abstract",
+    "assert",
+    "boolean",
+    "break",
+    "byte",
+    "case",
+    "catch",
+    "char",
+    "class",
+    "const",
+    "continue",
+    "default",
+    "do",
+    "double",
+    "else",
+    "enum",
+    "extends",
+    "final",
+    "finally",
+    "float",
+    "for",
+    "goto",
+    "if",
+    "implements",
+    "import",
+    "instanceof",
+    "int",
+    "interface",
+    "long",
+    "native",
+    "new",
+    "package",
+    "private",
+    "protected",
+    "public",
+    "return",
+    "short",
+    "static",
+    "strictfp",
+    "super",
+    "switch",
+    "synchronized",
+    "this",
+    "throw",
+    "throws",
+    "transient",
+    "try",
+    "void",
+    "volatile",
+    "while",
+    "true",
+    "false",
+    "null",
+];
+
+fn without_keyword(name: String) -> String {
+    if KEYWORDS.contains(&name.as_str()) { format!("{name}_") } else { name }
+}
+
+fn package(file: File<'_>) -> &str {
+    file.java_package().map_or(file.package().name(), |(name, _)| name)
+}
+
+fn joined(scope: &str, name: &str) -> String {
+    if scope.is_empty() { name.to_owned() } else { format!("{scope}.{name}") }
+}
+
+/// The class of the file. Source: `GetFileImmutableClassName` of the Java
+/// generator.
+fn outer_class(file: File<'_>) -> String {
+    if let Some((name, _)) = file.string_option("java_outer_classname") {
+        return name.to_owned();
+    }
+    let base = file.path().rsplit('/').next().unwrap_or_default();
+    let stem = base.strip_suffix(".protodevel").or(base.strip_suffix(".proto")).unwrap_or(base);
+    let name = camel(stem, true);
+    let is_old = match file_feature(file, "use_old_outer_classname_default") {
+        Some(set) => set == "true",
+        None => file.decl().edition < Edition::Edition2024,
+    };
+    if !is_old {
+        return format!("{name}Proto");
+    }
+    let is_taken = file.elements().any(|element| {
+        let is_type =
+            matches!(element, Element::Message(_) | Element::Enum(_) | Element::Service(_));
+        is_type && element.name() == name
+    });
+    if is_taken { format!("{name}OuterClass") } else { name }
+}
+
+fn file_feature<'t>(file: File<'t>, name: &str) -> Option<&'t str> {
+    let features = file.options()?.message(file.tree, "features")?;
+    let java = features.extension(file.tree, "pb.java")?.value.as_message()?;
+    java.bool(file.tree, name).map(|set| if set { "true" } else { "false" })
+}
+
+fn in_class(file: File<'_>) -> Unit {
+    let prefix = joined(package(file), &outer_class(file));
+    Unit { prefix, import: String::new(), nested: true }
+}
+
+fn in_package(file: File<'_>) -> Unit {
+    Unit { prefix: package(file).to_owned(), import: String::new(), nested: false }
+}
+
+pub(super) fn file_unit(file: File<'_>) -> Unit {
+    let option = file.options().and_then(|it| it.bool(file.tree, "java_multiple_files"));
+    if file.decl().edition >= Edition::Edition2024 || option == Some(true) {
+        in_package(file)
+    } else {
+        in_class(file)
+    }
+}
+
+pub(super) fn unit(element: Element<'_>) -> Unit {
+    let mut top = element;
+    while let Some(parent) = top.parent() {
+        top = parent;
+    }
+    let file = top.file();
+    match top {
+        Element::Field(_) => in_class(file),
+        Element::Service(_) | Element::Method(_) => in_package(file),
+        _ => match language_feature(top, "pb.java", "nest_in_file_class") {
+            Some("YES") => in_class(file),
+            Some("NO") => in_package(file),
+            _ => file_unit(file),
+        },
+    }
+}
+
+fn message_type(message: Message<'_>) -> Shape {
+    let unit = unit(Element::Message(message)).prefix;
+    let name = joined(&unit, &nested(message.parent(), message.name()));
+    Shape::of(Type::Message(message.id), name)
+}
+
+fn enum_type(it: Enum<'_>) -> Shape {
+    let unit = unit(Element::Enum(it)).prefix;
+    Shape::of(Type::Enum(it.id), joined(&unit, &nested(it.parent(), it.name())))
+}
+
+/// A scalar as a value and as the argument of a generic type.
+fn scalar(scalar: Scalar) -> (&'static str, &'static str) {
+    match scalar {
+        Scalar::Double => ("double", "Double"),
+        Scalar::Float => ("float", "Float"),
+        Scalar::Int64 | Scalar::Uint64 | Scalar::Fixed64 | Scalar::Sfixed64 | Scalar::Sint64 => {
+            ("long", "Long")
+        }
+        Scalar::Int32 | Scalar::Uint32 | Scalar::Fixed32 | Scalar::Sfixed32 | Scalar::Sint32 => {
+            ("int", "Integer")
+        }
+        Scalar::Bool => ("boolean", "Boolean"),
+        Scalar::String => ("String", "String"),
+        Scalar::Bytes => ("com.google.protobuf.ByteString", "com.google.protobuf.ByteString"),
+    }
+}
+
+fn value_types(field: Field<'_>) -> (Shape, Shape) {
+    match (field.ty(), field.message_type(), field.enum_type()) {
+        (_, Some(message), _) => (message_type(message), message_type(message)),
+        (_, _, Some(it)) => (enum_type(it), enum_type(it)),
+        (Type::Scalar(it), ..) => {
+            let (value, boxed) = scalar(it);
+            (Shape::plain(value), Shape::plain(boxed))
+        }
+        _ => (Shape::plain("?"), Shape::plain("?")),
+    }
+}
+
+/// The capitalised name in accessors. Two fields that would share a name, or
+/// the name of a variant such as `FooCount`, get their numbers after it.
+/// Source: `InitializeFieldGeneratorInfo` of the Java generator.
+fn accessor(field: Field<'_>) -> String {
+    let name = base_name(field);
+    let clash = field.parent().is_some_and(|parent| {
+        !field.is_extension()
+            && parent.fields().any(|other| {
+                let other_name = base_name(other);
+                other != field
+                    && (other_name == name
+                        || hides(field, &name, &other_name)
+                        || hides(other, &other_name, &name))
+            })
+    });
+    if clash { format!("{name}{}", field.number()) } else { name }
+}
+
+fn base_name(field: Field<'_>) -> String {
+    let name = match field.message_type() {
+        Some(group) if is_group_like(field) => camel(group.name(), true),
+        _ => camel(field.name(), true),
+    };
+    if FORBIDDEN.contains(&name.as_str()) { format!("{name}_") } else { name }
+}
+
+/// Whether a variant of a field's accessors has the name of another field.
+fn hides(field: Field<'_>, name: &str, other: &str) -> bool {
+    let Some(variant) = other.strip_prefix(name) else { return false };
+    match variant {
+        "Count" | "List" => field.cardinality() != Cardinality::Singular,
+        "Value" => is_open(field, "pb.java") && field.cardinality() == Cardinality::Singular,
+        "ValueList" => is_open(field, "pb.java") && field.cardinality() == Cardinality::Repeated,
+        _ => false,
+    }
+}
+
+pub(super) fn file(emit: &mut Emitter<'_>, file: File<'_>) {
+    if let Some(message) = file.messages().next() {
+        let name = joined(&unit(Element::Message(message)).prefix, message.name());
+        emit.add(name, "class");
+    } else if let Some(it) = file.enums().next() {
+        emit.add(joined(&unit(Element::Enum(it)).prefix, it.name()), "enum");
+    }
+    emit.add(in_class(file).prefix, "class");
+}
+
+pub(super) fn element(emit: &mut Emitter<'_>, element: Element<'_>) {
+    let scope =
+        if super::enclosing(element).is_some() { format!("{U}.{P}") } else { U.to_string() };
+    match element {
+        Element::Message(it) => {
+            emit.add(format!("{scope}.{}", it.name()), "class");
+            emit.add(format!("{scope}.{}.Builder", it.name()), "class");
+            emit.add(format!("{scope}.{}OrBuilder", it.name()), "interface");
+        }
+        Element::Field(it) => {
+            if it.is_extension() {
+                extension(emit, it, &scope);
+            } else {
+                field(emit, it);
+            }
+            let constant = it.name().to_ascii_uppercase();
+            emit.add(format!("{scope}.{constant}_FIELD_NUMBER"), "int");
+        }
+        Element::Oneof(it) => oneof(emit, it),
+        Element::Enum(it) => {
+            let kind = if is_large(it) { "class" } else { "enum" };
+            emit.add(format!("{scope}.{}", it.name()), kind);
+            if it.features().openness == Openness::Open {
+                let pattern = constant(!is_large(it));
+                let name = format!("{scope}.{}.UNRECOGNIZED", it.name());
+                emit.shaped(name, pattern, &[&enum_type(it)]);
+            }
+        }
+        Element::EnumValue(it) => enum_value(emit, it),
+        Element::Service(it) => service(emit, it),
+        Element::Method(it) => method(emit, it),
+    }
+}
+
+/// Adds the accessors of one field; a pattern of the builder's returns itself.
+struct Accessors<'e, 't> {
+    emit: &'e mut Emitter<'t>,
+    name: String,
+    shapes: Vec<Shape>,
+}
+
+impl Accessors<'_, '_> {
+    fn get(&mut self, before: &str, after: &str, pattern: &str) {
+        let form = format!("{U}.{P}.{before}{}{after}", self.name);
+        let shapes: Vec<&Shape> = self.shapes.iter().collect();
+        self.emit.shaped(form, pattern, &shapes);
+    }
+
+    fn build(&mut self, before: &str, after: &str, pattern: &str) {
+        let form = format!("{U}.{P}.Builder.{before}{}{after}", self.name);
+        let shapes: Vec<&Shape> = self.shapes.iter().collect();
+        self.emit.shaped(form, pattern, &shapes);
+    }
+}
+
+fn field(emit: &mut Emitter<'_>, field: Field<'_>) {
+    let (value, boxed) = value_types(field);
+    let is_open = is_open(field, "pb.java");
+    let mut it = Accessors { emit, name: accessor(field), shapes: vec![value, boxed] };
+    match field.cardinality() {
+        Cardinality::Map => {
+            if let Some((key, value)) = map_entry(field) {
+                map(&mut it, key, value);
+            }
+        }
+        Cardinality::Repeated => repeated(&mut it, field, is_open),
+        Cardinality::Singular => singular(&mut it, field, is_open),
+    }
+    it.build("clear", "", "Builder()");
+    if let Some(oneof) = field.oneof()
+        && !oneof.is_synthetic()
+    {
+        it.emit.owner = format!("{}Case", camel(oneof.name(), true));
+        let constant = field.name().to_ascii_uppercase();
+        it.emit.add(format!("{U}.{P}.{E}.{constant}"), "case");
+    }
+}
+
+fn singular(it: &mut Accessors<'_, '_>, field: Field<'_>, is_open: bool) {
+    it.get("get", "", "{0}()");
+    it.build("set", "", "Builder({0})");
+    match field.ty() {
+        Type::Message(_) => {
+            it.build("set", "", "Builder({0}.Builder)");
+            it.build("merge", "", "Builder({0})");
+            it.build("get", "Builder", "{0}.Builder()");
+            it.get("get", "OrBuilder", "{0}OrBuilder()");
+        }
+        Type::Scalar(Scalar::String) => {
+            it.get("get", "Bytes", "com.google.protobuf.ByteString()");
+            it.build("set", "Bytes", "Builder(com.google.protobuf.ByteString)");
+        }
+        Type::Enum(_) if is_open => {
+            it.get("get", "Value", "int()");
+            it.build("set", "Value", "Builder(int)");
+        }
+        _ => {}
+    }
+    if field.presence() != Presence::Implicit {
+        it.get("has", "", "boolean()");
+    }
+}
+
+fn repeated(it: &mut Accessors<'_, '_>, field: Field<'_>, is_open: bool) {
+    let is_string = field.ty() == Type::Scalar(Scalar::String);
+    if is_string {
+        it.get("get", "List", "com.google.protobuf.ProtocolStringList()");
+    } else {
+        it.get("get", "List", "java.util.List<{1}>()");
+    }
+    it.build("add", "", "Builder({0})");
+    let bound = if is_string { "" } else { "? extends " };
+    it.build("addAll", "", &format!("Builder(Iterable<{bound}{{1}}>)"));
+    it.get("get", "", "{0}(int)");
+    it.get("get", "Count", "int()");
+    it.build("set", "", "Builder(int, {0})");
+    if is_string {
+        it.get("get", "Bytes", "com.google.protobuf.ByteString(int)");
+        it.build("add", "Bytes", "Builder(com.google.protobuf.ByteString)");
+    }
+    if is_open {
+        it.get("get", "ValueList", "java.util.List<Integer>()");
+        it.get("get", "Value", "int(int)");
+        it.build("add", "Value", "Builder(int)");
+        it.build("addAll", "Value", "Builder(Iterable<Integer>)");
+        it.build("set", "Value", "Builder(int, int)");
+    }
+    if matches!(field.ty(), Type::Message(_)) {
+        it.build("add", "", "Builder({0}.Builder)");
+        it.build("add", "", "Builder(int, {0})");
+        it.build("add", "", "Builder(int, {0}.Builder)");
+        it.build("set", "", "Builder(int, {0}.Builder)");
+        it.build("remove", "", "Builder(int)");
+        it.get("get", "OrBuilder", "{0}OrBuilder(int)");
+        it.get("get", "OrBuilderList", "java.util.List<? extends {0}OrBuilder>()");
+        it.build("get", "Builder", "{0}.Builder(int)");
+        it.build("get", "BuilderList", "java.util.List<{0}.Builder>()");
+        it.build("add", "Builder", "{0}.Builder()");
+        it.build("add", "Builder", "{0}.Builder(int)");
+    }
+}
+
+fn map(it: &mut Accessors<'_, '_>, key: Field<'_>, value: Field<'_>) {
+    let is_open = is_open(value, "pb.java");
+    let ((key, boxed_key), (held, boxed)) = (value_types(key), value_types(value));
+    it.shapes = vec![key, boxed_key, held, boxed];
+    it.get("get", "Map", "java.util.Map<{1}, {3}>()");
+    it.build("put", "", "Builder({0}, {2})");
+    it.build("putAll", "", "Builder(java.util.Map<{1}, {3}>)");
+    it.get("get", "OrDefault", "{2}({0}, {2})");
+    it.get("get", "OrThrow", "{2}({0})");
+    it.get("contains", "", "boolean({0})");
+    it.build("remove", "", "Builder({0})");
+    it.get("get", "Count", "int()");
+    it.get("get", "", "java.util.Map<{1}, {3}>()");
+    if is_open {
+        it.get("get", "ValueMap", "java.util.Map<{1}, Integer>()");
+        it.build("put", "Value", "Builder({0}, int)");
+        it.build("putAll", "Value", "Builder(java.util.Map<{1}, Integer>)");
+        it.get("get", "ValueOrDefault", "int({0}, int)");
+        it.get("get", "ValueOrThrow", "int({0})");
+        it.get("get", "Value", "java.util.Map<{1}, Integer>()");
+    }
+}
+
+fn extension(emit: &mut Emitter<'_>, field: Field<'_>, scope: &str) {
+    let extendee = field.extendee().map_or(Shape::plain("?"), message_type);
+    let pattern = match field.cardinality() {
+        Cardinality::Singular => "GeneratedExtension<{0}, {1}>",
+        _ => "GeneratedExtension<{0}, java.util.List<{1}>>",
+    };
+    let name = match field.message_type() {
+        Some(group) if is_group_like(field) => camel(group.name(), false),
+        _ => camel(field.name(), false),
+    };
+    let name = without_keyword(name);
+    emit.shaped(format!("{scope}.{name}"), pattern, &[&extendee, &value_types(field).1]);
+}
+
+fn oneof(emit: &mut Emitter<'_>, oneof: Oneof<'_>) {
+    let name = camel(oneof.name(), true);
+    emit.add(format!("{U}.{P}.get{name}Case"), format!("{name}Case()"));
+    emit.add(format!("{U}.{P}.Builder.clear{name}"), "Builder()");
+    emit.add(format!("{U}.{P}.{name}Case"), "enum");
+    let unset = name.to_ascii_uppercase();
+    emit.add(format!("{U}.{P}.{name}Case.{unset}_NOT_SET"), "case");
+}
+
+/// Whether it is a class with constants, since Java limits the size of an enum.
+fn is_large(it: Enum<'_>) -> bool {
+    language_feature(Element::Enum(it), "pb.java", "large_enum") == Some("true")
+}
+
+/// What is no constant of an enum is no `case` of a `switch`.
+fn constant(is_constant: bool) -> &'static str {
+    if is_constant { "constant {0}" } else { "static final {0}" }
+}
+
+/// A value that shares its number with an earlier one is a field of the class.
+fn enum_value(emit: &mut Emitter<'_>, value: EnumValue<'_>) {
+    let it = value.parent();
+    emit.owner = nested(it.parent(), it.name());
+    let first = it.values().find(|other| other.number() == value.number());
+    let pattern = constant(first == Some(value) && !is_large(it));
+    emit.shaped(format!("{U}.{E}.{}", value.name()), pattern, &[&enum_type(it)]);
+    emit.add(format!("{U}.{E}.{}_VALUE", value.name()), "int");
+}
+
+fn service(emit: &mut Emitter<'_>, service: Service<'_>) {
+    let name = service.name();
+    emit.add(format!("{U}.{name}Grpc"), "class");
+    emit.add(format!("{U}.{name}Grpc.{name}BlockingStub"), "class");
+    emit.add(format!("{U}.{name}Grpc.{name}Stub"), "class");
+    emit.add(format!("{U}.{name}Grpc.{name}FutureStub"), "class");
+    emit.add(format!("{U}.{name}Grpc.{name}ImplBase"), "class");
+}
+
+fn method(emit: &mut Emitter<'_>, method: Method<'_>) {
+    let name = without_keyword(camel(method.name(), false));
+    emit.owner = method.service().name().to_owned();
+    let shape = |message: Option<Message<'_>>| message.map_or(Shape::plain("?"), message_type);
+    let types = [&shape(method.input()), &shape(method.output())];
+    let (blocking, base) = match (method.decl().client_streaming, method.decl().server_streaming) {
+        (false, false) => (Some("{1}({0})"), "void({0}, io.grpc.stub.StreamObserver<{1}>)"),
+        (false, true) => {
+            (Some("java.util.Iterator<{1}>({0})"), "void({0}, io.grpc.stub.StreamObserver<{1}>)")
+        }
+        (true, _) => (None, "io.grpc.stub.StreamObserver<{0}>(io.grpc.stub.StreamObserver<{1}>)"),
+    };
+    if let Some(blocking) = blocking {
+        emit.shaped(format!("{U}.{E}Grpc.{E}BlockingStub.{name}"), blocking, &types);
+    }
+    if !method.decl().client_streaming && !method.decl().server_streaming {
+        let future = "com.google.common.util.concurrent.ListenableFuture<{1}>({0})";
+        emit.shaped(format!("{U}.{E}Grpc.{E}FutureStub.{name}"), future, &types);
+    }
+    emit.shaped(format!("{U}.{E}Grpc.{E}Stub.{name}"), base, &types);
+    emit.shaped(format!("{U}.{E}Grpc.{E}ImplBase.{name}"), base, &types);
+}

@@ -1,0 +1,147 @@
+//! Python: what a module `*_pb2` holds once it is imported, and gRPC's stubs.
+
+use abide_schema::{
+    Cardinality, Element, EnumValue, Field, File, Message, Method, Presence, Scalar, Service, Type,
+};
+
+use super::{E, Emitter, Facts, G, P, Shape, U, Unit, map_entry, nested, public_imports};
+
+pub(super) fn unit(file: File<'_>) -> Unit {
+    Unit { prefix: module(file), import: String::new(), nested: false }
+}
+
+/// `a/b-c.proto` is `a.b_c_pb2`. Source: `ModuleName` of the Python generator.
+fn module(file: File<'_>) -> String {
+    let path = file.path();
+    let stem = path.strip_suffix(".protodevel").or(path.strip_suffix(".proto")).unwrap_or(path);
+    format!("{}_pb2", stem.replace('-', "_").replace('/', "."))
+}
+
+pub(super) fn file(emit: &mut Emitter<'_>, file: File<'_>) {
+    emit.add(U.to_string(), "module");
+    if Facts::of(super::Language::Python, file).generic_services
+        && let Some(service) = file.services().next()
+    {
+        emit.add(format!("{U}.{}", service.name()), "google.protobuf.service.Service");
+    }
+    for import in public_imports(file) {
+        // `from x import *` passes these names on.
+        let names = import
+            .messages()
+            .map(|message| (message.name(), "message"))
+            .chain(import.enums().map(|it| (it.name(), "enum")))
+            .chain(import.enums().flat_map(|it| it.values().map(|value| (value.name(), "int"))));
+        for (name, signature) in names {
+            emit.add(format!("{U}.{name}"), signature);
+        }
+    }
+}
+
+pub(super) fn element(emit: &mut Emitter<'_>, element: Element<'_>, facts: Facts) {
+    let scope =
+        if super::enclosing(element).is_some() { format!("{U}.{P}") } else { U.to_string() };
+    match element {
+        Element::Message(it) => emit.add(format!("{scope}.{}", it.name()), "message"),
+        Element::Field(it) => field(emit, it, &scope),
+        Element::Oneof(it) => {
+            emit.add(format!("{scope}.WhichOneof('{}')", it.name()), "Optional[str]");
+            emit.add(format!("{scope}.HasField('{}')", it.name()), "bool");
+            emit.add(format!("{scope}.ClearField('{}')", it.name()), "None");
+        }
+        Element::Enum(it) => emit.add(format!("{scope}.{}", it.name()), "enum"),
+        Element::EnumValue(it) => enum_value(emit, it),
+        Element::Service(it) => service(emit, it, facts),
+        Element::Method(it) => method(emit, it, facts),
+    }
+}
+
+fn message_type(message: Message<'_>) -> Shape {
+    let name = format!("{}.{}", module(message.file()), nested(message.parent(), message.name()));
+    Shape::of(Type::Message(message.id), name)
+}
+
+/// What a value is when it is read. An enum is a number; which of its values
+/// can be assigned is a matter of run time.
+fn value_type(field: Field<'_>) -> Shape {
+    match (field.ty(), field.message_type()) {
+        (_, Some(message)) => message_type(message),
+        (Type::Enum(_), _) => Shape::plain("int"),
+        (Type::Scalar(scalar), _) => Shape::plain(match scalar {
+            Scalar::Double | Scalar::Float => "float",
+            Scalar::Bool => "bool",
+            Scalar::String => "str",
+            Scalar::Bytes => "bytes",
+            _ => "int",
+        }),
+        _ => Shape::plain("?"),
+    }
+}
+
+fn field(emit: &mut Emitter<'_>, field: Field<'_>, scope: &str) {
+    let name = field.name();
+    let own = format!("{scope}.{name}");
+    let value = value_type(field);
+    if field.is_extension() {
+        let extendee = field.extendee().map_or(Shape::plain("?"), message_type);
+        let pattern = match field.cardinality() {
+            Cardinality::Singular => "extension of {0}: {1}",
+            _ => "extension of {0}: list[{1}]",
+        };
+        emit.shaped(own, pattern, &[&extendee, &value]);
+    } else {
+        if let Some((key, value)) = map_entry(field) {
+            emit.shaped(own, "dict[{0}, {1}]", &[&value_type(key), &value_type(value)]);
+        } else if field.cardinality() == Cardinality::Repeated {
+            emit.shaped(own, "list[{0}]", &[&value]);
+        } else {
+            emit.shaped(own, "{0}", &[&value]);
+        }
+        emit.add(format!("{scope}({name}=)"), "keyword");
+        if field.presence() != Presence::Implicit {
+            emit.add(format!("{scope}.HasField('{name}')"), "bool");
+        }
+        emit.add(format!("{scope}.ClearField('{name}')"), "None");
+    }
+    emit.add(format!("{scope}.{}_FIELD_NUMBER", name.to_ascii_uppercase()), "int");
+}
+
+fn enum_value(emit: &mut Emitter<'_>, value: EnumValue<'_>) {
+    let name = value.name();
+    emit.owner = nested(value.parent().parent(), value.parent().name());
+    emit.values = match value.parent().parent() {
+        Some(_) => format!("{}.{}.", emit.prefix, emit.parent),
+        None => format!("{}.", emit.prefix),
+    };
+    emit.add(format!("{U}.{E}.{name}"), "int");
+    emit.add(format!("{G}{name}"), "int");
+}
+
+fn service(emit: &mut Emitter<'_>, service: Service<'_>, facts: Facts) {
+    let name = service.name();
+    emit.add(format!("{U}_grpc.{name}Stub"), "class");
+    emit.add(format!("{U}_grpc.{name}Servicer"), "class");
+    emit.add(format!("{U}_grpc.add_{name}Servicer_to_server"), "None(servicer, server)");
+    if facts.generic_services {
+        emit.add(format!("{U}.{name}"), "google.protobuf.service.Service");
+        emit.add(format!("{U}.{name}_Stub"), "class");
+    }
+}
+
+fn method(emit: &mut Emitter<'_>, method: Method<'_>, facts: Facts) {
+    let name = method.name();
+    emit.owner = method.service().name().to_owned();
+    let shape = |message: Option<Message<'_>>| message.map_or(Shape::plain("?"), message_type);
+    let types = [&shape(method.input()), &shape(method.output())];
+    let pattern = match (method.decl().client_streaming, method.decl().server_streaming) {
+        (false, false) => "unary_unary({0}, {1})",
+        (true, false) => "stream_unary({0}, {1})",
+        (false, true) => "unary_stream({0}, {1})",
+        (true, true) => "stream_stream({0}, {1})",
+    };
+    emit.shaped(format!("{U}_grpc.{E}Stub.{name}"), pattern, &types);
+    let request = if method.decl().client_streaming { "request_iterator" } else { "request" };
+    emit.add(format!("{U}_grpc.{E}Servicer.{name}"), format!("(self, {request}, context)"));
+    if facts.generic_services {
+        emit.add(format!("{U}.{E}.{name}"), "(self, rpc_controller, request, done)");
+    }
+}
