@@ -132,7 +132,8 @@ impl Format {
     pub(super) fn samples(self) -> &'static [&'static str] {
         match self {
             Format::Email => &["a@a", "a@a.a"],
-            Format::Hostname | Format::LooseHostname => &["a", "b", "aa", "a.a", "a.aa", "a-a"],
+            Format::Hostname => &["a", "b", "aa", "a.a", "a.aa", "a-a"],
+            Format::LooseHostname => &["a", "0", "b", "aa", "a.a"],
             Format::Ip | Format::Address | Format::LooseAddress => {
                 &["::", "::1", "0.0.0.0", "1.1.1.1"]
             }

@@ -493,5 +493,9 @@ mod tests {
         let wide = pattern(r"^(a|b)*a(a|b){40}$");
         let wanted = Wanted { patterns: vec![(wide, true)], utf8: true, ..Wanted::default() };
         assert_eq!(wanted.shortest(), Found::TooLarge);
+        // Each alone is small, but the first word of both has a length of 988,027.
+        let patterns = ["^(a{997})+$", "^(a{991})+$"].map(|it| (pattern(it), true));
+        let wanted = Wanted { patterns: patterns.to_vec(), ..Wanted::default() };
+        assert_eq!(wanted.shortest(), Found::TooLarge);
     }
 }

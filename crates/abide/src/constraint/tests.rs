@@ -115,6 +115,7 @@ fn constraints_of_one_field_are_compared() {
         ("int32", "required: true", "int32: {not_in: [0]}", "equal", "-", "-"),
         ("int32", "int32: {gt: 3}", "int32: {gt: 3}, ignore: IGNORE_ALWAYS", "loosened", "-", ""),
         ("int32", "int32: {lte: 3}", "int32: {lte: 3}, ignore: IGNORE_IF_ZERO_VALUE", "equal", "-", "-"),
+        ("optional int32", "int32: {lte: 3, gt: 0}", "int32: {lte: 3, gt: 0}, ignore: IGNORE_IF_ZERO_VALUE", "equal", "-", "-"),
         ("int64", "int64: {lte: 9223372036854775807}", "", "equal", "-", "-"),
         ("uint32", "uint32: {gte: 0}", "", "equal", "-", "-"),
         ("float", "float: {lt: 1}", "float: {lte: 1}", "loosened", "-", "v: 1"),
@@ -135,6 +136,7 @@ fn constraints_of_one_field_are_compared() {
         ("string", "string: {min_len: 1}", "", "loosened", "-", ""),
         ("string", "string: {min_len: 1}", "string: {min_bytes: 1}", "equal", "-", "-"),
         ("string", "string: {max_len: 2}", "string: {max_bytes: 2}", "tightened", "v: \"\u{e9}a\"", "-"),
+        ("string", "", "string: {min_len: 2}, ignore: IGNORE_IF_ZERO_VALUE", "tightened", "v: \"a\"", "-"),
         ("string", "string: {len: 3}", "string: {min_len: 3, max_len: 3}", "equal", "-", "-"),
         ("string", "string: {prefix: \"ab\"}", "string: {prefix: \"a\"}", "loosened", "-", "v: \"a\""),
         ("string", "string: {prefix: \"ab\"}", "string: {min_len: 2, contains: \"ab\", pattern: \"^ab\"}", "equal", "-", "-"),
@@ -151,6 +153,7 @@ fn constraints_of_one_field_are_compared() {
         ("string", "", "string: {email: true}", "tightened", "", "-"),
         ("string", "string: {ip: true}", "string: {ipv4: true}", "tightened", "v: \"::\"", "-"),
         ("string", "string: {hostname: true}", "string: {address: true}", "loosened", "-", "v: \"::\""),
+        ("string", "string: {hostname: true}", "pgv string: {hostname: true}", "loosened", "-", "v: \"0\""),
         ("string", "string: {uri: true}", "string: {uri_ref: true}", "loosened", "-", ""),
         ("string", "string: {uuid: true}", "string: {len: 36, pattern: \"^[0-9a-fA-F-]+$\"}", "loosened", "-", "v: \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\""),
         ("string", "pgv string: {well_known_regex: HTTP_HEADER_NAME, strict: false}", "pgv string: {well_known_regex: HTTP_HEADER_NAME}", "tightened", "", "-"),
@@ -170,6 +173,7 @@ fn constraints_of_one_field_are_compared() {
         ("repeated int32", "repeated: {min_items: 2, unique: true}", "repeated: {min_items: 2, unique: true, items: {int32: {gt: 0}}}", "tightened", "v: 0 v: 1", "-"),
         ("repeated string", "repeated: {items: {string: {min_len: 1}}}", "repeated: {items: {string: {min_len: 2}}}", "tightened", "v: \"a\"", "-"),
         ("repeated int32", "repeated: {min_items: 3}, ignore: IGNORE_IF_ZERO_VALUE", "repeated: {min_items: 3}", "tightened", "", "-"),
+        ("repeated int32", "repeated: {items: {int32: {gt: 3}, ignore: IGNORE_IF_ZERO_VALUE}}", "repeated: {items: {int32: {gt: 3}}}", "tightened", "v: 0", "-"),
         ("repeated int32", "repeated: {max_items: 9000}", "repeated: {max_items: 5000}", "tightened", "-", "-"),
         ("map<string, int32>", "", "map: {min_pairs: 2}", "tightened", "", "-"),
         ("map<string, int32>", "map: {keys: {string: {min_len: 1}}}", "", "loosened", "-", "v { key: \"\" value: 0 }"),
@@ -317,6 +321,38 @@ fn a_message_that_cannot_be_filled_gives_no_witness() {
         )
     };
     let (found, ..) = bodies(&body("lt: 9"), &body("lt: 5"));
+    assert_eq!((word(&found.inclusion), found.tightened_by), ("tightened", None));
+}
+
+#[test]
+fn a_message_that_is_not_known_to_be_valid_is_no_witness() {
+    let body = |rule: &str| {
+        format!(
+            "message M {{ int32 v = 1 [(buf.validate.field).int32 = {{{rule}}}];\n\
+             int32 c = 2 [(buf.validate.field).cel_expression = \"this < 3\"]; }}"
+        )
+    };
+    let (found, ..) = bodies(&body("lt: 9"), &body("lt: 5"));
+    assert_eq!((word(&found.inclusion), found.tightened_by), ("tightened", None));
+
+    // What the one library does not look at any more the other still rejects.
+    let body = |option: &str| {
+        tree(&format!(
+            "message M {{ {option} int32 v = 1 [(validate.rules).int32.gt = 3,\n\
+             (buf.validate.field).int32.gt = 3]; }}"
+        ))
+    };
+    let (old, new) = (body("option (validate.disabled) = true;"), body(""));
+    let found = compare_messages(message(&old, "t.M"), message(&new, "t.M"));
+    assert_eq!((word(&found.inclusion), found.tightened_by), ("unproven", None));
+}
+
+#[test]
+fn a_rejection_for_another_reason_is_no_witness() {
+    let old = "message M { int32 v = 1 [(validate.rules).int32.lt = 9]; }";
+    let new = "message M { int32 v = 3 [(validate.rules).int32.lt = 5];\n\
+               int32 n = 2 [(validate.rules).int32.gt = 3]; }";
+    let (found, ..) = bodies(old, new);
     assert_eq!((word(&found.inclusion), found.tightened_by), ("tightened", None));
 }
 
