@@ -182,16 +182,13 @@ pub(crate) fn compare_fields(old: Field<'_>, new: Field<'_>) -> Comparison {
     }
     let tightened_by = shown(&a, old, &b, new, &old_in_new);
     let loosened_by = shown(&b, new, &a, old, &new_in_old);
-    let facets = facet_changes(old, &old_facets, new, &new_facets);
+    let facets = facet_changes((old, &old_facets), (new, &new_facets), &inclusion);
     Comparison { inclusion, facets, tightened_by, loosened_by }
 }
 
 /// Whether two fields have the same rules on the same kind of values, which is
 /// what most of them have.
 fn is_same(old: Field<'_>, old_facets: &[Facet], new: Field<'_>, new_facets: &[Facet]) -> bool {
-    let said = |facets: &[Facet]| -> Vec<_> {
-        facets.iter().map(|it| (it.dialect, it.path.clone(), it.literals.clone())).collect()
-    };
     if old_facets.is_empty() && new_facets.is_empty() {
         return true;
     }
@@ -202,7 +199,10 @@ fn is_same(old: Field<'_>, old_facets: &[Facet], new: Field<'_>, new_facets: &[F
         let presence = (field.presence(), field.cardinality(), field.oneof().is_some());
         (element.shape, element.wrapper, key, open, presence, field.decl().default.clone())
     };
-    said(old_facets) == said(new_facets) && kind(old) == kind(new)
+    let mut pairs = old_facets.iter().zip(new_facets);
+    old_facets.len() == new_facets.len()
+        && pairs.all(|(old, new)| old.says_what(new))
+        && kind(old) == kind(new)
 }
 
 /// Contents of a field as a whole message that one side accepts and the other
@@ -240,12 +240,12 @@ fn replayed(
     decoded.is_ok_and(|message| rejected(&rejecting.message(&message)))
 }
 
-/// The rules that differ, each with what it does alone.
+/// The rules that differ, each with what it does alone; all of them together
+/// make `whole`.
 fn facet_changes(
-    old: Field<'_>,
-    old_facets: &[Facet],
-    new: Field<'_>,
-    new_facets: &[Facet],
+    (old, old_facets): (Field<'_>, &[Facet]),
+    (new, new_facets): (Field<'_>, &[Facet]),
+    whole: &Inclusion,
 ) -> Vec<FacetChange> {
     let mut groups: Vec<String> = Vec::new();
     for facet in old_facets.iter().chain(new_facets) {
@@ -276,7 +276,11 @@ fn facet_changes(
         let mut swapped: Vec<Facet> =
             old_facets.iter().filter(|it| it.group() != group).cloned().collect();
         swapped.extend(is.iter().cloned());
-        let inclusion = {
+        let alone = swapped.len() == new_facets.len()
+            && new_facets.iter().all(|it| swapped.iter().any(|other| other.says_what(it)));
+        let inclusion = if alone {
+            whole.clone()
+        } else {
             let (a, b) = (Judge::new(old.tree), Judge::new(new.tree));
             let before = FieldRule::new(old, old_facets);
             let after = FieldRule::new(new, &swapped);
