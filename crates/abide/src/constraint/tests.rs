@@ -353,6 +353,31 @@ fn a_message_that_is_not_known_to_be_valid_is_no_witness() {
 }
 
 #[test]
+fn types_that_need_each_other_come_to_an_end() {
+    let fields = |rule: &str| {
+        let one = |number: i32| format!("R r{number} = {number}{rule};");
+        (1..=9).map(one).collect::<String>()
+    };
+    let (old, new) = ("lt: 9", "lt: 5");
+    for rule in ["", " [(validate.rules).message.required = true]"] {
+        let body = |skip: &str, bound: &str| {
+            format!(
+                "message R {{ {} string s = 10 [(buf.validate.field).string.hostname = true,\n\
+                 (buf.validate.field).ignore = IGNORE_IF_ZERO_VALUE]; }}\n\
+                 message M {{ R v = 1 [(validate.rules).message.skip = {skip}]; R r = 2{rule};\n\
+                 int32 w = 3 [(validate.rules).int32 = {{{bound}}}]; }}",
+                fields(rule)
+            )
+        };
+        let (was, is) = (tree(&body("true", old)), tree(&body("false", new)));
+        let w = |tree| message(tree, "t.M").field_named("w").expect("it is declared");
+        assert_eq!(word(&compare_fields(w(&was), w(&is)).inclusion), "tightened");
+        let nested = compare_fields(field(&was, "v"), field(&is, "v"));
+        assert_ne!(word(&nested.inclusion), "loosened");
+    }
+}
+
+#[test]
 fn a_rejection_for_another_reason_is_no_witness() {
     let old = "message M { int32 v = 1 [(validate.rules).int32.lt = 9]; }";
     let new = "message M { int32 v = 3 [(validate.rules).int32.lt = 5];\n\
