@@ -13,6 +13,7 @@ mod judge;
 mod numbers;
 mod pattern;
 mod read;
+mod report;
 mod rule;
 mod sample;
 #[cfg(test)]
@@ -20,29 +21,14 @@ mod tests;
 mod verdict;
 
 use abide_schema::value;
-use abide_schema::{Element, Field, Message, MessageId, Oneof, Part, Place, Tree};
+use abide_schema::{Field, Message, MessageId, Oneof, Place, Tree};
 
 use self::inclusion::{Contents, Included, Sides};
 use self::judge::{Judge, facets};
 pub use self::judge::{Judgement, Violation, judge};
 use self::read::{Dialect, Facet, MessageRules};
+pub(crate) use self::report::report;
 use self::rule::FieldRule;
-use crate::change::{Change, Diff};
-use crate::finding::Location;
-use crate::rule::Sink;
-use crate::surface::{Direction, Effects, Surface};
-use crate::witness::{Proof, Witness, one_line};
-
-/// What is annotated on an element.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Constraint {
-    /// Where its first rule stands.
-    pub(crate) place: Place,
-    /// Where it demands that the element is set.
-    pub(crate) required: Option<Place>,
-    /// Every rule as a person writes it, with its place.
-    pub(crate) rules: Vec<(String, Place)>,
-}
 
 /// How the values that a new constraint accepts lie to those of the old one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,37 +100,6 @@ fn inclusion<A, B>(old_in_new: &Included<A>, new_in_old: &Included<B>) -> Inclus
     }
 }
 
-/// The constraint of a field; `None` where nothing is declared.
-pub(crate) fn of_field(field: Field<'_>) -> Option<Constraint> {
-    let facets = read::of_field(field);
-    let place = facets.first()?.place;
-    let required = facets.iter().find(|it| it.path == "required" && it.flag());
-    Some(Constraint {
-        place,
-        required: required.map(|it| it.place),
-        rules: facets.iter().map(|it| (format!("`{}` {}", it.path, it.text()), it.place)).collect(),
-    })
-}
-
-/// The constraint of a oneof: where it must be set.
-pub(crate) fn of_oneof(oneof: Oneof<'_>) -> Option<Constraint> {
-    let (_, place) = read::oneof_required(oneof)?;
-    Some(Constraint {
-        place,
-        required: Some(place),
-        rules: vec![("`required` true".to_owned(), place)],
-    })
-}
-
-/// The constraint of a message as a whole; those of its fields are not part of
-/// it.
-pub(crate) fn of_message(message: Message<'_>) -> Option<Constraint> {
-    let rules = message_rules(&MessageRules::of(message));
-    let place = rules.first()?.2;
-    let rules = rules.into_iter().map(|(key, text, place)| (format!("`{key}` {text}"), place));
-    Some(Constraint { place, required: None, rules: rules.collect() })
-}
-
 fn message_rules(rules: &MessageRules) -> Vec<(&'static str, String, Place)> {
     let disabled = rules.disabled.iter().map(|it| (it.1, "true".to_owned(), it.2));
     let exclusive = rules.exclusive.iter().map(|it| {
@@ -182,16 +137,13 @@ pub(crate) fn compare_fields(old: Field<'_>, new: Field<'_>) -> Comparison {
     }
     let tightened_by = shown(&a, old, &b, new, &old_in_new);
     let loosened_by = shown(&b, new, &a, old, &new_in_old);
-    let facets = facet_changes(old, &old_facets, new, &new_facets);
+    let facets = facet_changes((old, &old_facets), (new, &new_facets), &inclusion);
     Comparison { inclusion, facets, tightened_by, loosened_by }
 }
 
 /// Whether two fields have the same rules on the same kind of values, which is
 /// what most of them have.
 fn is_same(old: Field<'_>, old_facets: &[Facet], new: Field<'_>, new_facets: &[Facet]) -> bool {
-    let said = |facets: &[Facet]| -> Vec<_> {
-        facets.iter().map(|it| (it.dialect, it.path.clone(), it.literals.clone())).collect()
-    };
     if old_facets.is_empty() && new_facets.is_empty() {
         return true;
     }
@@ -202,7 +154,10 @@ fn is_same(old: Field<'_>, old_facets: &[Facet], new: Field<'_>, new_facets: &[F
         let presence = (field.presence(), field.cardinality(), field.oneof().is_some());
         (element.shape, element.wrapper, key, open, presence, field.decl().default.clone())
     };
-    said(old_facets) == said(new_facets) && kind(old) == kind(new)
+    let mut pairs = old_facets.iter().zip(new_facets);
+    old_facets.len() == new_facets.len()
+        && pairs.all(|(old, new)| old.says_what(new))
+        && kind(old) == kind(new)
 }
 
 /// Contents of a field as a whole message that one side accepts and the other
@@ -240,12 +195,12 @@ fn replayed(
     decoded.is_ok_and(|message| rejected(&rejecting.message(&message)))
 }
 
-/// The rules that differ, each with what it does alone.
+/// The rules that differ, each with what it does alone; all of them together
+/// make `whole`.
 fn facet_changes(
-    old: Field<'_>,
-    old_facets: &[Facet],
-    new: Field<'_>,
-    new_facets: &[Facet],
+    (old, old_facets): (Field<'_>, &[Facet]),
+    (new, new_facets): (Field<'_>, &[Facet]),
+    whole: &Inclusion,
 ) -> Vec<FacetChange> {
     let mut groups: Vec<String> = Vec::new();
     for facet in old_facets.iter().chain(new_facets) {
@@ -276,7 +231,11 @@ fn facet_changes(
         let mut swapped: Vec<Facet> =
             old_facets.iter().filter(|it| it.group() != group).cloned().collect();
         swapped.extend(is.iter().cloned());
-        let inclusion = {
+        let alone = swapped.len() == new_facets.len()
+            && new_facets.iter().all(|it| swapped.iter().any(|other| other.says_what(it)));
+        let inclusion = if alone {
+            whole.clone()
+        } else {
             let (a, b) = (Judge::new(old.tree), Judge::new(new.tree));
             let before = FieldRule::new(old, old_facets);
             let after = FieldRule::new(new, &swapped);
@@ -479,91 +438,4 @@ pub(crate) fn rejects_absence_of_oneof(oneof: Oneof<'_>) -> bool {
 
 fn absent(tree: &Tree, ty: MessageId) -> Judgement {
     judge(tree, &value::Message::new(ty))
-}
-
-/// Reports how the constraints of an element changed, where `wanted` picks
-/// that; `verb` says it: "accepts less".
-pub(crate) fn report<'t>(
-    diff: &Diff<'t>,
-    change: Change<Element<'t>>,
-    sink: &mut Sink,
-    verb: &str,
-    wanted: &dyn Fn(&Inclusion) -> bool,
-) {
-    let Change::Both { old, new } = change else { return };
-    let found = match (old, new) {
-        (Element::Field(old), Element::Field(new)) => compare_fields(old, new),
-        (Element::Oneof(old), Element::Oneof(new)) => compare_oneofs(old, new),
-        (Element::Message(old), Element::Message(new)) => compare_messages(old, new),
-        _ => return,
-    };
-    if !wanted(&found.inclusion) {
-        return;
-    }
-    let facets: Vec<&str> = found.facets.iter().map(|facet| facet.what.as_str()).collect();
-    let what = if facets.is_empty() { String::new() } else { format!(": {}", facets.join(", ")) };
-    let message = format!("{} `{}` {verb}{what}", new.noun(), new.name());
-    let place = found.facets.iter().find_map(|facet| facet.place_new);
-    let place_old = found.facets.iter().find_map(|facet| facet.place_old);
-    let location = Location::Tree(place.unwrap_or_else(|| new.place(Part::Name)));
-    let before = Some(place_old.unwrap_or_else(|| old.place(Part::Name)));
-    let package = old.package().name();
-    let finding = sink.change_at(location, before, package, new.full_name(), message);
-    finding.facts = facets.iter().map(|&facet| facet.to_owned()).collect();
-    let (backward, forward) = match &found.inclusion {
-        Inclusion::Equal => (false, false),
-        Inclusion::Tightened => (true, false),
-        Inclusion::Loosened => (false, true),
-        Inclusion::Incomparable => (true, true),
-        Inclusion::Unproven { why } => {
-            finding.why(why.clone());
-            (true, true)
-        }
-    };
-    if backward {
-        finding.breaks(Effects::backward(&[Surface::Validation]));
-        if let Some(value) = &found.tightened_by {
-            finding.proven(proof(Direction::Backward, diff.old, value, diff.new, new));
-        }
-    }
-    if forward {
-        finding.breaks(Effects::forward(&[Surface::Validation]));
-        if let Some(value) = &found.loosened_by {
-            finding.proven(proof(Direction::Forward, diff.new, value, diff.old, old));
-        }
-    }
-}
-
-/// A value that one side accepts, as a witness that the other rejects it.
-fn proof(
-    direction: Direction,
-    writer: &Tree,
-    value: &value::Message,
-    reader: &Tree,
-    judge_of: Element<'_>,
-) -> Proof {
-    let holder = match judge_of {
-        Element::Field(field) => field.containing_message(),
-        Element::Oneof(oneof) => Some(oneof.message()),
-        Element::Message(message) => Some(message),
-        Element::Enum(_) | Element::EnumValue(_) | Element::Service(_) | Element::Method(_) => None,
-    };
-    let bytes = value.encode(writer);
-    let read = holder.and_then(|it| value::Message::decode(reader, it.id, &bytes).ok());
-    let violation = read.and_then(|read| judge(reader, &read).violations.into_iter().next());
-    let Some(violation) = violation else { return Proof::default() };
-    let side = match direction {
-        Direction::Backward => "new",
-        Direction::Forward => "old",
-    };
-    let path =
-        if violation.path.is_empty() { String::new() } else { format!("`{}`: ", violation.path) };
-    Proof::of(Witness {
-        surface: Surface::Validation,
-        direction,
-        message: writer.message(value.ty).full_name(),
-        value: one_line(&value.to_text(writer)),
-        bytes,
-        observed: format!("the {side} side rejects it: {path}{}", violation.reason),
-    })
 }

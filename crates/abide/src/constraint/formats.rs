@@ -128,11 +128,36 @@ impl Format {
         shared && within
     }
 
+    /// An expression that every value of the format matches, and some others.
+    pub(super) fn outline(self, dialect: Dialect) -> Option<&'static str> {
+        Some(match (self, dialect) {
+            (Format::Email, _) => "@",
+            (Format::Hostname | Format::LooseHostname, _) => concat!(
+                r"\A[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?",
+                r"(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)*\.?\z"
+            ),
+            (Format::Ip, _) => r"(?s)\A[0-9a-fA-F]*[.:][0-9a-fA-F.:]+(?:%.+)?\z",
+            (Format::Ipv6, _) => r"(?s)\A[0-9a-fA-F]*:[0-9a-fA-F.:]+(?:%.+)?\z",
+            (Format::Address | Format::LooseAddress, _) => {
+                r"(?s)\A[a-zA-Z0-9:][a-zA-Z0-9.:-]*(?:%.+)?\z"
+            }
+            // url.Parse of Go takes more than the RFC does.
+            (Format::Uri | Format::UriRef, Dialect::Pgv) => return None,
+            (Format::Uri, Dialect::Buf) => {
+                r"\A[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9._~!$\&'()*+,;=:@/?#\[\]%-]*\z"
+            }
+            (Format::UriRef, Dialect::Buf) => r"\A[A-Za-z0-9._~!$\&'()*+,;=:@/?#\[\]%-]*\z",
+            (Format::Prefix { .. }, _) => r"\A[0-9a-fA-F.:]+/[0-9]{1,3}\z",
+            (Format::HostAndPort, _) => r"(?s)\A.+:[0-9]{1,5}\z",
+        })
+    }
+
     /// Values that have the format, shortest first.
     pub(super) fn samples(self) -> &'static [&'static str] {
         match self {
             Format::Email => &["a@a", "a@a.a"],
-            Format::Hostname | Format::LooseHostname => &["a", "b", "aa", "a.a", "a.aa", "a-a"],
+            Format::Hostname => &["a", "b", "aa", "a.a", "a.aa", "a-a"],
+            Format::LooseHostname => &["a", "0", "b", "aa", "a.a"],
             Format::Ip | Format::Address | Format::LooseAddress => {
                 &["::", "::1", "0.0.0.0", "1.1.1.1"]
             }
@@ -140,7 +165,8 @@ impl Format {
             Format::Uri => &["a:", "a:a", "a://a", "http://a/a"],
             Format::UriRef => &["", "a", "a/a", "/", "a:a"],
             Format::Prefix { version: Some(4), .. } => &["0.0.0.0/0", "0.0.0.0/1", "10.0.0.0/8"],
-            Format::Prefix { .. } => &["::/0", "::/1", "0.0.0.0/0"],
+            Format::Prefix { version: Some(_), .. } => &["::/0", "::/1"],
+            Format::Prefix { version: None, .. } => &["::/0", "::/1", "0.0.0.0/0"],
             Format::HostAndPort => &["a:0", "a:1", "b:0", "[::]:0"],
         }
     }

@@ -4,15 +4,13 @@
 //! exactly. `No` is shown by a value that the first side is known to accept and
 //! the second to reject, wherever one of a sensible size exists.
 
-use std::collections::BTreeSet;
-use std::rc::Rc;
-
 use abide_schema::value::{self, Value};
 use abide_schema::{Cardinality, Openness, Tree, Type};
+use std::collections::BTreeSet;
 
 use super::judge::Judge;
 use super::numbers::{Kind, Numbers};
-use super::pattern::{Found, Length, Pattern, Wanted, escaped};
+use super::pattern::{Found, Length, Pattern, Wanted};
 use super::read::Dialect;
 use super::rule::{Datum, FieldRule, Language, Part, Set, Shape, Single, Strings, Values};
 use super::verdict::Verdict;
@@ -262,11 +260,13 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
         let any = Length { least: 0, most: None };
         let (count_a, count_b) =
             if pa.skip { (any, pb.items.count) } else { (pa.items.count, pb.items.count) };
-        if count_a.most == Some(0) {
-            return doubt.end();
-        }
         if !pb.opaque.is_subset(&pa.opaque) {
             doubt.that(opaque_why(pb.opaque.difference(&pa.opaque)));
+        }
+        let nothing = !pa.skip
+            && (self.is_empty(&pa.values) || pa.keys.as_ref().is_some_and(|it| self.is_empty(it)));
+        if count_a.most == Some(0) || nothing {
+            return doubt.end();
         }
         let unique_a = pa.items.unique && !pa.skip;
         let distinct = unique_a || pa.keys.is_some();
@@ -319,6 +319,28 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
             }
         }
         if unseen && doubt.0.is_none() { Included::No(None) } else { doubt.end() }
+    }
+
+    /// Whether `a` is known to accept no value.
+    fn is_empty(&self, values: &Values) -> bool {
+        if values.skip || values.zero_passes {
+            return false;
+        }
+        match (&values.set, values.single.shape) {
+            (Set::Numbers(set, _), Shape::Number(kind)) => {
+                set.intersection(&domain(self.a.tree, values.single, kind)).is_empty()
+            }
+            (Set::Strings(set), shape) => match &set.among {
+                Some(among) => {
+                    among.iter().all(|text| matches!(set.judge(text), Verdict::Rejected(_)))
+                }
+                None => {
+                    let utf8 = shape != Shape::Bytes;
+                    within(set, Wanted::default(), utf8, false).0.shortest() == Found::Nothing
+                }
+            },
+            _ => false,
+        }
     }
 
     /// Whether each value that `a` accepts is accepted by `b`; `without_zero`
@@ -460,8 +482,10 @@ pub(super) fn convert(
 ) -> Option<Datum> {
     match (datum, to.ty) {
         (Datum::Message(message), Type::Message(ty)) => {
-            let bytes = message.encode(from_tree);
-            Some(Datum::Message(value::Message::decode(to_tree, ty, &bytes).ok()?))
+            // What is inside is judged by the rules of its own type, so another
+            // type does no harm here.
+            let there = value::Message::decode(to_tree, ty, &message.encode(from_tree));
+            Some(Datum::Message(there.unwrap_or_else(|_| value::Message::new(ty))))
         }
         (Datum::Number(number), _) => match (from.shape, to.shape) {
             (Shape::Number(a), Shape::Number(b)) if a.is_comparable(b) => {
@@ -598,6 +622,12 @@ impl Texts<'_> {
         }
     }
 
+    /// Whether the first set is known to have no text.
+    fn is_empty(&self) -> bool {
+        let (wanted, _) = within(self.a, Wanted::default(), self.utf8, self.without_empty);
+        wanted.shortest() == Found::Nothing
+    }
+
     /// A text of the first set that does not have a format.
     fn format(&self, dialect: Dialect, format: Format) -> Included<Vec<u8>> {
         let four = [Format::Ip, Format::Address, Format::LooseAddress, Format::LooseHostname];
@@ -607,19 +637,16 @@ impl Texts<'_> {
         if implied {
             return Included::Yes;
         }
-        if self.search(Wanted::default()) == Included::Yes {
-            // The first set is empty.
-            return Included::Yes;
-        }
-        let holds = |text: &str| {
-            let pattern = Pattern::new(&escaped(text.as_bytes()));
-            let patterns: Vec<(Rc<Pattern>, bool)> =
-                pattern.into_iter().map(|it| (it, true)).collect();
-            Wanted { patterns, ..Wanted::default() }
-        };
-        for wanted in [Wanted::default(), holds(" "), holds("!"), holds("/"), holds("a")] {
-            if let Included::No(Some(text)) = self.search(wanted) {
-                return Included::No(Some(text));
+        let outline = format.outline(dialect).and_then(Pattern::new);
+        let beyond = outline.map(|outline| (outline, false));
+        let slash = Pattern::new("/").map(|slash| (slash, true));
+        for pattern in [None, beyond, slash] {
+            let patterns = pattern.into_iter().collect();
+            match self.search(Wanted { patterns, ..Wanted::default() }) {
+                Included::No(Some(text)) => return Included::No(Some(text)),
+                // The first set is empty.
+                Included::Yes if self.is_empty() => return Included::Yes,
+                _ => {}
             }
         }
         Included::Unknown("a format cannot be compared with other rules".to_owned())
@@ -643,6 +670,11 @@ pub(super) fn within(
         strings.among.as_ref().map(|among| Strings::list_language(among, true)),
         (!strings.without.is_empty()).then(|| Strings::list_language(&strings.without, false)),
     ];
+    for (dialect, format) in &strings.formats {
+        if let Some(outline) = format.outline(*dialect).and_then(Pattern::new) {
+            wanted.patterns.push((outline, true));
+        }
+    }
     for language in strings.languages.iter().chain(lists.iter().flatten()) {
         match language.pattern() {
             Some(pattern) => wanted.patterns.push((pattern, language.wanted)),

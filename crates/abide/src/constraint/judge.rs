@@ -1,6 +1,6 @@
 //! Whether a value satisfies the constraints of its type.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -50,7 +50,7 @@ impl Judgement {
 /// inside it by theirs.
 ///
 /// The meaning of `validate.rules` is that of protoc-gen-validate 1.3, the
-/// meaning of `buf.validate` that of protovalidate 1.2.
+/// meaning of `buf.validate` that of the Python package protovalidate 2.1.
 pub fn judge(tree: &Tree, message: &value::Message) -> Judgement {
     Judge::new(tree).message(message)
 }
@@ -60,6 +60,9 @@ pub(super) struct Judge<'t> {
     pub(super) tree: &'t Tree,
     fields: RefCell<FxHashMap<FieldId, Rc<FieldRule<'t>>>>,
     messages: RefCell<FxHashMap<MessageId, Rc<MessageRules>>>,
+    /// How many messages may still be made up: types that need each other
+    /// would ask for ever more.
+    budget: Cell<u32>,
 }
 
 /// Which libraries look at a message.
@@ -67,7 +70,19 @@ type Active = [bool; 2];
 
 impl<'t> Judge<'t> {
     pub(super) fn new(tree: &'t Tree) -> Judge<'t> {
-        Judge { tree, fields: RefCell::default(), messages: RefCell::default() }
+        Judge {
+            tree,
+            fields: RefCell::default(),
+            messages: RefCell::default(),
+            budget: Cell::new(2000),
+        }
+    }
+
+    /// Whether another message may be made up.
+    pub(super) fn may_try(&self) -> bool {
+        let left = self.budget.get();
+        self.budget.set(left.saturating_sub(1));
+        left > 0
     }
 
     /// What the annotations of a field say.

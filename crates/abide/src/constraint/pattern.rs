@@ -12,7 +12,7 @@ use regex_automata::nfa::thompson::{self, pikevm::PikeVM};
 use regex_automata::util::primitives::StateID;
 use regex_automata::util::{start, syntax};
 use regex_automata::{Anchored, Input};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// No automaton and nothing it is made from takes more bytes than this.
 const SIZE: usize = 1 << 21;
@@ -28,11 +28,6 @@ pub(super) struct Pattern {
     automaton: Option<dense::DFA<Vec<u32>>>,
     machine: PikeVM,
 }
-
-/// A component that has found its match, whatever follows.
-const MATCHED: usize = usize::MAX;
-/// One that will find none.
-const DEAD: usize = usize::MAX - 1;
 
 impl Pattern {
     /// Compiles an expression in the syntax of Rust's crate `regex`.
@@ -54,34 +49,6 @@ impl Pattern {
 
     pub(super) fn is_match(&self, text: &[u8]) -> bool {
         self.machine.is_match(&mut self.machine.create_cache(), Input::new(text))
-    }
-}
-
-/// One step of a component of a product. `None` where it gives up.
-fn step(automaton: &dense::DFA<Vec<u32>>, state: usize, byte: u8) -> Option<usize> {
-    if state >= DEAD {
-        return Some(state);
-    }
-    let next = automaton.next_state(StateID::new_unchecked(state), byte);
-    if automaton.is_match_state(next) {
-        Some(MATCHED)
-    } else if automaton.is_dead_state(next) {
-        Some(DEAD)
-    } else if automaton.is_quit_state(next) {
-        None
-    } else {
-        Some(next.as_usize())
-    }
-}
-
-fn accepts(automaton: &dense::DFA<Vec<u32>>, state: usize) -> bool {
-    match state {
-        MATCHED => true,
-        DEAD => false,
-        _ => {
-            let end = automaton.next_eoi_state(StateID::new_unchecked(state));
-            automaton.is_match_state(end)
-        }
     }
 }
 
@@ -207,6 +174,110 @@ fn begins(byte: u8) -> bool {
     byte & 0xc0 != 0x80
 }
 
+/// Automata that read the same text.
+struct Product<'p> {
+    automata: &'p [(&'p dense::DFA<Vec<u32>>, bool)],
+    alphabet: Vec<u8>,
+    states: Vec<ProductState>,
+    known: FxHashMap<Vec<usize>, u32>,
+}
+
+/// A state of each automaton.
+struct ProductState {
+    parts: Vec<usize>,
+    /// Whether a text that ends here is wanted.
+    accepted: bool,
+    /// Where each byte of the alphabet leads, once asked for; nowhere from a
+    /// state from which no wanted text can be reached.
+    next: Option<Rc<[Option<u32>]>>,
+}
+
+/// A component that has found its match, whatever follows.
+const MATCHED: usize = usize::MAX;
+/// One that will find none.
+const DEAD: usize = usize::MAX - 1;
+
+impl<'p> Product<'p> {
+    /// In its first state, which has the number 0. `None` where an automaton
+    /// gives up.
+    fn new(automata: &'p [(&'p dense::DFA<Vec<u32>>, bool)]) -> Option<Product<'p>> {
+        let config = start::Config::new().anchored(Anchored::No);
+        let starts = automata.iter().map(|(it, _)| Some(it.start_state(&config).ok()?.as_usize()));
+        let starts = starts.collect::<Option<Vec<usize>>>()?;
+        let alphabet = alphabet(automata);
+        let mut product =
+            Product { automata, alphabet, states: Vec::new(), known: FxHashMap::default() };
+        product.state(starts);
+        Some(product)
+    }
+
+    fn state(&mut self, parts: Vec<usize>) -> u32 {
+        if let Some(&known) = self.known.get(&parts) {
+            return known;
+        }
+        let id = self.states.len() as u32;
+        let mut all = self.automata.iter().zip(&parts);
+        let accepted =
+            all.all(|((automaton, wanted), &state)| accepts(automaton, state) == *wanted);
+        self.known.insert(parts.clone(), id);
+        self.states.push(ProductState { parts, accepted, next: None });
+        id
+    }
+
+    /// Where each byte of the alphabet leads. `None` where an automaton gives
+    /// up.
+    fn next(&mut self, id: u32) -> Option<Rc<[Option<u32>]>> {
+        let state = &self.states[id as usize];
+        if let Some(next) = &state.next {
+            return Some(Rc::clone(next));
+        }
+        let parts = state.parts.clone();
+        let mut all = Vec::with_capacity(self.alphabet.len());
+        for at in 0..self.alphabet.len() {
+            let byte = self.alphabet[at];
+            let mut next = Vec::with_capacity(parts.len());
+            let mut hopeless = false;
+            for ((automaton, wanted), &state) in self.automata.iter().zip(&parts) {
+                let state = step(automaton, state, byte)?;
+                hopeless |= state == DEAD && *wanted || state == MATCHED && !*wanted;
+                next.push(state);
+            }
+            all.push((!hopeless).then(|| self.state(next)));
+        }
+        let all: Rc<[Option<u32>]> = all.into();
+        self.states[id as usize].next = Some(Rc::clone(&all));
+        Some(all)
+    }
+}
+
+/// One step of a component. `None` where it gives up.
+fn step(automaton: &dense::DFA<Vec<u32>>, state: usize, byte: u8) -> Option<usize> {
+    if state >= DEAD {
+        return Some(state);
+    }
+    let next = automaton.next_state(StateID::new_unchecked(state), byte);
+    if automaton.is_match_state(next) {
+        Some(MATCHED)
+    } else if automaton.is_dead_state(next) {
+        Some(DEAD)
+    } else if automaton.is_quit_state(next) {
+        None
+    } else {
+        Some(next.as_usize())
+    }
+}
+
+fn accepts(automaton: &dense::DFA<Vec<u32>>, state: usize) -> bool {
+    match state {
+        MATCHED => true,
+        DEAD => false,
+        _ => {
+            let end = automaton.next_eoi_state(StateID::new_unchecked(state));
+            automaton.is_match_state(end)
+        }
+    }
+}
+
 /// Bytes that no automaton tells apart, each group by the one that reads best.
 fn alphabet(automata: &[(&dense::DFA<Vec<u32>>, bool)]) -> Vec<u8> {
     let nice = |byte: &u8| match byte {
@@ -234,66 +305,57 @@ fn alphabet(automata: &[(&dense::DFA<Vec<u32>>, bool)]) -> Vec<u8> {
     bytes
 }
 
+/// A place in a search: a text that leads to it.
+#[derive(Clone, Copy)]
+struct Node {
+    state: u32,
+    /// How many characters and bytes, as far as they matter.
+    chars: u64,
+    bytes: u64,
+    /// The place before it, and the byte that leads here.
+    from: u32,
+    byte: u8,
+}
+
 /// Breadth first through the product of automata.
 fn search(automata: &[(&dense::DFA<Vec<u32>>, bool)], chars: Length, bytes: Length) -> Found {
-    let alphabet = alphabet(automata);
-    // A count above its least matters only where there is a most.
-    let capped = |count: u64, length: Length| match length.most {
-        Some(_) => count,
-        None => count.min(length.least),
-    };
-    let mut starts = Vec::new();
-    for (automaton, _) in automata {
-        let config = start::Config::new().anchored(Anchored::No);
-        let Ok(state) = automaton.start_state(&config) else { return Found::TooLarge };
-        starts.push(state.as_usize());
-    }
-    // States, characters so far, bytes so far.
-    let mut nodes: Vec<(Vec<usize>, u64, u64)> = vec![(starts, 0, 0)];
-    let mut came: Vec<(usize, u8)> = vec![(0, 0)];
-    let mut seen: FxHashMap<(Vec<usize>, u64, u64), ()> = FxHashMap::default();
+    let Some(mut product) = Product::new(automata) else { return Found::TooLarge };
+    let alphabet = product.alphabet.clone();
+    let mut nodes = vec![Node { state: 0, chars: 0, bytes: 0, from: 0, byte: 0 }];
+    let mut seen: FxHashSet<(u32, u64, u64)> = FxHashSet::default();
     let mut at = 0;
-    while let Some((states, char_count, byte_count)) = nodes.get(at).cloned() {
-        let all = automata.iter().zip(&states);
-        let accepted =
-            all.clone().all(|((automaton, wanted), &state)| accepts(automaton, state) == *wanted);
-        if accepted && chars.contains(char_count) && bytes.contains(byte_count) {
+    while let Some(&node) = nodes.get(at) {
+        let accepted = product.states[node.state as usize].accepted;
+        if accepted && chars.contains(node.chars) && bytes.contains(node.bytes) {
             let mut text = Vec::new();
-            while at != 0 {
-                text.push(came[at].1);
-                at = came[at].0;
+            let mut back = node;
+            while back.bytes > 0 {
+                text.push(back.byte);
+                back = nodes[back.from as usize];
             }
             text.reverse();
             return Found::Text(text);
         }
-        let hopeless = all
-            .clone()
-            .any(|((_, wanted), &state)| state == DEAD && *wanted || state == MATCHED && !*wanted);
-        let full = bytes.most.is_some_and(|most| byte_count >= most);
-        if !hopeless && !full {
-            for &byte in &alphabet {
-                let char_count = char_count + u64::from(begins(byte));
-                if chars.most.is_some_and(|most| char_count > most) {
+        if bytes.most.is_none_or(|most| node.bytes < most) {
+            let Some(next) = product.next(node.state) else { return Found::TooLarge };
+            for (&byte, next) in alphabet.iter().zip(next.iter()) {
+                let count = node.chars + u64::from(begins(byte));
+                if chars.most.is_some_and(|most| count > most) {
                     continue;
                 }
-                let mut next = Vec::with_capacity(states.len());
-                for ((automaton, _), &state) in automata.iter().zip(&states) {
-                    let Some(state) = step(automaton, state, byte) else { return Found::TooLarge };
-                    next.push(state);
-                }
-                let char_count = capped(char_count, chars);
-                // The first way to a state is the one with the fewest bytes.
-                let byte_count = byte_count + 1;
-                let known = (next, char_count, byte_count.min(bytes.least));
-                if seen.contains_key(&known) {
+                let Some(state) = *next else { continue };
+                // A count above the least matters only where there is a most.
+                let count = if chars.most.is_some() { count } else { count.min(chars.least) };
+                // The first way to a place is the one with the fewest bytes.
+                let length = node.bytes + 1;
+                if !seen.insert((state, count, length.min(bytes.least))) {
                     continue;
                 }
                 if nodes.len() == STATES {
                     return Found::TooLarge;
                 }
-                nodes.push((known.0.clone(), char_count, byte_count));
-                seen.insert(known, ());
-                came.push((at, byte));
+                let from = at as u32;
+                nodes.push(Node { state, chars: count, bytes: length, from, byte });
             }
         }
         at += 1;
@@ -492,6 +554,10 @@ mod tests {
     fn a_search_that_is_too_large_is_given_up() {
         let wide = pattern(r"^(a|b)*a(a|b){40}$");
         let wanted = Wanted { patterns: vec![(wide, true)], utf8: true, ..Wanted::default() };
+        assert_eq!(wanted.shortest(), Found::TooLarge);
+        // Each alone is small, but the first word of both has a length of 988,027.
+        let patterns = ["^(a{997})+$", "^(a{991})+$"].map(|it| (pattern(it), true));
+        let wanted = Wanted { patterns: patterns.to_vec(), ..Wanted::default() };
         assert_eq!(wanted.shortest(), Found::TooLarge);
     }
 }

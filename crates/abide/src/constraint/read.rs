@@ -69,6 +69,11 @@ impl Facet {
         &self.path[self.prefix().len()..]
     }
 
+    /// Whether another facet is the same rule, wherever it stands.
+    pub(super) fn says_what(&self, other: &Facet) -> bool {
+        (self.dialect, &self.path, &self.literals) == (other.dialect, &other.path, &other.literals)
+    }
+
     pub(super) fn flag(&self) -> bool {
         matches!(self.literals.last(), Some(Literal::Bool(true)))
     }

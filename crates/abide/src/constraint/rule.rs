@@ -623,6 +623,8 @@ impl Values {
             set = set.intersection(&range);
         }
         let mut now = Numbers::of([(min, max)], true);
+        // protovalidate counts the limits in, protoc-gen-validate does not.
+        let open = i128::from(self.dialect == Dialect::Pgv);
         let within = last("within").filter(|_| kind == Kind::Timestamp);
         for facet in facets {
             let listed = || Numbers::points(facet.literals.iter().filter_map(number));
@@ -651,12 +653,16 @@ impl Values {
                         set = set.minus(&cut);
                     }
                 }
-                "lt_now" if facet.flag() => now = now.intersection(&Numbers::of([(min, 0)], true)),
-                "gt_now" if facet.flag() => now = now.intersection(&Numbers::of([(0, max)], true)),
+                "lt_now" if facet.flag() => {
+                    now = now.intersection(&Numbers::of([(min, -open)], true))
+                }
+                "gt_now" if facet.flag() => {
+                    now = now.intersection(&Numbers::of([(open, max)], true))
+                }
                 "lt_now" | "gt_now" => {}
                 "within" if within.is_some() => {
                     let reach = within.unwrap_or_default();
-                    now = now.intersection(&Numbers::of([(-reach, reach)], true));
+                    now = now.intersection(&Numbers::of([(open - reach, reach - open)], true));
                 }
                 _ => self.opaque.extend(texts(facet)),
             }

@@ -222,7 +222,7 @@ fn filled(
     fixed: Option<FieldId>,
     depth: u32,
 ) -> Option<value::Message> {
-    if depth > DEEP {
+    if depth > DEEP || !judge.may_try() {
         return None;
     }
     let tree = judge.tree;
@@ -325,6 +325,9 @@ fn rejected_at(judge: &Judge<'_>, ty: MessageId, depth: u32) -> Option<value::Me
         return None;
     }
     for field in judge.tree.message(ty).fields() {
+        if !judge.may_try() {
+            return None;
+        }
         for contents in unusual(judge, field, depth) {
             let mut message = value::Message::new(ty);
             set(&mut message, field.id, contents);
