@@ -5,8 +5,9 @@ use jiff::civil::Date;
 use rayon::prelude::*;
 
 use crate::accepted::Accepted;
-use crate::change::Diff;
+use crate::change::{Change, Diff};
 use crate::finding::{Finding, Label, Location, Severity};
+use crate::option::Holder;
 use crate::policy::Policy;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 use crate::rules::RULES;
@@ -228,9 +229,14 @@ fn changes<'t>(context: &Context<'t>, diff: &Diff<'t>, rules: &[&'static Rule]) 
                 .collect::<Vec<Finding>>()
         };
     }
-    let mut findings = offer!(Element, diff.element_changes());
+    let (files, elements) = (diff.file_changes(), diff.element_changes());
+    let of_files = files.iter().map(|it| it.map(Holder::File));
+    let of_elements = elements.iter().map(|it| it.map(Holder::Element));
+    let holders: Vec<Change<Holder<'t>>> = of_files.chain(of_elements).collect();
+    let mut findings = offer!(Element, elements);
+    findings.extend(offer!(Holder, holders));
     findings.extend(offer!(Package, diff.package_changes()));
-    findings.extend(offer!(File, diff.file_changes()));
+    findings.extend(offer!(File, files));
     findings.extend(offer!(Message, diff.message_changes()));
     findings.extend(offer!(Field, diff.field_changes()));
     findings.extend(offer!(Oneof, diff.oneof_changes()));
@@ -436,18 +442,19 @@ fn apply_severities(policy: &Policy, as_of: Date, findings: &mut Vec<Finding>) {
     findings.retain_mut(|finding| {
         demote(policy, as_of, finding);
         let Some(rule) = Rule::find(finding.rule) else { return true };
-        let effects = finding.change.as_ref().map(|change| change.effects);
-        let (severity, reason) = policy.severity(rule, &finding.package, effects);
+        let change = finding.change.as_ref().map(|change| (change.effects, change.unseen));
+        let (severity, reason) = policy.severity(rule, &finding.package, change);
         let Some(severity) = severity else { return false };
         // A finding that was made a note on the way stays one.
         if finding.severity_reason.is_none() {
             finding.severity = severity;
             finding.severity_reason = reason;
-            if let Some(change) = &mut finding.change
-                && change.effects.breaks_backward()
-                && !policy.is_exempt(&finding.package)
-            {
-                change.bump = Bump::Major;
+            if let Some(change) = &mut finding.change {
+                if policy.is_exempt(&finding.package) {
+                    change.bump = change.bump.min(Bump::Minor);
+                } else if change.effects.breaks_backward() {
+                    change.bump = Bump::Major;
+                }
             }
         }
         true
