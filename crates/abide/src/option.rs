@@ -130,8 +130,8 @@ impl<'t> Holder<'t> {
         None
     }
 
-    /// Where an option stands: the whole statement, or in brackets name and
-    /// value. Without an option the whole element, and of a file its begin.
+    /// Where an option stands: the whole statement, in brackets name and value,
+    /// and inside of an aggregate the field. Without an option the whole element, and of a file its begin.
     pub(crate) fn place(self, option: Option<&Entry>) -> Place {
         let file = self.file();
         let Some(entry) = option.filter(|it| !(it.key.is_empty() && it.span.is_empty())) else {
@@ -144,8 +144,8 @@ impl<'t> Holder<'t> {
             let RawOptions::Syntax(slice) = self.raw_options() else { return None };
             let ids = &file.decl().option_ids[slice.range()];
             let options = &file.decl().ast()?.options;
-            let spans = ids.iter().map(|&id| options[id as usize].span);
-            spans.into_iter().find(|it| it.start <= entry.key.start && entry.key.end <= it.end)
+            let named = |name: Span| name.start <= entry.key.start && entry.key.end <= name.end;
+            ids.iter().map(|&id| options[id as usize]).find(|it| named(it.name)).map(|it| it.span)
         };
         Place { file: file.id, span: statement().unwrap_or(entry.key.to(entry.span)) }
     }

@@ -30,7 +30,7 @@ const JUDGED: &[&str] = &[
     "envoy.annotations.disallowed_by_default",
     "google.api.default_host",
     "google.api.field_behavior",
-    "google.api.field_info.format",
+    "google.api.field_info",
     "google.api.http",
     "google.api.method_signature",
     "google.api.oauth_scopes",

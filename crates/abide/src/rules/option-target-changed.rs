@@ -32,7 +32,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mu
     // Without a target it may stand everywhere.
     let lost: Vec<&str> = match (was.is_empty(), is.is_empty()) {
         (_, true) => Vec::new(),
-        (true, false) => vec!["every other kind of element"],
+        (true, false) => vec!["any other kind of element"],
         (false, false) => was.difference(&is).copied().collect(),
     };
     let entry = |list: &[(&str, &'t Entry)]| list.first().map(|it| it.1);
@@ -41,7 +41,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mu
     let message = if lost.is_empty() {
         format!("{phrase} may be set on more kinds of elements")
     } else {
-        format!("{phrase} may not be set any more on {}", lost.join(", "))
+        format!("{phrase} may not be set on {} any more", lost.join(" or "))
     };
     let finding = setting.report(sink, message);
     for word in was.iter().chain(["->"].iter()).chain(&is) {
@@ -53,7 +53,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mu
     }
 }
 
-/// The kinds of elements that an option names as its targets, in words.
+/// The kinds of elements that an option names as its targets.
 fn targets<'t>(holder: Holder<'t>) -> Vec<(&'t str, &'t Entry)> {
     let Some(options) = holder.options() else { return Vec::new() };
     let tree = holder.file().tree;

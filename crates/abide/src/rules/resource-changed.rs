@@ -85,13 +85,14 @@ fn compare(setting: Setting<'_>, sink: &mut Sink) {
     let lost = listed(was.iter().filter(|it| !now.contains(it)).collect());
     let gained = listed(now.iter().filter(|it| !was.contains(it)).collect());
     if !lost.is_empty() {
-        let message = format!("resource `{is}` has names by {lost} no more");
+        let message = format!("names like {lost} are no names of resource `{is}` any more");
         let finding = setting.report(sink, message);
         finding.fact(lost).breaks(Effects::backward(&[Surface::Validation]));
         finding.why("names that clients hold are refused");
     }
     if !gained.is_empty() {
-        let finding = setting.report(sink, format!("resource `{is}` may have names by {gained}"));
+        let finding =
+            setting.report(sink, format!("names like {gained} are names of resource `{is}` now"));
         finding.fact("").fact(gained).breaks(Effects::forward(&[Surface::Validation]));
     }
     if was != now && lost_nothing(&was, &now) && lost_nothing(&now, &was) {
