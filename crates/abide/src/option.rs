@@ -85,13 +85,9 @@ impl<'t> Holder<'t> {
     }
 
     /// Every value of a repeated custom option.
-    pub(crate) fn each_custom(self, full_name: &str) -> Vec<&'t Entry> {
-        let entries = self.options().map_or(&[][..], |options| &options.entries);
-        let named = |entry: &&Entry| {
-            let field = self.tree().field(entry.field);
-            field.is_extension() && field.full_name() == full_name
-        };
-        entries.iter().filter(named).collect()
+    pub(crate) fn each_custom(self, full_name: &'static str) -> Vec<&'t Entry> {
+        let options = self.options().into_iter();
+        options.flat_map(|it| it.extension_all(self.tree(), full_name)).collect()
     }
 
     /// What a field in the value of a custom option is set to.

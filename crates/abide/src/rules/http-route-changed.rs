@@ -24,22 +24,24 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Method<'t>>, sink: &m
     let missing = |list: &[HttpBinding<'t>], other: &[HttpBinding<'t>]| -> Vec<HttpBinding<'t>> {
         list.iter().copied().filter(|it| !other.iter().any(|other| equal(it, other))).collect()
     };
-    let (mut lost, mut gained) = (missing(&before, &after), missing(&after, &before));
+    let (lost, mut gained) = (missing(&before, &after), missing(&after, &before));
     let setting = Setting::of(
         (Holder::Element(Element::Method(old)), Holder::Element(Element::Method(new))),
         |it| it.custom("google.api.http"),
     );
     let name = new.name();
-    // What took the place of a route: the only candidate, or the first of both.
+    // What took the place of a route: in order where as many came as went, else
+    // the first for the first.
     let first = |list: &[HttpBinding<'t>], all: &[HttpBinding<'t>]| {
         list.first().zip(all.first()).is_some_and(|(a, b)| a.place == b.place)
     };
-    let replaced =
-        (lost.len() == 1 && gained.len() == 1) || (first(&lost, &before) && first(&gained, &after));
-    let pair = replaced.then(|| (lost.remove(0), gained.remove(0)));
-    let lost =
-        pair.map(|(was, is)| (was, Some(is))).into_iter().chain(lost.iter().map(|it| (*it, None)));
-    for (was, is) in lost {
+    let replaced = match lost.len() == gained.len() {
+        true => lost.len(),
+        false => usize::from(first(&lost, &before) && first(&gained, &after)),
+    };
+    let added = gained.split_off(replaced);
+    let replacing = gained.into_iter().map(Some).chain(std::iter::repeat(None));
+    for (was, is) in lost.into_iter().zip(replacing) {
         let (was_words, is_words) = (words(&was), is.map(|it| words(&it)));
         let message = match &is_words {
             Some(is) => format!("HTTP route of `{name}` changed from `{was_words}` to `{is}`"),
@@ -58,7 +60,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Method<'t>>, sink: &m
         });
         finding.help("keep the old route among the `additional_bindings`");
     }
-    for is in gained {
+    for is in added {
         let message = format!("`{name}` can be called over HTTP by `{}`", words(&is));
         let finding = setting.report(sink, message);
         finding.location = Location::Tree(is.place);

@@ -65,7 +65,7 @@ const FEATURES: &[Feature] = &[
         language: "pb.java",
         name: "nest_in_file_class",
         surface: Surface::SourceJava,
-        of: |it| it.parent().is_none() && !matches!(it, Element::Field(_)),
+        of: is_class,
         default: |it| match Holder::File(it.file()).standard("java_multiple_files") {
             _ if option::since_2024(it.file()) => "NO",
             Some(entry) if entry.value == Value::Bool(true) => "NO",
@@ -81,7 +81,7 @@ const FEATURES: &[Feature] = &[
         of: is_enum,
         default: |_| "false",
         more: &[],
-        why: "the enum is no Java enum where it is large",
+        why: "the enum is a class in place of a Java enum, or the reverse",
     },
     Feature {
         language: "pb.java",
@@ -116,6 +116,16 @@ fn is_enum(element: Element<'_>) -> bool {
     matches!(element, Element::Enum(_))
 }
 
+/// Whether Java generates a class for it that is not nested in another one.
+fn is_class(element: Element<'_>) -> bool {
+    let services = || Holder::File(element.file()).standard("java_generic_services");
+    match element {
+        Element::Message(_) | Element::Enum(_) => element.parent().is_none(),
+        Element::Service(_) => services().is_some_and(|it| it.value == Value::Bool(true)),
+        _ => false,
+    }
+}
+
 fn holds_open_enum(element: Element<'_>) -> bool {
     let Element::Field(field) = element else { return false };
     field.enum_type().is_some_and(|it| it.features().openness == Openness::Open)
@@ -127,6 +137,11 @@ fn in_proto2(element: Element<'_>) -> &'static str {
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &mut Sink) {
     let Some(files) = change.both() else { return };
+    // Before editions nothing sets a feature.
+    let editions = (files.0.decl().edition, files.1.decl().edition);
+    if editions.0 == editions.1 && !editions.0.is_edition() {
+        return;
+    }
     let all = option::pairs(diff, files.1);
     for feature in FEATURES {
         // Before edition 2024 an option says this, which is told by itself.

@@ -1,5 +1,5 @@
 use abide_schema::value::Entry;
-use abide_schema::{Element, File, Method};
+use abide_schema::{Element, File, Message, Method, Tree};
 
 use crate::change::{Change, Diff};
 use crate::finding::Severity;
@@ -26,10 +26,9 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
     for (part, what) in [("response_type", "response"), ("metadata_type", "metadata")] {
         let setting = Setting::of(holders, |it| it.part(INFO, part));
         let (before, after) = (named(old, setting.old), named(new, setting.new));
-        let renamed = |type_name: &Option<String>| {
-            let message = diff.old.files().flat_map(File::all_messages);
-            let mut found = message.filter(|it| Some(it.full_name()) == *type_name);
-            found.next().and_then(|it| diff.new_message(it)).map(|it| it.full_name())
+        let renamed = |was: &Option<String>| {
+            let was = message_named(diff.old, was.as_deref()?)?;
+            diff.new_message(was).map(Message::full_name)
         };
         // What goes with the name of the type is told with the type.
         if before == after || (after.is_some() && renamed(&before) == after) {
@@ -58,6 +57,14 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
             finding.why("generated clients cannot unpack the operation any more");
         }
     }
+}
+
+fn message_named<'t>(tree: &'t Tree, full_name: &str) -> Option<Message<'t>> {
+    let mut packages = full_name.match_indices('.').map(|(at, _)| &full_name[..at]);
+    packages.find_map(|package| {
+        let files = tree.package_named(package)?.files();
+        files.flat_map(File::all_messages).find(|it| it.full_name() == full_name)
+    })
 }
 
 /// The full name of a type that is written with it or relative to the package.

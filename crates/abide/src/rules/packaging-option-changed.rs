@@ -74,8 +74,12 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<File<'t>>, sink: &mut
         }
         let finding = setting.report(sink, message);
         finding.fact(name).fact(was).fact(is).aliases(&aliases);
-        finding.breaks(Effects::backward(&[packaging.surface]));
-        finding.why("code that uses what is generated names it by this option");
+        // Without a Go package, Go is generated only where the command line
+        // names one, and that stays stronger.
+        if name != "go_package" || setting.old.is_some() {
+            finding.breaks(Effects::backward(&[packaging.surface]));
+            finding.why("code that uses what is generated names it by this option");
+        }
     }
 }
 
