@@ -370,7 +370,11 @@ impl Inherited<'_> {
     pub(crate) fn phrase(&self) -> String {
         match &self.elements[..] {
             [one] => Holder::Element(*one).phrase(),
-            many => format!("{} {}s", many.len(), many[0].noun()),
+            many => {
+                let noun = many[0].noun();
+                let same = many.iter().all(|it| it.noun() == noun);
+                format!("{} {}s", many.len(), if same { noun } else { "element" })
+            }
         }
     }
 }

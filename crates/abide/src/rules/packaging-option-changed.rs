@@ -57,15 +57,18 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<File<'t>>, sink: &mut
         let (was, is) = (effective(old.file(), name), effective(new.file(), name));
         // Edition 2024 has a feature in its place, which is told by itself.
         let gone = name == "java_multiple_files" && option::since_2024(new.file());
-        if was == is || gone || (setting.old.is_none() && setting.new.is_none()) {
+        // What is derived from the package is told with the package.
+        let derived = setting.old.is_none() && setting.new.is_none();
+        if was == is || gone || (derived && name != "java_outer_classname") {
             continue;
         }
         let message = match (setting.old, setting.new) {
-            (None, _) => format!("`{name}` is set to `{is}`"),
+            (None, None) => format!("`{name}` is taken to be `{is}` and was `{was}`"),
+            (None, Some(_)) => format!("`{name}` is set to `{is}`"),
             (Some(_), None) => format!("`{name}` is not set to `{was}` any more"),
             (Some(_), Some(_)) => format!("`{name}` changed from `{was}` to `{is}`"),
         };
-        let mut aliases = vec![packaging.buf];
+        let mut aliases = if derived { Vec::new() } else { vec![packaging.buf] };
         if packaging.google && setting.old.is_some() {
             aliases.push("google:PACKAGING_OPTION_REMOVAL");
         }
@@ -73,12 +76,15 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<File<'t>>, sink: &mut
             aliases.push("google:PACKAGING_OPTION_ADDITION");
         }
         let finding = setting.report(sink, message);
-        finding.fact(name).fact(was).fact(is).aliases(&aliases);
+        finding.fact(name).fact(&was).fact(is).aliases(&aliases);
         // Without a Go package, Go is generated only where the command line
         // names one, and that stays stronger.
         if name != "go_package" || setting.old.is_some() {
             finding.breaks(Effects::backward(&[packaging.surface]));
             finding.why("code that uses what is generated names it by this option");
+        }
+        if derived {
+            finding.help(format!("keep the name: `option {name} = \"{was}\";`"));
         }
     }
 }
