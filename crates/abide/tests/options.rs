@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use abide::{Options, Policy, Preset, Scope};
-use abide_schema::{FileDecl, SourceFile, Tree};
+use abide::{Location, Options, Policy, Preset, Scope};
+use abide_schema::{FileDecl, Part, SourceFile, Tree};
 use jiff::civil::date;
 
 const PATH: &str = "acme/user/v1/user.proto";
@@ -133,4 +133,37 @@ fn a_type_that_is_called_like_its_file_renames_the_outer_class() {
         ["error: `java_outer_classname` is taken to be `UserOuterClass` and was `User` \
              (source-java backward)"]
     );
+}
+
+/// The same tree, read from its descriptors.
+fn from_descriptors(tree: &Tree) -> Tree {
+    let files: Vec<_> = tree.files().map(|file| file.id).collect();
+    let bytes: Arc<[u8]> = abide_schema::encode_set(tree, &files, true, true).into();
+    let mut files = FileDecl::from_descriptor_set(&bytes).expect("it was just written");
+    for file in &mut files {
+        file.imported = &*file.path != PATH;
+    }
+    Tree::link(files.into_iter().map(Arc::new).collect())
+}
+
+#[test]
+fn options_of_descriptors_are_told_at_their_elements() {
+    let file = |option: &str| {
+        format!(
+            "syntax = \"proto3\";\npackage acme.user.v1;\n\
+             message User {{\n  string name = 1{option};\n}}\n"
+        )
+    };
+    let old = from_descriptors(&tree(&file(" [debug_redact = true, deprecated = true]")));
+    let new = from_descriptors(&tree(&file(" [deprecated = true]")));
+    let options = Options { baseline: Some(&old), changes: true, ..Options::on(date(2026, 1, 15)) };
+    let report = abide::check(&new, &Policy::of(Preset::Standard), options);
+    let finding = report.findings.iter().find(|it| it.rule == "sensitive-mark-removed");
+    let finding = finding.expect("the mark is gone");
+    let field = new
+        .files()
+        .flat_map(|it| it.all_fields())
+        .find(|it| it.full_name() == "acme.user.v1.User.name");
+    let field = field.expect("the tree has it");
+    assert_eq!(finding.location, Location::Tree(field.place(Part::Whole)));
 }

@@ -31,6 +31,8 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let before: Vec<&str> = old.iter().flat_map(|it| it.behaviors()).map(|it| it.0).collect();
     let after: Vec<&str> = new.behaviors().map(|it| it.0).collect();
     let each = holder.each_custom(BEHAVIOR);
+    // Who could not write it before loses nothing.
+    let fixed = before.iter().any(|it| matches!(*it, "OUTPUT_ONLY" | "IMMUTABLE" | "IDENTIFIER"));
     let mut report = |behavior: &str, added: bool| {
         let entry = each.iter().copied().find(|it| option::word(new.tree, it) == Some(behavior));
         let message = match (added, old) {
@@ -61,7 +63,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
                 finding.unseen(Severity::Warning);
                 finding.why("what clients send in it is ignored");
             }
-            ("IMMUTABLE" | "IDENTIFIER", true) => {
+            ("IMMUTABLE" | "IDENTIFIER", true) if !fixed => {
                 finding.unseen(Severity::Warning);
                 finding.why("updates that change it are refused");
             }

@@ -33,7 +33,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Method<'t>>, sink: &m
     // What took the place of a route: in order where as many came as went, else
     // the first for the first.
     let first = |list: &[HttpBinding<'t>], all: &[HttpBinding<'t>]| {
-        list.first().zip(all.first()).is_some_and(|(a, b)| a.place == b.place)
+        list.first().zip(all.first()).is_some_and(|(a, b)| a == b)
     };
     let replaced = match lost.len() == gained.len() {
         true => lost.len(),
@@ -48,16 +48,12 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Method<'t>>, sink: &m
             None => format!("`{name}` cannot be called over HTTP by `{was_words}` any more"),
         };
         let finding = setting.report(sink, message);
-        if let Some(is) = is {
-            finding.location = Location::Tree(is.place);
-        }
         finding.fact(was_words).fact(is_words.unwrap_or_default());
         finding.breaks(Effects::backward(&[Surface::Rest]));
-        finding.breaks(if is.is_some() {
-            Effects::forward(&[Surface::Rest])
-        } else {
-            Effects::NONE
-        });
+        if let Some(is) = is {
+            finding.location = Location::Tree(is.place);
+            finding.breaks(Effects::forward(&[Surface::Rest]));
+        }
         finding.help("keep the old route among the `additional_bindings`");
     }
     for is in added {

@@ -46,7 +46,9 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
                 after.clone().unwrap_or_default(),
             ),
         };
-        let finding = setting.report(sink, message);
+        // A part that is gone is told where the other one stands.
+        let place = setting.new.or_else(|| holders.1.custom(INFO));
+        let finding = Setting { new: place, ..setting }.report(sink, message);
         finding.fact(part).fact(before.clone().unwrap_or_default());
         finding.fact(after.clone().unwrap_or_default());
         if before.is_some() && after.is_some() {
