@@ -167,3 +167,17 @@ fn options_of_descriptors_are_told_at_their_elements() {
     let field = field.expect("the tree has it");
     assert_eq!(finding.location, Location::Tree(field.place(Part::Whole)));
 }
+
+#[test]
+fn a_ruby_package_with_dots_is_one_with_colons() {
+    let file = |package: &str| {
+        format!(
+            "syntax = \"proto3\";\npackage acme.user.v1;\n\
+             option ruby_package = \"{package}\";\nmessage Account {{}}\n"
+        )
+    };
+    let (dots, colons) = (file("Acme.User.v1"), file("Acme::User::V1"));
+    assert_eq!(said("packaging-option-changed", &dots, &colons), [""; 0]);
+    let other = file("Acme::Users::V1");
+    assert_eq!(said("packaging-option-changed", &dots, &other).len(), 1);
+}

@@ -94,10 +94,13 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<File<'t>>, sink: &mut
 fn effective(file: File<'_>, name: &str) -> String {
     let holder = Holder::File(file);
     let written = holder.standard(name).map(|entry| option::spelled(file.tree, entry));
-    if let Some(written) = written.filter(|it| !it.is_empty()) {
-        return written;
+    let written = written.filter(|it| !it.is_empty());
+    // A Ruby package with dots is read like the package of the file.
+    let dotted = |it: &String| name == "ruby_package" && !it.contains("::");
+    if let Some(written) = written.as_ref().filter(|it| !dotted(it)) {
+        return written.clone();
     }
-    let package = file.package().name();
+    let package = written.as_deref().unwrap_or(file.package().name());
     let components = |change: fn(&str) -> String, joint| {
         package.split('.').map(change).collect::<Vec<_>>().join(joint)
     };
