@@ -176,6 +176,8 @@ pub struct HttpBinding<'t> {
     pub path: &'t str,
     /// The field that the body of the request holds, or `*`.
     pub body: Option<&'t str>,
+    /// The field that the body of the response holds; `None`: all of it.
+    pub response_body: Option<&'t str>,
     /// Where the path stands.
     pub place: Place,
 }
@@ -562,7 +564,8 @@ impl<'t> Method<'t> {
 
 fn http_binding<'t>(options: Options<'t>, rule: &'t value::Message) -> Option<HttpBinding<'t>> {
     let tree = options.tree;
-    let body = rule.str(tree, "body").filter(|body| !body.is_empty());
+    let text = |name| rule.str(tree, name).filter(|text| !text.is_empty());
+    let (body, response_body) = (text("body"), text("response_body"));
     rule.entries.iter().rev().find_map(|entry| {
         let (method, path) = match tree.field(entry.field).name() {
             "get" => ("GET", entry),
@@ -577,6 +580,6 @@ fn http_binding<'t>(options: Options<'t>, rule: &'t value::Message) -> Option<Ht
             _ => return None,
         };
         let place = options.value_place(path);
-        Some(HttpBinding { method, path: path.value.as_str()?, body, place })
+        Some(HttpBinding { method, path: path.value.as_str()?, body, response_body, place })
     })
 }

@@ -1,12 +1,15 @@
 //! The engine: every rule over a tree, and what policy makes of the findings.
 
 use abide_schema::{Element, File, FileId, Part, Place, Problem, Tree};
+use abide_syntax::Span;
 use jiff::civil::Date;
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 
 use crate::accepted::Accepted;
-use crate::change::Diff;
+use crate::change::{Change, Diff};
 use crate::finding::{Finding, Label, Location, Severity};
+use crate::option::Holder;
 use crate::policy::Policy;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 use crate::rules::RULES;
@@ -228,9 +231,14 @@ fn changes<'t>(context: &Context<'t>, diff: &Diff<'t>, rules: &[&'static Rule]) 
                 .collect::<Vec<Finding>>()
         };
     }
-    let mut findings = offer!(Element, diff.element_changes());
+    let (files, elements) = (diff.file_changes(), diff.element_changes());
+    let of_files = files.iter().map(|it| it.map(Holder::File));
+    let of_elements = elements.iter().map(|it| it.map(Holder::Element));
+    let holders: Vec<Change<Holder<'t>>> = of_files.chain(of_elements).collect();
+    let mut findings = offer!(Element, elements);
+    findings.extend(offer!(Holder, holders));
     findings.extend(offer!(Package, diff.package_changes()));
-    findings.extend(offer!(File, diff.file_changes()));
+    findings.extend(offer!(File, files));
     findings.extend(offer!(Message, diff.message_changes()));
     findings.extend(offer!(Field, diff.field_changes()));
     findings.extend(offer!(Oneof, diff.oneof_changes()));
@@ -368,9 +376,10 @@ fn spare_work_in_progress(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let spares = |finding: &Finding| {
         Rule::find(finding.rule).is_some_and(|rule| rule.spares_work_in_progress)
     };
+    let (mut old_spans, mut spans) = (Unready::default(), Unready::default());
     findings.retain_mut(|finding| {
         if let (Some(change), Some(old)) = (&mut finding.change, context.baseline) {
-            if change.old.is_some_and(|place| in_progress(old, place)) {
+            if change.old.is_some_and(|place| old_spans.contains(old, place)) {
                 finding.severity = Severity::Note;
                 finding.severity_reason = Some("it was work in progress".to_owned());
                 change.bump = change.bump.min(Bump::Minor);
@@ -378,21 +387,27 @@ fn spare_work_in_progress(context: &Context<'_>, findings: &mut Vec<Finding>) {
             return true;
         }
         match finding.location.place() {
-            Some(place) if spares(finding) => !in_progress(context.tree, place),
+            Some(place) if spares(finding) => !spans.contains(context.tree, place),
             _ => true,
         }
     });
 }
 
-/// Whether a place lies in a file or an element that is work in progress.
-fn in_progress(tree: &Tree, place: Place) -> bool {
-    let file = tree.file(place.file);
-    let around = |element: &Element<'_>| {
-        let whole = element.place(Part::Whole).span;
-        whole.start <= place.span.start && place.span.end <= whole.end
-    };
-    file.work_in_progress().is_some()
-        || file.elements().any(|it| around(&it) && it.work_in_progress().is_some())
+/// Where work in progress stands, by file; found when first asked for.
+#[derive(Default)]
+struct Unready(FxHashMap<FileId, Vec<Span>>);
+
+impl Unready {
+    /// Whether a place lies in a file or an element that is work in progress.
+    fn contains(&mut self, tree: &Tree, place: Place) -> bool {
+        let file = tree.file(place.file);
+        let spans = self.0.entry(place.file).or_insert_with(|| {
+            let unready = file.elements().filter(|it| it.work_in_progress().is_some());
+            unready.map(|it| it.place(Part::Whole).span).collect()
+        });
+        file.work_in_progress().is_some()
+            || spans.iter().any(|it| it.start <= place.span.start && place.span.end <= it.end)
+    }
 }
 
 /// Takes away findings that are accepted, and notes lines that accept nothing although this run
@@ -436,18 +451,19 @@ fn apply_severities(policy: &Policy, as_of: Date, findings: &mut Vec<Finding>) {
     findings.retain_mut(|finding| {
         demote(policy, as_of, finding);
         let Some(rule) = Rule::find(finding.rule) else { return true };
-        let effects = finding.change.as_ref().map(|change| change.effects);
-        let (severity, reason) = policy.severity(rule, &finding.package, effects);
+        let change = finding.change.as_ref().map(|change| (change.effects, change.unseen));
+        let (severity, reason) = policy.severity(rule, &finding.package, change);
         let Some(severity) = severity else { return false };
         // A finding that was made a note on the way stays one.
         if finding.severity_reason.is_none() {
             finding.severity = severity;
             finding.severity_reason = reason;
-            if let Some(change) = &mut finding.change
-                && change.effects.breaks_backward()
-                && !policy.is_exempt(&finding.package)
-            {
-                change.bump = Bump::Major;
+            if let Some(change) = &mut finding.change {
+                if policy.is_exempt(&finding.package) {
+                    change.bump = change.bump.min(Bump::Minor);
+                } else if change.effects.breaks_backward() {
+                    change.bump = Bump::Major;
+                }
             }
         }
         true

@@ -10,7 +10,8 @@ use toml_edit::{Document, Item, TableLike, Value};
 
 use crate::finding::Severity;
 use crate::policy::{
-    Closure, ConfigWaiver, Edge, Glob, Layer, Levels, Override, Policy, Removal, WaiverTarget,
+    Closure, ConfigWaiver, Edge, Glob, Layer, Levels, OptionOrder, Override, Policy, Removal,
+    WaiverTarget,
 };
 use crate::preset::Preset;
 use crate::rule::{Group, Rule};
@@ -320,6 +321,7 @@ impl Reader {
             "deprecation",
             "breaking",
             "upgrade",
+            "options",
         ];
         let mut layer = Layer::default();
         for entry in entries(root) {
@@ -354,6 +356,7 @@ impl Reader {
                 "deprecation" => self.deprecation(item, &mut config.policy),
                 "breaking" => self.breaking(item, &mut config.policy),
                 "upgrade" => self.upgrade(item, &mut config.policy),
+                "options" => self.options(item, &mut config.policy),
                 _ => self.unknown_key(&entry, "`abide.toml`", KEYS),
             }
         }
@@ -598,6 +601,24 @@ impl Reader {
         let words: Vec<_> = Surface::ALL.iter().map(|it| (it.name(), *it)).collect();
         let texts = self.strings(item);
         texts.iter().filter_map(|(text, span)| self.word(text, *span, &words)).collect()
+    }
+
+    /// Options of the preset that are not named here stay as they are.
+    fn options(&mut self, item: &Item, policy: &mut Policy) {
+        let Some(table) = self.table(item) else { return };
+        for entry in entries(table) {
+            if entry.item.is_table_like() {
+                let message = format!("`{}` is no name of an option", entry.key);
+                let help = "write the full name in quotes, as in `\"acme.max_rows\" = \"lower\"`";
+                self.error(entry.key_span, message, Some(help.to_owned()));
+                continue;
+            }
+            let words = self.strings(entry.item);
+            let orders =
+                words.into_iter().filter_map(|(word, at)| self.word(&word, at, OptionOrder::ALL));
+            let orders = orders.collect();
+            policy.options.insert(entry.key.to_owned(), orders);
+        }
     }
 
     fn upgrade(&mut self, item: &Item, policy: &mut Policy) {

@@ -107,6 +107,9 @@ pub struct ChangeFacts {
     pub old: Option<Place>,
     /// Whom it breaks.
     pub effects: Effects,
+    /// How much it matters where no surface shows it: a note, unless its rule
+    /// says more.
+    pub unseen: Severity,
     /// How far the version of its package must rise for it.
     pub bump: Bump,
     /// Symbols of generated code that it takes away or changes, at most one for
@@ -231,6 +234,15 @@ impl Finding {
         self
     }
 
+    /// How much the change matters although no surface shows it, such as the
+    /// loss of a mark that keeps secrets out of logs.
+    pub fn unseen(&mut self, severity: Severity) -> &mut Finding {
+        if let Some(change) = &mut self.change {
+            change.unseen = severity;
+        }
+        self
+    }
+
     /// How far the version must rise, where effects do not tell: a change
     /// that breaks nobody is minor by default.
     pub fn bump(&mut self, bump: Bump) -> &mut Finding {
@@ -239,6 +251,7 @@ impl Finding {
         }
         self
     }
+
     /// What names this finding across runs and edits elsewhere: the first 16
     /// hex digits of a SHA-256 over rule, element and facts.
     pub fn fingerprint(&self) -> String {

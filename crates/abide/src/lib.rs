@@ -11,6 +11,7 @@ mod constraint;
 mod dependencies;
 mod finding;
 mod graph;
+mod option;
 mod policy;
 mod preset;
 mod reserved;
@@ -29,9 +30,10 @@ pub use config::{Config, ConfigError, VersionIn};
 pub use constraint::{Judgement, Violation, judge};
 pub use finding::{ChangeFacts, Finding, Gone, Label, Location, Severity};
 pub use graph::GraphView;
+pub use option::Holder;
 pub use policy::{
     BreakingPolicy, Calendar, Closure, ConfigWaiver, DependencyPolicy, DeprecationPolicy, Edge,
-    Glob, PackagePolicy, Policy, Removal, UpgradePolicy, WaiverTarget,
+    Glob, OptionOrder, PackagePolicy, Policy, Removal, UpgradePolicy, WaiverTarget,
 };
 pub use preset::Preset;
 pub use rule::{ChangeCheck, Check, Context, Group, Rule, Sink};

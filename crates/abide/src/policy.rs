@@ -28,6 +28,9 @@ pub struct Policy {
     pub breaking: BreakingPolicy,
     /// Named options of the upgrade: `[upgrade]`.
     pub upgrade: UpgradePolicy,
+    /// Which changes of custom options are breaks, by the full name of the
+    /// option or of a field in its value: `[options]`.
+    pub options: BTreeMap<String, Vec<OptionOrder>>,
     /// Reasoned exceptions: `[[waiver]]`.
     pub waivers: Vec<ConfigWaiver>,
     /// Severities; later layers win.
@@ -201,6 +204,44 @@ pub enum Closure {
     All,
 }
 
+/// What a change of a custom option is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OptionOrder {
+    /// Nothing worth a word.
+    Ignore,
+    /// Worth knowing; so is every change of an option that is not named.
+    Note,
+    /// A break, whatever it is.
+    AnyChange,
+    /// A break where a number rises.
+    Raise,
+    /// A break where a number falls.
+    Lower,
+    /// A break where it becomes true.
+    True,
+    /// A break where it is true no more.
+    False,
+    /// A break where it is set for the first time.
+    Addition,
+    /// A break where it is not set any more.
+    Removal,
+}
+
+impl OptionOrder {
+    /// Every one, with its word in configuration.
+    pub const ALL: &[(&str, OptionOrder)] = &[
+        ("ignore", OptionOrder::Ignore),
+        ("note", OptionOrder::Note),
+        ("any-change", OptionOrder::AnyChange),
+        ("raise", OptionOrder::Raise),
+        ("lower", OptionOrder::Lower),
+        ("true", OptionOrder::True),
+        ("false", OptionOrder::False),
+        ("addition", OptionOrder::Addition),
+        ("removal", OptionOrder::Removal),
+    ];
+}
+
 /// A waiver of `abide.toml`.
 #[derive(Clone, Debug)]
 pub struct ConfigWaiver {
@@ -359,20 +400,22 @@ impl Policy {
 
     /// How much a finding of `rule` in `package` matters (`None`: nothing), and
     /// why, where the rule's own default does not decide. `change` is whom it
-    /// breaks, where it is about a change.
+    /// breaks, and how much it matters where no surface shows it, where it is
+    /// about a change.
     ///
     /// A change matters as much as the worst of its effects: a backward break
-    /// as its rule says, unless its package is exempt; a forward break, and a
-    /// change that breaks nobody, as a note. Settings replace the severity of
-    /// backward breaks; the others only where an override names the direction,
-    /// or where they turn the rule off.
+    /// as its rule says, unless its package is exempt; a forward break as a
+    /// note; a change that no surface shows as its finding says, mostly a note.
+    /// Settings replace the severity of backward breaks; the others only where
+    /// an override names the direction, or the rule, or where they turn the
+    /// rule off.
     pub fn severity(
         &self,
         rule: &Rule,
         package: &str,
-        change: Option<Effects>,
+        change: Option<(Effects, Severity)>,
     ) -> (Option<Severity>, Option<String>) {
-        let Some(effects) = change else {
+        let Some((effects, unseen)) = change else {
             let set = self.setting(rule, package, None);
             return match set {
                 Some(setting) => (setting.level, Some(setting.reason)),
@@ -388,6 +431,7 @@ impl Policy {
                     (rule.severity.min(Some(Severity::Note)), Some(reason))
                 }
                 Some((_, Direction::Backward)) => (rule.severity, None),
+                None if !self.is_exempt(package) => (Some(unseen), None),
                 Some((_, Direction::Forward)) | None => (Some(Severity::Note), None),
             };
             let Some(setting) = self.setting(rule, package, effect) else { return default };

@@ -12,6 +12,7 @@ use jiff::civil::Date;
 use crate::change::{Change, Diff};
 use crate::check::Scope;
 use crate::finding::{ChangeFacts, Finding, Gone, Location, Severity};
+use crate::option::Holder;
 use crate::policy::Policy;
 use crate::reserved;
 use crate::rules::RULES;
@@ -134,6 +135,8 @@ pub enum ChangeCheck {
     EnumValue(for<'t> fn(&Context<'t>, &Diff<'t>, Change<EnumValue<'t>>, &mut Sink)),
     Service(for<'t> fn(&Context<'t>, &Diff<'t>, Change<Service<'t>>, &mut Sink)),
     Method(for<'t> fn(&Context<'t>, &Diff<'t>, Change<Method<'t>>, &mut Sink)),
+    /// Files and elements of every kind, for what options of all of them say.
+    Holder(for<'t> fn(&Context<'t>, &Diff<'t>, Change<Holder<'t>>, &mut Sink)),
 }
 
 /// What a rule may look at.
@@ -332,6 +335,7 @@ impl Sink {
         finding.change = Some(Box::new(ChangeFacts {
             old,
             effects: Effects::NONE,
+            unseen: Severity::Note,
             bump: Bump::Minor,
             symbols: Vec::new(),
             witness: None,

@@ -1,0 +1,29 @@
+use abide_schema::File;
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::option::{self, Setting};
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "arenas-changed",
+    summary: "an option about arenas, which does nothing any more",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &["buf:FILE_SAME_CC_ENABLE_ARENAS"],
+    spares_work_in_progress: true,
+    page: include_str!("arenas-changed.md"),
+    check: Check::Change(ChangeCheck::File(check)),
+};
+
+fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<File<'t>>, sink: &mut Sink) {
+    let Some(files) = option::files(change) else { return };
+    let setting = Setting::standard(files, "cc_enable_arenas");
+    let (was, is) = setting.values();
+    if was != is {
+        let message = format!("`cc_enable_arenas` changed from `{was}` to `{is}`");
+        let finding = setting.report(sink, message);
+        finding.fact(was).fact(is).why("C++ supports arenas whatever the option says");
+    }
+}

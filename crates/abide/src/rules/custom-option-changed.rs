@@ -1,0 +1,111 @@
+use std::collections::BTreeMap;
+
+use abide_schema::Tree;
+use abide_schema::value::{Entry, Value};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::option::{self, Difference, Holder, Setting};
+use crate::policy::OptionOrder;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::surface::Bump;
+
+pub(super) static RULE: Rule = Rule {
+    id: "custom-option-changed",
+    summary: "a custom option of another value",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("custom-option-changed.md"),
+    check: Check::Change(ChangeCheck::Holder(check)),
+};
+
+/// What other rules judge.
+const JUDGED: &[&str] = &[
+    "abide.annotations.v1.",
+    "buf.validate.",
+    "envoy.annotations.deprecated_at_minor_version",
+    "envoy.annotations.disallowed_by_default",
+    "google.api.default_host",
+    "google.api.field_behavior",
+    "google.api.field_info",
+    "google.api.http",
+    "google.api.method_signature",
+    "google.api.oauth_scopes",
+    "google.api.resource",
+    "google.longrunning.operation_info",
+    "udpa.annotations.enum_migrate",
+    "udpa.annotations.enum_value_migrate",
+    "udpa.annotations.field_migrate",
+    "udpa.annotations.file_migrate",
+    "udpa.annotations.file_status",
+    "udpa.annotations.message_migrate",
+    "udpa.annotations.sensitive",
+    "udpa.annotations.versioning",
+    "validate.",
+    "xds.annotations.v3.",
+];
+
+fn check<'t>(context: &Context<'t>, diff: &Diff<'t>, change: Change<Holder<'t>>, sink: &mut Sink) {
+    let Some((old, new)) = change.both() else { return };
+    if old.options().is_none() && new.options().is_none() {
+        return;
+    }
+    for difference in option::custom_differences(diff, old.options(), new.options()) {
+        let path = &difference.path;
+        if JUDGED.iter().any(|judged| path.starts_with(judged)) {
+            continue;
+        }
+        let orders = orders(&context.policy.options, path);
+        if orders.contains(&OptionOrder::Ignore) {
+            continue;
+        }
+        let listed = |tree: &Tree, entries: &[&Entry]| {
+            let values: Vec<String> =
+                entries.iter().map(|entry| option::spelled(tree, entry)).collect();
+            values.join(", ")
+        };
+        let (was, is) = (listed(diff.old, &difference.old), listed(diff.new, &difference.new));
+        let (first_old, first_new) =
+            (difference.old.first().copied(), difference.new.first().copied());
+        let setting = Setting { holders: (old, new), old: first_old, new: first_new };
+        let holder = new.phrase();
+        let message = match (first_old, first_new) {
+            (None, _) => format!("option `{path}` of {holder} is set to `{is}`"),
+            (_, None) => format!("option `{path}` of {holder} is not set to `{was}` any more"),
+            _ => format!("option `{path}` of {holder} changed from `{was}` to `{is}`"),
+        };
+        let finding = setting.report(sink, message);
+        finding.fact(path).fact(was).fact(is);
+        if orders.iter().any(|order| breaks(*order, &difference)) {
+            finding.unseen(Severity::Error).bump(Bump::Major);
+            finding.why("`[options]` of the policy calls this change a break");
+        }
+    }
+}
+
+/// What the policy says of an option: by its own path, else by that of the
+/// value it is a part of.
+fn orders<'p>(policy: &'p BTreeMap<String, Vec<OptionOrder>>, path: &str) -> &'p [OptionOrder] {
+    let ends = path.match_indices('.').map(|(at, _)| at).chain([path.len()]);
+    let mut named = ends.collect::<Vec<_>>().into_iter().rev().map(|end| &path[..end]);
+    named.find_map(|name| policy.get(name)).map_or(&[], |orders| orders)
+}
+
+fn breaks(order: OptionOrder, difference: &Difference<'_>) -> bool {
+    let (old, new) = (difference.old.first(), difference.new.first());
+    let numbers = old.and_then(|it| it.value.as_f64()).zip(new.and_then(|it| it.value.as_f64()));
+    let is_true = |entry: Option<&&Entry>| entry.is_some_and(|it| it.value == Value::Bool(true));
+    match order {
+        OptionOrder::Ignore | OptionOrder::Note => false,
+        OptionOrder::AnyChange => true,
+        OptionOrder::Raise => numbers.is_some_and(|(was, is)| is > was),
+        OptionOrder::Lower => numbers.is_some_and(|(was, is)| is < was),
+        OptionOrder::True => is_true(new) && !is_true(old),
+        OptionOrder::False => is_true(old) && !is_true(new),
+        OptionOrder::Addition => old.is_none(),
+        OptionOrder::Removal => new.is_none(),
+    }
+}

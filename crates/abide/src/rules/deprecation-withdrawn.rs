@@ -1,0 +1,24 @@
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::option::{Holder, Setting};
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "deprecation-withdrawn",
+    summary: "an element or a file that is not deprecated any more",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("deprecation-withdrawn.md"),
+    check: Check::Change(ChangeCheck::Holder(check)),
+};
+
+fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Holder<'t>>, sink: &mut Sink) {
+    let Some(holders) = change.both() else { return };
+    let setting = Setting::standard(holders, "deprecated");
+    if setting.values() == ("true".to_owned(), "false".to_owned()) {
+        setting.report(sink, format!("{} is not deprecated any more", holders.1.phrase()));
+    }
+}

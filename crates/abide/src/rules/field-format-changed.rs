@@ -1,0 +1,63 @@
+use abide_schema::value::Entry;
+use abide_schema::{Element, Field};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::option::{self, Holder, Setting};
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::surface::{Effects, Surface};
+
+pub(super) static RULE: Rule = Rule {
+    id: "field-format-changed",
+    summary: "a string field whose values have another format",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("field-format-changed.md"),
+    check: Check::Change(ChangeCheck::Field(check)),
+};
+
+fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+    let Some(holders) = option::elements(change, Element::Field) else { return };
+    let setting = Setting::of(holders, |it| it.part("google.api.field_info", "format"));
+    let (was, is) = (format_of(setting.old, holders.0), format_of(setting.new, holders.1));
+    if was == is {
+        return;
+    }
+    let field = holders.1.phrase();
+    let message = match (was, is) {
+        (None, Some(is)) => format!("{field} has the format `{is}` now"),
+        (Some(was), None) => format!("{field} has not the format `{was}` any more"),
+        (was, is) => {
+            let (was, is) = (was.unwrap_or_default(), is.unwrap_or_default());
+            format!("format of {field} changed from `{was}` to `{is}`")
+        }
+    };
+    let finding = setting.report(sink, message);
+    finding.fact(was.unwrap_or_default()).fact(is.unwrap_or_default());
+    if !accepts(is, was) {
+        finding.breaks(Effects::backward(&[Surface::Validation]));
+        finding.why("values of the old format are refused");
+    }
+    if !accepts(was, is) {
+        finding.breaks(Effects::forward(&[Surface::Validation]));
+    }
+}
+
+fn format_of<'t>(entry: Option<&Entry>, holder: Holder<'t>) -> Option<&'t str> {
+    let name = option::word(holder.file().tree, entry?)?;
+    (name != "FORMAT_UNSPECIFIED").then_some(name)
+}
+
+/// Whether each value of the one format is a value of the other. Without a
+/// format everything is.
+fn accepts(wide: Option<&str>, narrow: Option<&str>) -> bool {
+    match (wide, narrow) {
+        (None, _) => true,
+        (Some("IPV4_OR_IPV6"), Some("IPV4" | "IPV6")) => true,
+        (Some(wide), Some(narrow)) => wide == narrow,
+        (Some(_), None) => false,
+    }
+}

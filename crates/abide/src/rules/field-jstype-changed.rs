@@ -1,0 +1,44 @@
+use abide_schema::{Element, Field, Scalar, Type};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::option::{Holder, Setting};
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::surface::Bump;
+
+pub(super) static RULE: Rule = Rule {
+    id: "field-jstype-changed",
+    summary: "a 64-bit field that JavaScript holds as another type",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &["buf:FIELD_SAME_JSTYPE"],
+    spares_work_in_progress: true,
+    page: include_str!("field-jstype-changed.md"),
+    check: Check::Change(ChangeCheck::Field(check)),
+};
+
+fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+    let Some((old, new)) = change.both().filter(|&(old, new)| is_long(old) && is_long(new)) else {
+        return;
+    };
+    let holders = (Holder::Element(Element::Field(old)), Holder::Element(Element::Field(new)));
+    let setting = Setting::standard(holders, "jstype");
+    let (was, is) = setting.values();
+    if was == is {
+        return;
+    }
+    let message = format!("`jstype` of field `{}` changed from `{was}` to `{is}`", new.name());
+    let finding = setting.report(sink, message);
+    finding.fact(was).fact(is).unseen(Severity::Warning).bump(Bump::Major);
+    finding.why("accessors of generated JavaScript take and return another type");
+}
+
+fn is_long(field: Field<'_>) -> bool {
+    matches!(
+        field.ty(),
+        Type::Scalar(
+            Scalar::Int64 | Scalar::Uint64 | Scalar::Sint64 | Scalar::Fixed64 | Scalar::Sfixed64
+        )
+    )
+}

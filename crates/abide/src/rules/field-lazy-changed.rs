@@ -1,0 +1,33 @@
+use abide_schema::{Element, Field};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::option::{self, Setting};
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "field-lazy-changed",
+    summary: "a field that is parsed at another time",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("field-lazy-changed.md"),
+    check: Check::Change(ChangeCheck::Field(check)),
+};
+
+fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+    let Some(holders) = option::elements(change, Element::Field) else { return };
+    for name in ["lazy", "unverified_lazy"] {
+        let setting = Setting::standard(holders, name);
+        let (was, is) = setting.values();
+        if was != is {
+            let field = holders.1.phrase();
+            let message = format!("`{name}` of {field} changed from `{was}` to `{is}`");
+            let finding = setting.report(sink, message);
+            finding.fact(name).fact(was).fact(is);
+            finding.why("what is malformed in it is found at another time");
+        }
+    }
+}

@@ -1,0 +1,58 @@
+use abide_schema::{Cardinality, Element, File, Scalar, Type};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::option::{self, Holder};
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::surface::{Effects, Surface};
+
+pub(super) static RULE: Rule = Rule {
+    id: "field-string-type-changed",
+    summary: "a string or bytes field that C++ holds as another type",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &["buf:FIELD_SAME_CPP_STRING_TYPE"],
+    spares_work_in_progress: true,
+    page: include_str!("field-string-type-changed.md"),
+    check: Check::Change(ChangeCheck::File(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &mut Sink) {
+    let Some(files) = change.both() else { return };
+    let pairs = option::pairs(diff, files.1).into_iter();
+    let pairs = pairs.filter(|&(old, new)| is_text(old) && is_text(new));
+    let own = |holder: Holder<'t>| {
+        holder.feature("pb.cpp", "string_type").or_else(|| holder.standard("ctype"))
+    };
+    for found in option::inherited(files, pairs, own, string_type) {
+        let (was, is) = (&found.was, &found.is);
+        let message = format!("C++ type of {} changed from `{was}` to `{is}`", found.phrase());
+        let finding = found.setting.report(sink, message);
+        finding.fact(was).fact(is).breaks(Effects::backward(&[Surface::SourceCpp]));
+        finding.why("the accessors take and return another type");
+    }
+}
+
+fn is_text(element: Element<'_>) -> bool {
+    let Element::Field(field) = element else { return false };
+    matches!(field.ty(), Type::Scalar(Scalar::String | Scalar::Bytes))
+}
+
+/// The type in C++. `CORD` counts for singular `bytes` fields alone, and
+/// `STRING_PIECE` is `STRING`: source `FieldDescriptor::cpp_string_type`.
+fn string_type<'t>(element: Element<'t>) -> &'t str {
+    let Element::Field(field) = element else { return "" };
+    let holder = Holder::Element(element);
+    let ctype = holder.standard("ctype").and_then(|it| option::word(field.tree, it));
+    let default = if option::since_2024(field.file()) { "VIEW" } else { "STRING" };
+    let feature = || holder.inherited_feature("pb.cpp", "string_type");
+    let cord_holds = field.ty() == Type::Scalar(Scalar::Bytes)
+        && field.cardinality() == Cardinality::Singular
+        && !field.is_extension();
+    match ctype.or_else(feature).unwrap_or(default) {
+        "CORD" if cord_holds => "CORD",
+        "VIEW" => "VIEW",
+        _ => "STRING",
+    }
+}

@@ -1,0 +1,63 @@
+use abide_schema::value::Value;
+use abide_schema::{Element, File, Scalar, Type};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::option::{self, Holder};
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::surface::{Effects, Surface};
+
+pub(super) static RULE: Rule = Rule {
+    id: "java-utf8-validation-changed",
+    summary: "strings that Java checks for valid UTF-8 now, or not any more",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &["buf:FIELD_SAME_JAVA_UTF8_VALIDATION"],
+    spares_work_in_progress: true,
+    page: include_str!("java-utf8-validation-changed.md"),
+    check: Check::Change(ChangeCheck::File(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &mut Sink) {
+    let Some(files) = change.both() else { return };
+    let strings = |element: Element<'t>| match element {
+        Element::Field(field) => field.ty() == Type::Scalar(Scalar::String),
+        _ => false,
+    };
+    // Where all languages check it or not, another rule tells it.
+    let general = |element: Element<'t>| match element {
+        Element::Field(field) => field.features().utf8_validated,
+        _ => false,
+    };
+    let pairs = option::pairs(diff, files.1)
+        .into_iter()
+        .filter(|&(old, new)| strings(old) && strings(new) && general(old) == general(new));
+    let resolve = |element: Element<'t>| {
+        let own = Holder::Element(element).inherited_feature("pb.java", "utf8_validation");
+        let file = Holder::File(element.file()).standard("java_string_check_utf8");
+        let checked = general(element)
+            || own == Some("VERIFY")
+            || file.is_some_and(|it| it.value == Value::Bool(true));
+        if checked { "checked" } else { "not checked" }
+    };
+    let own = |holder: Holder<'t>| {
+        let feature = holder.feature("pb.java", "utf8_validation");
+        feature.or_else(|| match holder {
+            Holder::File(_) => holder.standard("java_string_check_utf8"),
+            Holder::Element(_) => None,
+        })
+    };
+    for found in option::inherited(files, pairs, own, resolve) {
+        let now = if found.is == "checked" { "now" } else { "any more" };
+        let message = format!("UTF-8 of {} is {} by Java {now}", found.phrase(), found.is);
+        let finding = found.setting.report(sink, message);
+        finding.fact(&found.is);
+        if found.is == "checked" {
+            finding.breaks(Effects::backward(&[Surface::SourceJava]));
+            finding.why("generated Java refuses messages that it took before");
+        } else {
+            finding.breaks(Effects::forward(&[Surface::SourceJava]));
+        }
+    }
+}

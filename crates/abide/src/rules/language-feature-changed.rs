@@ -1,0 +1,176 @@
+use abide_schema::value::Value;
+use abide_schema::{Edition, Element, File, Openness};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::option::{self, Holder};
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::surface::{Effects, Surface};
+
+pub(super) static RULE: Rule = Rule {
+    id: "language-feature-changed",
+    summary: "a feature of one language that changes what is generated",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("language-feature-changed.md"),
+    check: Check::Change(ChangeCheck::File(check)),
+};
+
+/// A feature, as it holds in the end.
+struct Feature {
+    language: &'static str,
+    name: &'static str,
+    surface: Surface,
+    /// Which elements it is about.
+    of: fn(Element<'_>) -> bool,
+    /// What holds where nothing sets it.
+    default: fn(Element<'_>) -> &'static str,
+    /// Values that bear what each other value bears, and more.
+    more: &'static [&'static str],
+    why: &'static str,
+}
+
+const FEATURES: &[Feature] = &[
+    Feature {
+        language: "pb.go",
+        name: "api_level",
+        surface: Surface::SourceGo,
+        of: |it| matches!(it, Element::Message(_)),
+        default: |it| if option::since_2024(it.file()) { "API_OPAQUE" } else { "API_OPEN" },
+        more: &["API_HYBRID"],
+        why: "fields of the open API and setters of the opaque one come and go with it",
+    },
+    Feature {
+        language: "pb.go",
+        name: "strip_enum_prefix",
+        surface: Surface::SourceGo,
+        of: is_enum,
+        default: |_| "STRIP_ENUM_PREFIX_KEEP",
+        more: &["STRIP_ENUM_PREFIX_GENERATE_BOTH"],
+        why: "the constants of enum values have other names",
+    },
+    Feature {
+        language: "pb.go",
+        name: "legacy_unmarshal_json_enum",
+        surface: Surface::SourceGo,
+        of: is_enum,
+        default: in_proto2,
+        more: &["true"],
+        why: "the method `UnmarshalJSON` of the enum comes and goes with it",
+    },
+    Feature {
+        language: "pb.java",
+        name: "nest_in_file_class",
+        surface: Surface::SourceJava,
+        of: is_class,
+        default: |it| match Holder::File(it.file()).standard("java_multiple_files") {
+            _ if option::since_2024(it.file()) => "NO",
+            Some(entry) if entry.value == Value::Bool(true) => "NO",
+            _ => "YES",
+        },
+        more: &[],
+        why: "the class moves into the class of the file, or out of it",
+    },
+    Feature {
+        language: "pb.java",
+        name: "large_enum",
+        surface: Surface::SourceJava,
+        of: is_enum,
+        default: |_| "false",
+        more: &[],
+        why: "the enum is a class in place of a Java enum, or the reverse",
+    },
+    Feature {
+        language: "pb.java",
+        name: "legacy_closed_enum",
+        surface: Surface::SourceJava,
+        of: holds_open_enum,
+        default: in_proto2,
+        more: &[],
+        why: "values that the enum does not declare turn from unknown fields to values, or back",
+    },
+    Feature {
+        language: "pb.cpp",
+        name: "legacy_closed_enum",
+        surface: Surface::SourceCpp,
+        of: holds_open_enum,
+        default: in_proto2,
+        more: &[],
+        why: "values that the enum does not declare turn from unknown fields to values, or back",
+    },
+    Feature {
+        language: "pb.cpp",
+        name: "enum_name_uses_string_view",
+        surface: Surface::SourceCpp,
+        of: is_enum,
+        default: |it| if option::since_2024(it.file()) { "true" } else { "false" },
+        more: &[],
+        why: "the function that names a value returns another type",
+    },
+];
+
+fn is_enum(element: Element<'_>) -> bool {
+    matches!(element, Element::Enum(_))
+}
+
+/// Whether Java generates a class for it that is not nested in another one.
+fn is_class(element: Element<'_>) -> bool {
+    let services = || Holder::File(element.file()).standard("java_generic_services");
+    match element {
+        Element::Message(_) | Element::Enum(_) => element.parent().is_none(),
+        Element::Service(_) => services().is_some_and(|it| it.value == Value::Bool(true)),
+        _ => false,
+    }
+}
+
+fn holds_open_enum(element: Element<'_>) -> bool {
+    let Element::Field(field) = element else { return false };
+    field.enum_type().is_some_and(|it| it.features().openness == Openness::Open)
+}
+
+fn in_proto2(element: Element<'_>) -> &'static str {
+    if element.file().decl().edition == Edition::Proto2 { "true" } else { "false" }
+}
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &mut Sink) {
+    let Some(files) = change.both() else { return };
+    // Before editions nothing sets a feature.
+    let editions = (files.0.decl().edition, files.1.decl().edition);
+    if editions.0 == editions.1 && !editions.0.is_edition() {
+        return;
+    }
+    let all = option::pairs(diff, files.1);
+    for feature in FEATURES {
+        // Before edition 2024 an option says this, which is told by itself.
+        let option = feature.name == "nest_in_file_class";
+        if option && !option::since_2024(files.0) && !option::since_2024(files.1) {
+            continue;
+        }
+        let pairs = all.iter().copied();
+        let pairs = pairs.filter(|&(old, new)| (feature.of)(old) && (feature.of)(new));
+        let own = |holder: Holder<'t>| holder.feature(feature.language, feature.name);
+        let resolve = |element: Element<'t>| {
+            let set = Holder::Element(element).inherited_feature(feature.language, feature.name);
+            let set = set.filter(|it| !matches!(*it, "LEGACY" | "API_LEVEL_UNSPECIFIED"));
+            set.unwrap_or_else(|| (feature.default)(element))
+        };
+        for found in option::inherited(files, pairs, own, resolve) {
+            let (was, is, name) = (&found.was, &found.is, feature.name);
+            let language = feature.language;
+            let what = found.phrase();
+            let message =
+                format!("feature `({language}).{name}` of {what} changed from `{was}` to `{is}`");
+            let finding = found.setting.report(sink, message);
+            finding.fact(language).fact(name).fact(was).fact(is).why(feature.why);
+            if !feature.more.contains(&is.as_str()) {
+                finding.breaks(Effects::backward(&[feature.surface]));
+            }
+            if !feature.more.contains(&was.as_str()) {
+                finding.breaks(Effects::forward(&[feature.surface]));
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+use abide_schema::value::Entry;
+use abide_schema::{Element, File, Message, Method, Tree};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::option::{Holder, Setting};
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::surface::{Bump, Effects, Surface};
+
+pub(super) static RULE: Rule = Rule {
+    id: "long-running-operation-changed",
+    summary: "a long-running operation of another response or metadata type",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("long-running-operation-changed.md"),
+    check: Check::Change(ChangeCheck::Method(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink: &mut Sink) {
+    const INFO: &str = "google.longrunning.operation_info";
+    let Some((old, new)) = change.both() else { return };
+    let holders = (Holder::Element(Element::Method(old)), Holder::Element(Element::Method(new)));
+    for (part, what) in [("response_type", "response"), ("metadata_type", "metadata")] {
+        let setting = Setting::of(holders, |it| it.part(INFO, part));
+        let (before, after) = (named(old, setting.old), named(new, setting.new));
+        let renamed = |was: &Option<String>| {
+            let was = message_named(diff.old, was.as_deref()?)?;
+            diff.new_message(was).map(Message::full_name)
+        };
+        // What goes with the name of the type is told with the type.
+        if before == after || (after.is_some() && renamed(&before) == after) {
+            continue;
+        }
+        let method = holders.1.phrase();
+        let message = match (&before, &after) {
+            (None, Some(is)) => format!("{what} type of {method} is declared as `{is}`"),
+            (Some(was), None) => {
+                format!("{what} type `{was}` of {method} is not declared any more")
+            }
+            _ => format!(
+                "{what} type of {method} changed from `{}` to `{}`",
+                before.clone().unwrap_or_default(),
+                after.clone().unwrap_or_default(),
+            ),
+        };
+        // A part that is gone is told where the other one stands.
+        let place = setting.new.or_else(|| holders.1.custom(INFO));
+        let finding = Setting { new: place, ..setting }.report(sink, message);
+        finding.fact(part).fact(before.clone().unwrap_or_default());
+        finding.fact(after.clone().unwrap_or_default());
+        if before.is_some() && after.is_some() {
+            finding.breaks(Effects::both(&[Surface::TypeUrl]));
+            finding.why("the `Any` in the operation carries another type than its reader unpacks");
+        } else if before.is_some() {
+            finding.unseen(Severity::Warning).bump(Bump::Major);
+            finding.why("generated clients cannot unpack the operation any more");
+        }
+    }
+}
+
+fn message_named<'t>(tree: &'t Tree, full_name: &str) -> Option<Message<'t>> {
+    let mut packages = full_name.match_indices('.').map(|(at, _)| &full_name[..at]);
+    packages.find_map(|package| {
+        let files = tree.package_named(package)?.files();
+        files.flat_map(File::all_messages).find(|it| it.full_name() == full_name)
+    })
+}
+
+/// The full name of a type that is written with it or relative to the package.
+fn named(method: Method<'_>, entry: Option<&Entry>) -> Option<String> {
+    let written = entry?.value.as_str().filter(|it| !it.is_empty())?;
+    let package = method.package().name();
+    let relative = !written.contains('.') && !package.is_empty();
+    Some(if relative { format!("{package}.{written}") } else { written.to_owned() })
+}

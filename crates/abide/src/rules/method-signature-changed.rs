@@ -1,0 +1,60 @@
+use abide_schema::value::Entry;
+use abide_schema::{Element, Method};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::option::{self, Holder, Setting};
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "method-signature-changed",
+    summary: "a method that generated clients offer with other parameters",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("method-signature-changed.md"),
+    check: Check::Change(ChangeCheck::Method(check)),
+};
+
+fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Method<'t>>, sink: &mut Sink) {
+    let Some(holders) = option::elements(change, Element::Method) else { return };
+    let (before, after) = (signatures(holders.0), signatures(holders.1));
+    let name = holders.1.phrase();
+    let mut report = |entries: (Option<&'t Entry>, Option<&'t Entry>), message: String| {
+        let setting = Setting { holders, old: entries.0, new: entries.1 };
+        let finding = setting.report(sink, message);
+        if entries.0.is_some() {
+            finding.unseen(Severity::Warning);
+            finding.why("clients that are generated from signatures have overloads by them");
+        }
+    };
+    let has = |list: &[(String, &Entry)], words: &str| list.iter().any(|it| it.0 == words);
+    let mut same = true;
+    for (words, entry) in before.iter().filter(|it| !has(&after, &it.0)) {
+        same = false;
+        let message = format!("signature `{words}` of {name} was removed");
+        report((Some(*entry), None), message);
+    }
+    for (words, entry) in after.iter().filter(|it| !has(&before, &it.0)) {
+        same = false;
+        report((None, Some(*entry)), format!("signature `{words}` of {name} was added"));
+    }
+    let order =
+        |list: &[(String, &Entry)]| -> Vec<String> { list.iter().map(|it| it.0.clone()).collect() };
+    if same && order(&before) != order(&after) {
+        let first = |list: &[(String, &'t Entry)]| list.first().map(|it| it.1);
+        let message = format!("signatures of {name} stand in another order");
+        report((first(&before), first(&after)), message);
+    }
+}
+
+/// The signatures of a method, each with its parameters in one spelling.
+fn signatures<'t>(holder: Holder<'t>) -> Vec<(String, &'t Entry)> {
+    let spelled = |entry: &'t Entry| {
+        let parameters = entry.value.as_str()?.split(',').map(str::trim);
+        Some((parameters.collect::<Vec<_>>().join(", "), entry))
+    };
+    holder.each_custom("google.api.method_signature").into_iter().filter_map(spelled).collect()
+}

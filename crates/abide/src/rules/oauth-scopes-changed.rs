@@ -1,0 +1,42 @@
+use std::collections::BTreeSet;
+
+use abide_schema::{Element, Service};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::option::{self, Setting};
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "oauth-scopes-changed",
+    summary: "a service that asks for other OAuth scopes",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("oauth-scopes-changed.md"),
+    check: Check::Change(ChangeCheck::Service(check)),
+};
+
+fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Service<'t>>, sink: &mut Sink) {
+    let Some(holders) = option::elements(change, Element::Service) else { return };
+    let setting = Setting::of(holders, |it| it.custom("google.api.oauth_scopes"));
+    let (was, is) = setting.values();
+    let (before, after) = (scopes(&was), scopes(&is));
+    let service = holders.1.phrase();
+    for &scope in before.difference(&after) {
+        let message = format!("{service} does not ask for the scope `{scope}` any more");
+        let finding = setting.report(sink, message);
+        finding.fact(scope).fact("removed").unseen(Severity::Warning);
+        finding.why("tokens of clients that hold this scope alone are refused");
+    }
+    for &scope in after.difference(&before) {
+        let message = format!("{service} asks for the scope `{scope}` now");
+        setting.report(sink, message).fact(scope).fact("added");
+    }
+}
+
+fn scopes(list: &str) -> BTreeSet<&str> {
+    list.split(',').map(str::trim).filter(|it| !it.is_empty()).collect()
+}

@@ -1,0 +1,36 @@
+use abide_schema::File;
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::option::{self, Setting};
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::surface::{Effects, Surface};
+
+pub(super) static RULE: Rule = Rule {
+    id: "optimize-for-changed",
+    summary: "a file that generated code is optimized for something else",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &["buf:FILE_SAME_OPTIMIZE_FOR"],
+    spares_work_in_progress: true,
+    page: include_str!("optimize-for-changed.md"),
+    check: Check::Change(ChangeCheck::File(check)),
+};
+
+fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<File<'t>>, sink: &mut Sink) {
+    let Some(files) = option::files(change) else { return };
+    let setting = Setting::standard(files, "optimize_for");
+    let (was, is) = setting.values();
+    if was == is {
+        return;
+    }
+    let finding = setting.report(sink, format!("`optimize_for` changed from `{was}` to `{is}`"));
+    finding.fact(&was).fact(&is);
+    if is == "LITE_RUNTIME" {
+        finding.breaks(Effects::backward(&[Surface::SourceCpp]));
+        finding.why("messages of the lite runtime of C++ have no descriptor and no reflection");
+    } else if was == "LITE_RUNTIME" {
+        finding.breaks(Effects::forward(&[Surface::SourceCpp]));
+    }
+}

@@ -1,0 +1,41 @@
+use abide_schema::{Element, Field};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::option::{self, Setting};
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "option-retention-changed",
+    summary: "a definition of an option that is kept somewhere else",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("option-retention-changed.md"),
+    check: Check::Change(ChangeCheck::Field(check)),
+};
+
+fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+    let Some(holders) = option::elements(change, Element::Field) else { return };
+    let setting = Setting::standard(holders, "retention");
+    // An option is kept at run time unless it says otherwise.
+    let word = |word: String| match word.as_str() {
+        "RETENTION_UNKNOWN" => "RETENTION_RUNTIME".to_owned(),
+        _ => word,
+    };
+    let (was, is) = setting.values();
+    let (was, is) = (word(was), word(is));
+    if was == is {
+        return;
+    }
+    let phrase = holders.1.phrase();
+    let finding =
+        setting.report(sink, format!("retention of {phrase} changed from `{was}` to `{is}`"));
+    finding.fact(was).fact(&is);
+    if is == "RETENTION_SOURCE" {
+        finding.unseen(Severity::Warning);
+        finding.why("programs that read the option from descriptors at run time find it no more");
+    }
+}

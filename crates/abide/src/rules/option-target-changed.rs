@@ -1,0 +1,65 @@
+use std::collections::BTreeSet;
+
+use abide_schema::value::Entry;
+use abide_schema::{Element, Field};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::option::{self, Holder, Setting};
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::surface::Bump;
+
+pub(super) static RULE: Rule = Rule {
+    id: "option-target-changed",
+    summary: "a definition of an option that may stand elsewhere",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("option-target-changed.md"),
+    check: Check::Change(ChangeCheck::Field(check)),
+};
+
+fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+    let Some(holders) = option::elements(change, Element::Field) else { return };
+    let (old, new) = (targets(holders.0), targets(holders.1));
+    let (was, is): (BTreeSet<&str>, BTreeSet<&str>) =
+        (old.iter().map(|it| it.0).collect(), new.iter().map(|it| it.0).collect());
+    if was == is {
+        return;
+    }
+    // Without a target it may stand everywhere.
+    let lost: Vec<&str> = match (was.is_empty(), is.is_empty()) {
+        (_, true) => Vec::new(),
+        (true, false) => vec!["any other kind of element"],
+        (false, false) => was.difference(&is).copied().collect(),
+    };
+    let entry = |list: &[(&str, &'t Entry)]| list.first().map(|it| it.1);
+    let setting = Setting { holders, old: entry(&old), new: entry(&new) };
+    let phrase = holders.1.phrase();
+    let message = if lost.is_empty() {
+        format!("{phrase} may be set on more kinds of elements")
+    } else {
+        format!("{phrase} may not be set on {} any more", lost.join(" or "))
+    };
+    let finding = setting.report(sink, message);
+    for word in was.iter().chain(["->"].iter()).chain(&is) {
+        finding.fact(*word);
+    }
+    if !lost.is_empty() {
+        finding.unseen(Severity::Warning).bump(Bump::Major);
+        finding.why("files that set it there do not compile any more");
+    }
+}
+
+/// The kinds of elements that an option names as its targets.
+fn targets<'t>(holder: Holder<'t>) -> Vec<(&'t str, &'t Entry)> {
+    let Some(options) = holder.options() else { return Vec::new() };
+    let tree = holder.file().tree;
+    let named = options.entries.iter().filter(|entry| {
+        let field = tree.field(entry.field);
+        !field.is_extension() && field.name() == "targets"
+    });
+    named.filter_map(|entry| Some((option::word(tree, entry)?, entry))).collect()
+}

@@ -1,0 +1,141 @@
+use abide_schema::File;
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::option::{self, Holder, Setting};
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::surface::{Effects, Surface};
+
+pub(super) static RULE: Rule = Rule {
+    id: "packaging-option-changed",
+    summary: "an option that names or places generated code",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("packaging-option-changed.md"),
+    check: Check::Change(ChangeCheck::File(check)),
+};
+
+struct Packaging {
+    name: &'static str,
+    surface: Surface,
+    buf: &'static str,
+    /// Whether the detector of Google compares it.
+    google: bool,
+}
+
+const fn packaging(
+    name: &'static str,
+    surface: Surface,
+    buf: &'static str,
+    google: bool,
+) -> Packaging {
+    Packaging { name, surface, buf, google }
+}
+
+#[rustfmt::skip]
+const OPTIONS: &[Packaging] = &[
+    packaging("csharp_namespace", Surface::SourceCsharp, "buf:FILE_SAME_CSHARP_NAMESPACE", true),
+    packaging("go_package", Surface::SourceGo, "buf:FILE_SAME_GO_PACKAGE", true),
+    packaging("java_multiple_files", Surface::SourceJava, "buf:FILE_SAME_JAVA_MULTIPLE_FILES", false),
+    packaging("java_outer_classname", Surface::SourceJava, "buf:FILE_SAME_JAVA_OUTER_CLASSNAME", true),
+    packaging("java_package", Surface::SourceJava, "buf:FILE_SAME_JAVA_PACKAGE", true),
+    packaging("objc_class_prefix", Surface::SourceObjc, "buf:FILE_SAME_OBJC_CLASS_PREFIX", true),
+    packaging("php_class_prefix", Surface::SourcePhp, "buf:FILE_SAME_PHP_CLASS_PREFIX", true),
+    packaging("php_metadata_namespace", Surface::SourcePhp, "buf:FILE_SAME_PHP_METADATA_NAMESPACE", false),
+    packaging("php_namespace", Surface::SourcePhp, "buf:FILE_SAME_PHP_NAMESPACE", true),
+    packaging("ruby_package", Surface::SourceRuby, "buf:FILE_SAME_RUBY_PACKAGE", true),
+    packaging("swift_prefix", Surface::SourceSwift, "buf:FILE_SAME_SWIFT_PREFIX", true),
+];
+
+fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<File<'t>>, sink: &mut Sink) {
+    let Some((old, new)) = option::files(change) else { return };
+    for packaging in OPTIONS {
+        let (name, setting) = (packaging.name, Setting::standard((old, new), packaging.name));
+        let (was, is) = (effective(old.file(), name), effective(new.file(), name));
+        // Edition 2024 has a feature in its place, which is told by itself.
+        let gone = name == "java_multiple_files" && option::since_2024(new.file());
+        // What is derived from the package is told with the package.
+        let derived = setting.old.is_none() && setting.new.is_none();
+        if was == is || gone || (derived && name != "java_outer_classname") {
+            continue;
+        }
+        let message = match (setting.old, setting.new) {
+            (None, None) => format!("`{name}` is taken to be `{is}` and was `{was}`"),
+            (None, Some(_)) => format!("`{name}` is set to `{is}`"),
+            (Some(_), None) => format!("`{name}` is not set to `{was}` any more"),
+            (Some(_), Some(_)) => format!("`{name}` changed from `{was}` to `{is}`"),
+        };
+        let mut aliases = if derived { Vec::new() } else { vec![packaging.buf] };
+        if packaging.google && setting.old.is_some() {
+            aliases.push("google:PACKAGING_OPTION_REMOVAL");
+        }
+        if packaging.google && setting.new.is_some() {
+            aliases.push("google:PACKAGING_OPTION_ADDITION");
+        }
+        let finding = setting.report(sink, message);
+        finding.fact(name).fact(&was).fact(is).aliases(&aliases);
+        // Without a Go package, Go is generated only where the command line
+        // names one, and that stays stronger.
+        if name != "go_package" || setting.old.is_some() {
+            finding.breaks(Effects::backward(&[packaging.surface]));
+            finding.why("code that uses what is generated names it by this option");
+        }
+        if derived {
+            finding.help(format!("keep the name: `option {name} = \"{was}\";`"));
+        }
+    }
+}
+
+/// The value of an option, or what generators take where it is not set. What
+/// they derive was read off their output.
+fn effective(file: File<'_>, name: &str) -> String {
+    let holder = Holder::File(file);
+    let written = holder.standard(name).map(|entry| option::spelled(file.tree, entry));
+    let written = written.filter(|it| !it.is_empty());
+    // A Ruby package with dots is read like the package of the file.
+    let dotted = |it: &String| name == "ruby_package" && !it.contains("::");
+    if let Some(written) = written.as_ref().filter(|it| !dotted(it)) {
+        return written.clone();
+    }
+    let package = written.as_deref().unwrap_or(file.package().name());
+    let components = |change: fn(&str) -> String, joint| {
+        package.split('.').map(change).collect::<Vec<_>>().join(joint)
+    };
+    match name {
+        "java_multiple_files" => "false".to_owned(),
+        "java_package" => package.to_owned(),
+        "csharp_namespace" => components(pascal_case, "."),
+        "php_namespace" => components(upper_first, "\\"),
+        "ruby_package" => components(pascal_case, "::"),
+        "java_outer_classname" => outer_class(file),
+        _ => String::new(),
+    }
+}
+
+/// The class that Java generates for a file: its name in PascalCase, with a
+/// suffix where a type of the file is called the same.
+fn outer_class(file: File<'_>) -> String {
+    let path = file.path().strip_suffix(".proto").unwrap_or(file.path());
+    let name = pascal_case(path.rsplit('/').next().unwrap_or(path));
+    if option::since_2024(file) {
+        return name + "Proto";
+    }
+    let taken = file.all_messages().any(|it| it.name() == name)
+        || file.all_enums().any(|it| it.name() == name)
+        || file.services().any(|it| it.name() == name);
+    if taken { name + "OuterClass" } else { name }
+}
+
+fn pascal_case(name: &str) -> String {
+    let words = name.split(|it: char| !it.is_ascii_alphanumeric());
+    words.map(upper_first).collect()
+}
+
+fn upper_first(word: &str) -> String {
+    let mut letters = word.chars();
+    let first = letters.next().map(|it| it.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}

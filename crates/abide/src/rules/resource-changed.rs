@@ -1,0 +1,108 @@
+use abide_schema::Tree;
+use abide_schema::value::Entry;
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::option::{Holder, Setting};
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::surface::{Bump, Effects, Surface};
+
+pub(super) static RULE: Rule = Rule {
+    id: "resource-changed",
+    summary: "another type of resource, or other patterns for its names",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("resource-changed.md"),
+    check: Check::Change(ChangeCheck::Holder(check)),
+};
+
+fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Holder<'t>>, sink: &mut Sink) {
+    let Some(holders) = change.both() else { return };
+    match holders {
+        (Holder::Element(_), Holder::Element(_)) => {
+            let setting = Setting::of(holders, |it| it.custom("google.api.resource"));
+            compare(setting, sink);
+        }
+        (Holder::File(old), Holder::File(new)) => {
+            // Definitions of a file are known by their types.
+            let (before, after) = (definitions(holders.0), definitions(holders.1));
+            for &was in &before {
+                let is = after.iter().copied().find(|it| kind(new.tree, it) == kind(old.tree, was));
+                compare(Setting { holders, old: Some(was), new: is }, sink);
+            }
+            for &is in &after {
+                if !before.iter().any(|it| kind(old.tree, it) == kind(new.tree, is)) {
+                    compare(Setting { holders, old: None, new: Some(is) }, sink);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn definitions<'t>(holder: Holder<'t>) -> Vec<&'t Entry> {
+    holder.each_custom("google.api.resource_definition")
+}
+
+fn kind<'t>(tree: &Tree, entry: &'t Entry) -> &'t str {
+    entry.value.as_message().and_then(|it| it.str(tree, "type")).unwrap_or_default()
+}
+
+fn patterns<'t>(tree: &'t Tree, entry: &'t Entry) -> Vec<&'t str> {
+    let message = entry.value.as_message().into_iter();
+    message.flat_map(|it| it.get_all(tree, "pattern")).filter_map(|it| it.value.as_str()).collect()
+}
+
+fn compare(setting: Setting<'_>, sink: &mut Sink) {
+    let (old, new) = (setting.holders.0.file().tree, setting.holders.1.file().tree);
+    let (Some(before), Some(after)) = (setting.old, setting.new) else {
+        if let Some(before) = setting.old {
+            let was = kind(old, before);
+            let finding = setting.report(sink, format!("resource `{was}` is not defined any more"));
+            finding.fact(was).unseen(Severity::Warning).bump(Bump::Major);
+            finding.why("references to it and helpers made from its patterns are lost");
+        } else if let Some(after) = setting.new {
+            let is = kind(new, after);
+            setting.report(sink, format!("resource `{is}` is defined now")).fact("").fact(is);
+        }
+        return;
+    };
+    let (was, is) = (kind(old, before), kind(new, after));
+    if was != is {
+        let message = format!("type of the resource changed from `{was}` to `{is}`");
+        let finding = setting.report(sink, message);
+        finding.fact(was).fact(is).unseen(Severity::Warning).bump(Bump::Major);
+        finding.why("references and policies name a resource by its type");
+    }
+    let (was, now) = (patterns(old, before), patterns(new, after));
+    let listed = |list: Vec<&&str>| {
+        let words: Vec<String> = list.iter().map(|it| format!("`{it}`")).collect();
+        words.join(", ")
+    };
+    let lost = listed(was.iter().filter(|it| !now.contains(it)).collect());
+    let gained = listed(now.iter().filter(|it| !was.contains(it)).collect());
+    if !lost.is_empty() {
+        let message = format!("names like {lost} are no names of resource `{is}` any more");
+        let finding = setting.report(sink, message);
+        finding.fact(lost).breaks(Effects::backward(&[Surface::Validation]));
+        finding.why("names that clients hold are refused");
+    }
+    if !gained.is_empty() {
+        let finding =
+            setting.report(sink, format!("names like {gained} are names of resource `{is}` now"));
+        finding.fact("").fact(gained).breaks(Effects::forward(&[Surface::Validation]));
+    }
+    if was != now && lost_nothing(&was, &now) && lost_nothing(&now, &was) {
+        let finding =
+            setting.report(sink, format!("patterns of resource `{is}` stand in another order"));
+        finding.unseen(Severity::Warning);
+        finding.why("generated clients number or prefer patterns by their order");
+    }
+}
+
+fn lost_nothing(was: &[&str], is: &[&str]) -> bool {
+    was.iter().all(|it| is.contains(it))
+}

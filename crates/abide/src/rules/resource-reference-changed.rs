@@ -1,0 +1,54 @@
+use abide_schema::{Element, Field};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::option::{self, Holder, Setting};
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::surface::{Effects, Surface};
+
+pub(super) static RULE: Rule = Rule {
+    id: "resource-reference-changed",
+    summary: "a field that names another resource",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("resource-reference-changed.md"),
+    check: Check::Change(ChangeCheck::Field(check)),
+};
+
+fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+    const REFERENCE: &str = "google.api.resource_reference";
+    let Some(holders) = option::elements(change, Element::Field) else { return };
+    let field = holders.1.phrase();
+    let setting = Setting::of(holders, |it| it.custom(REFERENCE));
+    let (was, is) = (named(holders.0), named(holders.1));
+    if was == is {
+        return;
+    }
+    let finding = match (&was[..], &is[..]) {
+        ("", is) => setting.report(sink, format!("{field} names {is} now")),
+        (was, "") => setting.report(sink, format!("{field} does not name {was} any more")),
+        (was, is) => {
+            let message = format!("{field} named {was} and names {is} now");
+            let finding = setting.report(sink, message);
+            finding.breaks(Effects::both(&[Surface::Validation]));
+            finding.why("a name of the one resource is refused where the other is expected")
+        }
+    };
+    finding.fact(was).fact(is);
+}
+
+/// The resource in words; empty without a reference.
+fn named(holder: Holder<'_>) -> String {
+    let of = |name| {
+        let entry = holder.part("google.api.resource_reference", name)?;
+        entry.value.as_str().filter(|it| !it.is_empty())
+    };
+    match (of("type"), of("child_type")) {
+        (Some(kind), _) => format!("`{kind}`"),
+        (None, Some(child)) => format!("parents of `{child}`"),
+        (None, None) => String::new(),
+    }
+}

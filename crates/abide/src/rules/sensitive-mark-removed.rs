@@ -1,0 +1,36 @@
+use abide_schema::value::Value;
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::option::{Holder, Setting};
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "sensitive-mark-removed",
+    summary: "a field whose values are not marked as secret any more",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("sensitive-mark-removed.md"),
+    check: Check::Change(ChangeCheck::Holder(check)),
+};
+
+fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Holder<'t>>, sink: &mut Sink) {
+    const MARKS: &[&str] = &["udpa.annotations.sensitive", "xds.annotations.v3.sensitive"];
+    let Some(holders) = change.both() else { return };
+    let redacted = Setting::standard(holders, "debug_redact");
+    let marks = MARKS.iter().map(|mark| (*mark, Setting::of(holders, |it| it.custom(mark))));
+    for (name, setting) in std::iter::once(("debug_redact", redacted)).chain(marks) {
+        let was = setting.old.is_some_and(|it| it.value == Value::Bool(true));
+        let is = setting.new.is_some_and(|it| it.value == Value::Bool(true));
+        let phrase = holders.1.phrase();
+        if was && !is {
+            let finding =
+                setting.report(sink, format!("{phrase} is not marked with `{name}` any more"));
+            finding.fact(name).unseen(Severity::Warning);
+            finding.why("values that were kept out of logs and debug output are written there");
+        }
+    }
+}

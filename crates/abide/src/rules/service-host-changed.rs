@@ -1,0 +1,41 @@
+use abide_schema::{Element, Service};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::option::{self, Setting};
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "service-host-changed",
+    summary: "a service that clients find at another host",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("service-host-changed.md"),
+    check: Check::Change(ChangeCheck::Service(check)),
+};
+
+fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Service<'t>>, sink: &mut Sink) {
+    let Some(holders) = option::elements(change, Element::Service) else { return };
+    let setting = Setting::of(holders, |it| it.custom("google.api.default_host"));
+    let (was, is) = setting.values();
+    if was == is {
+        return;
+    }
+    let service = holders.1.phrase();
+    let finding = if was.is_empty() {
+        setting.report(sink, format!("{service} has the default host `{is}`"))
+    } else if is.is_empty() {
+        setting.report(sink, format!("{service} has the default host `{was}` no more"))
+    } else {
+        let message = format!("default host of {service} changed from `{was}` to `{is}`");
+        setting.report(sink, message)
+    };
+    if !was.is_empty() {
+        finding.unseen(Severity::Warning);
+        finding.why("clients that are in use call the host they were generated with");
+    }
+    finding.fact(was).fact(is);
+}
