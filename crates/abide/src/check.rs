@@ -436,8 +436,8 @@ fn apply_severities(policy: &Policy, as_of: Date, findings: &mut Vec<Finding>) {
     findings.retain_mut(|finding| {
         demote(policy, as_of, finding);
         let Some(rule) = Rule::find(finding.rule) else { return true };
-        let effects = finding.change.as_ref().map(|change| change.effects);
-        let (severity, reason) = policy.severity(rule, &finding.package, effects);
+        let change = finding.change.as_deref();
+        let (severity, reason) = policy.severity(rule, &finding.package, change);
         let Some(severity) = severity else { return false };
         // A finding that was made a note on the way stays one.
         if finding.severity_reason.is_none() {

@@ -1,10 +1,11 @@
 //! Judgements with places.
 
-use abide_schema::{Element, Place};
+use abide_schema::{Element, File, Place, RawOptions};
 use abide_syntax::Span;
 use sha2::{Digest, Sha256};
 
 use crate::change::{Change, Diff};
+use crate::rule::feature_place;
 use crate::source::{self, LostSymbol};
 use crate::surface::{Bump, Effects};
 use crate::witness::{Proof, Witness};
@@ -114,6 +115,8 @@ pub struct ChangeFacts {
     pub symbols: Vec<LostSymbol>,
     /// A value that shows it.
     pub witness: Option<Witness>,
+    /// How much it matters by default where it breaks nobody backward.
+    pub at_least: Severity,
     /// Of an element that is gone, how it went.
     pub gone: Option<Gone>,
 }
@@ -212,7 +215,7 @@ impl Finding {
     pub fn proven(&mut self, proof: Proof) -> &mut Finding {
         if let Some(change) = &mut self.change {
             change.effects |= proof.effects;
-            change.witness = change.witness.take().or(proof.witness);
+            change.witness = change.witness.take().or(proof.witnesses.into_iter().next());
         }
         self
     }
@@ -227,6 +230,28 @@ impl Finding {
             let (effects, symbols) = source::lost(diff, element);
             change.effects |= effects;
             change.symbols = symbols;
+        }
+        self
+    }
+
+    /// How much the change matters by default where it breaks nobody backward:
+    /// a note, unless this says more.
+    pub fn at_least(&mut self, severity: Severity) -> &mut Finding {
+        if let Some(change) = &mut self.change {
+            change.at_least = severity;
+        }
+        self
+    }
+
+    /// Stands where the new side sets a feature, if it does.
+    pub(crate) fn at_feature(
+        &mut self,
+        file: File<'_>,
+        options: RawOptions,
+        feature: &str,
+    ) -> &mut Finding {
+        if let Some(place) = feature_place(file, options, feature) {
+            self.location = Location::Tree(place);
         }
         self
     }

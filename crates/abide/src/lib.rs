@@ -11,6 +11,7 @@ mod constraint;
 mod dependencies;
 mod finding;
 mod graph;
+mod peer;
 mod policy;
 mod preset;
 mod reserved;

@@ -1,0 +1,52 @@
+use abide_schema::{Element, Field, Part};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::surface::Surface;
+
+pub(super) static RULE: Rule = Rule {
+    id: "field-renamed",
+    summary: "a field of another name",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &["buf:FIELD_SAME_NAME", "protolock:NoChangingFieldNames", "google:FIELD_NAME_CHANGE"],
+    spares_work_in_progress: true,
+    page: include_str!("field-renamed.md"),
+    check: Check::Change(ChangeCheck::Field(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+    let Change::Both { old, new } = change else { return };
+    let name = |field: Field<'t>| match field.is_extension() {
+        true => field.full_name(),
+        false => field.name().to_owned(),
+    };
+    let (was, is) = (name(old), name(new));
+    if was == is {
+        return;
+    }
+    let noun = if new.is_extension() { "extension" } else { "field" };
+    let message = format!("{noun} `{was}` is called `{is}` now");
+    let finding = sink.change(diff, change.map(Element::Field), Part::Name, message);
+    finding.fact(&was).fact(&is);
+    finding.proven(diff.prove_field(change).on(&[Surface::Text]));
+    finding.source(diff, change.map(Element::Field));
+    if old.is_extension() {
+        finding.proven(diff.prove_field(change).on(&[Surface::Json]));
+        let mut aliases = RULE.aliases.to_vec();
+        aliases.extend(["buf:EXTENSION_NO_DELETE", "buf:PACKAGE_EXTENSION_NO_DELETE"]);
+        finding.aliases(&aliases);
+        return;
+    }
+    finding.why(format!(
+        "a `google.protobuf.FieldMask` with the path `{was}` names no field any more, and \
+         neither does JSON in which somebody wrote `{was}`"
+    ));
+    let taken = new.containing_message().and_then(|it| it.field_named(&was));
+    if let Some(taken) = taken {
+        let aliases = [RULE.aliases, &["protolock:NoChangingFieldIDs"]].concat();
+        finding.aliases(&aliases).label(taken.place(Part::Name), "this field has the name now");
+    }
+}
