@@ -514,7 +514,7 @@ impl<'d, 't> Crossing<'d, 't> {
         let name = to.name();
         let reader = self.reader_word();
         let Some(from) = from else {
-            let value = shown_all(self.reader(), is);
+            let value = shown_all(to, is);
             return Some(format!("the {reader} reader takes it for `{name}` = {value}"));
         };
         let (before, after) = (meant(from, was), meant(to, is));
@@ -536,15 +536,15 @@ impl<'d, 't> Crossing<'d, 't> {
         if self.equal_lists(from, to, &before, &after) {
             return None;
         }
-        let refs = |values: &[Value], tree| -> String {
-            shown_all(tree, &values.iter().collect::<Vec<_>>())
+        let refs = |field: Field<'t>, values: &[Value]| -> String {
+            shown_all(field, &values.iter().collect::<Vec<_>>())
         };
         Some(match (is.is_empty(), was.is_empty()) {
             (true, false) => format!("`{name}` is lost: the {reader} reader sees none"),
             _ => format!(
                 "the {reader} reader takes `{name}` for {} instead of {}",
-                refs(&after, self.reader()),
-                refs(&before, self.writer()),
+                refs(to, &after),
+                refs(from, &before),
             ),
         })
     }
@@ -711,8 +711,8 @@ fn respelled(text: &[u8], printed: &str, name: &str) -> Option<Vec<u8>> {
     Some([&text[..at], name, &text[at + printed.len()..]].concat().into_bytes())
 }
 
-fn shown_all(tree: &Tree, values: &[&Value]) -> String {
-    let each: Vec<String> = values.iter().map(|value| shown(tree, value)).collect();
+fn shown_all(field: Field<'_>, values: &[&Value]) -> String {
+    let each: Vec<String> = values.iter().map(|value| shown(field, value)).collect();
     match each.as_slice() {
         [] => "nothing".to_owned(),
         [one] => one.clone(),
@@ -803,10 +803,11 @@ fn is_zero(values: &[Value]) -> bool {
         || value.as_bytes().is_some_and(<[u8]>::is_empty))
 }
 
-pub(crate) fn shown(tree: &Tree, value: &Value) -> String {
+/// A value of a field as a reader of a report knows it.
+pub(crate) fn shown(field: Field<'_>, value: &Value) -> String {
     match value {
         Value::Bool(value) => value.to_string(),
-        Value::I32(value) | Value::Enum(value) => value.to_string(),
+        Value::I32(value) => value.to_string(),
         Value::I64(value) => value.to_string(),
         Value::U32(value) => value.to_string(),
         Value::U64(value) => value.to_string(),
@@ -814,7 +815,12 @@ pub(crate) fn shown(tree: &Tree, value: &Value) -> String {
         Value::F64(value) => value.to_string(),
         Value::String(value) => format!("{value:?}"),
         Value::Bytes(value) => format!("\"{}\"", value.escape_ascii()),
-        Value::Message(value) => format!("{{ {} }}", one_line(&value.to_text(tree))),
+        Value::Enum(number) => {
+            let mut values = field.enum_type().into_iter().flat_map(Enum::values);
+            let name = values.find(|it| it.number() == *number).map(EnumValue::name);
+            name.map_or_else(|| number.to_string(), str::to_owned)
+        }
+        Value::Message(value) => format!("{{ {} }}", one_line(&value.to_text(field.tree))),
     }
 }
 

@@ -1,5 +1,5 @@
-use abide_schema::value::{Value, default_of};
-use abide_schema::{Cardinality, Element, Enum, Field, Part};
+use abide_schema::value::default_of;
+use abide_schema::{Cardinality, Element, Field, Part};
 
 use crate::change::{Change, Diff};
 use crate::finding::Severity;
@@ -30,15 +30,9 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     if !diff.differ((old, new), &was, &is) {
         return;
     }
-    let (was, is) = (shown(old, &was), shown(new, &is));
+    let (was, is) = (witness::shown(old, &was), witness::shown(new, &is));
     let message = format!("default of field `{}` changed from `{was}` to `{is}`", new.name());
     let finding = sink.change(diff, change.map(Element::Field), Part::Default, message);
     finding.fact(was).fact(is);
     finding.proven(diff.prove_absence(old, new)).source(diff, change.map(Element::Field));
-}
-
-fn shown(field: Field<'_>, value: &Value) -> String {
-    let names = field.enum_type().into_iter().flat_map(Enum::values);
-    let name = names.into_iter().find(|it| *value == Value::Enum(it.number()));
-    name.map_or_else(|| witness::shown(field.tree, value), |it| it.name().to_owned())
 }
