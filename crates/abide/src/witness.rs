@@ -541,6 +541,10 @@ impl<'d, 't> Crossing<'d, 't> {
         };
         Some(match (is.is_empty(), was.is_empty()) {
             (true, false) => format!("`{name}` is lost: the {reader} reader sees none"),
+            _ if matches!((&before[..], &after[..]), ([Value::F64(_)], [Value::F32(_)])) => {
+                let wrote = refs(from, &before);
+                format!("the {reader} reader takes `{name}` for the nearest float to {wrote}")
+            }
             _ => format!(
                 "the {reader} reader takes `{name}` for {} instead of {}",
                 refs(to, &after),

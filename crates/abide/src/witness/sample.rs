@@ -172,8 +172,8 @@ fn of_scalar(scalar: Scalar, utf8: bool) -> Vec<Value> {
     }
 }
 
-/// Every declared number, and one that is not, which a closed enum does not
-/// keep. Of an enum that the reader has too, what both know by one name.
+/// Every declared number, and one of each sign that is not, which a closed enum
+/// does not keep. Of an enum that the reader has too, what both know by one name.
 fn of_enum(item: Enum<'_>, twin: Option<Enum<'_>>) -> Vec<Value> {
     let name = |item: Enum<'_>, number: i32| {
         item.values().find(|it| it.number() == number).map(|it| it.name().to_owned())
@@ -185,8 +185,9 @@ fn of_enum(item: Enum<'_>, twin: Option<Enum<'_>>) -> Vec<Value> {
     let open = |item: Enum<'_>| item.features().openness == Openness::Open;
     if open(item) && twin.is_none_or(open) {
         let both = || [Some(item), twin].into_iter().flatten();
-        let free = (1..).find(|&number| both().all(|item| name(item, number).is_none()));
-        numbers.extend(free);
+        let free = |number: &i32| both().all(|item| name(item, *number).is_none());
+        numbers.extend((1..).find(free));
+        numbers.extend((1..).map(|number: i32| -number).find(free));
     }
     numbers.into_iter().filter(kept).map(Value::Enum).collect()
 }
