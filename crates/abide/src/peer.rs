@@ -5,6 +5,18 @@
 use abide_schema::{Cardinality, Enum, Field, Message, Presence, Scalar, Type};
 use abide_syntax::Label;
 
+/// Of rules that would fire on two fields, those that do: buf and Google's
+/// detector compare fields of one number, protolock those of one name, and buf
+/// alone knows extensions.
+pub(crate) fn of_pair(old: Field<'_>, new: Field<'_>, rules: &[&'static str]) -> Vec<&'static str> {
+    let fires = |rule: &&'static str| match rule.split(':').next() {
+        Some("buf") => old.number() == new.number(),
+        Some("google") => old.number() == new.number() && !new.is_extension(),
+        _ => old.name() == new.name() && !new.is_extension(),
+    };
+    rules.iter().copied().filter(fires).collect()
+}
+
 /// What buf calls the kind of a type: features count, so a message with
 /// delimited encoding is a group.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -7,6 +7,8 @@
 //! of one field can part: zeros, signs, the ends of ranges, bytes that are not
 //! UTF-8, undeclared enum values, several elements, absence.
 
+use std::collections::BTreeMap;
+
 use abide_schema::value::{self, Entry, Undeclared, Value, default_of};
 use abide_schema::{
     Cardinality, Edition, Enum, EnumId, EnumValue, Field, FieldId, Message, MessageId, Tree, Type,
@@ -647,8 +649,20 @@ impl<'d, 't> Crossing<'d, 't> {
         };
         match paired.filter(|it| it.parent().id == to) {
             Some(value) => value.number() == is,
-            None => was == is,
+            // The number may have gone to another value.
+            None => was == is && !self.was_elsewhere(from, to, is),
         }
+    }
+
+    /// Whether the value that the reader has for a number is one that the
+    /// writer has for another.
+    fn was_elsewhere(self, from: EnumId, to: EnumId, number: i32) -> bool {
+        let mut values = self.reader().enumeration(to).values().filter(|it| it.number() == number);
+        let paired = match self.direction {
+            Direction::Backward => values.find_map(|it| self.diff.old_value(it)),
+            Direction::Forward => values.find_map(|it| self.diff.new_value(it)),
+        };
+        paired.is_some_and(|it| it.parent().id == from && it.number() != number)
     }
 }
 
@@ -684,6 +698,15 @@ fn wrapped(tree: &Tree, message: &value::Message) -> Option<(Type, Value)> {
     let field = ty.field_numbered(1).filter(|_| scalars.contains(&of))?;
     let held = message.of(field.id).next_back().map(|entry| entry.value.clone());
     Some((field.ty(), held.or_else(|| default_of(field))?))
+}
+
+/// The name by which each number of an enum is printed: the first.
+pub(crate) fn first_names(item: Enum<'_>) -> BTreeMap<i32, &str> {
+    let mut names = BTreeMap::new();
+    for value in item.values() {
+        names.entry(value.number()).or_insert(value.name());
+    }
+    names
 }
 
 /// The enum that a field holds: for a map that of its values.

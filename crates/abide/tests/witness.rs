@@ -378,7 +378,8 @@ fn changes_of_proto2_fields_break_what_the_encoding_says() {
         Case {
             old: "message X { optional group F = 1 { optional int32 a = 1; } }",
             new: "message X { message F { optional int32 a = 1; } optional F f = 1; }",
-            effects: Effects::both(WIRE) | Effects::both(TEXT),
+            // Text printed a group by the name of its type, and reads both.
+            effects: Effects::both(WIRE) | Effects::backward(TEXT),
         },
     ];
     check(&cases, proto2);

@@ -3,6 +3,7 @@ use abide_schema::{Element, Enum, Openness, Part};
 use crate::change::{Change, Diff};
 use crate::finding::Severity;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::witness::first_names;
 
 pub(super) static RULE: Rule = Rule {
     id: "enum-openness-changed",
@@ -30,11 +31,9 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Enum<'t>>, sink: &
     let finding = sink.change(diff, change.map(Element::Enum), Part::Whole, message);
     finding.at_feature(new.file(), new.decl().options, "enum_type");
     finding.fact(word(was)).fact(word(is));
-    let declared = |number| {
-        let values = old.values().chain(new.values());
-        values.into_iter().any(|value| value.number() == number)
-    };
-    if let Some(free) = (1..).find(|&number| !declared(number)) {
+    let (before, after) = (first_names(old), first_names(new));
+    let declared = |number: &i32| before.contains_key(number) || after.contains_key(number);
+    if let Some(free) = (1..).find(|number| !declared(number)) {
         finding.proven(diff.prove_enum(old, new, [&[free], &[free]]));
     }
     finding.source(diff, change.map(Element::Enum));

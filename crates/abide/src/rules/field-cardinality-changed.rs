@@ -45,5 +45,5 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     {
         aliases.push("buf:FIELD_SAME_ONEOF");
     }
-    finding.aliases(&aliases);
+    finding.aliases(&peer::of_pair(old, new, &aliases));
 }

@@ -3,6 +3,7 @@ use abide_schema::{Cardinality, Element, Field, Part};
 
 use crate::change::{Change, Diff};
 use crate::finding::Severity;
+use crate::peer;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 use crate::witness;
 
@@ -35,4 +36,5 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let finding = sink.change(diff, change.map(Element::Field), Part::Default, message);
     finding.fact(was).fact(is);
     finding.proven(diff.prove_absence(old, new)).source(diff, change.map(Element::Field));
+    finding.aliases(&peer::of_pair(old, new, RULE.aliases));
 }

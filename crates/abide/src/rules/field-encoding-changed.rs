@@ -32,7 +32,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         finding.fact(word(was.delimited)).fact(word(is.delimited));
         finding.proven(diff.prove_kept(old, new)).source(diff, change.map(Element::Field));
         if diff.same_type(old.ty(), new.ty()) {
-            finding.aliases(&peer::of_types(old, new));
+            finding.aliases(&peer::of_pair(old, new, &peer::of_types(old, new)));
         }
         return;
     }

@@ -50,5 +50,5 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     }
     // Presence that a field has as a member alone is told here.
     aliases.extend(peer::of_counts(old, new));
-    finding.aliases(&aliases);
+    finding.aliases(&peer::of_pair(old, new, &aliases));
 }

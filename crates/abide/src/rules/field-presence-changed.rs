@@ -53,5 +53,5 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     if old.decl().proto3_optional != new.decl().proto3_optional {
         aliases.push("google:FIELD_PROTO3_OPTIONAL_CHANGE");
     }
-    finding.aliases(&aliases);
+    finding.aliases(&peer::of_pair(old, new, &aliases));
 }

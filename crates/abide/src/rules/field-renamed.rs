@@ -19,6 +19,9 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
+    if old.name() == new.name() && !new.is_extension() {
+        return;
+    }
     let name = |field: Field<'t>| match field.is_extension() {
         true => field.full_name(),
         false => field.name().to_owned(),
@@ -35,9 +38,11 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     finding.source(diff, change.map(Element::Field));
     if old.is_extension() {
         finding.proven(diff.prove_field(change).on(&[Surface::Json]));
-        let mut aliases = RULE.aliases.to_vec();
-        aliases.extend(["buf:EXTENSION_NO_DELETE", "buf:PACKAGE_EXTENSION_NO_DELETE"]);
-        finding.aliases(&aliases);
+        finding.aliases(&[
+            "buf:FIELD_SAME_NAME",
+            "buf:EXTENSION_NO_DELETE",
+            "buf:PACKAGE_EXTENSION_NO_DELETE",
+        ]);
         return;
     }
     finding.why(format!(

@@ -51,7 +51,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
             aliases.extend(peer::of_counts(old, new));
         }
     }
-    finding.aliases(&aliases);
+    finding.aliases(&peer::of_pair(old, new, &aliases));
 }
 
 /// The key and the value of a map.

@@ -2,6 +2,7 @@ use abide_schema::{Element, Field, Part, Scalar, Type};
 
 use crate::change::{Change, Diff};
 use crate::finding::Severity;
+use crate::peer;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -39,4 +40,5 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     finding.at_feature(new.file(), new.decl().options, "utf8_validation");
     finding.fact(now).proven(diff.prove_kept(old, new));
     finding.source(diff, change.map(Element::Field));
+    finding.aliases(&peer::of_pair(old, new, RULE.aliases));
 }

@@ -5,10 +5,13 @@ use abide_schema::{
     self as schema, Cardinality, Enum, Field, MessageId, Openness, Presence, Scalar, Tree, Type,
 };
 
-use super::Crossing;
+use super::{Crossing, first_names};
 
 /// Messages inside of messages are filled this deep.
 const DEPTH: u32 = 3;
+
+/// So many values of an enum are tried where it is not the enum that changed.
+const FEW: usize = 3;
 
 /// A string whose length takes two bytes on the wire.
 const LONG: usize = 128;
@@ -173,23 +176,26 @@ fn of_scalar(scalar: Scalar, utf8: bool) -> Vec<Value> {
 }
 
 /// Every declared number, and one of each sign that is not, which a closed enum
-/// does not keep. Of an enum that the reader has too, what both know by one name.
+/// does not keep. Of an enum that the reader has too, a few that both know by
+/// one name.
 fn of_enum(item: Enum<'_>, twin: Option<Enum<'_>>) -> Vec<Value> {
-    let name = |item: Enum<'_>, number: i32| {
-        item.values().find(|it| it.number() == number).map(|it| it.name().to_owned())
-    };
-    let kept = |number: &i32| twin.is_none_or(|twin| name(item, *number) == name(twin, *number));
-    let mut numbers: Vec<i32> = item.values().map(|value| value.number()).collect();
+    let (ours, theirs) = (first_names(item), twin.map(first_names));
+    let mut numbers: Vec<i32> = ours.keys().copied().collect();
     numbers.sort_by_key(|number| (number.unsigned_abs(), *number));
-    numbers.dedup();
+    if let Some(theirs) = &theirs {
+        numbers.retain(|number| ours.get(number) == theirs.get(number));
+        numbers.truncate(FEW);
+    }
     let open = |item: Enum<'_>| item.features().openness == Openness::Open;
     if open(item) && twin.is_none_or(open) {
-        let both = || [Some(item), twin].into_iter().flatten();
-        let free = |number: &i32| both().all(|item| name(item, *number).is_none());
+        let free = |number: &i32| {
+            let known = theirs.as_ref().is_some_and(|it| it.contains_key(number));
+            !known && !ours.contains_key(number)
+        };
         numbers.extend((1..).find(free));
         numbers.extend((1..).map(|number: i32| -number).find(free));
     }
-    numbers.into_iter().filter(kept).map(Value::Enum).collect()
+    numbers.into_iter().map(Value::Enum).collect()
 }
 
 /// The smallest value, and one for each field. Of a type that the reader has
