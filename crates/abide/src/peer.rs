@@ -17,6 +17,17 @@ pub(crate) fn of_pair(old: Field<'_>, new: Field<'_>, rules: &[&'static str]) ->
     rules.iter().copied().filter(fires).collect()
 }
 
+/// The rules of buf that fire where the entry of a map has no message of its
+/// name in the new holder: buf counts entries among the messages.
+pub(crate) fn of_lost_entry(old: Field<'_>, holder: Message<'_>) -> &'static [&'static str] {
+    match old.message_type().filter(|_| old.is_map()) {
+        Some(entry) if holder.messages().all(|it| it.name() != entry.name()) => {
+            &["buf:MESSAGE_NO_DELETE", "buf:PACKAGE_MESSAGE_NO_DELETE"]
+        }
+        _ => &[],
+    }
+}
+
 /// What buf calls the kind of a type: features count, so a message with
 /// delimited encoding is a group.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -250,7 +250,7 @@ fn fields() {
             "message X { map<string, int32> a = 1; }",
             "message X { string a = 1; }",
             &[
-                "field-cardinality-changed a.v1.X.a: wire<> json<> text<> buf:FIELD_SAME_CARDINALITY buf:FIELD_SAME_TYPE buf:FIELD_WIRE_COMPATIBLE_CARDINALITY buf:FIELD_WIRE_COMPATIBLE_TYPE buf:FIELD_WIRE_JSON_COMPATIBLE_CARDINALITY buf:FIELD_WIRE_JSON_COMPATIBLE_TYPE google:FIELD_REPEATED_CHANGE",
+                "field-cardinality-changed a.v1.X.a: wire<> json<> text<> buf:FIELD_SAME_CARDINALITY buf:FIELD_SAME_TYPE buf:FIELD_WIRE_COMPATIBLE_CARDINALITY buf:FIELD_WIRE_COMPATIBLE_TYPE buf:FIELD_WIRE_JSON_COMPATIBLE_CARDINALITY buf:FIELD_WIRE_JSON_COMPATIBLE_TYPE buf:MESSAGE_NO_DELETE buf:PACKAGE_MESSAGE_NO_DELETE google:FIELD_REPEATED_CHANGE",
             ],
         ),
         // Out of a oneof and into `optional`.
@@ -279,6 +279,22 @@ fn fields() {
                 "field-oneof-changed a.v1.X.a: wire< json< text< buf:FIELD_SAME_CARDINALITY buf:FIELD_SAME_ONEOF google:FIELD_ONEOF_MOVE_IN protolock:NoMovingExistingFieldsIntoOrOutOfOneof",
                 "field-oneof-changed a.v1.X.b: wire< json< text< buf:FIELD_SAME_CARDINALITY buf:FIELD_SAME_ONEOF google:FIELD_ONEOF_MOVE_IN protolock:NoMovingExistingFieldsIntoOrOutOfOneof",
                 "oneof-added a.v1.X.o:",
+            ],
+        ),
+        // buf counts the entries of maps among the messages.
+        (
+            "message X { map<string, int32> a = 1; }",
+            "message X { map<string, int32> b = 1; }",
+            &[
+                "field-json-name-changed a.v1.X.b: json<> buf:FIELD_SAME_JSON_NAME",
+                "field-renamed a.v1.X.b: text<> buf:FIELD_SAME_NAME buf:FIELD_SAME_TYPE buf:FIELD_WIRE_COMPATIBLE_TYPE buf:FIELD_WIRE_JSON_COMPATIBLE_TYPE buf:MESSAGE_NO_DELETE buf:PACKAGE_MESSAGE_NO_DELETE google:FIELD_NAME_CHANGE protolock:NoChangingFieldNames",
+            ],
+        ),
+        (
+            "message X { map<string, int32> a = 1; }",
+            "message X {}",
+            &[
+                "field-removed a.v1.X.a: wire< json< text< buf:FIELD_NO_DELETE buf:FIELD_NO_DELETE_UNLESS_NAME_RESERVED buf:FIELD_NO_DELETE_UNLESS_NUMBER_RESERVED buf:MESSAGE_NO_DELETE buf:PACKAGE_MESSAGE_NO_DELETE google:FIELD_REMOVAL protolock:NoRemovingFieldsWithoutReserve",
             ],
         ),
         // A message and its fields are told once, with the message.

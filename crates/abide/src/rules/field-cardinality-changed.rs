@@ -36,6 +36,9 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     if old.is_map() || new.is_map() {
         // The type changes with it: it is told here.
         aliases.extend(peer::of_types(old, new));
+        if let Some(holder) = new.containing_message() {
+            aliases.extend(peer::of_lost_entry(old, holder));
+        }
     } else {
         aliases.push("protolock:NoChangingFieldTypes");
     }

@@ -57,5 +57,6 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     if peer::is_labelled_required(old) {
         aliases.push("buf:MESSAGE_SAME_REQUIRED_FIELDS");
     }
+    aliases.extend(peer::of_lost_entry(old, holder));
     finding.aliases(&aliases);
 }

@@ -2,6 +2,7 @@ use abide_schema::{Element, Field, Part};
 
 use crate::change::{Change, Diff};
 use crate::finding::Severity;
+use crate::peer;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 use crate::surface::Surface;
 
@@ -49,9 +50,16 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         "a `google.protobuf.FieldMask` with the path `{was}` names no field any more, and \
          neither does JSON in which somebody wrote `{was}`"
     ));
-    let taken = new.containing_message().and_then(|it| it.field_named(&was));
-    if let Some(taken) = taken {
-        let aliases = [RULE.aliases, &["protolock:NoChangingFieldIDs"]].concat();
-        finding.aliases(&aliases).label(taken.place(Part::Name), "this field has the name now");
+    let mut aliases = RULE.aliases.to_vec();
+    let Some(holder) = new.containing_message() else { return };
+    if let Some(taken) = holder.field_named(&was) {
+        aliases.push("protolock:NoChangingFieldIDs");
+        finding.label(taken.place(Part::Name), "this field has the name now");
     }
+    // The entry of a map is called like the field.
+    if old.is_map() && new.is_map() {
+        aliases.extend(peer::of_types(old, new));
+        aliases.extend(peer::of_lost_entry(old, holder));
+    }
+    finding.aliases(&aliases);
 }
