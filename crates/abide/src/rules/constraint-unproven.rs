@@ -18,7 +18,11 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Element<'t>>, sink: &mut Sink) {
-    constraint::report(diff, change, sink, "has a constraint that changed and cannot be compared", &|inclusion| {
-        matches!(inclusion, Inclusion::Unproven { .. })
-    });
+    constraint::report(
+        diff,
+        change,
+        sink,
+        "has a constraint that changed and cannot be compared",
+        &|inclusion| matches!(inclusion, Inclusion::Unproven { .. }),
+    );
 }
