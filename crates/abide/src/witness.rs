@@ -162,16 +162,26 @@ impl<'t> Diff<'t> {
         proof
     }
 
-    /// What happens to JSON and text in which somebody wrote a value of the old
-    /// enum by this name, which need not be the one that is printed.
-    pub fn prove_value_name(&self, old: EnumValue<'t>, new: Enum<'t>) -> Proof {
+    /// What happens to JSON and text in which somebody wrote a value by this
+    /// name of either side, which need not be the one that is printed.
+    pub fn prove_value_name(
+        &self,
+        (old, new): (Enum<'t>, Enum<'t>),
+        value: Change<EnumValue<'t>>,
+    ) -> Proof {
         let mut proof = Proof::default();
-        let item = old.parent();
-        let printed = item.values().find(|it| it.number() == old.number());
-        let spelling = printed.map(|printed| (printed.name(), old.name()));
-        for (crossing, writer, reader) in self.crossings(item, new).take(1) {
+        for (crossing, writer, reader) in self.crossings(old, new) {
+            let named = match crossing.direction {
+                Direction::Backward => value.old(),
+                Direction::Forward => value.new(),
+            };
+            // A zero that a field without presence holds is not printed:
+            // another value keeps its place.
+            let printed = writer.values().find(|it| it.number() != 0);
+            let (Some(named), Some(printed)) = (named, printed) else { continue };
+            let spelling = Some((printed.name(), named.name()));
             for (from, to) in crossing.carriers(writer, reader) {
-                if let Some(value) = crossing.around_enum(from, old.number()) {
+                if let Some(value) = crossing.around_enum(from, printed.number()) {
                     crossing.carry(&value, (Some(from), Some(to)), spelling, &mut proof);
                 }
             }
@@ -378,10 +388,12 @@ impl<'d, 't> Crossing<'d, 't> {
             };
             let Some(bytes) = bytes else { continue };
             // What the writer itself does not take back proves nothing.
-            let again = read(surface, writer, value.ty, &bytes);
-            if !again.is_ok_and(|again| bare(&again) == bare(&value)) {
+            let Ok(again) = read(surface, writer, value.ty, &bytes) else { continue };
+            let again = bare(&again);
+            if spelling.is_none() && again != bare(&value) {
                 continue;
             }
+            let value = again;
             let observed = match read(surface, reader, target.id, &bytes) {
                 Err(Refusal::Missing(field)) if !self.blames(probed, target, field) => None,
                 Err(refusal) => Some(format!(
@@ -630,7 +642,13 @@ impl<'d, 't> Crossing<'d, 't> {
             rows.sort_by_key(|row| row.0);
             rows
         };
-        let (was, is) = (numbered(writer, was), numbered(reader, is));
+        let (from, to) = (writer.message(was.ty), reader.message(is.ty));
+        let shared = |number: i32| to.field_numbered(number).is_some();
+        let any_shared = from.fields().any(|field| shared(field.number()));
+        let (mut was, is) = (numbered(writer, was), numbered(reader, is));
+        // What the reader's type lacks is skipped; with nothing in common, all
+        // of the value is lost.
+        was.retain(|row| !any_shared || shared(row.0));
         was.len() == is.len()
             && was
                 .iter()

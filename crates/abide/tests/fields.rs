@@ -129,6 +129,14 @@ fn enums_of_proto3() {
                 "enum-value-removed a.v1.A: json< text< buf:ENUM_VALUE_NO_DELETE google:ENUM_VALUE_REMOVAL",
             ],
         ),
+        // The name of zero, which is not printed where there is no presence.
+        (
+            "enum E { Z = 0; A = 1; } message X { E f = 1; }",
+            "enum E { Y = 0; A = 1; } message X { E f = 1; }",
+            &[
+                "enum-value-renamed a.v1.Y: json<> text<> buf:ENUM_VALUE_SAME_NAME google:ENUM_VALUE_REMOVAL protolock:NoChangingFieldNames",
+            ],
+        ),
         // An enum that was renamed keeps its values.
         (
             "enum E { Z = 0; A = 1; B = 2; } message X { E f = 1; }",

@@ -309,6 +309,18 @@ fn changes_of_proto3_fields_break_what_the_encoding_says() {
             new: "message X { B f = 1; } message A { int32 a = 1; } message B { int32 b = 1; }",
             effects: Effects::both(WRITTEN),
         },
+        Case {
+            // What one of two like types lacks is skipped.
+            old: "message X { A f = 1; } message A { int32 a = 1; int32 b = 2; } message B {}",
+            new: "message X { B f = 1; } message A { int32 a = 1; int32 b = 2; } message B { int32 a = 1; }",
+            effects: Effects::backward(WRITTEN),
+        },
+        Case {
+            // Nothing is left where nothing is shared.
+            old: "message X { A f = 1; } message A { int32 a = 1; } message B {}",
+            new: "message X { B f = 1; } message A { int32 a = 1; } message B { int32 b = 2; }",
+            effects: Effects::both(NOTATIONS),
+        },
         // What changes inside of a type is told there, not at who uses it.
         Case {
             old: "message X { A f = 1; } message A { int32 a = 1; }",

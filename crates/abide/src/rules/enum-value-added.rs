@@ -23,5 +23,6 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
     let finding = sink.change(diff, change.map(Element::EnumValue), Part::Whole, message);
     finding.fact(new.number().to_string()).fact(new.name());
     finding.proven(diff.prove_enum(holder, new.parent(), [&[], &[new.number()]]));
+    finding.proven(diff.prove_value_name((holder, new.parent()), change));
     finding.source(diff, change.map(Element::EnumValue));
 }

@@ -35,7 +35,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
     let finding = sink.change(diff, change.map(Element::EnumValue), Part::Whole, message);
     finding.fact(old.number().to_string()).fact(old.name());
     finding.proven(diff.prove_enum(old.parent(), holder, [&[old.number()], &[]]));
-    finding.proven(diff.prove_value_name(old, holder));
+    finding.proven(diff.prove_value_name((old.parent(), holder), change));
     finding.source(diff, change.map(Element::EnumValue));
     let mut aliases = RULE.aliases.to_vec();
     if lives {

@@ -30,7 +30,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
     finding.fact(old.name()).fact(new.name());
     let number = [new.number()];
     finding.proven(diff.prove_enum(old.parent(), new.parent(), [&number, &number]));
-    finding.proven(diff.prove_value_name(old, new.parent()));
+    finding.proven(diff.prove_value_name((old.parent(), new.parent()), change));
     finding.source(diff, change.map(Element::EnumValue));
     finding.help("keep the old name as an alias, with `option allow_alias = true;`");
 }
