@@ -172,6 +172,10 @@ pub enum Part {
     Output,
     /// The first line of a block: from the first token to the name.
     Head,
+    /// The `default` of a field.
+    Default,
+    /// The `json_name` of a field.
+    JsonName,
 }
 
 /// What a file was read from.
@@ -659,7 +663,7 @@ impl FileDecl {
     /// such part.
     pub fn span(&self, node: Node, part: Part) -> Span {
         match &self.origin {
-            Origin::Source(ast) => crate::lower::part_span(ast, node, part),
+            Origin::Source(ast) => crate::lower::part_span(ast, self.strings.text(), node, part),
             Origin::Descriptor(locations) => locations.span(node, part),
         }
     }

@@ -186,6 +186,8 @@ fn suffixes(kind: Kind, part: Part) -> &'static [u32] {
         (Kind::Field, Part::Type) => &[field::TYPE_NAME, field::TYPE],
         (Kind::Field, Part::Label) => &[field::LABEL],
         (Kind::Field, Part::Extendee) => &[field::EXTENDEE],
+        (Kind::Field, Part::Default) => &[field::DEFAULT],
+        (Kind::Field, Part::JsonName) => &[field::JSON_NAME],
         (Kind::Method, Part::Input) => &[method::INPUT],
         (Kind::Method, Part::Output) => &[method::OUTPUT],
         _ => &[],

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use abide_syntax::{
-    Ast, Decl, DeclId, DeclKind, FieldNode, Label, OptionId, OptionList, OptionNode, RangeEnd,
-    Slice, Span, ValueKind, Visibility, dotted_name, parse_float, parse_integer, unescape_all,
+    Ast, Decl, DeclId, DeclKind, FieldNode, Label, MapNode, OptionId, OptionList, OptionNode,
+    RangeEnd, Slice, Span, ValueKind, Visibility, dotted_name, parse_float, parse_integer,
+    unescape_all,
 };
 
 use crate::decl::{
@@ -969,7 +970,7 @@ pub(crate) fn escape_bytes(bytes: &[u8]) -> String {
 }
 
 /// Where a part of a declaration stands.
-pub(crate) fn part_span(ast: &Ast, node: Node, part: Part) -> Span {
+pub(crate) fn part_span(ast: &Ast, text: &[u8], node: Node, part: Part) -> Span {
     let Some(decl) = ast.decls.get(node.0 as usize) else { return ast.span };
     let name = match decl.kind {
         DeclKind::Syntax { value, .. } => value,
@@ -1005,8 +1006,21 @@ pub(crate) fn part_span(ast: &Ast, node: Node, part: Part) -> Span {
         }
         (Part::Input, DeclKind::Method(method)) => method.input,
         (Part::Output, DeclKind::Method(method)) => method.output,
+        (Part::Default, DeclKind::Field(field)) => {
+            option_span(ast, text, field.options, b"default").unwrap_or(decl.span)
+        }
+        (Part::JsonName, DeclKind::Field(FieldNode { options, .. }))
+        | (Part::JsonName, DeclKind::MapField(MapNode { options, .. })) => {
+            option_span(ast, text, options, b"json_name").unwrap_or(decl.span)
+        }
         _ => decl.span,
     }
+}
+
+/// Where an option of this name stands in a list.
+fn option_span(ast: &Ast, text: &[u8], list: OptionList, name: &[u8]) -> Option<Span> {
+    let options = &ast.options[list.options.range()];
+    options.iter().find(|option| option.name.of(text) == name).map(|option| option.span)
 }
 
 /// The extended type of the `extend` block around a field.

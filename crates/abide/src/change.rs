@@ -8,6 +8,7 @@
 //! pairs depend on nothing but the trees.
 
 use std::hash::Hash;
+use std::sync::OnceLock;
 
 use abide_schema::{
     Element, Enum, EnumId, EnumValue, EnumValueId, Field, FieldId, File, FileId, Message,
@@ -17,6 +18,9 @@ use abide_schema::{
 use abide_syntax::Span;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
+
+use crate::surface::Direction;
+use crate::witness::held_enum;
 
 mod structure;
 
@@ -123,6 +127,8 @@ pub struct Diff<'t> {
     values: Pairs<EnumValueId>,
     services: Pairs<ServiceId>,
     methods: Pairs<MethodId>,
+    /// The fields that hold each enum, for the old tree and the new one.
+    users: [OnceLock<FxHashMap<EnumId, Vec<FieldId>>>; 2],
 }
 
 /// The other side of an id whose file has a twin.
@@ -203,6 +209,26 @@ impl<'t> Diff<'t> {
         }
     }
 
+    /// The fields that hold an enum, maps with such values among them, in the
+    /// order of files: of the old tree for backward, else of the new one.
+    pub(crate) fn users(&self, writer: Direction, item: EnumId) -> impl Iterator<Item = FieldId> {
+        let (tree, users) = match writer {
+            Direction::Backward => (self.old, &self.users[0]),
+            Direction::Forward => (self.new, &self.users[1]),
+        };
+        let users = users.get_or_init(|| {
+            let mut users: FxHashMap<EnumId, Vec<FieldId>> = FxHashMap::default();
+            for field in tree.files().flat_map(File::all_fields) {
+                let in_map = field.parent().is_some_and(Message::is_map_entry);
+                if let Some(held) = held_enum(field).filter(|_| !in_map) {
+                    users.entry(held).or_default().push(field.id);
+                }
+            }
+            users
+        });
+        users.get(&item).into_iter().flatten().copied()
+    }
+
     /// Where the surviving container of an element that is gone stands: the
     /// innermost enclosing message, enum or service, else the top of its file,
     /// else nowhere.
@@ -263,6 +289,7 @@ impl<'t> Diff<'t> {
             values: Pairs::default(),
             services: Pairs::default(),
             methods: Pairs::default(),
+            users: Default::default(),
         };
         diff.pair_files();
         diff.pair_packages_by_name();

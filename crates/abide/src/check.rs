@@ -451,7 +451,7 @@ fn apply_severities(policy: &Policy, as_of: Date, findings: &mut Vec<Finding>) {
     findings.retain_mut(|finding| {
         demote(policy, as_of, finding);
         let Some(rule) = Rule::find(finding.rule) else { return true };
-        let change = finding.change.as_ref().map(|change| (change.effects, change.unseen));
+        let change = finding.change.as_deref();
         let (severity, reason) = policy.severity(rule, &finding.package, change);
         let Some(severity) = severity else { return false };
         // A finding that was made a note on the way stays one.

@@ -1,10 +1,11 @@
 //! Judgements with places.
 
-use abide_schema::{Element, Place};
+use abide_schema::{Element, File, Place, RawOptions};
 use abide_syntax::Span;
 use sha2::{Digest, Sha256};
 
 use crate::change::{Change, Diff};
+use crate::rule::feature_place;
 use crate::source::{self, LostSymbol};
 use crate::surface::{Bump, Effects};
 use crate::witness::{Proof, Witness};
@@ -107,9 +108,6 @@ pub struct ChangeFacts {
     pub old: Option<Place>,
     /// Whom it breaks.
     pub effects: Effects,
-    /// How much it matters where no surface shows it: a note, unless its rule
-    /// says more.
-    pub unseen: Severity,
     /// How far the version of its package must rise for it.
     pub bump: Bump,
     /// Symbols of generated code that it takes away or changes, at most one for
@@ -117,6 +115,9 @@ pub struct ChangeFacts {
     pub symbols: Vec<LostSymbol>,
     /// A value that shows it.
     pub witness: Option<Witness>,
+    /// How much it matters by default where it breaks nobody backward: a note,
+    /// unless its rule says more.
+    pub at_least: Severity,
     /// Of an element that is gone, how it went.
     pub gone: Option<Gone>,
 }
@@ -215,7 +216,7 @@ impl Finding {
     pub fn proven(&mut self, proof: Proof) -> &mut Finding {
         if let Some(change) = &mut self.change {
             change.effects |= proof.effects;
-            change.witness = change.witness.take().or(proof.witness);
+            change.witness = change.witness.take().or(proof.witnesses.into_iter().next());
         }
         self
     }
@@ -234,11 +235,24 @@ impl Finding {
         self
     }
 
-    /// How much the change matters although no surface shows it, such as the
-    /// loss of a mark that keeps secrets out of logs.
-    pub fn unseen(&mut self, severity: Severity) -> &mut Finding {
+    /// How much the change matters by default where it breaks nobody backward:
+    /// a note, unless this says more.
+    pub fn at_least(&mut self, severity: Severity) -> &mut Finding {
         if let Some(change) = &mut self.change {
-            change.unseen = severity;
+            change.at_least = severity;
+        }
+        self
+    }
+
+    /// Stands where the new side sets a feature, if it does.
+    pub(crate) fn at_feature(
+        &mut self,
+        file: File<'_>,
+        options: RawOptions,
+        feature: &str,
+    ) -> &mut Finding {
+        if let Some(place) = feature_place(file, options, feature) {
+            self.location = Location::Tree(place);
         }
         self
     }

@@ -12,6 +12,7 @@ mod dependencies;
 mod finding;
 mod graph;
 mod option;
+mod peer;
 mod policy;
 mod preset;
 mod reserved;

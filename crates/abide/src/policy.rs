@@ -7,10 +7,10 @@ use abide_syntax::Span;
 use globset::{GlobBuilder, GlobMatcher};
 use jiff::civil::Date;
 
-use crate::finding::{Finding, Gone, Severity};
+use crate::finding::{ChangeFacts, Finding, Gone, Severity};
 use crate::preset::Preset;
 use crate::rule::{Group, Rule};
-use crate::surface::{Direction, Effects, Surface};
+use crate::surface::{Direction, Surface};
 
 /// Everything that decides how a tree is judged: a preset with what
 /// `abide.toml` changes in it.
@@ -399,31 +399,29 @@ impl Policy {
     }
 
     /// How much a finding of `rule` in `package` matters (`None`: nothing), and
-    /// why, where the rule's own default does not decide. `change` is whom it
-    /// breaks, and how much it matters where no surface shows it, where it is
-    /// about a change.
+    /// why, where the rule's own default does not decide. `change` is what it
+    /// knows besides, where it is about a change.
     ///
     /// A change matters as much as the worst of its effects: a backward break
-    /// as its rule says, unless its package is exempt; a forward break as a
-    /// note; a change that no surface shows as its finding says, mostly a note.
-    /// Settings replace the severity of backward breaks; the others only where
-    /// an override names the direction, or the rule, or where they turn the
-    /// rule off.
+    /// as its rule says, unless its package is exempt; a forward break, and a
+    /// change that breaks nobody, as a note, or as the finding says. Settings
+    /// replace the severity of backward breaks; the others only where an
+    /// override names the direction, or where they turn the rule off.
     pub fn severity(
         &self,
         rule: &Rule,
         package: &str,
-        change: Option<(Effects, Severity)>,
+        change: Option<&ChangeFacts>,
     ) -> (Option<Severity>, Option<String>) {
-        let Some((effects, unseen)) = change else {
+        let Some(change) = change else {
             let set = self.setting(rule, package, None);
             return match set {
                 Some(setting) => (setting.level, Some(setting.reason)),
                 None => (rule.severity, None),
             };
         };
-        let broken = effects.iter().map(Some);
-        let each = broken.chain(effects.is_empty().then_some(None)).map(|effect| {
+        let broken = change.effects.iter().map(Some);
+        let each = broken.chain(change.effects.is_empty().then_some(None)).map(|effect| {
             let default = match effect {
                 _ if rule.severity.is_none() => (None, None),
                 Some((_, Direction::Backward)) if self.is_exempt(package) => {
@@ -431,13 +429,18 @@ impl Policy {
                     (rule.severity.min(Some(Severity::Note)), Some(reason))
                 }
                 Some((_, Direction::Backward)) => (rule.severity, None),
-                None if !self.is_exempt(package) => (Some(unseen), None),
-                Some((_, Direction::Forward)) | None => (Some(Severity::Note), None),
+                Some((_, Direction::Forward)) | None if self.is_exempt(package) => {
+                    (Some(Severity::Note), None)
+                }
+                Some((_, Direction::Forward)) | None => (Some(change.at_least), None),
             };
             let Some(setting) = self.setting(rule, package, effect) else { return default };
             let decides = match effect {
                 Some((_, Direction::Backward)) => setting.names_package || !self.is_exempt(package),
-                Some((_, Direction::Forward)) => setting.names_direction,
+                Some((_, Direction::Forward)) => {
+                    let more = change.at_least > Severity::Note;
+                    setting.names_direction || more && setting.names_rule
+                }
                 None => setting.names_rule,
             };
             if setting.level.is_none() || decides {

@@ -5,8 +5,9 @@ use std::sync::OnceLock;
 
 use abide_schema::{
     Element, Enum, EnumValue, Field, File, Graph, Message, Method, Oneof, Package,
-    PackageVersionStatus, Part, Place, Service, Tree, api_name,
+    PackageVersionStatus, Part, Place, RawOptions, Service, Tree, api_name,
 };
+use abide_syntax::OptionNode;
 use jiff::civil::Date;
 
 use crate::change::{Change, Diff};
@@ -222,6 +223,31 @@ pub(crate) fn package_place(package: Package<'_>) -> Option<Place> {
     judged.or_else(|| package.files().next()).map(package_name)
 }
 
+/// Where the options of an element set a feature.
+pub(crate) fn feature_place(file: File<'_>, options: RawOptions, feature: &str) -> Option<Place> {
+    let decl = file.decl();
+    let (RawOptions::Syntax(slice), Some(ast), Some(text)) =
+        (options, decl.ast(), decl.source_text())
+    else {
+        return None;
+    };
+    let sets = |option: &OptionNode| {
+        let parts = ast.parts(option);
+        let is = |at: usize, name: &str| {
+            parts.get(at).is_none_or(|part| part.name.of(text) == name.as_bytes())
+        };
+        parts.first().is_some_and(|part| !part.extension) && is(0, "features") && is(1, feature)
+    };
+    let ids = &decl.option_ids[slice.range()];
+    let option = ids.iter().map(|&id| ast.options[id as usize]).find(sets)?;
+    Some(Place { file: file.id, span: option.span })
+}
+
+/// The oneof that a field is written in; not that of an `optional`.
+pub(crate) fn real_oneof(field: Field<'_>) -> Option<Oneof<'_>> {
+    field.oneof().filter(|it| !it.is_synthetic())
+}
+
 /// Whether a package does not change any more: the first of its files that
 /// declares a status says so.
 pub(crate) fn is_frozen(package: Package<'_>) -> bool {
@@ -335,10 +361,10 @@ impl Sink {
         finding.change = Some(Box::new(ChangeFacts {
             old,
             effects: Effects::NONE,
-            unseen: Severity::Note,
             bump: Bump::Minor,
             symbols: Vec::new(),
             witness: None,
+            at_least: Severity::Note,
             gone: None,
         }));
         self.push(finding)

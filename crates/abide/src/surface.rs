@@ -112,6 +112,15 @@ impl Direction {
     /// Both directions.
     pub const ALL: &[Direction] = &[Direction::Backward, Direction::Forward];
 
+    /// The reverse.
+    #[must_use]
+    pub const fn other(self) -> Direction {
+        match self {
+            Direction::Backward => Direction::Forward,
+            Direction::Forward => Direction::Backward,
+        }
+    }
+
     /// Its name in reports and configuration.
     pub const fn name(self) -> &'static str {
         match self {

@@ -7,8 +7,12 @@
 //! of one field can part: zeros, signs, the ends of ranges, bytes that are not
 //! UTF-8, undeclared enum values, several elements, absence.
 
+use std::collections::BTreeMap;
+
 use abide_schema::value::{self, Entry, Undeclared, Value, default_of};
-use abide_schema::{Cardinality, Enum, Field, Message, MessageId, Tree, Type};
+use abide_schema::{
+    Cardinality, Edition, Enum, EnumId, EnumValue, Field, FieldId, Message, MessageId, Tree, Type,
+};
 
 use crate::change::{Change, Diff};
 use crate::surface::{Direction, Effects, Surface};
@@ -33,14 +37,14 @@ pub struct Witness {
     pub observed: String,
 }
 
-/// Effects on notations, with the first witness.
+/// Effects on notations, each with a witness.
 #[derive(Clone, Debug, Default)]
 pub struct Proof {
     /// What was shown.
     pub effects: Effects,
-    /// The smallest value that shows one of them: backward before forward, and
-    /// the wire before JSON before text.
-    pub witness: Option<Witness>,
+    /// The smallest value for each of them: backward before forward, and the
+    /// wire before JSON before text.
+    pub witnesses: Vec<Witness>,
 }
 
 impl Proof {
@@ -52,21 +56,26 @@ impl Proof {
     }
 
     fn add(&mut self, witness: Witness) {
+        if self.effects.contains(witness.surface, witness.direction) {
+            return;
+        }
         self.effects.insert(witness.surface, witness.direction);
         let rank = |it: &Witness| (it.direction, it.surface);
-        if self.witness.as_ref().is_none_or(|known| rank(&witness) < rank(known)) {
-            self.witness = Some(witness);
-        }
+        let at = self.witnesses.partition_point(|known| rank(known) < rank(&witness));
+        self.witnesses.insert(at, witness);
     }
 
-    /// The same proof on some of its surfaces. The witness goes if it shows
-    /// another one.
+    /// The same proof on some of its surfaces.
     #[must_use]
-    pub fn on(self, surfaces: &[Surface]) -> Proof {
-        let witness = self.witness.filter(|it| surfaces.contains(&it.surface));
-        Proof { effects: self.effects.on(surfaces), witness }
+    pub fn on(mut self, surfaces: &[Surface]) -> Proof {
+        self.witnesses.retain(|it| surfaces.contains(&it.surface));
+        Proof { effects: self.effects.on(surfaces), ..self }
     }
 }
+
+/// The field that a value is about, on the side that writes it and on the side
+/// that reads it.
+type Probed<'t> = (Option<Field<'t>>, Option<Field<'t>>);
 
 /// One direction of a pair: who writes and who reads.
 #[derive(Clone, Copy)]
@@ -81,36 +90,139 @@ impl<'t> Diff<'t> {
     /// tried, and its absence.
     pub fn prove_field(&self, change: Change<Field<'t>>) -> Proof {
         let mut proof = Proof::default();
-        for &direction in Direction::ALL {
-            let crossing = Crossing { diff: self, direction };
-            let (writer, reader) = match direction {
-                Direction::Backward => (change.old(), change.new()),
-                Direction::Forward => (change.new(), change.old()),
-            };
+        for (crossing, writer, reader) in self.crossings(change.old(), change.new()) {
             crossing.field(writer, reader, &mut proof);
         }
         proof
     }
 
-    /// What happens to these values of an enum when they cross, in the first
-    /// field that can hold them. Numbers are tried in the direction of the side
-    /// that names them.
+    /// The same for a field that both sides have, in the notations in which both
+    /// find it: what another name or number does elsewhere is a change of its
+    /// own.
+    pub fn prove_kept(&self, old: Field<'t>, new: Field<'t>) -> Proof {
+        let name = |field: Field<'t>| match field.is_extension() {
+            true => field.full_name(),
+            false => field.name().to_owned(),
+        };
+        let kept = |surface: &Surface| match surface {
+            Surface::Wire => old.number() == new.number(),
+            Surface::Json if old.is_extension() => name(old) == name(new),
+            Surface::Json => old.json_name() == new.json_name(),
+            _ => name(old) == name(new),
+        };
+        let surfaces: Vec<Surface> =
+            Surface::NOTATIONS.iter().copied().filter(|it| kept(it)).collect();
+        self.prove_field(Change::Both { old, new }).on(&surfaces)
+    }
+
+    /// What becomes of a field that both sides have where it is absent.
+    pub fn prove_absence(&self, old: Field<'t>, new: Field<'t>) -> Proof {
+        let mut proof = Proof::default();
+        for (crossing, writer, reader) in self.crossings(old, new) {
+            crossing.absence(writer, reader, &mut proof);
+        }
+        proof
+    }
+
+    /// Whether two values of a field, the one old and the other new, are of one
+    /// kind and do not mean the same.
+    pub(crate) fn differ(&self, fields: (Field<'t>, Field<'t>), was: &Value, is: &Value) -> bool {
+        let kind = |value: &Value| (number(value).is_some(), value.as_bytes().is_some());
+        let crossing = Crossing { diff: self, direction: Direction::Backward };
+        kind(was) == kind(is) && !crossing.equal(fields.0.ty(), fields.1.ty(), was, is)
+    }
+
+    /// What happens to these values of an enum when they cross, in each kind of
+    /// field that holds it. Numbers are tried in the direction of the side that
+    /// writes them: the old side's first.
     pub fn prove_enum(&self, old: Enum<'t>, new: Enum<'t>, numbers: [&[i32]; 2]) -> Proof {
         let mut proof = Proof::default();
-        for (&direction, numbers) in Direction::ALL.iter().zip(numbers) {
-            let crossing = Crossing { diff: self, direction };
-            let writer = match direction {
-                Direction::Backward => old,
-                Direction::Forward => new,
-            };
-            let Some(field) = crossing.carrier(writer) else { continue };
-            for &number in numbers {
-                if let Some(value) = crossing.around(field, vec![Value::Enum(number)]) {
-                    crossing.carry(&value, None, &mut proof);
+        for (crossing, writer, reader) in self.crossings(old, new) {
+            let numbers = numbers[crossing.direction as usize];
+            for (from, to) in crossing.carriers(writer, reader) {
+                for &number in numbers {
+                    if let Some(value) = crossing.around_enum(from, number) {
+                        crossing.carry(&value, (Some(from), Some(to)), None, &mut proof);
+                    }
                 }
             }
         }
         proof
+    }
+
+    /// What becomes of the absence of a field whose default is that of its
+    /// enum: the first value.
+    pub fn prove_enum_default(&self, old: Enum<'t>, new: Enum<'t>) -> Proof {
+        let mut proof = Proof::default();
+        for (crossing, writer, reader) in self.crossings(old, new) {
+            for (from, to) in crossing.carriers(writer, reader) {
+                crossing.absence(from, to, &mut proof);
+            }
+        }
+        proof
+    }
+
+    /// What happens to JSON and text in which somebody wrote a value by this
+    /// name of either side, which need not be the one that is printed.
+    pub fn prove_value_name(
+        &self,
+        (old, new): (Enum<'t>, Enum<'t>),
+        value: Change<EnumValue<'t>>,
+    ) -> Proof {
+        let mut proof = Proof::default();
+        for (crossing, writer, reader) in self.crossings(old, new) {
+            let named = match crossing.direction {
+                Direction::Backward => value.old(),
+                Direction::Forward => value.new(),
+            };
+            // A zero that a field without presence holds is not printed:
+            // another value keeps its place.
+            let printed = writer.values().find(|it| it.number() != 0);
+            let (Some(named), Some(printed)) = (named, printed) else { continue };
+            let spelling = Some((printed.name(), named.name()));
+            for (from, to) in crossing.carriers(writer, reader) {
+                if let Some(value) = crossing.around_enum(from, printed.number()) {
+                    crossing.carry(&value, (Some(from), Some(to)), spelling, &mut proof);
+                }
+            }
+        }
+        proof
+    }
+
+    /// The names by which JSON and text print one number of an enum, where they
+    /// are not the same on both sides. Who compares what is printed is broken
+    /// in both directions, even if every reader of protobuf knows both names.
+    pub fn prove_printed_name(&self, old: Enum<'t>, new: Enum<'t>, number: i32) -> Proof {
+        let mut proof = Proof::default();
+        for (crossing, writer, reader) in self.crossings(old, new) {
+            for (from, to) in crossing.carriers(writer, reader) {
+                // The same value with the types of the reader.
+                let back = Crossing { diff: self, direction: crossing.direction.other() };
+                let values = crossing.around_enum(from, number).zip(back.around_enum(to, number));
+                let Some((ours, theirs)) = values else { continue };
+                for surface in [Surface::Json, Surface::Text] {
+                    let printed = write(surface, crossing.writer(), &ours);
+                    let other = write(surface, crossing.reader(), &theirs);
+                    if let (Some(printed), Some(other)) = (printed, other)
+                        && printed != other
+                    {
+                        let side = crossing.reader_word();
+                        let other = one_line(&String::from_utf8_lossy(&other));
+                        let observed = format!("the {side} side prints it as `{other}`");
+                        proof.add(crossing.witness(surface, &ours, printed, observed));
+                    }
+                }
+            }
+        }
+        proof
+    }
+
+    /// Both directions of a pair, backward first, with the side that writes and
+    /// the side that reads.
+    fn crossings<T: Copy>(&self, old: T, new: T) -> impl Iterator<Item = (Crossing<'_, 't>, T, T)> {
+        let crossing = |direction| Crossing { diff: self, direction };
+        let backward = (crossing(Direction::Backward), old, new);
+        [backward, (crossing(Direction::Forward), new, old)].into_iter()
     }
 }
 
@@ -150,16 +262,42 @@ impl<'d, 't> Crossing<'d, 't> {
         }
     }
 
-    /// The first field of the writer's side that holds this enum and whose
-    /// message the reader has too.
-    fn carrier(self, item: Enum<'t>) -> Option<Field<'t>> {
-        let files = self.writer().files();
-        files.flat_map(|file| file.all_fields()).find(|field| {
-            field.ty() == Type::Enum(item.id)
-                && !field.is_extension()
-                && field.parent().is_some_and(|it| !it.is_map_entry() && self.message(it).is_some())
-                && self.reader_field(*field).is_some()
-        })
+    /// Fields of the writer's side that hold this enum, and of the reader's that
+    /// are the same but for what the enum itself is: one of each kind.
+    fn carriers(self, item: Enum<'t>, twin: Enum<'t>) -> Vec<(Field<'t>, Field<'t>)> {
+        let (writer, reader) = (self.writer(), self.reader());
+        let proto2 = |field: Field<'t>| field.file().decl().edition == Edition::Proto2;
+        let mut kinds = Vec::new();
+        let mut carriers = Vec::new();
+        for from in self.diff.users(self.direction, item.id) {
+            let from = writer.field(from);
+            let Some(to) = self.reader_field(from) else { continue };
+            let place = |field: Field<'t>| (field.number(), field.name(), field.json_name());
+            let kind = |field: Field<'t>| (field.cardinality(), field.presence(), proto2(field));
+            let paired = from.containing_message().is_some_and(|it| self.message(it).is_some());
+            let held = held_enum(to).map(|id| reader.enumeration(id));
+            if paired
+                && held == Some(twin)
+                && place(from) == place(to)
+                && from.cardinality() == to.cardinality()
+                && !kinds.contains(&(kind(from), kind(to)))
+            {
+                kinds.push((kind(from), kind(to)));
+                carriers.push((from, to));
+            }
+        }
+        carriers
+    }
+
+    /// The smallest valid message that holds this value of an enum in a field,
+    /// for a map in an entry of it.
+    fn around_enum(self, field: Field<'t>, number: i32) -> Option<value::Message> {
+        let value = Value::Enum(number);
+        let value = match field.message_type() {
+            None => value,
+            Some(entry) => sample::entry(entry, value)?,
+        };
+        self.around(field, vec![value])
     }
 
     /// The smallest valid message that holds these values of a field.
@@ -169,6 +307,12 @@ impl<'d, 't> Crossing<'d, 't> {
         message.entries.retain(|entry| entry.field != field.id);
         message.entries.extend(values.into_iter().map(|value| Entry::new(field.id, value)));
         Some(message)
+    }
+
+    fn absence(self, writer: Field<'t>, reader: Field<'t>, proof: &mut Proof) {
+        if let Some(absent) = self.around(writer, Vec::new()) {
+            self.carry(&absent, (Some(writer), Some(reader)), None, proof);
+        }
     }
 
     fn field(self, writer: Option<Field<'t>>, reader: Option<Field<'t>>, proof: &mut Proof) {
@@ -183,28 +327,27 @@ impl<'d, 't> Crossing<'d, 't> {
             (None, None) => None,
         };
         let Some(holder) = holder.filter(|it| self.message(*it).is_some()) else { return };
+        let probed = writer.zip(reader);
         // Nothing said is a value, too.
         if let Some(mut absent) = sample::minimal(self.writer(), holder.id, 0) {
-            if writer.is_none_or(|it| it.presence() != abide_schema::Presence::LegacyRequired) {
-                absent.entries.retain(|entry| Some(entry.field) != writer.map(|it| it.id));
-                self.carry(&absent, writer.zip(reader), proof);
-            }
+            absent.entries.retain(|entry| Some(entry.field) != writer.map(|it| it.id));
+            self.carry(&absent, (writer, reader), None, proof);
         }
         let Some(writer) = writer else { return };
-        for values in sample::occurrences(writer, reader) {
+        for values in sample::occurrences(self, writer, reader) {
             if let Some(message) = self.around(writer, values) {
-                self.carry(&message, reader.map(|reader| (writer, reader)), proof);
+                self.carry(&message, (Some(writer), reader), None, proof);
             }
         }
-        let Some(reader) = reader else { return };
+        let Some((writer, reader)) = probed else { return };
         for other in self.joined(writer, reader) {
-            let first = |field| sample::occurrences(field, None).into_iter().next();
+            let first = |field| sample::occurrences(self, field, None).into_iter().next();
             if let (Some(mut message), Some(values)) =
                 (first(writer).and_then(|it| self.around(writer, it)), first(other))
             {
                 let values = values.into_iter().map(|value| Entry::new(other.id, value));
                 message.entries.extend(values);
-                self.carry(&message, Some((writer, reader)), proof);
+                self.carry(&message, (Some(writer), Some(reader)), None, proof);
             }
         }
     }
@@ -223,51 +366,115 @@ impl<'d, 't> Crossing<'d, 't> {
     }
 
     /// Writes a value on one side and reads it on the other, in each notation.
+    /// The value is about one field; what befalls its siblings proves nothing.
     fn carry(
         self,
         value: &value::Message,
-        probed: Option<(Field<'t>, Field<'t>)>,
+        probed: Probed<'t>,
+        spelling: Option<(&str, &str)>,
         proof: &mut Proof,
     ) {
         let (writer, reader) = (self.writer(), self.reader());
         let Some(target) = self.message(writer.message(value.ty)) else { return };
         let value = value.normalized(writer);
         for &surface in Surface::NOTATIONS {
-            let known = proof.effects.contains(surface, self.direction);
-            let better = proof
-                .witness
-                .as_ref()
-                .is_none_or(|it| (self.direction, surface) < (it.direction, it.surface));
-            if known && !better {
+            if proof.effects.contains(surface, self.direction) {
                 continue;
             }
-            let Some(bytes) = write(surface, writer, &value) else { continue };
+            let bytes = write(surface, writer, &value);
+            let bytes = match spelling {
+                Some((printed, name)) => bytes.and_then(|it| respelled(&it, printed, name)),
+                None => bytes,
+            };
+            let Some(bytes) = bytes else { continue };
             // What the writer itself does not take back proves nothing.
-            if !matches!(read(surface, writer, value.ty, &bytes), Some(Ok(_))) {
+            let Ok(again) = read(surface, writer, value.ty, &bytes) else { continue };
+            let again = bare(&again);
+            if spelling.is_none() && again != bare(&value) {
                 continue;
             }
+            let value = again;
             let observed = match read(surface, reader, target.id, &bytes) {
-                None => continue,
-                Some(Err(reason)) => {
-                    format!("the {} reader refuses it: {reason}", self.reader_word())
-                }
-                Some(Ok(read)) => match self.difference(&value, &read, probed) {
-                    Some(difference) => difference,
-                    None => continue,
-                },
+                Err(Refusal::Missing(field)) if !self.blames(probed, target, field) => None,
+                Err(refusal) => Some(format!(
+                    "the {} reader refuses it: {}",
+                    self.reader_word(),
+                    refusal.reason(reader)
+                )),
+                Ok(read) => self.difference(&value, &read, probed),
             };
-            let shown = match surface {
-                Surface::Json => String::from_utf8_lossy(&bytes).into_owned(),
-                _ => one_line(&value.to_text(writer)),
-            };
-            proof.add(Witness {
-                surface,
-                direction: self.direction,
-                message: writer.message(value.ty).full_name(),
-                value: shown,
-                bytes,
-                observed,
-            });
+            if let Some(observed) =
+                observed.filter(|_| self.siblings_cross(surface, &value, probed))
+            {
+                proof.add(self.witness(surface, &value, bytes, observed));
+            }
+        }
+    }
+
+    fn witness(
+        self,
+        surface: Surface,
+        value: &value::Message,
+        bytes: Vec<u8>,
+        observed: String,
+    ) -> Witness {
+        let tree = self.writer();
+        let shown = match surface {
+            Surface::Wire => value.to_text(tree),
+            _ => String::from_utf8_lossy(&bytes).into_owned(),
+        };
+        Witness {
+            surface,
+            direction: self.direction,
+            message: tree.message(value.ty).full_name(),
+            value: one_line(&shown),
+            bytes,
+            observed,
+        }
+    }
+
+    /// Whether it is for the probed field that a required one is missing: it is
+    /// that field, or one inside of a type that the other side has not there.
+    fn blames(self, probed: Probed<'t>, target: Message<'t>, missing: FieldId) -> bool {
+        let holder = self.reader().field(missing).containing_message();
+        match probed {
+            (_, Some(to)) if to.id == missing => true,
+            (Some(from), Some(to)) => holder != Some(target) && !self.same_type(from, to),
+            _ => false,
+        }
+    }
+
+    /// Whether what must stand beside the probed field crosses unharmed.
+    fn siblings_cross(self, surface: Surface, value: &value::Message, probed: Probed<'t>) -> bool {
+        let Some(mut rest) = sample::minimal(self.writer(), value.ty, 0) else { return false };
+        rest.entries.retain(|entry| Some(entry.field) != probed.0.map(|it| it.id));
+        let target = self.message(self.writer().message(value.ty));
+        let (Some(target), false) = (target, rest.entries.is_empty()) else { return true };
+        let Some(bytes) = write(surface, self.writer(), &rest) else { return false };
+        match read(surface, self.reader(), target.id, &bytes) {
+            Err(Refusal::Missing(field)) => Some(field) == probed.1.map(|it| it.id),
+            Err(Refusal::Malformed(_)) => false,
+            Ok(mut read) => {
+                read.entries.retain(|entry| Some(entry.field) != probed.1.map(|it| it.id));
+                self.difference(&rest, &read, (None, None)).is_none()
+            }
+        }
+    }
+
+    /// Whether the reader has the same field of a scalar type.
+    fn kept(self, field: Field<'t>) -> bool {
+        let place = |field: Field<'t>| (field.number(), field.name(), field.json_name());
+        let kind = |field: Field<'t>| (field.ty(), field.cardinality(), field.presence());
+        matches!(field.ty(), Type::Scalar(_))
+            && self
+                .reader_field(field)
+                .is_some_and(|twin| place(field) == place(twin) && kind(field) == kind(twin))
+    }
+
+    fn same_type(self, writer: Field<'t>, reader: Field<'t>) -> bool {
+        match self.direction {
+            Direction::Backward => self.diff.same_type(writer.ty(), reader.ty()),
+            Direction::Forward => self.diff.same_type(reader.ty(), writer.ty()),
         }
     }
 
@@ -283,7 +490,7 @@ impl<'d, 't> Crossing<'d, 't> {
         self,
         wrote: &value::Message,
         read: &value::Message,
-        probed: Option<(Field<'t>, Field<'t>)>,
+        probed: Probed<'t>,
     ) -> Option<String> {
         let (writer, reader) = (self.writer(), self.reader());
         let mut pairs: Vec<(Option<Field<'t>>, Field<'t>)> = Vec::new();
@@ -298,7 +505,9 @@ impl<'d, 't> Crossing<'d, 't> {
             let field = reader.field(entry.field);
             pairs.push((self.writer_field(field), field));
         }
-        pairs.extend(probed.map(|(writer, reader)| (Some(writer), reader)));
+        if let (Some(from), Some(to)) = probed {
+            pairs.push((Some(from), to));
+        }
         pairs.sort_by_key(|(_, reader)| reader.number());
         pairs.dedup_by_key(|(_, reader)| reader.id);
         pairs.into_iter().find_map(|(from, to)| {
@@ -319,21 +528,16 @@ impl<'d, 't> Crossing<'d, 't> {
         let name = to.name();
         let reader = self.reader_word();
         let Some(from) = from else {
-            let value = self.shown_all(self.reader(), is);
+            let value = shown_all(to, is);
             return Some(format!("the {reader} reader takes it for `{name}` = {value}"));
         };
-        let defaults = (default_of(from), default_of(to));
+        let (before, after) = (meant(from, was), meant(to, is));
+        // A message has no default: its absence is like any other.
+        if was.is_empty() && is.is_empty() && (before.is_empty() || after.is_empty()) {
+            return None;
+        }
+        let (mut before, mut after) = (before, after);
         let singular = |field: Field<'_>| field.cardinality() == Cardinality::Singular;
-        let effective =
-            |field: Field<'t>, values: &[&Value], default: &Option<Value>| -> Vec<Value> {
-                if values.is_empty() && singular(field) {
-                    default.iter().cloned().collect()
-                } else {
-                    values.iter().map(|it| (*it).clone()).collect()
-                }
-            };
-        let mut before = effective(from, was, &defaults.0);
-        let mut after = effective(to, is, &defaults.1);
         // Between one value and many, a zero that is not there is no value.
         if singular(from) != singular(to) {
             if was.is_empty() || is_zero(&before) {
@@ -343,21 +547,46 @@ impl<'d, 't> Crossing<'d, 't> {
                 after.clear();
             }
         }
-        let equal = before.len() == after.len()
-            && before.iter().zip(&after).all(|(was, is)| self.equal(from.ty(), to.ty(), was, is));
-        if equal {
+        if self.equal_lists(from, to, &before, &after) {
             return None;
         }
-        let refs = |values: &[Value], tree| -> String {
-            self.shown_all(tree, &values.iter().collect::<Vec<_>>())
+        let refs = |field: Field<'t>, values: &[Value]| -> String {
+            shown_all(field, &values.iter().collect::<Vec<_>>())
         };
         Some(match (is.is_empty(), was.is_empty()) {
             (true, false) => format!("`{name}` is lost: the {reader} reader sees none"),
+            _ if matches!((&before[..], &after[..]), ([Value::F64(_)], [Value::F32(_)])) => {
+                let wrote = refs(from, &before);
+                format!("the {reader} reader takes `{name}` for the nearest float to {wrote}")
+            }
             _ => format!(
                 "the {reader} reader takes `{name}` for {} instead of {}",
-                refs(&after, self.reader()),
-                refs(&before, self.writer()),
+                refs(to, &after),
+                refs(from, &before),
             ),
+        })
+    }
+
+    /// Whether the values of a field mean the same, in their order; the pairs
+    /// of maps in any order.
+    fn equal_lists(
+        self,
+        from: Field<'t>,
+        to: Field<'t>,
+        before: &[Value],
+        after: &[Value],
+    ) -> bool {
+        let equal = |was: &Value, is: &Value| self.equal(from.ty(), to.ty(), was, is);
+        if before.len() != after.len() {
+            return false;
+        }
+        if !from.is_map() && !to.is_map() {
+            return before.iter().zip(after).all(|(was, is)| equal(was, is));
+        }
+        let mut left: Vec<&Value> = after.iter().collect();
+        before.iter().all(|was| {
+            let found = left.iter().position(|is| equal(was, is));
+            found.map(|at| left.remove(at)).is_some()
         })
     }
 
@@ -368,19 +597,27 @@ impl<'d, 't> Crossing<'d, 't> {
                 // Of two types that are no pair, fields go by their numbers.
                 let twin = self.message(self.writer().message(was.ty));
                 if twin.is_some_and(|it| it.id == is.ty) {
-                    self.difference(was, is, None).is_none()
+                    self.difference(was, is, (None, None)).is_none()
                 } else {
                     self.equal_by_number(was, is)
                 }
             }
             (Value::Enum(was), Value::Enum(is)) => self.equal_enum(from, to, *was, *is),
             (Value::Message(message), other) => {
-                other.as_bytes().is_some_and(|bytes| message.encode(self.writer()) == bytes)
+                let wrapped = wrapped(self.writer(), message);
+                wrapped.is_some_and(|(ty, was)| self.equal(ty, to, &was, other))
+                    || other.as_bytes().is_some_and(|it| message.encode(self.writer()) == it)
             }
-            (other, Value::Message(message)) => other.as_bytes().is_some_and(|bytes| {
-                let ty = message.ty;
-                value::Message::decode(self.reader(), ty, bytes).is_ok_and(|it| it == **message)
-            }),
+            (other, Value::Message(message)) => {
+                let wrapped = wrapped(self.reader(), message);
+                let decoded = |bytes| value::Message::decode(self.reader(), message.ty, bytes);
+                wrapped.is_some_and(|(ty, is)| self.equal(from, ty, other, &is))
+                    || other
+                        .as_bytes()
+                        .is_some_and(|it| decoded(it).is_ok_and(|it| it == **message))
+            }
+            // The shortest decimal of a float is the same number as a double.
+            (Value::F32(was), Value::F64(is)) => was.to_bits() == (*is as f32).to_bits(),
             _ => match (number(was), number(is)) {
                 (Some(was), Some(is)) => was == is,
                 (None, None) => match (was.as_bytes(), is.as_bytes()) {
@@ -405,7 +642,13 @@ impl<'d, 't> Crossing<'d, 't> {
             rows.sort_by_key(|row| row.0);
             rows
         };
-        let (was, is) = (numbered(writer, was), numbered(reader, is));
+        let (from, to) = (writer.message(was.ty), reader.message(is.ty));
+        let shared = |number: i32| to.field_numbered(number).is_some();
+        let any_shared = from.fields().any(|field| shared(field.number()));
+        let (mut was, is) = (numbered(writer, was), numbered(reader, is));
+        // What the reader's type lacks is skipped; with nothing in common, all
+        // of the value is lost.
+        was.retain(|row| !any_shared || shared(row.0));
         was.len() == is.len()
             && was
                 .iter()
@@ -424,17 +667,101 @@ impl<'d, 't> Crossing<'d, 't> {
         };
         match paired.filter(|it| it.parent().id == to) {
             Some(value) => value.number() == is,
-            None => was == is,
+            // The number may have gone to another value.
+            None => was == is && !self.was_elsewhere(from, to, is),
         }
     }
 
-    fn shown_all(self, tree: &Tree, values: &[&Value]) -> String {
-        let each: Vec<String> = values.iter().map(|value| shown(tree, value)).collect();
-        match each.as_slice() {
-            [] => "nothing".to_owned(),
-            [one] => one.clone(),
-            many => format!("[{}]", many.join(", ")),
+    /// Whether the value that the reader has for a number is one that the
+    /// writer has for another.
+    fn was_elsewhere(self, from: EnumId, to: EnumId, number: i32) -> bool {
+        let mut values = self.reader().enumeration(to).values().filter(|it| it.number() == number);
+        let paired = match self.direction {
+            Direction::Backward => values.find_map(|it| self.diff.old_value(it)),
+            Direction::Forward => values.find_map(|it| self.diff.new_value(it)),
+        };
+        paired.is_some_and(|it| it.parent().id == from && it.number() != number)
+    }
+}
+
+/// What a list of values means: the default of a singular field that is not
+/// there, and of pairs of a map with one key the last.
+fn meant(field: Field<'_>, values: &[&Value]) -> Vec<Value> {
+    match field.cardinality() {
+        Cardinality::Singular if values.is_empty() => default_of(field).into_iter().collect(),
+        Cardinality::Singular | Cardinality::Repeated => {
+            values.iter().map(|it| (*it).clone()).collect()
         }
+        Cardinality::Map => {
+            let mut pairs: Vec<(Option<Value>, Value)> = Vec::new();
+            for &value in values {
+                let key = value.as_message().and_then(|it| it.numbered(field.tree, 1));
+                let key = key.map(|entry| entry.value.clone());
+                pairs.retain(|(known, _)| *known != key);
+                pairs.push((key, value.clone()));
+            }
+            pairs.into_iter().map(|(_, value)| value).collect()
+        }
+    }
+}
+
+/// The type and the value that a wrapper such as `google.protobuf.Int32Value`
+/// holds: in JSON it is written without the wrapper.
+fn wrapped(tree: &Tree, message: &value::Message) -> Option<(Type, Value)> {
+    let ty = tree.message(message.ty);
+    let name = ty.full_name();
+    let of = name.strip_prefix("google.protobuf.")?.strip_suffix("Value")?;
+    let scalars =
+        ["Double", "Float", "Int64", "UInt64", "Int32", "UInt32", "Bool", "String", "Bytes"];
+    let field = ty.field_numbered(1).filter(|_| scalars.contains(&of))?;
+    let held = message.of(field.id).next_back().map(|entry| entry.value.clone());
+    Some((field.ty(), held.or_else(|| default_of(field))?))
+}
+
+/// The name by which each number of an enum is printed: the first.
+pub(crate) fn first_names(item: Enum<'_>) -> BTreeMap<i32, &str> {
+    let mut names = BTreeMap::new();
+    for value in item.values() {
+        names.entry(value.number()).or_insert(value.name());
+    }
+    names
+}
+
+/// The enum that a field holds: for a map that of its values.
+pub(crate) fn held_enum(field: Field<'_>) -> Option<EnumId> {
+    let holds = match field.message_type().filter(|_| field.is_map()) {
+        Some(entry) => entry.field_numbered(2)?,
+        None => field,
+    };
+    holds.enum_type().map(|it| it.id)
+}
+
+/// The same value without the places it was read from.
+fn bare(message: &value::Message) -> value::Message {
+    let entries = message.entries.iter().map(|entry| {
+        let value = match &entry.value {
+            Value::Message(inner) => Value::Message(Box::new(bare(inner))),
+            value => value.clone(),
+        };
+        Entry::new(entry.field, value)
+    });
+    value::Message { ty: message.ty, entries: entries.collect(), unknown: message.unknown.clone() }
+}
+
+/// Text with one name in the place of another; `None` where the other does not
+/// stand in it.
+fn respelled(text: &[u8], printed: &str, name: &str) -> Option<Vec<u8>> {
+    let text = std::str::from_utf8(text).ok()?;
+    let at = text.rfind(printed)?;
+    Some([&text[..at], name, &text[at + printed.len()..]].concat().into_bytes())
+}
+
+fn shown_all(field: Field<'_>, values: &[&Value]) -> String {
+    let each: Vec<String> = values.iter().map(|value| shown(field, value)).collect();
+    match each.as_slice() {
+        [] => "nothing".to_owned(),
+        [one] => one.clone(),
+        many => format!("[{}]", many.join(", ")),
     }
 }
 
@@ -446,27 +773,41 @@ fn write(surface: Surface, tree: &Tree, value: &value::Message) -> Option<Vec<u8
     }
 }
 
-/// Reads a value as a runtime would that insists on required fields; `None`
-/// on a surface that is no notation.
+/// Why a reader takes no value.
+enum Refusal {
+    Malformed(String),
+    /// A required field.
+    Missing(FieldId),
+}
+
+impl Refusal {
+    fn reason(self, tree: &Tree) -> String {
+        match self {
+            Refusal::Malformed(reason) => reason,
+            Refusal::Missing(field) => {
+                format!("the required field `{}` is missing", tree.field(field).name())
+            }
+        }
+    }
+}
+
+/// Reads a value as a runtime would that insists on required fields.
 fn read(
     surface: Surface,
     tree: &Tree,
     ty: MessageId,
     bytes: &[u8],
-) -> Option<Result<value::Message, String>> {
+) -> Result<value::Message, Refusal> {
     let read = match surface {
         Surface::Wire => value::Message::decode(tree, ty, bytes),
         Surface::Json => value::Message::from_json(tree, ty, bytes, Undeclared::Refuse),
-        Surface::Text => value::Message::from_text(tree, ty, bytes, Undeclared::Refuse),
-        _ => return None,
+        _ => value::Message::from_text(tree, ty, bytes, Undeclared::Refuse),
     };
-    Some(match read {
-        Err(error) => Err(error.message),
-        Ok(message) => match message.missing_required(tree) {
-            Some(field) => Err(format!("the required field `{}` is missing", field.name())),
-            None => Ok(message.normalized(tree)),
-        },
-    })
+    let message = read.map_err(|error| Refusal::Malformed(error.message))?;
+    match message.missing_required(tree) {
+        Some(field) => Err(Refusal::Missing(field.id)),
+        None => Ok(message.normalized(tree)),
+    }
 }
 
 /// A number of any type, where it is one: truth values count as 0 and 1.
@@ -507,10 +848,11 @@ fn is_zero(values: &[Value]) -> bool {
         || value.as_bytes().is_some_and(<[u8]>::is_empty))
 }
 
-fn shown(tree: &Tree, value: &Value) -> String {
+/// A value of a field as a reader of a report knows it.
+pub(crate) fn shown(field: Field<'_>, value: &Value) -> String {
     match value {
         Value::Bool(value) => value.to_string(),
-        Value::I32(value) | Value::Enum(value) => value.to_string(),
+        Value::I32(value) => value.to_string(),
         Value::I64(value) => value.to_string(),
         Value::U32(value) => value.to_string(),
         Value::U64(value) => value.to_string(),
@@ -518,13 +860,18 @@ fn shown(tree: &Tree, value: &Value) -> String {
         Value::F64(value) => value.to_string(),
         Value::String(value) => format!("{value:?}"),
         Value::Bytes(value) => format!("\"{}\"", value.escape_ascii()),
-        Value::Message(value) => format!("{{ {} }}", one_line(&value.to_text(tree))),
+        Value::Enum(number) => {
+            let mut values = field.enum_type().into_iter().flat_map(Enum::values);
+            let name = values.find(|it| it.number() == *number).map(EnumValue::name);
+            name.map_or_else(|| number.to_string(), str::to_owned)
+        }
+        Value::Message(value) => format!("{{ {} }}", one_line(&value.to_text(field.tree))),
     }
 }
 
 /// Text format on one line.
 pub(crate) fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    text.lines().map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
 /// The field whose value the entry of a map is: its key, then its value.

@@ -80,7 +80,7 @@ fn check<'t>(context: &Context<'t>, diff: &Diff<'t>, change: Change<Holder<'t>>,
         let finding = setting.report(sink, message);
         finding.fact(path).fact(was).fact(is);
         if orders.iter().any(|order| breaks(*order, &difference)) {
-            finding.unseen(Severity::Error).bump(Bump::Major);
+            finding.at_least(Severity::Error).bump(Bump::Major);
             finding.why("`[options]` of the policy calls this change a break");
         }
     }

@@ -2,7 +2,8 @@ use abide_schema::{Element, Field, Part, Presence};
 
 use crate::change::{Change, Diff};
 use crate::finding::Severity;
-use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::peer;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink, real_oneof};
 
 pub(super) static RULE: Rule = Rule {
     id: "field-added",
@@ -19,7 +20,9 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Change::Added(new) = change else { return };
     let known = new.containing_message().is_some_and(|it| diff.old_message(it).is_some());
-    if new.is_extension() || !known {
+    // A new member of a oneof that was there is told as such.
+    let joins = real_oneof(new).is_some_and(|it| diff.old_oneof(it).is_some());
+    if new.is_extension() || !known || joins {
         return;
     }
     let required = new.presence() == Presence::LegacyRequired;
@@ -27,9 +30,12 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let message = format!("{required_word}field `{}` was added", new.name());
     let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
     finding.fact(new.number().to_string()).fact(new.name());
-    finding.proven(diff.prove_field(change));
+    finding.proven(diff.prove_field(change)).source(diff, change.map(Element::Field));
     if required {
-        finding.aliases(&["buf:MESSAGE_SAME_REQUIRED_FIELDS"]);
-        finding.help("give it presence instead: `required` cannot be taken back");
+        finding.help("make it optional: what was written before has no such field");
+        // buf goes by the label and does not see the feature.
+        if peer::is_labelled_required(new) {
+            finding.aliases(&["buf:MESSAGE_SAME_REQUIRED_FIELDS"]);
+        }
     }
 }

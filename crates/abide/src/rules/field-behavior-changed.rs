@@ -60,15 +60,15 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
                 finding.breaks(Effects::forward(&[Surface::Validation]));
             }
             ("OUTPUT_ONLY", true) => {
-                finding.unseen(Severity::Warning);
+                finding.at_least(Severity::Warning);
                 finding.why("what clients send in it is ignored");
             }
             ("IMMUTABLE" | "IDENTIFIER", true) if !fixed => {
-                finding.unseen(Severity::Warning);
+                finding.at_least(Severity::Warning);
                 finding.why("updates that change it are refused");
             }
             ("INPUT_ONLY", true) => {
-                finding.unseen(Severity::Warning);
+                finding.at_least(Severity::Warning);
                 finding.why("clients do not receive it any more");
             }
             _ => {}

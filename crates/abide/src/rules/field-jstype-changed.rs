@@ -30,7 +30,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mu
     }
     let message = format!("`jstype` of field `{}` changed from `{was}` to `{is}`", new.name());
     let finding = setting.report(sink, message);
-    finding.fact(was).fact(is).unseen(Severity::Warning).bump(Bump::Major);
+    finding.fact(was).fact(is).at_least(Severity::Warning).bump(Bump::Major);
     finding.why("accessors of generated JavaScript take and return another type");
 }
 

@@ -1,7 +1,8 @@
-use abide_schema::{Element, Field, Part, Presence};
+use abide_schema::{Element, Field, Part};
 
 use crate::change::{Change, Diff};
 use crate::finding::Severity;
+use crate::peer;
 use crate::reserved;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 use crate::surface::{Effects, Surface};
@@ -53,8 +54,9 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         aliases.push("protolock:NoRemovingFieldsWithoutReserve");
         finding.help(format!("write `reserved {}, \"{}\";`", old.number(), old.name()));
     }
-    if old.presence() == Presence::LegacyRequired {
+    if peer::is_labelled_required(old) {
         aliases.push("buf:MESSAGE_SAME_REQUIRED_FIELDS");
     }
+    aliases.extend(peer::of_lost_entry(old, holder));
     finding.aliases(&aliases);
 }

@@ -55,7 +55,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
             finding.breaks(Effects::both(&[Surface::TypeUrl]));
             finding.why("the `Any` in the operation carries another type than its reader unpacks");
         } else if before.is_some() {
-            finding.unseen(Severity::Warning).bump(Bump::Major);
+            finding.at_least(Severity::Warning).bump(Bump::Major);
             finding.why("generated clients cannot unpack the operation any more");
         }
     }

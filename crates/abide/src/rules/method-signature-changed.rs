@@ -26,7 +26,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Method<'t>>, sink: &m
         let setting = Setting { holders, old: entries.0, new: entries.1 };
         let finding = setting.report(sink, message);
         if entries.0.is_some() {
-            finding.unseen(Severity::Warning);
+            finding.at_least(Severity::Warning);
             finding.why("clients that are generated from signatures have overloads by them");
         }
     };

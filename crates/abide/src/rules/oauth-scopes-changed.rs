@@ -28,7 +28,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Service<'t>>, sink: &
     for &scope in before.difference(&after) {
         let message = format!("{service} does not ask for the scope `{scope}` any more");
         let finding = setting.report(sink, message);
-        finding.fact(scope).fact("removed").unseen(Severity::Warning);
+        finding.fact(scope).fact("removed").at_least(Severity::Warning);
         finding.why("tokens of clients that hold this scope alone are refused");
     }
     for &scope in after.difference(&before) {

@@ -35,7 +35,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mu
         setting.report(sink, format!("retention of {phrase} changed from `{was}` to `{is}`"));
     finding.fact(was).fact(&is);
     if is == "RETENTION_SOURCE" {
-        finding.unseen(Severity::Warning);
+        finding.at_least(Severity::Warning);
         finding.why("programs that read the option from descriptors at run time find it no more");
     }
 }

@@ -48,7 +48,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mu
         finding.fact(*word);
     }
     if !lost.is_empty() {
-        finding.unseen(Severity::Warning).bump(Bump::Major);
+        finding.at_least(Severity::Warning).bump(Bump::Major);
         finding.why("files that set it there do not compile any more");
     }
 }

@@ -62,7 +62,7 @@ fn compare(setting: Setting<'_>, sink: &mut Sink) {
         if let Some(before) = setting.old {
             let was = kind(old, before);
             let finding = setting.report(sink, format!("resource `{was}` is not defined any more"));
-            finding.fact(was).unseen(Severity::Warning).bump(Bump::Major);
+            finding.fact(was).at_least(Severity::Warning).bump(Bump::Major);
             finding.why("references to it and helpers made from its patterns are lost");
         } else if let Some(after) = setting.new {
             let is = kind(new, after);
@@ -74,7 +74,7 @@ fn compare(setting: Setting<'_>, sink: &mut Sink) {
     if was != is {
         let message = format!("type of the resource changed from `{was}` to `{is}`");
         let finding = setting.report(sink, message);
-        finding.fact(was).fact(is).unseen(Severity::Warning).bump(Bump::Major);
+        finding.fact(was).fact(is).at_least(Severity::Warning).bump(Bump::Major);
         finding.why("references and policies name a resource by its type");
     }
     let (was, now) = (patterns(old, before), patterns(new, after));
@@ -98,7 +98,7 @@ fn compare(setting: Setting<'_>, sink: &mut Sink) {
     if was != now && lost_nothing(&was, &now) && lost_nothing(&now, &was) {
         let finding =
             setting.report(sink, format!("patterns of resource `{is}` stand in another order"));
-        finding.unseen(Severity::Warning);
+        finding.at_least(Severity::Warning);
         finding.why("generated clients number or prefer patterns by their order");
     }
 }

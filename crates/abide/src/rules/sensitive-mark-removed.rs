@@ -29,7 +29,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Holder<'t>>, sink: &m
         if was && !is {
             let finding =
                 setting.report(sink, format!("{phrase} is not marked with `{name}` any more"));
-            finding.fact(name).unseen(Severity::Warning);
+            finding.fact(name).at_least(Severity::Warning);
             finding.why("values that were kept out of logs and debug output are written there");
         }
     }

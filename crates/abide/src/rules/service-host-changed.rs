@@ -34,7 +34,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Service<'t>>, sink: &
         setting.report(sink, message)
     };
     if !was.is_empty() {
-        finding.unseen(Severity::Warning);
+        finding.at_least(Severity::Warning);
         finding.why("clients that are in use call the host they were generated with");
     }
     finding.fact(was).fact(is);

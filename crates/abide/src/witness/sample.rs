@@ -1,12 +1,20 @@
 //! Which values are tried, smallest first.
 
 use abide_schema::value::{Entry, Message, Value, default_of};
-use abide_schema::{Cardinality, EnumId, Field, MessageId, Openness, Presence, Scalar, Tree, Type};
+use abide_schema::{
+    self as schema, Cardinality, Enum, Field, MessageId, Openness, Presence, Scalar, Tree, Type,
+};
 
-use super::entry_fields;
+use super::{Crossing, first_names};
 
 /// Messages inside of messages are filled this deep.
 const DEPTH: u32 = 3;
+
+/// So many values of an enum are tried where it is not the enum that changed.
+const FEW: usize = 3;
+
+/// A string whose length takes two bytes on the wire.
+const LONG: usize = 128;
 
 /// The smallest value of a message type that has all that is required; `None`
 /// where none is finite.
@@ -14,24 +22,62 @@ pub(super) fn minimal(tree: &Tree, ty: MessageId, depth: u32) -> Option<Message>
     let mut message = Message::new(ty);
     for field in tree.message(ty).fields() {
         if field.presence() == Presence::LegacyRequired {
-            let value = of_type(tree, field, depth + 1).into_iter().next()?;
-            message.entries.push(Entry::new(field.id, value));
+            message.entries.push(Entry::new(field.id, first(field, depth + 1)?));
         }
     }
     Some(message)
 }
 
-/// The lists of values that are tried in a field. Where the reader's enum or
-/// message differs, what it lacks is tried too.
-pub(super) fn occurrences(field: Field<'_>, reader: Option<Field<'_>>) -> Vec<Vec<Value>> {
-    let tree = field.tree;
-    if field.cardinality() == Cardinality::Map {
-        return entries(field);
+/// The smallest value of a field.
+fn first(field: Field<'_>, depth: u32) -> Option<Value> {
+    match field.ty() {
+        Type::Scalar(scalar) => of_scalar(scalar, true).into_iter().next(),
+        Type::Enum(id) => {
+            let values = field.tree.enumeration(id).values().map(|value| value.number());
+            values.min_by_key(|number| (number.unsigned_abs(), *number)).map(Value::Enum)
+        }
+        Type::Message(_) if depth > DEPTH => None,
+        Type::Message(id) if field.is_map() => {
+            let entry = field.tree.message(id);
+            let value = first(entry.field_numbered(2)?, depth + 1)?;
+            self::entry(entry, value)
+        }
+        Type::Message(id) => {
+            minimal(field.tree, id, depth).map(|message| Value::Message(Box::new(message)))
+        }
+        Type::Unresolved => None,
     }
-    let mut values = of_type(tree, field, 0);
+}
+
+/// An entry of a map that holds this value.
+pub(super) fn entry(entry: schema::Message<'_>, value: Value) -> Option<Value> {
+    let (key_field, value_field) = (entry.field_numbered(1)?, entry.field_numbered(2)?);
+    Some(pair(entry, first(key_field, 0)?, value_field, value))
+}
+
+fn pair(entry: schema::Message<'_>, key: Value, value_field: Field<'_>, value: Value) -> Value {
+    let mut message = Message::new(entry.id);
+    message.entries.extend(entry.field_numbered(1).map(|field| Entry::new(field.id, key)));
+    message.entries.push(Entry::new(value_field.id, value));
+    Value::Message(Box::new(message))
+}
+
+/// The lists of values that are tried in a field: those in which two readings
+/// of it can part. Changes inside of a type that both sides have are changes
+/// of that type, and left out here.
+pub(super) fn occurrences<'t>(
+    crossing: Crossing<'_, 't>,
+    field: Field<'t>,
+    reader: Option<Field<'t>>,
+) -> Vec<Vec<Value>> {
+    if field.cardinality() == Cardinality::Map {
+        return entries(crossing, field, reader);
+    }
+    let mut values = of_type(crossing, field, reader);
     let defaults = reader.into_iter().chain([field]).filter_map(default_of);
     for default in defaults {
-        if same_kind(&default, values.first()) && !values.contains(&default) {
+        let kind = values.first().map(std::mem::discriminant);
+        if kind == Some(std::mem::discriminant(&default)) && !values.contains(&default) {
             values.push(default);
         }
     }
@@ -50,25 +96,24 @@ pub(super) fn occurrences(field: Field<'_>, reader: Option<Field<'_>>) -> Vec<Ve
     lists
 }
 
-fn same_kind(a: &Value, b: Option<&Value>) -> bool {
-    b.is_some_and(|b| std::mem::discriminant(a) == std::mem::discriminant(b))
-}
-
 /// Maps of one pair, and of two.
-fn entries(field: Field<'_>) -> Vec<Vec<Value>> {
-    let tree = field.tree;
-    let Some(entry) = field.message_type() else { return Vec::new() };
-    let Some((key, value)) = entry_fields(entry) else { return Vec::new() };
-    let pair = |first: &Value, second: &Value| {
-        let mut message = Message::new(entry.id);
-        message.entries.push(Entry::new(key.id, first.clone()));
-        message.entries.push(Entry::new(value.id, second.clone()));
-        Value::Message(Box::new(message))
+fn entries<'t>(
+    crossing: Crossing<'_, 't>,
+    field: Field<'t>,
+    reader: Option<Field<'t>>,
+) -> Vec<Vec<Value>> {
+    let parts = |field: Field<'t>| {
+        let entry = field.message_type()?;
+        Some((entry, entry.field_numbered(1)?, entry.field_numbered(2)?))
     };
-    let (keys, values) = (of_type(tree, key, 1), of_type(tree, value, 1));
+    let Some((entry, key, value)) = parts(field) else { return Vec::new() };
+    let reader = reader.filter(|it| it.is_map()).and_then(parts);
+    let keys = of_type(crossing, key, reader.map(|it| it.1));
+    let values = of_type(crossing, value, reader.map(|it| it.2));
     let (Some(first_key), Some(first_value)) = (keys.first(), values.first()) else {
         return Vec::new();
     };
+    let pair = |key: &Value, held: &Value| pair(entry, key.clone(), value, held.clone());
     let by_key = keys.iter().map(|key| vec![pair(key, first_value)]);
     let by_value = values.iter().skip(1).map(|value| vec![pair(first_key, value)]);
     let two =
@@ -76,12 +121,27 @@ fn entries(field: Field<'_>) -> Vec<Vec<Value>> {
     by_key.chain(by_value).chain(two).collect()
 }
 
-/// Values of the type of a field.
-fn of_type(tree: &Tree, field: Field<'_>, depth: u32) -> Vec<Value> {
+/// Values of the type of a field that part from what a reader has there.
+fn of_type<'t>(
+    crossing: Crossing<'_, 't>,
+    field: Field<'t>,
+    reader: Option<Field<'t>>,
+) -> Vec<Value> {
+    let same = reader.is_some_and(|reader| crossing.same_type(field, reader));
     match field.ty() {
         Type::Scalar(scalar) => of_scalar(scalar, field.features().utf8_validated),
-        Type::Enum(id) => of_enum(tree, id),
-        Type::Message(id) => of_message(tree, id, depth),
+        Type::Enum(id) => {
+            let twin = reader.filter(|_| same).and_then(Field::enum_type);
+            of_enum(field.tree.enumeration(id), twin)
+        }
+        Type::Message(id) => {
+            let mut values = of_message(crossing, field.tree.message(id), same);
+            // What is short is text as well.
+            if reader.is_some_and(|it| it.ty() == Type::Scalar(Scalar::String)) {
+                values.extend(long(field.tree.message(id)));
+            }
+            values
+        }
         Type::Unresolved => Vec::new(),
     }
 }
@@ -115,45 +175,63 @@ fn of_scalar(scalar: Scalar, utf8: bool) -> Vec<Value> {
     }
 }
 
-/// Every declared number, and one that is not, where the enum keeps it.
-fn of_enum(tree: &Tree, id: EnumId) -> Vec<Value> {
-    let item = tree.enumeration(id);
-    let mut numbers: Vec<i32> = item.values().map(|value| value.number()).collect();
+/// Every declared number, and one of each sign that is not, which a closed enum
+/// does not keep. Of an enum that the reader has too, a few that both know by
+/// one name.
+fn of_enum(item: Enum<'_>, twin: Option<Enum<'_>>) -> Vec<Value> {
+    let (ours, theirs) = (first_names(item), twin.map(first_names));
+    let mut numbers: Vec<i32> = ours.keys().copied().collect();
     numbers.sort_by_key(|number| (number.unsigned_abs(), *number));
-    numbers.dedup();
-    if item.features().openness == Openness::Open {
-        let free = (1..).find(|number| !numbers.contains(number));
-        numbers.extend(free);
+    if let Some(theirs) = &theirs {
+        numbers.retain(|number| ours.get(number) == theirs.get(number));
+        numbers.truncate(FEW);
+    }
+    let open = |item: Enum<'_>| item.features().openness == Openness::Open;
+    if open(item) && twin.is_none_or(open) {
+        let free = |number: &i32| {
+            let known = theirs.as_ref().is_some_and(|it| it.contains_key(number));
+            !known && !ours.contains_key(number)
+        };
+        numbers.extend((1..).find(free));
+        numbers.extend((1..).map(|number: i32| -number).find(free));
     }
     numbers.into_iter().map(Value::Enum).collect()
 }
 
-/// The smallest value, and one for each field.
-fn of_message(tree: &Tree, id: MessageId, depth: u32) -> Vec<Value> {
-    if depth >= DEPTH {
-        // Deep enough: an empty message, if it may be empty.
-        let none_required =
-            tree.message(id).fields().all(|it| it.presence() != Presence::LegacyRequired);
-        return none_required
-            .then(|| Value::Message(Box::new(Message::new(id))))
-            .into_iter()
-            .collect();
-    }
-    let Some(smallest) = minimal(tree, id, depth) else { return Vec::new() };
+/// The smallest value, and one for each field. Of a type that the reader has
+/// too, the fields that are the same on both sides, the first alone.
+fn of_message<'t>(
+    crossing: Crossing<'_, 't>,
+    message: schema::Message<'t>,
+    same: bool,
+) -> Vec<Value> {
+    let Some(smallest) = minimal(message.tree, message.id, 0) else { return Vec::new() };
     let mut values = vec![Value::Message(Box::new(smallest.clone()))];
-    for field in tree.message(id).fields() {
-        let inner = if field.cardinality() == Cardinality::Map {
-            entries(field).into_iter().next()
-        } else {
-            of_type(tree, field, depth + 2).into_iter().next().map(|value| vec![value])
-        };
-        let mut message = smallest.clone();
-        message.entries.retain(|entry| entry.field != field.id);
-        message.entries.extend(inner.into_iter().flatten().map(|it| Entry::new(field.id, it)));
-        let value = Value::Message(Box::new(message));
+    let fields = message.fields().filter(|&field| !same || crossing.kept(field));
+    for field in fields.take(if same { 1 } else { usize::MAX }) {
+        let mut larger = smallest.clone();
+        larger.entries.retain(|entry| entry.field != field.id);
+        larger.entries.extend(first(field, 1).map(|value| Entry::new(field.id, value)));
+        let value = Value::Message(Box::new(larger));
         if !values.contains(&value) {
             values.push(value);
         }
     }
     values
+}
+
+/// A value with a text so long that its length is no character.
+fn long(message: schema::Message<'_>) -> Option<Value> {
+    let mut value = minimal(message.tree, message.id, 0)?;
+    let texts = [Type::Scalar(Scalar::String), Type::Scalar(Scalar::Bytes)];
+    let field = message.fields().find(|it| texts.contains(&it.ty()))?;
+    let text = vec![b'a'; LONG];
+    value.entries.push(Entry::new(
+        field.id,
+        match field.ty() {
+            Type::Scalar(Scalar::Bytes) => Value::Bytes(text.into()),
+            _ => Value::String(String::from_utf8(text).ok()?.into()),
+        },
+    ));
+    Some(Value::Message(Box::new(value)))
 }

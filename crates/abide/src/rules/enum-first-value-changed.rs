@@ -1,0 +1,39 @@
+use abide_schema::{Element, Enum, Part};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "enum-first-value-changed",
+    summary: "an enum whose first value, its default, is another",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("enum-first-value-changed.md"),
+    check: Check::Change(ChangeCheck::Enum(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Enum<'t>>, sink: &mut Sink) {
+    let Change::Both { old, new } = change else { return };
+    let (Some(was), Some(is)) = (old.values().next(), new.values().next()) else { return };
+    if was.number() == is.number() {
+        return;
+    }
+    let message = format!(
+        "first value of enum `{}` changed from `{}` to `{}`",
+        new.name(),
+        was.name(),
+        is.name()
+    );
+    let finding = sink.change(diff, change.map(Element::Enum), Part::Name, message);
+    finding.fact(was.number().to_string()).fact(is.number().to_string());
+    let proof = diff.prove_enum_default(old, new);
+    if !proof.effects.is_empty() {
+        finding.aliases(&["buf:FIELD_SAME_DEFAULT"]);
+    }
+    finding.proven(proof).source(diff, change.map(Element::Enum));
+    finding.label(is.place(Part::Name), "what a field means that is not set");
+}

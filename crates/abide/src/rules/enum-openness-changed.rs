@@ -1,0 +1,40 @@
+use abide_schema::{Element, Enum, Openness, Part};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::witness::first_names;
+
+pub(super) static RULE: Rule = Rule {
+    id: "enum-openness-changed",
+    summary: "an enum that was open and is closed, or the reverse",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &["buf:ENUM_SAME_TYPE"],
+    spares_work_in_progress: true,
+    page: include_str!("enum-openness-changed.md"),
+    check: Check::Change(ChangeCheck::Enum(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Enum<'t>>, sink: &mut Sink) {
+    let Change::Both { old, new } = change else { return };
+    let (was, is) = (old.features().openness, new.features().openness);
+    if was == is {
+        return;
+    }
+    let word = |openness| match openness {
+        Openness::Open => "open",
+        Openness::Closed => "closed",
+    };
+    let message = format!("enum `{}` was {} and is {} now", new.name(), word(was), word(is));
+    let finding = sink.change(diff, change.map(Element::Enum), Part::Whole, message);
+    finding.at_feature(new.file(), new.decl().options, "enum_type");
+    finding.fact(word(was)).fact(word(is));
+    let (before, after) = (first_names(old), first_names(new));
+    let declared = |number: &i32| before.contains_key(number) || after.contains_key(number);
+    if let Some(free) = (1..).find(|number| !declared(number)) {
+        finding.proven(diff.prove_enum(old, new, [&[free], &[free]]));
+    }
+    finding.source(diff, change.map(Element::Enum));
+}

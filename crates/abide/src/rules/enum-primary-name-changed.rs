@@ -1,0 +1,41 @@
+use abide_schema::{Element, Enum, Part};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::witness::first_names;
+
+pub(super) static RULE: Rule = Rule {
+    id: "enum-primary-name-changed",
+    summary: "a number of an enum that another of its names is printed for",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("enum-primary-name-changed.md"),
+    check: Check::Change(ChangeCheck::Enum(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Enum<'t>>, sink: &mut Sink) {
+    let Change::Both { old, new } = change else { return };
+    let (before, after) = (first_names(old), first_names(new));
+    for was in old.values() {
+        let number = was.number();
+        let first = before.get(&number) == Some(&was.name());
+        let Some(&name) = after.get(&number).filter(|&&name| first && name != was.name()) else {
+            continue;
+        };
+        let named = |name: &str| new.values().find(|it| it.number() == number && it.name() == name);
+        // A name that is gone is told as removed or renamed.
+        let (Some(is), Some(_)) = (named(name), named(was.name())) else { continue };
+        let message =
+            format!("number {number} is printed as `{name}` now, not as `{}`", was.name());
+        let pair = Change::Both { old: Element::EnumValue(was), new: Element::EnumValue(is) };
+        let finding = sink.change(diff, pair, Part::Name, message);
+        finding.fact(was.name()).fact(name);
+        finding.proven(diff.prove_printed_name(old, new, number));
+        finding.source(diff, pair);
+        finding.help(format!("declare `{}` first", was.name()));
+    }
+}

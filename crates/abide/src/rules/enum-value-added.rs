@@ -1,0 +1,28 @@
+use abide_schema::{Element, EnumValue, Part};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "enum-value-added",
+    summary: "a new enum value",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("enum-value-added.md"),
+    check: Check::Change(ChangeCheck::EnumValue(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, sink: &mut Sink) {
+    let Change::Added(new) = change else { return };
+    let Some(holder) = diff.old_enum(new.parent()) else { return };
+    let message = format!("enum value `{}` was added", new.name());
+    let finding = sink.change(diff, change.map(Element::EnumValue), Part::Whole, message);
+    finding.fact(new.number().to_string()).fact(new.name());
+    finding.proven(diff.prove_enum(holder, new.parent(), [&[], &[new.number()]]));
+    finding.proven(diff.prove_value_name((holder, new.parent()), change));
+    finding.source(diff, change.map(Element::EnumValue));
+}

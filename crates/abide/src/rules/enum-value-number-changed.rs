@@ -1,0 +1,42 @@
+use abide_schema::{Element, EnumValue, Part};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::reserved;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "enum-value-number-changed",
+    summary: "an enum value of another number",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &["protolock:NoChangingFieldIDs", "google:ENUM_VALUE_NUMBER_CHANGE"],
+    spares_work_in_progress: true,
+    page: include_str!("enum-value-number-changed.md"),
+    check: Check::Change(ChangeCheck::EnumValue(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, sink: &mut Sink) {
+    let Change::Both { old, new } = change else { return };
+    let (was, is) = (old.number(), new.number());
+    if was == is {
+        return;
+    }
+    let message = format!("number of enum value `{}` changed from {was} to {is}", new.name());
+    let finding = sink.change(diff, change.map(Element::EnumValue), Part::Number, message);
+    finding.fact(was.to_string()).fact(is.to_string());
+    finding.proven(diff.prove_enum(old.parent(), new.parent(), [&[was], &[is]]));
+    finding.source(diff, change.map(Element::EnumValue));
+    let mut aliases = RULE.aliases.to_vec();
+    if new.parent().values().any(|it| it.number() == was) {
+        aliases.push("buf:ENUM_VALUE_SAME_NAME");
+    } else {
+        aliases.push("buf:ENUM_VALUE_NO_DELETE");
+        aliases.push("buf:ENUM_VALUE_NO_DELETE_UNLESS_NAME_RESERVED");
+        if !reserved::number_of_enum(new.parent(), was) {
+            aliases.push("buf:ENUM_VALUE_NO_DELETE_UNLESS_NUMBER_RESERVED");
+        }
+    }
+    finding.aliases(&aliases);
+}

@@ -1,0 +1,73 @@
+use abide_schema::{Element, EnumValue, Part};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::reserved;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::surface::{Effects, Surface};
+
+pub(super) static RULE: Rule = Rule {
+    id: "enum-value-removed",
+    summary: "an enum value that is gone",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &["google:ENUM_VALUE_REMOVAL"],
+    spares_work_in_progress: true,
+    page: include_str!("enum-value-removed.md"),
+    check: Check::Change(ChangeCheck::EnumValue(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, sink: &mut Sink) {
+    let Change::Removed(old) = change else { return };
+    let Some(holder) = diff.new_enum(old.parent()) else { return };
+    let lives = holder.values().any(|value| value.number() == old.number());
+    let number = lives || reserved::number_of_enum(holder, old.number());
+    let name = reserved::name_of_enum(holder, old.name());
+    let what = match (number, name) {
+        _ if lives => format!("; number {} has other names", old.number()),
+        (true, true) => String::new(),
+        (true, false) => " and its name is not reserved".to_owned(),
+        (false, true) => " and its number is not reserved".to_owned(),
+        (false, false) => ", and neither its number nor its name is reserved".to_owned(),
+    };
+    let message = format!("enum value `{}` was removed{what}", old.name());
+    let finding = sink.change(diff, change.map(Element::EnumValue), Part::Whole, message);
+    finding.fact(old.number().to_string()).fact(old.name());
+    finding.proven(diff.prove_enum(old.parent(), holder, [&[old.number()], &[]]));
+    finding.proven(diff.prove_value_name((old.parent(), holder), change));
+    finding.source(diff, change.map(Element::EnumValue));
+    let mut aliases = RULE.aliases.to_vec();
+    if lives {
+        aliases.push("buf:ENUM_VALUE_SAME_NAME");
+    } else {
+        aliases.push("buf:ENUM_VALUE_NO_DELETE");
+        // buf asks for every name that the number had.
+        let named = old.parent().values().filter(|it| it.number() == old.number());
+        if !named.into_iter().all(|it| reserved::name_of_enum(holder, it.name())) {
+            aliases.push("buf:ENUM_VALUE_NO_DELETE_UNLESS_NAME_RESERVED");
+        }
+        if !number {
+            aliases.push("buf:ENUM_VALUE_NO_DELETE_UNLESS_NUMBER_RESERVED");
+            // A value that takes the number over would be read in old data.
+            finding.breaks(Effects::backward(&[Surface::Wire]));
+        }
+    }
+    if !(number && name) {
+        aliases.push("protolock:NoRemovingFieldsWithoutReserve");
+    }
+    match (number, name) {
+        (false, _) => {
+            finding.help(format!(
+                "write `reserved {}; reserved \"{}\";`",
+                old.number(),
+                old.name()
+            ));
+        }
+        (true, false) => {
+            finding.help(format!("write `reserved \"{}\";`", old.name()));
+        }
+        (true, true) => {}
+    }
+    finding.aliases(&aliases);
+}

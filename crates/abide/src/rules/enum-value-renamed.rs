@@ -1,0 +1,36 @@
+use abide_schema::{Element, EnumValue, Part};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "enum-value-renamed",
+    summary: "an enum value of another name",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[
+        "buf:ENUM_VALUE_SAME_NAME",
+        "protolock:NoChangingFieldNames",
+        "google:ENUM_VALUE_REMOVAL",
+    ],
+    spares_work_in_progress: true,
+    page: include_str!("enum-value-renamed.md"),
+    check: Check::Change(ChangeCheck::EnumValue(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, sink: &mut Sink) {
+    let Change::Both { old, new } = change else { return };
+    if old.name() == new.name() {
+        return;
+    }
+    let message = format!("enum value `{}` is called `{}` now", old.name(), new.name());
+    let finding = sink.change(diff, change.map(Element::EnumValue), Part::Number, message);
+    finding.fact(old.name()).fact(new.name());
+    let number = [new.number()];
+    finding.proven(diff.prove_enum(old.parent(), new.parent(), [&number, &number]));
+    finding.proven(diff.prove_value_name((old.parent(), new.parent()), change));
+    finding.source(diff, change.map(Element::EnumValue));
+    finding.help("keep the old name as an alias, with `option allow_alias = true;`");
+}

@@ -1,0 +1,52 @@
+use abide_schema::{Cardinality, Element, Field, Part};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::peer;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "field-cardinality-changed",
+    summary: "a field that holds one value and held several, or the reverse",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("field-cardinality-changed.md"),
+    check: Check::Change(ChangeCheck::Field(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+    let Change::Both { old, new } = change else { return };
+    let (was, is) = (old.cardinality(), new.cardinality());
+    if was == is {
+        return;
+    }
+    let word = |it| match it {
+        Cardinality::Singular => "singular",
+        Cardinality::Repeated => "repeated",
+        Cardinality::Map => "a map",
+    };
+    let message = format!("field `{}` was {} and is {} now", new.name(), word(was), word(is));
+    let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
+    finding.fact(word(was)).fact(word(is));
+    finding.proven(diff.prove_kept(old, new)).source(diff, change.map(Element::Field));
+    let mut aliases = peer::of_counts(old, new);
+    if old.is_map() || new.is_map() {
+        // The type changes with it: it is told here.
+        aliases.extend(peer::of_types(old, new));
+        if let Some(holder) = new.containing_message() {
+            aliases.extend(peer::of_lost_entry(old, holder));
+        }
+    } else {
+        aliases.push("protolock:NoChangingFieldTypes");
+    }
+    aliases.push("google:FIELD_REPEATED_CHANGE");
+    if old.oneof().is_some_and(|it| !it.is_synthetic())
+        || new.oneof().is_some_and(|it| !it.is_synthetic())
+    {
+        aliases.push("buf:FIELD_SAME_ONEOF");
+    }
+    finding.aliases(&peer::of_pair(old, new, &aliases));
+}

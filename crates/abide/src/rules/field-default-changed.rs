@@ -1,0 +1,40 @@
+use abide_schema::value::default_of;
+use abide_schema::{Cardinality, Element, Field, Part};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::peer;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::witness;
+
+pub(super) static RULE: Rule = Rule {
+    id: "field-default-changed",
+    summary: "a field that means something else where it is absent",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &["buf:FIELD_SAME_DEFAULT"],
+    spares_work_in_progress: true,
+    page: include_str!("field-default-changed.md"),
+    check: Check::Change(ChangeCheck::Field(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+    let Change::Both { old, new } = change else { return };
+    let singular = |field: Field<'t>| field.cardinality() == Cardinality::Singular;
+    let written = |field: Field<'t>| field.decl().default.is_some();
+    // The default of an enum is told with the enum.
+    if !singular(old) || !singular(new) || !(written(old) || written(new)) {
+        return;
+    }
+    let (Some(was), Some(is)) = (default_of(old), default_of(new)) else { return };
+    if !diff.differ((old, new), &was, &is) {
+        return;
+    }
+    let (was, is) = (witness::shown(old, &was), witness::shown(new, &is));
+    let message = format!("default of field `{}` changed from `{was}` to `{is}`", new.name());
+    let finding = sink.change(diff, change.map(Element::Field), Part::Default, message);
+    finding.fact(was).fact(is);
+    finding.proven(diff.prove_absence(old, new)).source(diff, change.map(Element::Field));
+    finding.aliases(&peer::of_pair(old, new, RULE.aliases));
+}

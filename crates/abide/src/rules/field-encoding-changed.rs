@@ -1,0 +1,60 @@
+use abide_schema::{Cardinality, Element, Field, Part, Scalar, Type};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::peer;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::surface::Bump;
+
+pub(super) static RULE: Rule = Rule {
+    id: "field-encoding-changed",
+    summary: "a field that is encoded in another way",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("field-encoding-changed.md"),
+    check: Check::Change(ChangeCheck::Field(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+    let Change::Both { old, new } = change else { return };
+    if old.cardinality() != new.cardinality() {
+        return;
+    }
+    let (was, is) = (old.features(), new.features());
+    let is_message = |field: Field<'t>| matches!(field.ty(), Type::Message(_)) && !field.is_map();
+    if is_message(old) && is_message(new) && was.delimited != is.delimited {
+        let word = |delimited| if delimited { "delimited" } else { "length-prefixed" };
+        let message = encoding(new, word(was.delimited), word(is.delimited));
+        let finding = sink.change(diff, change.map(Element::Field), Part::Type, message);
+        finding.fact(word(was.delimited)).fact(word(is.delimited));
+        finding.proven(diff.prove_kept(old, new)).source(diff, change.map(Element::Field));
+        if diff.same_type(old.ty(), new.ty()) {
+            finding.aliases(&peer::of_pair(old, new, &peer::of_types(old, new)));
+        }
+        return;
+    }
+    if is_packable(old) && is_packable(new) && was.packed != is.packed {
+        let word = |packed| if packed { "packed" } else { "expanded" };
+        let message = encoding(new, word(was.packed), word(is.packed));
+        let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
+        finding.fact(word(was.packed)).fact(word(is.packed));
+        finding.why("every reader takes both forms, but bytes that are compared or signed differ");
+        finding.bump(Bump::Patch);
+    }
+}
+
+fn encoding(field: Field<'_>, was: &str, is: &str) -> String {
+    format!("encoding of field `{}` changed from {was} to {is}", field.name())
+}
+
+fn is_packable(field: Field<'_>) -> bool {
+    let number = match field.ty() {
+        Type::Scalar(scalar) => !matches!(scalar, Scalar::String | Scalar::Bytes),
+        Type::Enum(_) => true,
+        Type::Message(_) | Type::Unresolved => false,
+    };
+    number && field.cardinality() == Cardinality::Repeated
+}

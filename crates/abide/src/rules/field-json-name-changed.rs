@@ -1,0 +1,37 @@
+use abide_schema::{Element, Field, Part};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::peer;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::surface::Surface;
+
+pub(super) static RULE: Rule = Rule {
+    id: "field-json-name-changed",
+    summary: "a field of another JSON name",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &["buf:FIELD_SAME_JSON_NAME"],
+    spares_work_in_progress: true,
+    page: include_str!("field-json-name-changed.md"),
+    check: Check::Change(ChangeCheck::Field(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+    let Change::Both { old, new } = change else { return };
+    let written = |field: Field<'t>| field.decl().json_name.as_deref();
+    if new.is_extension() || (old.name(), written(old)) == (new.name(), written(new)) {
+        return;
+    }
+    let (was, is) = (old.json_name(), new.json_name());
+    if was == is {
+        return;
+    }
+    let message = format!("JSON name of field `{}` changed from `{was}` to `{is}`", new.name());
+    let finding = sink.change(diff, change.map(Element::Field), Part::JsonName, message);
+    finding.fact(&was).fact(is);
+    finding.proven(diff.prove_field(change).on(&[Surface::Json]));
+    finding.help(format!("write `[json_name = \"{was}\"]` to keep the JSON as it is"));
+    finding.aliases(&peer::of_pair(old, new, RULE.aliases));
+}

@@ -1,0 +1,54 @@
+use abide_schema::{Element, Field, Part};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::peer;
+use crate::reserved;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::surface::Surface;
+
+pub(super) static RULE: Rule = Rule {
+    id: "field-number-changed",
+    summary: "a field of another number",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[
+        "buf:FIELD_NO_DELETE",
+        "buf:FIELD_NO_DELETE_UNLESS_NAME_RESERVED",
+        "protolock:NoChangingFieldIDs",
+        "google:FIELD_REMOVAL",
+    ],
+    spares_work_in_progress: true,
+    page: include_str!("field-number-changed.md"),
+    check: Check::Change(ChangeCheck::Field(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+    let Change::Both { old, new } = change else { return };
+    if old.number() == new.number() {
+        return;
+    }
+    let (was, is) = (old.number(), new.number());
+    let message = format!("number of field `{}` changed from {was} to {is}", new.name());
+    let finding = sink.change(diff, change.map(Element::Field), Part::Number, message);
+    finding.fact(was.to_string()).fact(is.to_string());
+    finding.proven(diff.prove_field(change).on(&[Surface::Wire]));
+    finding.source(diff, change.map(Element::Field));
+    if old.is_extension() {
+        // The other tools do not look at numbers of extensions.
+        finding.aliases(&[]);
+        return;
+    }
+    let mut aliases = RULE.aliases.to_vec();
+    let holder = new.containing_message();
+    if !holder.is_some_and(|it| reserved::number_of_message(it, was)) {
+        aliases.push("buf:FIELD_NO_DELETE_UNLESS_NUMBER_RESERVED");
+        finding
+            .help(format!("add a field instead, and keep this one; else write `reserved {was};`"));
+    }
+    if peer::is_labelled_required(old) || peer::is_labelled_required(new) {
+        aliases.push("buf:MESSAGE_SAME_REQUIRED_FIELDS");
+    }
+    finding.aliases(&aliases);
+}

@@ -1,0 +1,54 @@
+use abide_schema::{Element, Field, Oneof, Part};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::peer;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink, real_oneof};
+
+pub(super) static RULE: Rule = Rule {
+    id: "field-oneof-changed",
+    summary: "a field that moved into, out of or between oneofs",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("field-oneof-changed.md"),
+    check: Check::Change(ChangeCheck::Field(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+    let Change::Both { old, new } = change else { return };
+    let (was, is) = (real_oneof(old), real_oneof(new));
+    let same = match (was, is) {
+        (Some(was), Some(is)) => diff.new_oneof(was) == Some(is),
+        (None, None) => true,
+        _ => false,
+    };
+    // No list can be a member.
+    if same || old.cardinality() != new.cardinality() {
+        return;
+    }
+    let name = new.name();
+    let message = match (was, is) {
+        (Some(was), Some(is)) => {
+            format!("field `{name}` moved from oneof `{}` into oneof `{}`", was.name(), is.name())
+        }
+        (Some(was), None) => format!("field `{name}` moved out of oneof `{}`", was.name()),
+        (_, is) => format!("field `{name}` moved into oneof `{}`", is.map_or("", Oneof::name)),
+    };
+    let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
+    finding.fact(was.map_or("", Oneof::name)).fact(is.map_or("", Oneof::name));
+    finding.proven(diff.prove_kept(old, new)).source(diff, change.map(Element::Field));
+    let mut aliases =
+        vec!["buf:FIELD_SAME_ONEOF", "protolock:NoMovingExistingFieldsIntoOrOutOfOneof"];
+    if is.is_some() {
+        aliases.push("google:FIELD_ONEOF_MOVE_IN");
+    }
+    if was.is_some() {
+        aliases.push("google:FIELD_ONEOF_MOVE_OUT");
+    }
+    // Presence that a field has as a member alone is told here.
+    aliases.extend(peer::of_counts(old, new));
+    finding.aliases(&peer::of_pair(old, new, &aliases));
+}

@@ -1,0 +1,57 @@
+use abide_schema::{Cardinality, Element, Field, Part, Presence, Type};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::peer;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink, real_oneof};
+
+pub(super) static RULE: Rule = Rule {
+    id: "field-presence-changed",
+    summary: "a field whose absence can or must be told, and could or need not",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("field-presence-changed.md"),
+    check: Check::Change(ChangeCheck::Field(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+    let Change::Both { old, new } = change else { return };
+    let (was, is) = (old.presence(), new.presence());
+    let singular = |field: Field<'t>| field.cardinality() == Cardinality::Singular;
+    let is_message = |field: Field<'t>| matches!(field.ty(), Type::Message(_));
+    // Messages and members of oneofs have presence: what changed is told there.
+    if was == is
+        || !singular(old)
+        || !singular(new)
+        || is_message(old) != is_message(new)
+        || real_oneof(old).is_some() != real_oneof(new).is_some()
+    {
+        return;
+    }
+    let word = |it| match it {
+        Presence::Explicit => "optional",
+        Presence::Implicit => "without presence",
+        Presence::LegacyRequired => "required",
+    };
+    let message = format!("field `{}` was {} and is {} now", new.name(), word(was), word(is));
+    let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
+    finding.fact(word(was)).fact(word(is));
+    finding.source(diff, change.map(Element::Field));
+    match (was, is) {
+        (_, Presence::LegacyRequired) | (Presence::LegacyRequired, _) => {
+            finding.proven(diff.prove_absence(old, new));
+        }
+        (Presence::Explicit, Presence::Implicit) => {
+            finding.why("who set it to zero cannot be told any more from who did not set it");
+        }
+        _ => {}
+    }
+    let mut aliases = peer::of_counts(old, new);
+    if old.decl().proto3_optional != new.decl().proto3_optional {
+        aliases.push("google:FIELD_PROTO3_OPTIONAL_CHANGE");
+    }
+    finding.aliases(&peer::of_pair(old, new, &aliases));
+}

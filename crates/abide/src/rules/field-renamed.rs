@@ -1,0 +1,65 @@
+use abide_schema::{Element, Field, Part};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::peer;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::surface::Surface;
+
+pub(super) static RULE: Rule = Rule {
+    id: "field-renamed",
+    summary: "a field of another name",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &["buf:FIELD_SAME_NAME", "protolock:NoChangingFieldNames", "google:FIELD_NAME_CHANGE"],
+    spares_work_in_progress: true,
+    page: include_str!("field-renamed.md"),
+    check: Check::Change(ChangeCheck::Field(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+    let Change::Both { old, new } = change else { return };
+    if old.name() == new.name() && !new.is_extension() {
+        return;
+    }
+    let name = |field: Field<'t>| match field.is_extension() {
+        true => field.full_name(),
+        false => field.name().to_owned(),
+    };
+    let (was, is) = (name(old), name(new));
+    if was == is {
+        return;
+    }
+    let noun = if new.is_extension() { "extension" } else { "field" };
+    let message = format!("{noun} `{was}` is called `{is}` now");
+    let finding = sink.change(diff, change.map(Element::Field), Part::Name, message);
+    finding.fact(&was).fact(&is);
+    finding.proven(diff.prove_field(change).on(&[Surface::Text]));
+    finding.source(diff, change.map(Element::Field));
+    if old.is_extension() {
+        finding.proven(diff.prove_field(change).on(&[Surface::Json]));
+        finding.aliases(&[
+            "buf:FIELD_SAME_NAME",
+            "buf:EXTENSION_NO_DELETE",
+            "buf:PACKAGE_EXTENSION_NO_DELETE",
+        ]);
+        return;
+    }
+    finding.why(format!(
+        "a `google.protobuf.FieldMask` with the path `{was}` names no field any more, and \
+         neither does JSON in which somebody wrote `{was}`"
+    ));
+    let mut aliases = RULE.aliases.to_vec();
+    let Some(holder) = new.containing_message() else { return };
+    if let Some(taken) = holder.field_named(&was) {
+        aliases.push("protolock:NoChangingFieldIDs");
+        finding.label(taken.place(Part::Name), "this field has the name now");
+    }
+    // The entry of a map is called like the field.
+    if old.is_map() && new.is_map() {
+        aliases.extend(peer::of_types(old, new));
+        aliases.extend(peer::of_lost_entry(old, holder));
+    }
+    finding.aliases(&aliases);
+}

@@ -1,0 +1,27 @@
+use abide_schema::{Element, Oneof, Part};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "oneof-added",
+    summary: "a new oneof",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("oneof-added.md"),
+    check: Check::Change(ChangeCheck::Oneof(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Oneof<'t>>, sink: &mut Sink) {
+    let Change::Added(new) = change else { return };
+    if diff.old_message(new.message()).is_none() {
+        return;
+    }
+    let message = format!("oneof `{}` was added", new.name());
+    let finding = sink.change(diff, change.map(Element::Oneof), Part::Name, message);
+    finding.fact(new.name()).source(diff, change.map(Element::Oneof));
+}

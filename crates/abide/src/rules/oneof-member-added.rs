@@ -1,0 +1,32 @@
+use abide_schema::{Element, Field, Part};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink, real_oneof};
+
+pub(super) static RULE: Rule = Rule {
+    id: "oneof-member-added",
+    summary: "a new field in a oneof that was there before",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("oneof-member-added.md"),
+    check: Check::Change(ChangeCheck::Field(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+    let Change::Added(new) = change else { return };
+    let Some(oneof) = real_oneof(new).filter(|it| diff.old_oneof(*it).is_some()) else { return };
+    let message = format!("field `{}` was added to oneof `{}`", new.name(), oneof.name());
+    let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
+    finding.fact(new.number().to_string()).fact(new.name());
+    finding.proven(diff.prove_field(change)).source(diff, change.map(Element::Field));
+    finding.at_least(Severity::Warning);
+    finding.why(format!(
+        "who reads with the old side sees `{}` unset, and code that looks at each member meets \
+         one that it does not know",
+        oneof.name()
+    ));
+}

@@ -1,0 +1,28 @@
+use abide_schema::{Element, Oneof, Part};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "oneof-removed",
+    summary: "a oneof that is gone",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &["buf:ONEOF_NO_DELETE"],
+    spares_work_in_progress: true,
+    page: include_str!("oneof-removed.md"),
+    check: Check::Change(ChangeCheck::Oneof(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Oneof<'t>>, sink: &mut Sink) {
+    let Change::Removed(old) = change else { return };
+    // What goes with its message is told once, there.
+    if diff.new_message(old.message()).is_none() {
+        return;
+    }
+    let message = format!("oneof `{}` was removed", old.name());
+    let finding = sink.change(diff, change.map(Element::Oneof), Part::Whole, message);
+    finding.fact(old.name()).source(diff, change.map(Element::Oneof));
+}

@@ -1,0 +1,28 @@
+use abide_schema::{Element, Oneof, Part};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "oneof-renamed",
+    summary: "a oneof of another name",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &["buf:ONEOF_NO_DELETE", "buf:FIELD_SAME_ONEOF"],
+    spares_work_in_progress: true,
+    page: include_str!("oneof-renamed.md"),
+    check: Check::Change(ChangeCheck::Oneof(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Oneof<'t>>, sink: &mut Sink) {
+    let Change::Both { old, new } = change else { return };
+    if old.name() == new.name() {
+        return;
+    }
+    let message = format!("oneof `{}` is called `{}` now", old.name(), new.name());
+    let finding = sink.change(diff, change.map(Element::Oneof), Part::Name, message);
+    finding.fact(old.name()).fact(new.name()).source(diff, change.map(Element::Oneof));
+    finding.why("neither bytes nor JSON nor text have the name of a oneof; generated code has");
+}
