@@ -59,7 +59,7 @@ pub(crate) fn run(pairs: u64, seed: u64) -> Result<bool> {
         println!("{failure}");
         if let Some(id) = failure["pair"].as_u64() {
             let (old, new) = pair(seed, id);
-            println!("--- old\n{}--- new\n{}", old.text(), new.text());
+            print!("{}", changed_lines(&old.text(), &new.text()));
         }
     }
     let count = |name: &str| total.counts.get(name).copied().unwrap_or_default();
@@ -78,6 +78,15 @@ pub(crate) fn run(pairs: u64, seed: u64) -> Result<bool> {
         return Err("nothing was tried".into());
     }
     Ok(total.failures.is_empty())
+}
+
+/// The lines that only one of two texts has.
+fn changed_lines(old: &str, new: &str) -> String {
+    let without = |text: &str, other: &str, mark: &str| -> String {
+        let lines = text.lines().filter(|line| !other.lines().any(|it| it == *line));
+        lines.map(|line| format!("{mark} {line}\n")).collect()
+    };
+    without(old, new, "-") + &without(new, old, "+")
 }
 
 #[derive(Default)]

@@ -82,6 +82,8 @@ type Probed<'t> = (Option<Field<'t>>, Option<Field<'t>>);
 pub(crate) struct Crossing<'d, 't> {
     diff: &'d Diff<'t>,
     direction: Direction,
+    /// The notation, where it matters.
+    surface: Option<Surface>,
 }
 
 impl<'t> Diff<'t> {
@@ -128,7 +130,7 @@ impl<'t> Diff<'t> {
     /// kind and do not mean the same.
     pub(crate) fn differ(&self, fields: (Field<'t>, Field<'t>), was: &Value, is: &Value) -> bool {
         let kind = |value: &Value| (number(value).is_some(), value.as_bytes().is_some());
-        let crossing = Crossing { diff: self, direction: Direction::Backward };
+        let crossing = self.crossing(Direction::Backward);
         kind(was) == kind(is) && !crossing.equal(fields.0.ty(), fields.1.ty(), was, is)
     }
 
@@ -197,7 +199,7 @@ impl<'t> Diff<'t> {
         for (crossing, writer, reader) in self.crossings(old, new) {
             for (from, to) in crossing.carriers(writer, reader) {
                 // The same value with the types of the reader.
-                let back = Crossing { diff: self, direction: crossing.direction.other() };
+                let back = self.crossing(crossing.direction.other());
                 let values = crossing.around_enum(from, number).zip(back.around_enum(to, number));
                 let Some((ours, theirs)) = values else { continue };
                 for surface in [Surface::Json, Surface::Text] {
@@ -217,16 +219,25 @@ impl<'t> Diff<'t> {
         proof
     }
 
+    fn crossing(&self, direction: Direction) -> Crossing<'_, 't> {
+        Crossing { diff: self, direction, surface: None }
+    }
+
     /// Both directions of a pair, backward first, with the side that writes and
     /// the side that reads.
     fn crossings<T: Copy>(&self, old: T, new: T) -> impl Iterator<Item = (Crossing<'_, 't>, T, T)> {
-        let crossing = |direction| Crossing { diff: self, direction };
+        let crossing = |direction| self.crossing(direction);
         let backward = (crossing(Direction::Backward), old, new);
         [backward, (crossing(Direction::Forward), new, old)].into_iter()
     }
 }
 
 impl<'d, 't> Crossing<'d, 't> {
+    /// The same crossing in one notation.
+    fn on(self, surface: Surface) -> Self {
+        Crossing { surface: Some(surface), ..self }
+    }
+
     fn writer(self) -> &'t Tree {
         match self.direction {
             Direction::Backward => self.diff.old,
@@ -249,17 +260,28 @@ impl<'d, 't> Crossing<'d, 't> {
     }
 
     fn reader_field(self, writer: Field<'t>) -> Option<Field<'t>> {
-        match self.direction {
+        let namesake = || self.message(writer.parent()?)?.field_named(writer.name());
+        self.by_name(writer).then(namesake).flatten().or_else(|| match self.direction {
             Direction::Backward => self.diff.new_field(writer),
             Direction::Forward => self.diff.old_field(writer),
-        }
+        })
     }
 
     fn writer_field(self, reader: Field<'t>) -> Option<Field<'t>> {
-        match self.direction {
+        let holder = |holder| match self.direction {
+            Direction::Backward => self.diff.old_message(holder),
+            Direction::Forward => self.diff.new_message(holder),
+        };
+        let namesake = || holder(reader.parent()?)?.field_named(reader.name());
+        self.by_name(reader).then(namesake).flatten().or_else(|| match self.direction {
             Direction::Backward => self.diff.old_field(reader),
             Direction::Forward => self.diff.new_field(reader),
-        }
+        })
+    }
+
+    /// Whether a field is what its name says, whatever its number.
+    fn by_name(self, field: Field<'t>) -> bool {
+        matches!(self.surface, Some(Surface::Json | Surface::Text)) && !field.is_extension()
     }
 
     /// Fields of the writer's side that hold this enum, and of the reader's that
@@ -401,7 +423,7 @@ impl<'d, 't> Crossing<'d, 't> {
                     self.reader_word(),
                     refusal.reason(reader)
                 )),
-                Ok(read) => self.difference(&value, &read, probed),
+                Ok(read) => self.on(surface).difference(&value, &read, probed),
             };
             if let Some(observed) =
                 observed.filter(|_| self.siblings_cross(surface, &value, probed))
@@ -456,7 +478,7 @@ impl<'d, 't> Crossing<'d, 't> {
             Err(Refusal::Malformed(_)) => false,
             Ok(mut read) => {
                 read.entries.retain(|entry| Some(entry.field) != probed.1.map(|it| it.id));
-                self.difference(&rest, &read, (None, None)).is_none()
+                self.on(surface).difference(&rest, &read, (None, None)).is_none()
             }
         }
     }
@@ -532,8 +554,10 @@ impl<'d, 't> Crossing<'d, 't> {
             return Some(format!("the {reader} reader takes it for `{name}` = {value}"));
         };
         let (before, after) = (meant(from, was), meant(to, is));
-        // A message has no default: its absence is like any other.
-        if was.is_empty() && is.is_empty() && (before.is_empty() || after.is_empty()) {
+        // A message has no default: its absence is like any other. Nor does it
+        // show anything that the zeros of two types are not alike.
+        let unlike = (before.is_empty() || after.is_empty()) || is_zero(&before) && is_zero(&after);
+        if was.is_empty() && is.is_empty() && unlike {
             return None;
         }
         let (mut before, mut after) = (before, after);
@@ -872,9 +896,4 @@ pub(crate) fn shown(field: Field<'_>, value: &Value) -> String {
 /// Text format on one line.
 pub(crate) fn one_line(text: &str) -> String {
     text.lines().map(str::trim).collect::<Vec<_>>().join(" ")
-}
-
-/// The field whose value the entry of a map is: its key, then its value.
-pub(crate) fn entry_fields(entry: Message<'_>) -> Option<(Field<'_>, Field<'_>)> {
-    Some((entry.field_numbered(1)?, entry.field_numbered(2)?))
 }
