@@ -16,6 +16,8 @@ use crate::source::{Contents, DescriptorFormat, ReadProblem, Source};
 pub(crate) struct Loaded {
     /// The tree.
     pub(crate) tree: Tree,
+    /// How messages call it: as the user wrote it.
+    pub(crate) name: String,
     /// Files that could not be read; the tree is what the others make.
     pub(crate) unreadable: Vec<ReadProblem>,
     /// What the user should know, one phrase each.
@@ -52,7 +54,7 @@ pub(crate) fn load_beside(
     };
     let files = with_imports(source, files, &known)?;
     progress.step(format!("linking {} files", files.len()));
-    Ok(Loaded { tree: Tree::link(files), unreadable, notes })
+    Ok(Loaded { tree: Tree::link(files), name: source.name().to_owned(), unreadable, notes })
 }
 
 /// The files of another tree, by path.
@@ -113,9 +115,12 @@ fn descriptors(
         DescriptorFormat::Text => descriptor_set_from_text(&bytes),
     };
     let files = bytes.and_then(|bytes| FileDecl::from_descriptor_set(&bytes.into()));
-    let files = files.map_err(|error| Error::Descriptor {
+    let mut files = files.map_err(|error| Error::Descriptor {
         name: source.name().to_owned(),
         reason: error.to_string(),
     })?;
+    let mut judged: Vec<(&str, &str, &mut bool)> =
+        files.iter_mut().map(|file| (&*file.display, &*file.path, &mut file.imported)).collect();
+    source.narrow_to_part(&mut judged);
     Ok(files.into_iter().map(Arc::new).collect())
 }

@@ -24,6 +24,8 @@ pub(crate) struct Settings {
     pub(crate) folder: PathBuf,
     /// What of the configured tree alone is judged, relative to `folder`.
     focus: Option<String>,
+    /// Without a configured tree the file that alone is judged, relative to `folder`.
+    alone: Option<String>,
     /// The folder that the user is in.
     current: PathBuf,
 }
@@ -57,7 +59,16 @@ impl Settings {
         let Some(path) = path else {
             let preset = global.preset.as_deref().map(find_preset).transpose()?;
             let config = Config::of_preset(preset.unwrap_or_default());
-            return Ok(Settings { config, file: None, folder: tree, focus: None, current });
+            let file = on_disk.filter(|path| path.is_file() && is_proto(path));
+            let below = |folder: &Path, path: &Path| {
+                let (folder, path) = (folder.canonicalize().ok()?, path.canonicalize().ok()?);
+                slashed(path.strip_prefix(folder).ok()?)
+            };
+            // A file counts from the current folder, if that holds it.
+            let here = file.as_deref().and_then(|file| below(&current, file));
+            let folder = if here.is_some() { current.clone() } else { tree };
+            let alone = here.or_else(|| below(&folder, file.as_deref()?));
+            return Ok(Settings { config, file: None, folder, focus: None, alone, current });
         };
         let preset = global.preset.as_deref().map(find_preset).transpose()?;
         let text = read_text(&path, &shown(&path, &current))?;
@@ -67,14 +78,15 @@ impl Settings {
         let folder = path.parent().map_or_else(|| current.clone(), Path::to_owned);
         // What findings say does not depend on where the user stands.
         let file = TextFile { name: CONFIG.to_owned(), ..file };
-        let mut settings = Settings { config, file: Some(file), folder, focus: None, current };
+        let mut settings =
+            Settings { config, file: Some(file), folder, focus: None, alone: None, current };
         settings.focus = on_disk.and_then(|path| settings.focus_on(&path));
         Ok(settings)
     }
 
     /// The part of the configured tree that a folder or a file on disk is, if it is one.
     fn focus_on(&self, path: &Path) -> Option<String> {
-        if !path.is_dir() && path.extension().is_none_or(|it| it != "proto") {
+        if !path.is_dir() && !is_proto(path) {
             return None;
         }
         let top = self.folder.canonicalize().ok()?;
@@ -97,10 +109,16 @@ impl Settings {
         self.open(tree.source.as_deref(), &tree.import_path, self.focus.as_deref(), None)
     }
 
-    /// Opens the tree that the judged one is compared with.
+    /// Opens the tree that the judged one is compared with: of another copy of the configured
+    /// tree the same part, lest all the rest look removed.
     pub(crate) fn baseline(&self, spec: &str, tree: &TreeArgs) -> Result<Source, Error> {
         let judged = tree.source.as_deref().and_then(|spec| spec.strip_prefix("git:"));
-        self.open(Some(spec), &tree.import_path, None, judged)
+        let source = self.open(Some(spec), &tree.import_path, None, judged)?;
+        let part = self.focus.as_ref().or(self.alone.as_ref()).filter(|part| !part.is_empty());
+        Ok(match part {
+            Some(part) => source.part(part, &self.config.roots),
+            None => source,
+        })
     }
 
     /// Whether only a part of the configured tree is judged.
@@ -194,6 +212,10 @@ pub(crate) fn find_preset(name: &str) -> Result<Preset, Error> {
 fn read_text(path: &Path, name: &str) -> Result<String, Error> {
     std::fs::read_to_string(path)
         .map_err(|error| Error::File { what: format!("cannot read `{name}`"), error })
+}
+
+fn is_proto(path: &Path) -> bool {
+    path.extension().is_some_and(|it| it == "proto")
 }
 
 fn same_folder(a: &Path, b: &Path) -> bool {

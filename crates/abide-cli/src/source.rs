@@ -30,6 +30,8 @@ pub struct Source {
     imports: Vec<Import>,
     /// The folder or file of the tree that alone is judged, relative to it.
     focus: Option<String>,
+    /// The part of it that is compared with a part of another tree.
+    part: Option<Part>,
     notes: Vec<String>,
     /// How messages call this source: as the user wrote it.
     name: String,
@@ -190,6 +192,14 @@ pub fn shown(name: &str) -> String {
 /// that turn the direction of text.
 pub fn is_unprintable(c: char) -> bool {
     c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// The part of a tree that is compared with a part of another.
+enum Part {
+    /// The folder or file at this place of the tree.
+    At(String),
+    /// What lies there by the paths that imports use.
+    Named(Vec<String>),
 }
 
 enum Kind {
@@ -370,6 +380,7 @@ impl Source {
             layout,
             imports: Vec::new(),
             focus: None,
+            part: None,
             notes: Vec::new(),
             name,
         };
@@ -491,6 +502,52 @@ impl Source {
         self
     }
 
+    /// Judges nothing but what is compared with a folder or a file of another tree, which has
+    /// these roots.
+    ///
+    /// A tree of the same roots has the part at the same place; if it has none, nothing of it is
+    /// judged. In any other tree the part is looked for by the paths that imports use, and a tree
+    /// that has none of these is taken for the part itself.
+    pub fn part(mut self, part: &str, roots: &[String]) -> Source {
+        let copy = match self.kind {
+            Kind::Git(_) => true,
+            Kind::Directory(_) | Kind::Archive(_) => !roots.is_empty(),
+            Kind::File { .. } | Kind::Descriptors(_) => false,
+        };
+        let layout = Layout::new(roots).ok();
+        let same_roots = layout.as_ref().is_some_and(|it| it.roots == self.layout.roots);
+        let named = layout.into_iter().flat_map(|it| it.roots).filter_map(|root| {
+            let inside = below(part, &root).or_else(|| (part == root).then_some(""));
+            // A root inside of the part belongs to it as a whole.
+            inside.or_else(|| below(&root, part).map(|_| "")).map(str::to_owned)
+        });
+        self.part = Some(match copy && same_roots {
+            true => Part::At(part.to_owned()),
+            false => Part::Named(named.collect()),
+        });
+        self
+    }
+
+    /// Marks what is outside of the part of the tree that is judged, if one was named. For each
+    /// file: as seen from the tree, as imports call it, and whether it is only imported.
+    pub(crate) fn narrow_to_part(&self, files: &mut [(&str, &str, &mut bool)]) {
+        let has = |part: &str, path: &str| path == part || below(path, part).is_some();
+        match &self.part {
+            None => {}
+            Some(Part::At(part)) => {
+                files
+                    .iter_mut()
+                    .for_each(|(display, _, imported)| **imported |= !has(part, display));
+            }
+            Some(Part::Named(parts)) => {
+                let inside = |path: &str| parts.iter().any(|part| has(part, path));
+                if files.iter().any(|(_, path, imported)| !**imported && inside(path)) {
+                    files.iter_mut().for_each(|(_, path, imported)| **imported |= !inside(path));
+                }
+            }
+        }
+    }
+
     /// Reads every judged file, sorted by root and path, on all threads of the current rayon pool.
     ///
     /// Standard input can be read once only.
@@ -511,6 +568,12 @@ impl Source {
         if gathered.files.iter().all(|file| file.imported) && gathered.problems.is_empty() {
             return Err(SourceError::NoProtoFiles { name: self.name.clone() });
         }
+        let mut files: Vec<(&str, &str, &mut bool)> = gathered
+            .files
+            .iter_mut()
+            .map(|file| (&*file.display, &*file.path, &mut file.imported))
+            .collect();
+        self.narrow_to_part(&mut files);
         gathered.files.sort_unstable_by(|a, b| (a.root, &a.path).cmp(&(b.root, &b.path)));
         gathered.problems.sort_unstable();
         gathered.notes.sort_unstable();

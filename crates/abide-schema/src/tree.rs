@@ -554,6 +554,14 @@ impl<'t> Message<'t> {
         &self.file().decl().ranges[self.decl().extension_ranges.range()]
     }
 
+    /// The interpreted options of its extension ranges, in their order.
+    pub fn extension_range_options(
+        self,
+    ) -> impl ExactSizeIterator<Item = Option<&'t value::Message>> {
+        let ranges = &self.tree.linked(self.id.file).ranges;
+        ranges[self.decl().extension_ranges.range()].iter().map(Option::as_deref)
+    }
+
     /// Its reserved ranges; the end is exclusive.
     pub fn reserved_ranges(self) -> &'t [RangeDecl] {
         &self.file().decl().ranges[self.decl().reserved_ranges.range()]

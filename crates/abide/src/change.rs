@@ -1,11 +1,12 @@
 //! What changed between two trees: elements paired once, without judgement.
 //!
-//! Files are paired by path; messages, enums and services by full name; fields
-//! by number, for that is what they are on the wire, and then by name; enum
-//! values by name and number, then by number, then by name; oneofs and methods
-//! by name. What is left on both sides is paired by structure, so that what
-//! was renamed or moved is one change. Ties are broken by full names, so the
-//! pairs depend on nothing but the trees.
+//! Files are paired by path; packages, messages, enums and services by full
+//! name; fields by number, for that is what they are on the wire, and then by
+//! name; extensions by number and then by name; enum values by number and name,
+//! then by name, then by number; oneofs and methods by name. What is left on
+//! both sides is paired by structure, so that what was renamed or moved is one
+//! change. Ties are broken by full names, so the pairs depend on nothing but the
+//! trees, and the same elements are paired when the sides are swapped.
 
 use std::hash::Hash;
 use std::sync::OnceLock;
@@ -50,6 +51,7 @@ impl<T: Copy> Change<T> {
     }
 
     /// The new side.
+    #[allow(clippy::new_ret_no_self, reason = "it is a side, and makes nothing")]
     pub fn new(self) -> Option<T> {
         match self {
             Change::Removed(_) => None,
@@ -75,6 +77,17 @@ impl<T: Copy> Change<T> {
     }
 }
 
+/// The other side of an id whose file has a twin.
+macro_rules! twin {
+    ($files:expr, $id:expr) => {
+        $files[$id.file.0 as usize].map(|file| {
+            let mut twin = $id;
+            twin.file = file;
+            twin
+        })
+    };
+}
+
 /// Pairs of one kind of element, in both directions.
 #[derive(Debug)]
 struct Pairs<K> {
@@ -88,10 +101,14 @@ impl<K> Default for Pairs<K> {
     }
 }
 
-impl<K: Copy + Eq + Hash> Pairs<K> {
-    /// Pairs two elements that are both free.
+impl<K: Copy + Ord + Hash> Pairs<K> {
+    fn are_free(&self, old: K, new: K) -> bool {
+        !self.new_of.contains_key(&old) && !self.old_of.contains_key(&new)
+    }
+
+    /// Pairs two elements, if they are both free.
     fn add(&mut self, old: K, new: K) -> bool {
-        let free = !self.new_of.contains_key(&old) && !self.old_of.contains_key(&new);
+        let free = self.are_free(old, new);
         if free {
             self.new_of.insert(old, new);
             self.old_of.insert(new, old);
@@ -99,10 +116,18 @@ impl<K: Copy + Eq + Hash> Pairs<K> {
         free
     }
 
-    fn extend(&mut self, pairs: impl IntoIterator<Item = (K, K)>) {
-        for (old, new) in pairs {
-            self.add(old, new);
-        }
+    /// Every pair, in the order of the old side.
+    fn sorted(&self) -> Vec<(K, K)> {
+        let mut pairs: Vec<(K, K)> = self.new_of.iter().map(|(&old, &new)| (old, new)).collect();
+        pairs.sort();
+        pairs
+    }
+}
+
+impl Pairs<MessageId> {
+    /// The other side of an old message, that of a file with a twin included.
+    fn twin(&self, same: &[Option<FileId>], old: MessageId) -> Option<MessageId> {
+        twin!(same, old).or_else(|| self.new_of.get(&old).copied())
     }
 }
 
@@ -118,6 +143,8 @@ pub struct Diff<'t> {
     same: Vec<Option<FileId>>,
     /// The reverse.
     same_old: Vec<Option<FileId>>,
+    went_whole: Vec<bool>,
+    came_whole: Vec<bool>,
     files: Pairs<FileId>,
     packages: Pairs<PackageId>,
     messages: Pairs<MessageId>,
@@ -129,17 +156,6 @@ pub struct Diff<'t> {
     methods: Pairs<MethodId>,
     /// The fields that hold each enum, for the old tree and the new one.
     users: [OnceLock<FxHashMap<EnumId, Vec<FieldId>>>; 2],
-}
-
-/// The other side of an id whose file has a twin.
-macro_rules! twin {
-    ($files:expr, $id:expr) => {
-        $files[$id.file.0 as usize].map(|file| {
-            let mut twin = $id;
-            twin.file = file;
-            twin
-        })
-    };
 }
 
 /// `new_x` and `old_x`: the other side of an element.
@@ -192,6 +208,37 @@ impl<'t> Diff<'t> {
     /// The other side of a package.
     pub fn new_package(&self, old: Package<'t>) -> Option<Package<'t>> {
         self.packages.new_of.get(&old.id).map(|&id| self.new.package(id))
+    }
+
+    /// The other side of a package.
+    pub fn old_package(&self, new: Package<'t>) -> Option<Package<'t>> {
+        self.packages.old_of.get(&new.id).map(|&id| self.old.package(id))
+    }
+
+    /// The other side of any element.
+    pub fn new_element(&self, old: Element<'t>) -> Option<Element<'t>> {
+        match old {
+            Element::Message(it) => self.new_message(it).map(Element::Message),
+            Element::Field(it) => self.new_field(it).map(Element::Field),
+            Element::Oneof(it) => self.new_oneof(it).map(Element::Oneof),
+            Element::Enum(it) => self.new_enum(it).map(Element::Enum),
+            Element::EnumValue(it) => self.new_value(it).map(Element::EnumValue),
+            Element::Service(it) => self.new_service(it).map(Element::Service),
+            Element::Method(it) => self.new_method(it).map(Element::Method),
+        }
+    }
+
+    /// The other side of any element.
+    pub fn old_element(&self, new: Element<'t>) -> Option<Element<'t>> {
+        match new {
+            Element::Message(it) => self.old_message(it).map(Element::Message),
+            Element::Field(it) => self.old_field(it).map(Element::Field),
+            Element::Oneof(it) => self.old_oneof(it).map(Element::Oneof),
+            Element::Enum(it) => self.old_enum(it).map(Element::Enum),
+            Element::EnumValue(it) => self.old_value(it).map(Element::EnumValue),
+            Element::Service(it) => self.old_service(it).map(Element::Service),
+            Element::Method(it) => self.old_method(it).map(Element::Method),
+        }
     }
 
     /// Whether two types are the same type, the one old and the other new.
@@ -273,6 +320,16 @@ impl<'t> Diff<'t> {
         self.new.files().filter(|file| self.same_old[file.id.0 as usize].is_none())
     }
 
+    /// Whether nothing of a file that is gone lives on elsewhere.
+    pub fn went_whole(&self, old: File<'t>) -> bool {
+        self.went_whole[old.id.0 as usize]
+    }
+
+    /// Whether nothing of a file that is new lived elsewhere.
+    pub fn came_whole(&self, new: File<'t>) -> bool {
+        self.came_whole[new.id.0 as usize]
+    }
+
     /// Pairs the elements of two trees.
     pub fn of(old: &'t Tree, new: &'t Tree) -> Diff<'t> {
         let mut diff = Diff {
@@ -280,6 +337,8 @@ impl<'t> Diff<'t> {
             new,
             same: vec![None; old.files().len()],
             same_old: vec![None; new.files().len()],
+            went_whole: Vec::new(),
+            came_whole: Vec::new(),
             files: Pairs::default(),
             packages: Pairs::default(),
             messages: Pairs::default(),
@@ -292,40 +351,44 @@ impl<'t> Diff<'t> {
             users: Default::default(),
         };
         diff.pair_files();
-        diff.pair_packages_by_name();
+        diff.pair_packages();
         diff.pair_types_by_name();
+        diff.pair_packages_by_structure();
+        diff.pair_types_of_renamed_packages();
         diff.pair_types_by_structure();
-        diff.pair_renamed_files();
-        diff.pair_renamed_packages();
         diff.pair_members();
         diff.pair_extensions();
+        diff.pair_homes();
+        let lives_on = |it| diff.new_element(it).is_some();
+        let lived = |it| diff.old_element(it).is_some();
+        let went = |it: File<'t>| diff.new_file(it).is_none() && !top_level(it).any(lives_on);
+        let came = |it: File<'t>| diff.old_file(it).is_none() && !top_level(it).any(lived);
+        let (went_whole, came_whole) = (old.files().map(went), new.files().map(came));
+        (diff.went_whole, diff.came_whole) = (went_whole.collect(), came_whole.collect());
         diff
     }
 
     fn pair_files(&mut self) {
-        let by_path: FxHashMap<&str, FileId> =
-            self.new.files().map(|file| (file.path(), file.id)).collect();
-        let (old, new) = (self.old, self.new);
-        self.files
-            .extend(old.files().filter_map(|file| Some((file.id, *by_path.get(file.path())?))));
-        let pairs: Vec<(FileId, FileId)> =
-            self.files.new_of.iter().map(|(&old, &new)| (old, new)).collect();
-        let equal: Vec<(FileId, FileId)> = pairs
+        let old: Vec<File<'t>> = self.old.files().collect();
+        let new: Vec<File<'t>> = self.new.files().collect();
+        // Two roots may hold one path.
+        pair_by(&mut self.files, &old, &new, |it| it.id, |it| (it.decl().root, it.path()));
+        pair_by(&mut self.files, &old, &new, |it| it.id, |it| it.path());
+        let equal: Vec<(File<'t>, File<'t>)> = old
             .into_par_iter()
-            .filter(|&(before, after)| equal_text(old.file(before), new.file(after)))
+            .filter_map(|old| Some((old, self.new_file(old)?)))
+            .filter(|&(old, new)| equal_text(old, new))
             .collect();
-        for &(before, after) in &equal {
-            self.same[before.0 as usize] = Some(after);
-            self.same_old[after.0 as usize] = Some(before);
+        for (old, new) in &equal {
+            self.same[old.id.0 as usize] = Some(new.id);
+            self.same_old[new.id.0 as usize] = Some(old.id);
         }
         // The names in equal texts may lead to other types now.
-        let turned: Vec<(FileId, FileId)> = equal
-            .into_par_iter()
-            .filter(|&(before, after)| !self.equal_links(old.file(before), new.file(after)))
-            .collect();
-        for (before, after) in turned {
-            self.same[before.0 as usize] = None;
-            self.same_old[after.0 as usize] = None;
+        let turned: Vec<(File<'t>, File<'t>)> =
+            equal.into_par_iter().filter(|&(old, new)| !self.equal_links(old, new)).collect();
+        for (old, new) in turned {
+            self.same[old.id.0 as usize] = None;
+            self.same_old[new.id.0 as usize] = None;
         }
     }
 
@@ -368,92 +431,108 @@ impl<'t> Diff<'t> {
         fields() && methods()
     }
 
-    fn pair_packages_by_name(&mut self) {
-        let pairs: Vec<_> = self
-            .old
-            .packages()
-            .filter_map(|old| Some((old.id, self.new.package_named(old.name())?.id)))
-            .collect();
-        self.packages.extend(pairs);
+    fn pair_packages(&mut self) {
+        let old: Vec<Package<'t>> = self.old.packages().collect();
+        let new: Vec<Package<'t>> = self.new.packages().collect();
+        pair_by(&mut self.packages, &old, &new, |it| it.id, Package::name);
     }
 
     fn pair_types_by_name(&mut self) {
-        let new: Vec<File<'t>> = self.new_files().collect();
         let old: Vec<File<'t>> = self.old_files().collect();
-        let messages = by_name(new.iter().flat_map(|it| it.all_messages()), Message::full_name);
-        let enums = by_name(new.iter().flat_map(|it| it.all_enums()), Enum::full_name);
-        let services = by_name(new.iter().flat_map(|it| it.services()), Service::full_name);
-        for file in old {
-            for it in file.all_messages() {
-                if let Some(new) = messages.get(&it.full_name()) {
-                    self.messages.add(it.id, new.id);
-                }
-            }
-            for it in file.all_enums() {
-                if let Some(new) = enums.get(&it.full_name()) {
-                    self.enums.add(it.id, new.id);
-                }
-            }
-            for it in file.services() {
-                if let Some(new) = services.get(&it.full_name()) {
-                    self.services.add(it.id, new.id);
-                }
-            }
+        let new: Vec<File<'t>> = self.new_files().collect();
+        macro_rules! pair_named {
+            ($pairs:ident, $all:expr) => {
+                let all = |files: &[File<'t>]| files.iter().copied().flat_map($all).collect();
+                let (before, after): (Vec<_>, Vec<_>) = (all(&old), all(&new));
+                // Two roots may hold one name.
+                pair_across(
+                    &mut self.$pairs,
+                    &before,
+                    &after,
+                    |it| it.id,
+                    |it| Some((*self.files.new_of.get(&it.file().id)?, it.full_name())),
+                    |it| Some((it.file().id, it.full_name())),
+                );
+                pair_by(&mut self.$pairs, &before, &after, |it| it.id, |it| it.full_name());
+            };
         }
+        pair_named!(messages, File::all_messages);
+        pair_named!(enums, File::all_enums);
+        pair_named!(services, File::services);
     }
 
-    /// A file whose types are all in one other file now was renamed.
-    fn pair_renamed_files(&mut self) {
-        let mut found = Vec::new();
-        for old in self.old_files().filter(|file| !self.files.new_of.contains_key(&file.id)) {
-            let messages = old.messages().filter_map(|it| self.new_message(it)).map(|it| it.file());
-            let enums = old.enums().filter_map(|it| self.new_enum(it)).map(|it| it.file());
-            let services = old.services().filter_map(|it| self.new_service(it));
-            let homes: Vec<File<'t>> =
-                messages.chain(enums).chain(services.map(Service::file)).collect();
-            found.extend(most_common(&homes).map(|home| (old.id, home.id)));
+    /// What has the same name in a package that is called otherwise now.
+    fn pair_types_of_renamed_packages(&mut self) {
+        let old: Vec<File<'t>> = self.old_files().collect();
+        let new: Vec<File<'t>> = self.new_files().collect();
+        macro_rules! pair_named {
+            ($pairs:ident, $all:expr) => {
+                let all = |files: &[File<'t>]| files.iter().copied().flat_map($all).collect();
+                let (before, after): (Vec<_>, Vec<_>) = (all(&old), all(&new));
+                pair_across(
+                    &mut self.$pairs,
+                    &before,
+                    &after,
+                    |it| it.id,
+                    |it| {
+                        let home = *self.packages.new_of.get(&it.package().id)?;
+                        Some((home, relative(it.package(), it.full_name())))
+                    },
+                    |it| Some((it.package().id, relative(it.package(), it.full_name()))),
+                );
+            };
         }
-        self.files.extend(found);
+        pair_named!(messages, File::all_messages);
+        pair_named!(enums, File::all_enums);
+        pair_named!(services, File::services);
     }
 
-    /// A package whose types are in one other package now was renamed.
-    fn pair_renamed_packages(&mut self) {
-        let mut found = Vec::new();
-        let free = |it: &Package<'t>| !self.packages.new_of.contains_key(&it.id);
-        for old in self.old.packages().filter(free) {
-            let files = || old.files();
-            let messages = files().flat_map(File::messages).filter_map(|it| self.new_message(it));
-            let enums = files().flat_map(File::enums).filter_map(|it| self.new_enum(it));
-            let services = files().flat_map(File::services).filter_map(|it| self.new_service(it));
-            let homes: Vec<Package<'t>> = messages
-                .map(Message::package)
-                .chain(enums.map(Enum::package))
-                .chain(services.map(Service::package))
-                .collect();
-            found.extend(most_common(&homes).map(|home| (old.id, home.id)));
+    /// Files and packages by what they hold: one that is gone was renamed where
+    /// more than half of it, or of the other, is in the other now.
+    fn pair_homes(&mut self) {
+        let (mut files, mut packages) = (Vec::new(), Vec::new());
+        for old in self.old_files().filter(|it| it.is_judged()) {
+            for new in top_level(old).filter_map(|it| self.new_element(it)) {
+                files.push((old.id, new.file().id));
+                packages.push((old.package().id, new.package().id));
+            }
         }
-        self.packages.extend(found);
+        let sizes = |files: &mut dyn Iterator<Item = File<'t>>| -> usize {
+            files.map(|it| top_level(it).count()).sum()
+        };
+        let (before, after) = (self.old, self.new);
+        pair_by_votes(&mut self.files, files, |shared, old, new| {
+            let old = sizes(&mut std::iter::once(before.file(old)));
+            shared * 2 > old.min(sizes(&mut std::iter::once(after.file(new))))
+        });
+        pair_by_votes(&mut self.packages, packages, |shared, old, new| {
+            let old = sizes(&mut before.package(old).files());
+            shared * 2 > old.min(sizes(&mut after.package(new).files()))
+        });
+        // A file that declares nothing goes by its name.
+        let bare = |it: &File<'t>| it.is_judged() && top_level(*it).next().is_none();
+        let old: Vec<File<'t>> = self.old_files().filter(bare).collect();
+        let new: Vec<File<'t>> = self.new_files().filter(bare).collect();
+        pair_across(
+            &mut self.files,
+            &old,
+            &new,
+            |it| it.id,
+            |it| Some((*self.packages.new_of.get(&it.package().id)?, base_name(it))),
+            |it| Some((it.package().id, base_name(it))),
+        );
     }
 
     fn pair_members(&mut self) {
-        let mut messages: Vec<(MessageId, MessageId)> =
-            self.messages.new_of.iter().map(|(&old, &new)| (old, new)).collect();
-        messages.sort();
-        for (old, new) in messages {
+        for (old, new) in self.messages.sorted() {
             let (old, new) = (self.old.message(old), self.new.message(new));
             self.pair_fields(old, new);
             self.pair_oneofs(old, new);
         }
-        let mut enums: Vec<(EnumId, EnumId)> =
-            self.enums.new_of.iter().map(|(&old, &new)| (old, new)).collect();
-        enums.sort();
-        for (old, new) in enums {
+        for (old, new) in self.enums.sorted() {
             self.pair_values(self.old.enumeration(old), self.new.enumeration(new));
         }
-        let mut services: Vec<(ServiceId, ServiceId)> =
-            self.services.new_of.iter().map(|(&old, &new)| (old, new)).collect();
-        services.sort();
-        for (old, new) in services {
+        for (old, new) in self.services.sorted() {
             let view = |tree, id| Service { tree, id };
             self.pair_methods(view(self.old, old), view(self.new, new));
         }
@@ -483,16 +562,12 @@ impl<'t> Diff<'t> {
         };
         let (before, after) = (written(old), written(new));
         pair_by(&mut self.oneofs, &before, &after, |it| it.id, |it| it.name());
-        for old in before {
-            let homes: Vec<Oneof<'t>> = old
-                .fields()
-                .filter_map(|field| self.new_field(field)?.oneof())
-                .filter(|it| !it.is_synthetic())
-                .collect();
-            if let Some(home) = most_common(&homes) {
-                self.oneofs.add(old.id, home.id);
-            }
-        }
+        let shared = old.fields().filter_map(|field| {
+            let (old, new) = (field.oneof()?, self.new_field(field)?.oneof()?);
+            (!old.is_synthetic() && !new.is_synthetic()).then_some((old.id, new.id))
+        });
+        let shared = shared.collect();
+        pair_by_votes(&mut self.oneofs, shared, |_, _, _| true);
     }
 
     fn pair_values(&mut self, old: Enum<'t>, new: Enum<'t>) {
@@ -506,53 +581,68 @@ impl<'t> Diff<'t> {
     fn pair_methods(&mut self, old: Service<'t>, new: Service<'t>) {
         let (before, after): (Vec<_>, Vec<_>) = (old.methods().collect(), new.methods().collect());
         pair_by(&mut self.methods, &before, &after, |it| it.id, |it| it.name());
-        let free = |it: &&Method<'t>| !self.methods.new_of.contains_key(&it.id);
-        let left: Vec<Method<'t>> = before.iter().filter(free).copied().collect();
-        for old in left {
-            let equal = |new: Method<'t>| {
-                let (was, is) = (old.decl(), new.decl());
-                let same = |old: Option<Message<'t>>, new: Option<Message<'t>>| {
-                    old.and_then(|it| self.new_message(it)) == new && new.is_some()
-                };
-                !self.methods.old_of.contains_key(&new.id)
-                    && (was.client_streaming, was.server_streaming)
-                        == (is.client_streaming, is.server_streaming)
-                    && same(old.input(), new.input())
-                    && same(old.output(), new.output())
-            };
-            if let Some(new) = after.iter().copied().find(|&new| equal(new)) {
-                self.methods.add(old.id, new.id);
-            }
-        }
+        // A method without a name is told by what it takes and gives.
+        let streams = |it: Method<'t>| (it.decl().client_streaming, it.decl().server_streaming);
+        pair_across(
+            &mut self.methods,
+            &before,
+            &after,
+            |it| it.id,
+            |it| {
+                let (input, output) = (it.input()?.id, it.output()?.id);
+                let types = (self.messages.twin(&self.same, input)?, {
+                    self.messages.twin(&self.same, output)?
+                });
+                Some((streams(it), types))
+            },
+            |it| Some((streams(it), (it.input()?.id, it.output()?.id))),
+        );
     }
 
     fn pair_extensions(&mut self) {
-        let extensions = |files: Vec<File<'t>>| -> Vec<Field<'t>> {
-            let all = files.into_iter().flat_map(File::all_fields);
+        let extensions = |files: &mut dyn Iterator<Item = File<'t>>| -> Vec<Field<'t>> {
+            let all = files.flat_map(File::all_fields);
             all.filter(|field| field.is_extension()).collect()
         };
-        let before = extensions(self.old_files().collect());
-        let after = extensions(self.new_files().collect());
-        let mut by_key = FxHashMap::default();
-        for &new in &after {
-            if let Some(extendee) = new.extendee() {
-                by_key.entry((extendee.id, new.number())).or_insert(new.id);
-            }
-        }
-        for &old in &before {
-            let extendee = old.extendee().and_then(|it| self.new_message(it));
-            let new = extendee.and_then(|it| by_key.get(&(it.id, old.number())));
-            if let Some(&new) = new {
-                self.fields.add(old.id, new);
-            }
-        }
-        let names = by_name(after.iter().copied(), Field::full_name);
-        for old in before {
-            if let Some(new) = names.get(&old.full_name()) {
-                self.fields.add(old.id, new.id);
-            }
-        }
+        let before = extensions(&mut self.old_files());
+        let after = extensions(&mut self.new_files());
+        pair_by(
+            &mut self.fields,
+            &before,
+            &after,
+            |it| it.id,
+            |it| (it.extendee().map(Message::full_name), it.number(), it.full_name()),
+        );
+        pair_across(
+            &mut self.fields,
+            &before,
+            &after,
+            |it| it.id,
+            |it| Some((self.messages.twin(&self.same, it.extendee()?.id)?, it.number())),
+            |it| Some((it.extendee()?.id, it.number())),
+        );
+        pair_by(&mut self.fields, &before, &after, |it| it.id, Field::full_name);
     }
+}
+
+/// What a file declares at its top level.
+pub(crate) fn top_level<'t>(file: File<'t>) -> impl Iterator<Item = Element<'t>> {
+    let messages = file.messages().map(Element::Message);
+    let types = messages.chain(file.enums().map(Element::Enum));
+    types.chain(file.services().map(Element::Service)).chain(file.extensions().map(Element::Field))
+}
+
+/// A full name without that of its package.
+pub(crate) fn relative(package: Package<'_>, mut full_name: String) -> String {
+    if !package.name().is_empty() && full_name.len() > package.name().len() {
+        full_name.drain(..=package.name().len());
+    }
+    full_name
+}
+
+/// The name of a file without its folders.
+pub(crate) fn base_name(file: File<'_>) -> &str {
+    file.path().rsplit('/').next().unwrap_or_else(|| file.path())
 }
 
 /// Whether two files were read from the same text.
@@ -566,47 +656,61 @@ fn equal_text(old: File<'_>, new: File<'_>) -> bool {
     }
 }
 
-/// Elements by name; of several with one name the first counts.
-fn by_name<'t, T: Copy + 't>(
-    elements: impl Iterator<Item = T>,
-    name: impl Fn(T) -> String,
-) -> FxHashMap<String, T> {
-    let mut named = FxHashMap::default();
-    for element in elements {
-        named.entry(name(element)).or_insert(element);
-    }
-    named
-}
-
 /// Pairs what is free on both sides and has an equal key, in the order of
 /// declaration.
-fn pair_by<T: Copy, I: Copy + Eq + Hash, K: Eq + Hash>(
+fn pair_by<T: Copy, I: Copy + Ord + Hash, K: Eq + Hash>(
     pairs: &mut Pairs<I>,
     old: &[T],
     new: &[T],
     id: impl Fn(T) -> I,
     key: impl Fn(T) -> K,
 ) {
+    pair_across(pairs, old, new, id, |it| Some(key(it)), |it| Some(key(it)));
+}
+
+/// The same with a key for each side. What has no key stays free.
+fn pair_across<T: Copy, I: Copy + Ord + Hash, K: Eq + Hash>(
+    pairs: &mut Pairs<I>,
+    old: &[T],
+    new: &[T],
+    id: impl Fn(T) -> I,
+    old_key: impl Fn(T) -> Option<K>,
+    new_key: impl Fn(T) -> Option<K>,
+) {
+    let mut left: Vec<T> =
+        old.iter().copied().filter(|&it| !pairs.new_of.contains_key(&id(it))).collect();
+    if left.is_empty() {
+        return;
+    }
     let mut free: FxHashMap<K, Vec<I>> = FxHashMap::default();
     for &it in new.iter().rev().filter(|&&it| !pairs.old_of.contains_key(&id(it))) {
-        free.entry(key(it)).or_default().push(id(it));
+        if let Some(key) = new_key(it) {
+            free.entry(key).or_default().push(id(it));
+        }
     }
-    for &it in old {
-        if !pairs.new_of.contains_key(&id(it))
-            && let Some(new) = free.get_mut(&key(it)).and_then(Vec::pop)
-        {
+    for it in left.drain(..) {
+        let twins = old_key(it).and_then(|key| free.get_mut(&key));
+        if let Some(new) = twins.and_then(Vec::pop) {
             pairs.add(id(it), new);
         }
     }
 }
 
-/// The element that more than half of the list are; of two the smaller.
-fn most_common<T: Copy + Ord>(list: &[T]) -> Option<T> {
-    let mut sorted = list.to_vec();
-    sorted.sort();
-    let runs = sorted.chunk_by(|a, b| a == b);
-    let most = runs.max_by_key(|run| (run.len(), std::cmp::Reverse(run[0])))?;
-    (most.len() * 2 > list.len()).then_some(most[0])
+/// Pairs what shares most first, where that is enough; of equals the first.
+fn pair_by_votes<I: Copy + Ord + Hash>(
+    pairs: &mut Pairs<I>,
+    mut votes: Vec<(I, I)>,
+    enough: impl Fn(usize, I, I) -> bool,
+) {
+    votes.retain(|(old, new)| pairs.are_free(*old, *new));
+    votes.sort();
+    let counted = votes.chunk_by(|a, b| a == b).map(|run| (run.len(), run[0]));
+    let mut counted: Vec<(usize, (I, I))> =
+        counted.filter(|&(shared, (old, new))| enough(shared, old, new)).collect();
+    counted.sort_by_key(|&(shared, pair)| (std::cmp::Reverse(shared), pair));
+    for (_, (old, new)) in counted {
+        pairs.add(old, new);
+    }
 }
 
 /// `x_changes`: every element of a kind that may differ.
@@ -623,7 +727,12 @@ macro_rules! changes {
                 }
             });
             let gone = self.old_files().filter(judged).flat_map(all);
-            let gone = gone.filter(|&old| self.$new_of(old).is_none()).map(Change::Removed);
+            let gone = gone.filter_map(|old| match self.$new_of(old) {
+                None => Some(Change::Removed(old)),
+                // It left the judged files.
+                Some(new) if !new.file().is_judged() => Some(Change::Both { old, new }),
+                Some(_) => None,
+            });
             new.chain(gone).collect()
         }
     )*};
@@ -687,8 +796,8 @@ impl<'t> Diff<'t> {
     /// The packages with a judged file.
     pub fn package_changes(&self) -> Vec<Change<Package<'t>>> {
         let new = self.new.packages().filter(|it| it.is_judged()).map(|new| {
-            match self.packages.old_of.get(&new.id) {
-                Some(&old) => Change::Both { old: self.old.package(old), new },
+            match self.old_package(new) {
+                Some(old) => Change::Both { old, new },
                 None => Change::Added(new),
             }
         });

@@ -227,10 +227,31 @@ impl Finding {
         diff: &Diff<'t>,
         element: Change<Element<'t>>,
     ) -> &mut Finding {
+        // Of a package with many elements the first ones tell everything.
+        match self.change.as_ref().is_some_and(|it| it.symbols.len() == source::LANGUAGES) {
+            true => self,
+            false => self.lose(source::lost(diff, element)),
+        }
+    }
+
+    /// Whom the change of a file as a whole breaks in generated code.
+    pub(crate) fn source_of_file<'t>(
+        &mut self,
+        diff: &Diff<'t>,
+        file: Change<File<'t>>,
+    ) -> &mut Finding {
+        self.lose(source::lost_file(diff, file))
+    }
+
+    fn lose(&mut self, (effects, symbols): (Effects, Vec<LostSymbol>)) -> &mut Finding {
         if let Some(change) = &mut self.change {
-            let (effects, symbols) = source::lost(diff, element);
             change.effects |= effects;
-            change.symbols = symbols;
+            // One symbol for each language is enough.
+            for symbol in symbols {
+                if !change.symbols.iter().any(|known| known.surface == symbol.surface) {
+                    change.symbols.push(symbol);
+                }
+            }
         }
         self
     }

@@ -11,6 +11,7 @@ mod constraint;
 mod dependencies;
 mod finding;
 mod graph;
+mod named;
 mod option;
 mod peer;
 mod policy;

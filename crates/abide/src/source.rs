@@ -15,6 +15,9 @@ pub struct LostSymbol {
     pub symbol: String,
 }
 
+/// How many languages there are, in each of which a change may lose a symbol.
+pub(crate) const LANGUAGES: usize = Language::ALL.len();
+
 impl Pairs for Diff<'_> {
     fn same_file(&self, old: File<'_>, new: File<'_>) -> bool {
         self.new_file(self.old.file(old.id)).is_some_and(|it| it.id == new.id)

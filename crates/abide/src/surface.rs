@@ -129,6 +129,15 @@ impl Direction {
         }
     }
 
+    /// The other direction.
+    #[must_use]
+    pub const fn reversed(self) -> Direction {
+        match self {
+            Direction::Backward => Direction::Forward,
+            Direction::Forward => Direction::Backward,
+        }
+    }
+
     /// The direction with this name.
     pub fn find(name: &str) -> Option<Direction> {
         Direction::ALL.iter().copied().find(|direction| direction.name() == name)
@@ -221,6 +230,13 @@ impl Effects {
     /// Whether the new side breaks for users of the old.
     pub fn breaks_backward(self) -> bool {
         self.directions().any(|direction| direction == Direction::Backward)
+    }
+
+    /// What these effects are on another surface that carries theirs: in each
+    /// direction in which they break anybody, turned by `turn`.
+    #[must_use]
+    pub fn carried_by(self, surface: Surface, turn: fn(Direction) -> Direction) -> Effects {
+        Effects::of(&[surface], &self.directions().map(turn).collect::<Vec<Direction>>())
     }
 
     /// The part of the set on these surfaces.

@@ -17,6 +17,7 @@ use abide_schema::{
 use crate::change::{Change, Diff};
 use crate::surface::{Direction, Effects, Surface};
 
+mod payload;
 mod sample;
 
 /// A value that shows a break, replayed before it is shown.

@@ -114,6 +114,8 @@ fn run(
 
     let mut notes = loaded.notes.clone();
     for old in baseline.iter().chain(&released) {
+        notes.extend(unlinked(old)?);
+        notes.extend(foreign(&loaded, old));
         notes.extend(old.notes.iter().cloned());
         let unread = troubles(old).into_iter();
         notes.extend(unread.map(|trouble| format!("in the baseline, {trouble}")));
@@ -181,6 +183,51 @@ fn record(settings: &Settings, report: &mut Report) -> Result<String, Error> {
     Ok(match accepted.len() {
         1 => format!("1 finding recorded in {ACCEPTED}"),
         count => format!("{count} findings recorded in {ACCEPTED}"),
+    })
+}
+
+/// What the user should know of an old tree that does not link in full: it is compared as far as
+/// it does. One of which nothing is understood cannot be compared with at all.
+fn unlinked(old: &Loaded) -> Result<Option<String>, Error> {
+    let judged = |id| old.tree.file(id).is_judged();
+    let problems = old.tree.problems().iter();
+    let mut errors = problems.filter(|it| it.kind.is_error() && judged(it.place.file));
+    let Some(first) = errors.next() else { return Ok(None) };
+    let file = old.tree.file(first.place.file);
+    let line = file.decl().lines(first.place.span).map(|(start, _)| format!(":{}", start.line));
+    let place = format!("{}{}", file.decl().display, line.unwrap_or_default());
+    let mut files = old.tree.files().filter(|file| file.is_judged());
+    if files.all(|file| file.elements().next().is_none()) {
+        return Err(Error::Usage(format!(
+            "nothing of the baseline `{}` can be read: {place}: {}",
+            old.name, first.message
+        )));
+    }
+    let more = match errors.count() {
+        0 => String::new(),
+        1 => ", and 1 more error".to_owned(),
+        more => format!(", and {more} more errors"),
+    };
+    Ok(Some(format!(
+        "the baseline `{}` is compared as far as it links: {place}: {}{more}",
+        old.name, first.message
+    )))
+}
+
+/// What the user should know of an old tree that shares no path and no package with the new one.
+fn foreign(new: &Loaded, old: &Loaded) -> Option<String> {
+    let names = |tree: &'_ abide_schema::Tree| -> std::collections::BTreeSet<String> {
+        let files = tree.files().filter(|file| file.is_judged());
+        files.flat_map(|file| [file.full_name(), file.package().full_name()]).collect()
+    };
+    let (before, after) = (names(&old.tree), names(&new.tree));
+    let strange = !before.is_empty() && !after.is_empty() && before.is_disjoint(&after);
+    strange.then(|| {
+        format!(
+            "the baseline `{}` has no path and no package in common with this tree: see that it \
+             names the same tree, with the same roots",
+            old.name
+        )
     })
 }
 

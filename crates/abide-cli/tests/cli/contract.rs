@@ -282,23 +282,6 @@ fn a_reader_that_goes_away_is_no_error() {
 }
 
 #[test]
-fn a_baseline_is_read_as_far_as_it_links() {
-    let folder = tree(&[
-        ("new/acme/user/v1/user.proto", CLEAN),
-        ("old/acme/user/v1/user.proto", BROKEN),
-        ("empty/readme.txt", ""),
-    ]);
-    let ran = abide(folder.path(), &["check", "new", "--against", "old"]);
-    assert_eq!(ran.status, 0, "{} {}", ran.text(), ran.stderr);
-    let ran = abide(folder.path(), &["check", "new", "--against", "empty"]);
-    assert!(
-        ran.status == 2 && ran.stderr.contains("`empty` holds no `.proto` file"),
-        "{}",
-        ran.stderr
-    );
-}
-
-#[test]
 fn init_writes_a_configuration_that_works() {
     let folder = tree(&[("acme/user/v1/user.proto", CLEAN)]);
     assert_eq!(abide(folder.path(), &["init", "--preset", "google"]).status, 0);

@@ -1,6 +1,7 @@
 //! The command-line contract, proven on the built binary.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // Tests set up a world; helpers are tests too.
 
+mod breaking;
 mod contract;
 mod determinism;
 mod hostile;

@@ -1,28 +1,42 @@
-//! Types that kept their shape and lost their name.
+//! Types and packages that kept their shape and lost their name.
 
 use std::hash::{Hash, Hasher};
 
-use abide_schema::{Enum, Message, Service, Type};
+use abide_schema::{Element, Enum, Message, Package, PackageId, PackageVersion, Service, Type};
 use rustc_hash::{FxHashMap, FxHasher};
 
-use super::Diff;
+use super::{Diff, pair_by, top_level};
 
-/// A trait of a type that a renaming leaves alone: a field, an enum value or a
-/// method.
+/// A trait that a renaming leaves alone, such as a field, an enum value or a
+/// method; or a part of a name, which it may leave alone.
 type Feature = u64;
 
-/// What is known of a type besides its name.
+/// What is known of a type or a package besides its full name.
 struct Shape<T> {
     of: T,
     full_name: String,
-    /// Sorted, without duplicates.
+    /// Its package, as the new side knows it.
+    home: Option<PackageId>,
+    /// What it holds; sorted, without duplicates.
     features: Vec<Feature>,
+    /// Parts of its name; sorted, without duplicates.
+    hints: Vec<Feature>,
 }
 
-/// Features that more types share than this tell nothing about any of them.
+/// What more than this share tells nothing about any of them.
 const COMMON: usize = 32;
 
 impl<'t> Diff<'t> {
+    pub(super) fn pair_packages_by_structure(&mut self) {
+        let old = self.old.packages().filter(|it| it.is_judged());
+        let old = old.filter(|it| self.new_package(*it).is_none()).map(package_shape);
+        let new = self.new.packages().filter(|it| it.is_judged());
+        let new = new.filter(|it| self.old_package(*it).is_none()).map(package_shape);
+        for (old, new) in matches(old.collect(), new.collect()) {
+            self.packages.add(old.id, new.id);
+        }
+    }
+
     pub(super) fn pair_types_by_structure(&mut self) {
         // What encloses is paired before what is enclosed: nested types of
         // renamed messages go by their simple names.
@@ -35,12 +49,22 @@ impl<'t> Diff<'t> {
         self.pair_services();
     }
 
+    fn home(&self, old: Package<'t>) -> Option<PackageId> {
+        self.new_package(old).map(|it| it.id)
+    }
+
     fn pair_messages(&mut self, wanted: &dyn Fn(&Message<'t>) -> bool) {
         let free = |it: &Message<'t>| !it.is_map_entry() && wanted(it);
         let old = self.old_files().filter(|it| it.is_judged()).flat_map(|it| it.all_messages());
-        let old = old.filter(free).filter(|it| self.new_message(*it).is_none()).map(message_shape);
+        let old = old
+            .filter(free)
+            .filter(|it| self.new_message(*it).is_none())
+            .map(|it| message_shape(it, self.home(it.package())));
         let new = self.new_files().filter(|it| it.is_judged()).flat_map(|it| it.all_messages());
-        let new = new.filter(free).filter(|it| self.old_message(*it).is_none()).map(message_shape);
+        let new = new
+            .filter(free)
+            .filter(|it| self.old_message(*it).is_none())
+            .map(|it| message_shape(it, Some(it.package().id)));
         for (old, new) in matches(old.collect(), new.collect()) {
             self.messages.add(old.id, new.id);
         }
@@ -48,36 +72,31 @@ impl<'t> Diff<'t> {
 
     /// Pairs what messages of two names enclose, by simple names.
     fn pair_nested(&mut self) {
-        let mut open: Vec<(Message<'t>, Message<'t>)> = self
-            .messages
-            .new_of
-            .iter()
-            .map(|(&old, &new)| (self.old.message(old), self.new.message(new)))
+        let pairs = self.messages.sorted().into_iter();
+        let mut open: Vec<(Message<'t>, Message<'t>)> = pairs
+            .map(|(old, new)| (self.old.message(old), self.new.message(new)))
             .filter(|(old, new)| old.full_name() != new.full_name())
             .collect();
-        open.sort();
         while let Some((old, new)) = open.pop() {
-            for inner in old.messages() {
-                let twin = new.messages().find(|it| it.name() == inner.name());
-                if let Some(twin) = twin
-                    && self.messages.add(inner.id, twin.id)
-                {
-                    open.push((inner, twin));
-                }
-            }
-            for inner in old.enums() {
-                if let Some(twin) = new.enums().find(|it| it.name() == inner.name()) {
-                    self.enums.add(inner.id, twin.id);
-                }
-            }
+            let (before, after): (Vec<_>, Vec<_>) = (old.enums().collect(), new.enums().collect());
+            pair_by(&mut self.enums, &before, &after, |it| it.id, Enum::name);
+            let before: Vec<Message<'t>> =
+                old.messages().filter(|it| self.new_message(*it).is_none()).collect();
+            let after: Vec<Message<'t>> = new.messages().collect();
+            pair_by(&mut self.messages, &before, &after, |it| it.id, Message::name);
+            open.extend(before.into_iter().filter_map(|it| Some((it, self.new_message(it)?))));
         }
     }
 
     fn pair_enums(&mut self) {
         let old = self.old_files().filter(|it| it.is_judged()).flat_map(|it| it.all_enums());
-        let old = old.filter(|it| self.new_enum(*it).is_none()).map(enum_shape);
+        let old = old
+            .filter(|it| self.new_enum(*it).is_none())
+            .map(|it| enum_shape(it, self.home(it.package())));
         let new = self.new_files().filter(|it| it.is_judged()).flat_map(|it| it.all_enums());
-        let new = new.filter(|it| self.old_enum(*it).is_none()).map(enum_shape);
+        let new = new
+            .filter(|it| self.old_enum(*it).is_none())
+            .map(|it| enum_shape(it, Some(it.package().id)));
         for (old, new) in matches(old.collect(), new.collect()) {
             self.enums.add(old.id, new.id);
         }
@@ -85,9 +104,13 @@ impl<'t> Diff<'t> {
 
     fn pair_services(&mut self) {
         let old = self.old_files().filter(|it| it.is_judged()).flat_map(|it| it.services());
-        let old = old.filter(|it| self.new_service(*it).is_none()).map(service_shape);
+        let old = old
+            .filter(|it| self.new_service(*it).is_none())
+            .map(|it| service_shape(it, self.home(it.package())));
         let new = self.new_files().filter(|it| it.is_judged()).flat_map(|it| it.services());
-        let new = new.filter(|it| self.old_service(*it).is_none()).map(service_shape);
+        let new = new
+            .filter(|it| self.old_service(*it).is_none())
+            .map(|it| service_shape(it, Some(it.package().id)));
         for (old, new) in matches(old.collect(), new.collect()) {
             self.services.add(old.id, new.id);
         }
@@ -100,14 +123,35 @@ fn feature(parts: impl Hash) -> Feature {
     hasher.finish()
 }
 
-fn shape<T>(of: T, full_name: String, features: impl Iterator<Item = Feature>) -> Shape<T> {
-    let mut features: Vec<Feature> = features.collect();
-    features.sort_unstable();
-    features.dedup();
-    Shape { of, full_name, features }
+fn shape<'n, T>(
+    of: T,
+    full_name: String,
+    home: Option<PackageId>,
+    hints: impl Iterator<Item = &'n str>,
+    features: impl Iterator<Item = Feature>,
+) -> Shape<T> {
+    let set = |features: &mut dyn Iterator<Item = Feature>| {
+        let mut features: Vec<Feature> = features.collect();
+        features.sort_unstable();
+        features.dedup();
+        features
+    };
+    let mut hints = hints.map(feature);
+    let mut features = features;
+    Shape { of, full_name, home, features: set(&mut features), hints: set(&mut hints) }
 }
 
-fn message_shape(message: Message<'_>) -> Shape<Message<'_>> {
+fn package_shape(package: Package<'_>) -> Shape<Package<'_>> {
+    // The version is the part of a name that changes most.
+    let hints = package.name().split('.');
+    let hints = hints.filter(|it| PackageVersion::parse_component(it).is_none());
+    let types = package.files().flat_map(top_level);
+    let types = types.filter(|it| !matches!(it, Element::Field(_)));
+    let types = types.map(|it| feature((it.noun(), it.name())));
+    shape(package, package.full_name(), None, hints, types)
+}
+
+fn message_shape(message: Message<'_>, home: Option<PackageId>) -> Shape<Message<'_>> {
     let fields = message.fields().map(|field| {
         let kind = match field.ty() {
             Type::Scalar(scalar) => scalar.number(),
@@ -117,46 +161,60 @@ fn message_shape(message: Message<'_>) -> Shape<Message<'_>> {
         };
         feature((field.number(), field.name(), kind, field.cardinality()))
     });
-    shape(message, message.full_name(), fields)
+    shape(message, message.full_name(), home, std::iter::once(message.name()), fields)
 }
 
-fn enum_shape(item: Enum<'_>) -> Shape<Enum<'_>> {
-    // Names of values often begin with that of their enum.
+fn enum_shape(item: Enum<'_>, home: Option<PackageId>) -> Shape<Enum<'_>> {
     let values = item.values().map(|value| feature((value.number(), value.name())));
-    shape(item, item.full_name(), values)
+    shape(item, item.full_name(), home, std::iter::once(item.name()), values)
 }
 
-fn service_shape(service: Service<'_>) -> Shape<Service<'_>> {
-    shape(service, service.full_name(), service.methods().map(|it| feature(it.name())))
+fn service_shape(service: Service<'_>, home: Option<PackageId>) -> Shape<Service<'_>> {
+    let methods = service.methods().map(|it| feature(it.name()));
+    shape(service, service.full_name(), home, std::iter::once(service.name()), methods)
+}
+
+/// Who of the new side has a feature, and how many of the old side have.
+#[derive(Default)]
+struct Sharers {
+    old: usize,
+    new: Vec<usize>,
 }
 
 /// The best pairs, each element in one at most: by likeness, then by names.
 fn matches<T: Copy>(old: Vec<Shape<T>>, new: Vec<Shape<T>>) -> Vec<(T, T)> {
-    let mut index: FxHashMap<Feature, Vec<usize>> = FxHashMap::default();
-    let mut names: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
-    let mut whole: FxHashMap<&[Feature], Vec<usize>> = FxHashMap::default();
+    if old.is_empty() || new.is_empty() {
+        return Vec::new();
+    }
+    // A shape as a whole is a trait, too: types of common fields may be rare.
+    let traits = |shape: &Shape<T>| {
+        let hints = shape.hints.iter().map(|hint| feature(("hint", hint)));
+        let all = shape.features.iter().copied().chain(hints);
+        all.chain([feature(&shape.features), feature((&shape.features, &shape.hints))])
+            .collect::<Vec<Feature>>()
+    };
+    let mut index: FxHashMap<Feature, Sharers> = FxHashMap::default();
     for (at, shape) in new.iter().enumerate() {
-        for &feature in &shape.features {
-            index.entry(feature).or_default().push(at);
+        for feature in traits(shape) {
+            index.entry(feature).or_default().new.push(at);
         }
-        names.entry(simple(&shape.full_name)).or_default().push(at);
-        whole.entry(&shape.features).or_default().push(at);
+    }
+    for feature in old.iter().flat_map(traits) {
+        if let Some(sharers) = index.get_mut(&feature) {
+            sharers.old += 1;
+        }
     }
     let mut pairs = Vec::new();
     for (from, shape) in old.iter().enumerate() {
-        let rare = shape.features.iter().filter_map(|it| index.get(it));
-        let rare = rare.filter(|list| list.len() <= COMMON).flatten();
-        let named = names.get(simple(&shape.full_name)).into_iter();
-        let named = named.filter(|list| list.len() <= COMMON).flatten();
-        let equal = whole.get(shape.features.as_slice()).into_iter();
-        let equal = equal.filter(|list| list.len() <= COMMON).flatten();
-        let mut likely: Vec<usize> = rare.chain(named).chain(equal).copied().collect();
+        let sharers = traits(shape).into_iter().filter_map(|it| index.get(&it));
+        let rare = sharers.filter(|it| it.old <= COMMON && it.new.len() <= COMMON);
+        let mut likely: Vec<usize> = rare.flat_map(|it| &it.new).copied().collect();
         likely.sort_unstable();
         likely.dedup();
         let scored = likely.into_iter().filter_map(|to| Some((likeness(shape, &new[to])?, to)));
         pairs.extend(scored.map(|(score, to)| (score, from, to)));
     }
-    let key = |&(score, from, to): &(u32, usize, usize)| {
+    let key = |&(score, from, to): &(usize, usize, usize)| {
         (std::cmp::Reverse(score), &old[from].full_name, &new[to].full_name)
     };
     pairs.sort_by(|a, b| key(a).cmp(&key(b)));
@@ -173,23 +231,26 @@ fn matches<T: Copy>(old: Vec<Shape<T>>, new: Vec<Shape<T>>) -> Vec<(T, T)> {
     chosen
 }
 
-/// How alike two types are, in thousandths; `None` where they are two types
-/// rather than one that was renamed. A type that kept its simple name may have
+/// How alike two elements are, in thousandths; `None` where they are two
+/// rather than one that was renamed. One that kept a part of its name may have
 /// changed more than one that did not.
-fn likeness<T>(old: &Shape<T>, new: &Shape<T>) -> Option<u32> {
-    let shared = old.features.iter().filter(|it| new.features.binary_search(it).is_ok()).count();
-    let most = old.features.len().max(new.features.len());
-    let kept_name = simple(&old.full_name) == simple(&new.full_name);
-    // Two empty types are alike in nothing but their names.
-    let alike = (shared * 900).checked_div(most).unwrap_or(if kept_name { 900 } else { 0 });
-    let enough = match (kept_name, shared) {
-        (true, _) => alike >= 300,
-        (false, 0 | 1) => false,
-        (false, _) => alike >= 600,
+fn likeness<T>(old: &Shape<T>, new: &Shape<T>) -> Option<usize> {
+    let common = |old: &[Feature], new: &[Feature]| {
+        old.iter().filter(|it| new.binary_search(it).is_ok()).count()
     };
-    enough.then_some(alike as u32 + if kept_name { 100 } else { 0 })
-}
-
-fn simple(full_name: &str) -> &str {
-    full_name.rsplit('.').next().unwrap_or(full_name)
+    let shared = common(&old.features, &new.features);
+    let most = old.features.len().max(new.features.len());
+    let names = common(&old.hints, &new.hints);
+    let all_names = old.hints.len().max(new.hints.len());
+    let kept_name = names > 0;
+    // Two that hold nothing are alike in nothing but their names.
+    let alike = (shared * 900).checked_div(most).unwrap_or(if kept_name { 900 } else { 0 });
+    let near = old.home.is_some() && old.home == new.home;
+    let enough = match (kept_name, near) {
+        (true, _) => alike >= 300,
+        (false, true) => shared >= 2 && alike >= 600,
+        // A name and a config are no reason to think of another package.
+        (false, false) => shared >= 4 && alike >= 800,
+    };
+    enough.then_some(alike + (names * 100).checked_div(all_names).unwrap_or(0))
 }

@@ -20,39 +20,23 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
-    if old.name() == new.name() && !new.is_extension() {
+    // The full name of an extension is what JSON and text hold.
+    if old.name() == new.name() || new.is_extension() {
         return;
     }
-    let name = |field: Field<'t>| match field.is_extension() {
-        true => field.full_name(),
-        false => field.name().to_owned(),
-    };
-    let (was, is) = (name(old), name(new));
-    if was == is {
-        return;
-    }
-    let noun = if new.is_extension() { "extension" } else { "field" };
-    let message = format!("{noun} `{was}` is called `{is}` now");
+    let (was, is) = (old.name(), new.name());
+    let message = format!("field `{was}` is called `{is}` now");
     let finding = sink.change(diff, change.map(Element::Field), Part::Name, message);
-    finding.fact(&was).fact(&is);
+    finding.fact(was).fact(is);
     finding.proven(diff.prove_field(change).on(&[Surface::Text]));
     finding.source(diff, change.map(Element::Field));
-    if old.is_extension() {
-        finding.proven(diff.prove_field(change).on(&[Surface::Json]));
-        finding.aliases(&[
-            "buf:FIELD_SAME_NAME",
-            "buf:EXTENSION_NO_DELETE",
-            "buf:PACKAGE_EXTENSION_NO_DELETE",
-        ]);
-        return;
-    }
     finding.why(format!(
         "a `google.protobuf.FieldMask` with the path `{was}` names no field any more, and \
          neither does JSON in which somebody wrote `{was}`"
     ));
     let mut aliases = RULE.aliases.to_vec();
     let Some(holder) = new.containing_message() else { return };
-    if let Some(taken) = holder.field_named(&was) {
+    if let Some(taken) = holder.field_named(was) {
         aliases.push("protolock:NoChangingFieldIDs");
         finding.label(taken.place(Part::Name), "this field has the name now");
     }

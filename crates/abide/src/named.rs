@@ -1,0 +1,344 @@
+//! How files, packages and what has a full name of its own go, come, move and
+//! change their names.
+//!
+//! What happens to something together with what holds it is told once, there:
+//! a message that goes with its package is no finding beside the package.
+
+use abide_schema::{Element, Field, File, Message, Method, Package, Part, Service};
+use abide_syntax::ImportKind;
+use fixedbitset::FixedBitSet;
+
+use crate::change::{Change, Diff, relative, top_level};
+use crate::finding::Finding;
+use crate::rule::Sink;
+use crate::surface::{Direction, Effects, Surface};
+
+/// The languages in which a file is included or imported by its own path.
+const BY_PATH: [Surface; 2] = [Surface::SourceCpp, Surface::SourcePython];
+
+/// A message, enum, service or extension that is gone.
+pub(crate) fn removed<'t, 's>(
+    diff: &Diff<'t>,
+    change: Change<Element<'t>>,
+    sink: &'s mut Sink,
+) -> Option<&'s mut Finding> {
+    let old = change.old().filter(|_| change.new().is_none() && !is_told_above(diff, change))?;
+    let message = format!("{} `{}` was removed", old.noun(), old.full_name());
+    let finding = sink.change(diff, change, Part::Whole, message);
+    finding.aliases(&deletions(diff, old, None));
+    reach(finding, diff, change);
+    Some(finding)
+}
+
+/// One with another full name.
+pub(crate) fn renamed<'t>(diff: &Diff<'t>, change: Change<Element<'t>>, sink: &mut Sink) {
+    let Change::Both { old, new } = change else { return };
+    let (was, is) = (old.full_name(), new.full_name());
+    if was == is || is_told_above(diff, change) {
+        return;
+    }
+    let message = format!("{} `{was}` is called `{is}` now", new.noun());
+    let finding = sink.change(diff, change, Part::Name, message);
+    finding.fact(was).aliases(&deletions(diff, old, Some(new)));
+    reach(finding, diff, change);
+}
+
+/// One with the same full name in another file.
+pub(crate) fn moved<'t>(diff: &Diff<'t>, change: Change<Element<'t>>, sink: &mut Sink) {
+    let Change::Both { old, new } = change else { return };
+    let (was, is) = (old.file(), new.file());
+    let along = new.parent().is_some() || diff.new_file(was) == Some(is);
+    if along || was.path() == is.path() || old.full_name() != new.full_name() {
+        return;
+    }
+    let message = format!(
+        "{} `{}` moved from `{}` to `{}`",
+        new.noun(),
+        new.full_name(),
+        was.path(),
+        is.path()
+    );
+    let finding = sink.change(diff, change, Part::Name, message);
+    finding.fact(was.path()).fact(is.path()).aliases(&deletions(diff, old, Some(new)));
+    finding.breaks(path_effects(diff, was, is)).source(diff, change);
+}
+
+/// One that is new.
+pub(crate) fn added<'t>(diff: &Diff<'t>, change: Change<Element<'t>>, sink: &mut Sink) {
+    let Change::Added(new) = change else { return };
+    if is_told_above(diff, change) {
+        return;
+    }
+    let message = format!("{} `{}` was added", new.noun(), new.full_name());
+    reach(sink.change(diff, change, Part::Name, message), diff, change);
+}
+
+/// Whether the enclosing message, the file or the package of an element tells
+/// that it went, came or is called otherwise. An extension is told even beside
+/// its enclosing message: it belongs to another one.
+fn is_told_above<'t>(diff: &Diff<'t>, change: Change<Element<'t>>) -> bool {
+    let parent = |it: Element<'t>| it.parent().filter(|_| !matches!(it, Element::Field(_)));
+    match change {
+        Change::Removed(old) => match parent(old) {
+            Some(parent) => diff.new_element(parent).is_none(),
+            None => diff.new_package(old.package()).is_none() || diff.went_whole(old.file()),
+        },
+        Change::Added(new) => match parent(new) {
+            Some(parent) => diff.old_element(parent).is_none(),
+            None => diff.old_package(new.package()).is_none() || diff.came_whole(new.file()),
+        },
+        Change::Both { old, new } => match (parent(old), parent(new)) {
+            (Some(was), Some(is)) => diff.new_element(was) == Some(is) && old.name() == new.name(),
+            (None, None) => {
+                let along = diff.new_package(old.package()) == Some(new.package())
+                    || diff.new_file(old.file()) == Some(new.file());
+                along && short(old) == short(new)
+            }
+            _ => false,
+        },
+    }
+}
+
+/// The name of an element in its package.
+fn short(element: Element<'_>) -> String {
+    relative(element.package(), element.full_name())
+}
+
+/// Whom it reaches that an element went, came or is called otherwise.
+pub(crate) fn reach<'t>(finding: &mut Finding, diff: &Diff<'t>, change: Change<Element<'t>>) {
+    let directions: &[Direction] = match change {
+        Change::Removed(_) => &[Direction::Backward],
+        Change::Added(_) => &[Direction::Forward],
+        Change::Both { .. } => Direction::ALL,
+    };
+    let mut effects = Effects::NONE;
+    let mut insert =
+        |surface| directions.iter().for_each(|&direction| effects.insert(surface, direction));
+    match change.new().or(change.old()) {
+        Some(Element::Message(_)) => insert(Surface::TypeUrl),
+        Some(Element::Service(service)) => {
+            // The path of a call holds the name of the service, its route does
+            // not.
+            if service.methods().next().is_some() {
+                insert(Surface::Rpc);
+            }
+            if change.both().is_none() && has_routes(service) {
+                insert(Surface::Rest);
+            }
+        }
+        Some(Element::Method(method)) => {
+            insert(Surface::Rpc);
+            if change.both().is_none() && !method.http_bindings().is_empty() {
+                insert(Surface::Rest);
+            }
+        }
+        Some(Element::Field(_)) => {
+            let field = |it| match it {
+                Element::Field(field) => Some(field),
+                _ => None,
+            };
+            let change = match change {
+                Change::Removed(old) => field(old).map(Change::Removed),
+                Change::Added(new) => field(new).map(Change::Added),
+                Change::Both { old, new } => {
+                    field(old).zip(field(new)).map(|(old, new)| Change::Both { old, new })
+                }
+            };
+            if let Some(change) = change {
+                finding.proven(diff.prove_field(change));
+            }
+        }
+        Some(Element::Enum(_) | Element::Oneof(_) | Element::EnumValue(_)) | None => {}
+    }
+    finding.breaks(effects).source(diff, change);
+}
+
+fn has_routes(service: Service<'_>) -> bool {
+    service.methods().any(|it| !it.http_bindings().is_empty())
+}
+
+/// Whom it reaches that what was in the file `old` is in the file `new` now.
+pub(crate) fn path_effects<'t>(diff: &Diff<'t>, old: File<'t>, new: File<'t>) -> Effects {
+    let stays = diff.new_file(old).filter(|it| it.path() == old.path());
+    let Some(stays) = stays else { return Effects::backward(&BY_PATH) };
+    let mut effects = Effects::NONE;
+    // A header includes the headers of all imports; a module of Python takes
+    // over the names of public ones.
+    if !imports(stays, new, false) {
+        effects.insert(Surface::SourceCpp, Direction::Backward);
+    }
+    if !imports(stays, new, true) {
+        effects.insert(Surface::SourcePython, Direction::Backward);
+    }
+    effects
+}
+
+/// Whom it reaches that a path is gone.
+pub(crate) fn gone_path() -> Effects {
+    Effects::backward(&BY_PATH)
+}
+
+/// Whether one file imports another, directly or not.
+fn imports<'t>(from: File<'t>, to: File<'t>, public: bool) -> bool {
+    from == to || imported(from, public).contains(to.id.0 as usize)
+}
+
+/// The files that a file imports, directly or not.
+pub(crate) fn imported(from: File<'_>, public: bool) -> FixedBitSet {
+    let mut seen = FixedBitSet::with_capacity(from.tree.files().len());
+    let mut open = vec![from];
+    while let Some(file) = open.pop() {
+        for import in file.imports() {
+            if let Some(next) = import.file.filter(|_| !public || is_public(import.decl.kind))
+                && !seen.put(next.id.0 as usize)
+            {
+                open.push(next);
+            }
+        }
+    }
+    seen
+}
+
+fn is_public(kind: ImportKind) -> bool {
+    kind == ImportKind::Public
+}
+
+/// The rules of other tools that fire where an element is not any more what
+/// and where it was: in buf those about the file of this path and about the
+/// package of this name, in Google's detector that about the full name.
+pub(crate) fn deletions<'t>(
+    diff: &Diff<'t>,
+    old: Element<'t>,
+    new: Option<Element<'t>>,
+) -> Vec<&'static str> {
+    let same_name = new.filter(|new| short(*new) == short(old));
+    let mut aliases = Vec::new();
+    let path_stays = diff.new_file(old.file()).is_some_and(|it| it.path() == old.file().path());
+    if path_stays && same_name.is_none_or(|new| new.file().path() != old.file().path()) {
+        aliases.extend(match old {
+            Element::Message(_) => Some("buf:MESSAGE_NO_DELETE"),
+            Element::Enum(_) => Some("buf:ENUM_NO_DELETE"),
+            Element::Service(_) => Some("buf:SERVICE_NO_DELETE"),
+            Element::Field(_) => Some("buf:EXTENSION_NO_DELETE"),
+            Element::Oneof(_) | Element::EnumValue(_) | Element::Method(_) => None,
+        });
+    }
+    let moved = same_name.is_none_or(|new| new.package().name() != old.package().name());
+    if moved && has_like(diff, old) {
+        aliases.extend(match old {
+            Element::Message(_) => Some("buf:PACKAGE_MESSAGE_NO_DELETE"),
+            Element::Enum(_) => Some("buf:PACKAGE_ENUM_NO_DELETE"),
+            Element::Service(_) => Some("buf:PACKAGE_SERVICE_NO_DELETE"),
+            Element::Field(_) => Some("buf:PACKAGE_EXTENSION_NO_DELETE"),
+            Element::Oneof(_) | Element::EnumValue(_) | Element::Method(_) => None,
+        });
+    }
+    if let (Element::Field(old), Some(Element::Field(new))) = (old, new)
+        && old.extendee().map(Message::full_name) == new.extendee().map(Message::full_name)
+        && old.full_name() != new.full_name()
+    {
+        aliases.push("buf:FIELD_SAME_NAME");
+    }
+    if moved {
+        aliases.extend(match old {
+            Element::Message(_) => Some("google:MESSAGE_REMOVAL"),
+            Element::Enum(_) => Some("google:ENUM_REMOVAL"),
+            Element::Service(_) => Some("google:SERVICE_REMOVAL"),
+            Element::Field(_) | Element::Oneof(_) | Element::EnumValue(_) | Element::Method(_) => {
+                None
+            }
+        });
+    }
+    aliases
+}
+
+/// Whether the new tree has a package of this name, and in it, as buf asks,
+/// anything of this kind besides services.
+fn has_like<'t>(diff: &Diff<'t>, old: Element<'t>) -> bool {
+    let package = diff.new.package_named(old.package().name());
+    package.into_iter().flat_map(Package::files).filter(|it| it.is_judged()).any(|file| match old {
+        Element::Message(_) => file.all_messages().next().is_some(),
+        Element::Enum(_) => file.all_enums().next().is_some(),
+        Element::Field(_) => file.all_fields().any(Field::is_extension),
+        _ => true,
+    })
+}
+
+/// Reports whom it reaches, and which rules of other tools fire, that elements
+/// went, came or are called otherwise together.
+pub(crate) fn all_reach<'t>(
+    finding: &mut Finding,
+    diff: &Diff<'t>,
+    changes: impl IntoIterator<Item = Change<Element<'t>>>,
+    mut aliases: Vec<&'static str>,
+) {
+    for change in changes {
+        reach(finding, diff, change);
+        if let Some(old) = change.old() {
+            aliases.extend(deletions(diff, old, change.new()));
+        }
+    }
+    aliases.sort_unstable();
+    aliases.dedup();
+    finding.aliases(&aliases);
+}
+
+/// What of a file is told with it: its top level, and the extensions inside of
+/// messages, which belong to others.
+fn told_with(file: File<'_>) -> impl Iterator<Item = Element<'_>> {
+    let nested = file.all_messages().flat_map(Message::extensions);
+    top_level(file).chain(nested.map(Element::Field))
+}
+
+/// What went with a file: what lives nowhere any more.
+pub(crate) fn gone<'t>(diff: &Diff<'t>, old: File<'t>) -> Vec<Change<Element<'t>>> {
+    let gone = told_with(old).filter(|it| diff.new_element(*it).is_none());
+    gone.map(Change::Removed).collect()
+}
+
+/// What came with a file: what lived nowhere before.
+pub(crate) fn come<'t>(diff: &Diff<'t>, new: File<'t>) -> Vec<Change<Element<'t>>> {
+    let come = told_with(new).filter(|it| diff.old_element(*it).is_none());
+    come.map(Change::Added).collect()
+}
+
+/// What of an old file has the same name in another package now.
+pub(crate) fn carried<'t>(diff: &Diff<'t>, old: File<'t>) -> Vec<Change<Element<'t>>> {
+    let pairs = told_with(old).filter_map(|old| Some((old, diff.new_element(old)?)));
+    let along = pairs.filter(|(old, new)| short(*old) == short(*new));
+    let along = along.filter(|(old, new)| old.package().name() != new.package().name());
+    along.map(|(old, new)| Change::Both { old, new }).collect()
+}
+
+/// What went or came along, in words, the first few by name.
+pub(crate) fn with<'t>(changes: &[Change<Element<'t>>]) -> String {
+    const SHOWN: usize = 4;
+    let named = changes.iter().filter_map(|it| it.new().or(it.old()));
+    let mut words: Vec<String> =
+        named.take(SHOWN).map(|it| format!("{} `{}`", it.noun(), it.name())).collect();
+    if changes.len() > SHOWN {
+        words.push(format!("{} more", changes.len() - SHOWN));
+    }
+    match words.split_last() {
+        None => String::new(),
+        Some((last, [])) => format!(" with {last}"),
+        Some((last, first)) => format!(" with {} and {last}", first.join(", ")),
+    }
+}
+
+/// A package in words.
+pub(crate) fn titled(package: Package<'_>) -> String {
+    match package.name() {
+        "" => "the package without a name".to_owned(),
+        name => format!("package `{name}`"),
+    }
+}
+
+/// The notations in which a method exchanges its messages.
+pub(crate) fn notations<'t>(old: Method<'t>, new: Method<'t>) -> &'static [Surface] {
+    if old.http_bindings().is_empty() && new.http_bindings().is_empty() {
+        &[Surface::Wire]
+    } else {
+        &[Surface::Wire, Surface::Json]
+    }
+}

@@ -1,0 +1,51 @@
+use abide_schema::{Edition, File, Part, Place};
+use abide_syntax::Span;
+
+use crate::change::{Change, Diff};
+use crate::finding::{Location, Severity};
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::surface::Bump;
+
+pub(super) static RULE: Rule = Rule {
+    id: "edition-changed",
+    summary: "a file of another edition",
+    group: Group::Compatibility,
+    severity: Some(Severity::Note),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("edition-changed.md"),
+    check: Check::Change(ChangeCheck::File(check)),
+};
+
+fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<File<'t>>, sink: &mut Sink) {
+    let Change::Both { old, new } = change else { return };
+    let (was, is) = (old.decl().edition, new.decl().edition);
+    if was == is {
+        return;
+    }
+    let message =
+        format!("`{}` is written in {} now instead of {}", new.path(), word(is), word(was));
+    let place = |file: File<'t>| match file.decl().syntax {
+        Some(syntax) => file.place_of(syntax.node, Part::Whole),
+        None => Place { file: file.id, span: Span::default() },
+    };
+    let package = old.package().name();
+    let location = Location::Tree(place(new));
+    let finding = sink.change_at(location, Some(place(old)), package, new.path(), message);
+    finding.fact(word(was)).fact(word(is)).bump(Bump::None);
+    // Editions are one syntax to buf, which compares files of one path.
+    let one_syntax = was.is_edition() && is.is_edition();
+    if old.path() == new.path() && !one_syntax {
+        finding.aliases(&["buf:FILE_SAME_SYNTAX"]);
+    }
+}
+
+fn word(edition: Edition) -> &'static str {
+    match edition {
+        Edition::Proto2 => "proto2",
+        Edition::Proto3 => "proto3",
+        Edition::Edition2023 => "edition 2023",
+        Edition::Edition2024 => "edition 2024",
+    }
+}

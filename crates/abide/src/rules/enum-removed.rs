@@ -1,0 +1,22 @@
+use abide_schema::{Element, Enum};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::named;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "enum-removed",
+    summary: "an enum that is gone",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("enum-removed.md"),
+    check: Check::Change(ChangeCheck::Enum(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Enum<'t>>, sink: &mut Sink) {
+    named::removed(diff, change.map(Element::Enum), sink);
+}

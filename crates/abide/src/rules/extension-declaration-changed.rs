@@ -1,0 +1,129 @@
+use std::collections::BTreeMap;
+use std::fmt;
+
+use abide_schema::{Element, Message, Part, value};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::surface::{Effects, Surface};
+
+pub(super) static RULE: Rule = Rule {
+    id: "extension-declaration-changed",
+    summary: "a declaration of an extension that says otherwise",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("extension-declaration-changed.md"),
+    check: Check::Change(ChangeCheck::Message(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Message<'t>>, sink: &mut Sink) {
+    let Change::Both { old, new } = change else { return };
+    let (was, is) = (declarations(old), declarations(new));
+    let mut numbers: Vec<i64> = was.keys().chain(is.keys()).copied().collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    for number in numbers {
+        let (was, is) = (was.get(&number), is.get(&number));
+        if was == is {
+            continue;
+        }
+        let described = |it: Option<&Declaration>| {
+            it.map_or_else(|| "is not declared".to_owned(), |it| it.to_string())
+        };
+        let message = format!(
+            "extension {number} of `{}` {} now; it {} before",
+            new.full_name(),
+            described(is),
+            described(was).replacen("is", "was", 1),
+        );
+        let finding = sink.change(diff, change.map(Element::Message), Part::Whole, message);
+        finding.fact(number.to_string()).fact(described(was)).fact(described(is));
+        finding.breaks(effects(was, is));
+    }
+    let (was, is) = (verified(old), verified(new));
+    if was != is {
+        let word = |verified| if verified { "asks for declarations" } else { "asks for none" };
+        let name = new.full_name();
+        let message = format!("`{name}` {} of extensions now", word(is));
+        let finding = sink.change(diff, change.map(Element::Message), Part::Whole, message);
+        finding.fact(word(was)).fact(word(is));
+        if is {
+            finding.breaks(Effects::backward(SOURCES));
+        }
+    }
+}
+
+/// What the owner of a message says of one extension.
+#[derive(PartialEq, Eq)]
+struct Declaration {
+    name: String,
+    ty: String,
+    repeated: bool,
+    reserved: bool,
+}
+
+impl fmt::Display for Declaration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Declaration { name, ty, .. } = self;
+        match (self.reserved, self.repeated) {
+            (true, _) => f.write_str("is reserved"),
+            (false, true) => write!(f, "is `repeated {ty} {name}`"),
+            (false, false) => write!(f, "is `{ty} {name}`"),
+        }
+    }
+}
+
+/// The declarations of a message by their numbers.
+fn declarations(message: Message<'_>) -> BTreeMap<i64, Declaration> {
+    let tree = message.tree;
+    let options = message.extension_range_options().flatten();
+    let declared = options.flat_map(|it| it.get_all(tree, "declaration"));
+    let declared = declared.filter_map(|it| it.value.as_message());
+    let text = |it: Option<&str>| it.unwrap_or_default().trim_start_matches('.').to_owned();
+    let read = |it: &value::Message| {
+        let declaration = Declaration {
+            name: text(it.str(tree, "full_name")),
+            ty: text(it.str(tree, "type")),
+            repeated: it.bool(tree, "repeated").unwrap_or_default(),
+            reserved: it.bool(tree, "reserved").unwrap_or_default(),
+        };
+        (it.i64(tree, "number").unwrap_or_default(), declaration)
+    };
+    declared.map(read).collect()
+}
+
+/// Whether any of its ranges takes declared extensions only. A range with
+/// declarations does, whatever `verification` says. Source: the comments on
+/// `ExtensionRangeOptions` in descriptor.proto.
+fn verified(message: Message<'_>) -> bool {
+    message.extension_range_options().flatten().any(|options| {
+        options.enum_name(message.tree, "verification") == Some("DECLARATION")
+            || options.get(message.tree, "declaration").is_some()
+    })
+}
+
+/// An extension that keeps to the old declaration does not compile with
+/// another one; if it follows, its values are read otherwise.
+fn effects(was: Option<&Declaration>, is: Option<&Declaration>) -> Effects {
+    let notations = [Surface::Json, Surface::Text];
+    match (was, is) {
+        // Nobody could use it.
+        (None | Some(Declaration { reserved: true, .. }), Some(_)) => Effects::NONE,
+        // Its number can be given away.
+        (_, None) => Effects::backward(&[Surface::Wire]) | Effects::backward(SOURCES),
+        (Some(_), Some(Declaration { reserved: true, .. })) => {
+            Effects::backward(&notations) | Effects::backward(SOURCES)
+        }
+        (Some(was), Some(is)) if was.ty != is.ty || was.repeated != is.repeated => {
+            Effects::both(Surface::NOTATIONS) | Effects::backward(SOURCES)
+        }
+        (Some(_), Some(_)) => Effects::both(&notations) | Effects::backward(SOURCES),
+    }
+}
+
+const SOURCES: &[Surface] =
+    &[Surface::SourceCpp, Surface::SourceGo, Surface::SourceJava, Surface::SourcePython];

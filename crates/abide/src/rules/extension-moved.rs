@@ -1,0 +1,24 @@
+use abide_schema::{Element, Field};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::named;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "extension-moved",
+    summary: "an extension in another file",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("extension-moved.md"),
+    check: Check::Change(ChangeCheck::Field(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+    if change.new().or(change.old()).is_some_and(Field::is_extension) {
+        named::moved(diff, change.map(Element::Field), sink);
+    }
+}

@@ -1,0 +1,44 @@
+use abide_schema::{Element, Message, Part};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::reserved;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::surface::{Effects, Surface};
+
+pub(super) static RULE: Rule = Rule {
+    id: "extension-range-removed",
+    summary: "extension numbers that are none any more",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &["buf:EXTENSION_MESSAGE_NO_DELETE"],
+    spares_work_in_progress: true,
+    page: include_str!("extension-range-removed.md"),
+    check: Check::Change(ChangeCheck::Message(check)),
+};
+
+/// An extension in the range does not compile any more, its values are unknown
+/// fields, and a field may take its number.
+const LOST: &[Surface] = &[
+    Surface::Wire,
+    Surface::Json,
+    Surface::Text,
+    Surface::SourceCpp,
+    Surface::SourceGo,
+    Surface::SourceJava,
+    Surface::SourcePython,
+];
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Message<'t>>, sink: &mut Sink) {
+    let Change::Both { old, new } = change else { return };
+    let missing = reserved::missing(&old.extension_ranges().into(), &new.extension_ranges().into());
+    if missing.is_empty() {
+        return;
+    }
+    let numbers = missing.to_string();
+    let message = format!("`{}` takes no extensions with {numbers} any more", new.full_name());
+    let finding = sink.change(diff, change.map(Element::Message), Part::Whole, message);
+    finding.fact(numbers).breaks(Effects::backward(LOST));
+    finding.help("keep the range, or reserve its numbers once no extension is left in it");
+}

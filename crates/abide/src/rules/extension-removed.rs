@@ -1,0 +1,46 @@
+use abide_schema::{Element, Field, Message, value};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::named;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::surface::{Effects, Surface};
+
+pub(super) static RULE: Rule = Rule {
+    id: "extension-removed",
+    summary: "an extension that is gone",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("extension-removed.md"),
+    check: Check::Change(ChangeCheck::Field(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+    let Some(old) = change.old().filter(|it| it.is_extension()) else { return };
+    let Some(finding) = named::removed(diff, change.map(Element::Field), sink) else { return };
+    finding.fact(old.number().to_string());
+    if old.extendee().and_then(|it| diff.new_message(it)).is_some_and(|it| is_free(it, old)) {
+        // An extension that takes the number over would read old data as its
+        // own.
+        finding.breaks(Effects::backward(&[Surface::Wire]));
+    }
+}
+
+/// Whether a message still takes extensions with the number of one that is
+/// gone, and no declaration reserves it.
+fn is_free(extendee: Message<'_>, gone: Field<'_>) -> bool {
+    let tree = extendee.tree;
+    let ranges = extendee.extension_ranges().iter().zip(extendee.extension_range_options());
+    let ranges = ranges.filter(|(it, _)| (it.start..it.end).contains(&gone.number()));
+    let reserved = |options: &value::Message| {
+        let declared = options.get_all(tree, "declaration");
+        declared.filter_map(|it| it.value.as_message()).any(|it| {
+            it.i64(tree, "number") == Some(gone.number().into())
+                && it.bool(tree, "reserved") == Some(true)
+        })
+    };
+    ranges.map(|(_, options)| options).any(|options| !options.is_some_and(reserved))
+}

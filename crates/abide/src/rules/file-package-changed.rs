@@ -1,0 +1,34 @@
+use abide_schema::File;
+
+use crate::change::{Change, Diff};
+use crate::finding::{Location, Severity};
+use crate::named;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "file-package-changed",
+    summary: "a file in another package",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("file-package-changed.md"),
+    check: Check::Change(ChangeCheck::File(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &mut Sink) {
+    let Change::Both { old, new } = change else { return };
+    let (was, is) = (old.package(), new.package());
+    // Where the package itself is called otherwise, that is told there.
+    if was.name() == is.name() || diff.new_package(was) == Some(is) {
+        return;
+    }
+    let (was, is) = (was.name(), is.name());
+    let message = format!("file `{}` is in package `{is}` now instead of `{was}`", new.path());
+    let location = Location::Tree(new.package_place());
+    let finding = sink.change_at(location, Some(old.package_place()), was, new.path(), message);
+    let same_path = (old.path() == new.path()).then_some("buf:FILE_SAME_PACKAGE");
+    finding.fact(was).fact(is).source_of_file(diff, change);
+    named::all_reach(finding, diff, named::carried(diff, old), Vec::from_iter(same_path));
+}

@@ -1,0 +1,33 @@
+use abide_schema::File;
+
+use crate::change::{Change, Diff};
+use crate::finding::{Location, Severity};
+use crate::named;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink, package_name};
+
+pub(super) static RULE: Rule = Rule {
+    id: "file-removed",
+    summary: "a file that is gone",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &["buf:FILE_NO_DELETE"],
+    spares_work_in_progress: true,
+    page: include_str!("file-removed.md"),
+    check: Check::Change(ChangeCheck::File(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &mut Sink) {
+    let Change::Removed(old) = change else { return };
+    // What goes with its package is told once, there.
+    if diff.new_package(old.package()).is_none() {
+        return;
+    }
+    let gone = if diff.went_whole(old) { named::gone(diff, old) } else { Vec::new() };
+    let message = format!("file `{}` was removed{}", old.path(), named::with(&gone));
+    let place = package_name(old);
+    let package = old.package().name();
+    let finding = sink.change_at(Location::Old(place), Some(place), package, old.path(), message);
+    finding.breaks(named::gone_path()).source_of_file(diff, change);
+    named::all_reach(finding, diff, gone, RULE.aliases.to_vec());
+}

@@ -1,0 +1,39 @@
+use abide_schema::File;
+
+use crate::change::{Change, Diff, base_name, top_level};
+use crate::finding::{Location, Severity};
+use crate::named;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink, package_name};
+
+pub(super) static RULE: Rule = Rule {
+    id: "file-renamed",
+    summary: "a file of another path",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &["buf:FILE_NO_DELETE"],
+    spares_work_in_progress: true,
+    page: include_str!("file-renamed.md"),
+    check: Check::Change(ChangeCheck::File(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &mut Sink) {
+    let Change::Both { old, new } = change else { return };
+    // What moves with its package is told once, there.
+    let along = old.package().name() != new.package().name()
+        && diff.new_package(old.package()) == Some(new.package())
+        && base_name(old) == base_name(new);
+    if old.path() == new.path() || along {
+        return;
+    }
+    let message = format!("file `{}` is called `{}` now", old.path(), new.path());
+    let location = Location::Tree(package_name(new));
+    let package = old.package().name();
+    let finding = sink.change_at(location, Some(package_name(old)), package, new.path(), message);
+    finding.fact(old.path()).breaks(named::gone_path()).source_of_file(diff, change);
+    for old in top_level(old) {
+        if let Some(new) = diff.new_element(old).filter(|it| it.file() == new) {
+            finding.source(diff, Change::Both { old, new });
+        }
+    }
+}

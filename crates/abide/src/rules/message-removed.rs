@@ -1,0 +1,22 @@
+use abide_schema::{Element, Message};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::named;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "message-removed",
+    summary: "a message that is gone",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("message-removed.md"),
+    check: Check::Change(ChangeCheck::Message(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Message<'t>>, sink: &mut Sink) {
+    named::removed(diff, change.map(Element::Message), sink);
+}

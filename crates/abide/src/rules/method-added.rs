@@ -1,0 +1,28 @@
+use abide_schema::{Element, Method, Part};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::named;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "method-added",
+    summary: "a new method",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("method-added.md"),
+    check: Check::Change(ChangeCheck::Method(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink: &mut Sink) {
+    let Change::Added(new) = change else { return };
+    if diff.old_service(new.service()).is_none() {
+        return;
+    }
+    let change = change.map(Element::Method);
+    let message = format!("method `{}` of `{}` was added", new.name(), new.service().full_name());
+    named::reach(sink.change(diff, change, Part::Name, message), diff, change);
+}

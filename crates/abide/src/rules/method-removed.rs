@@ -1,0 +1,29 @@
+use abide_schema::{Element, Method, Part};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::named;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "method-removed",
+    summary: "a method that is gone",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &["buf:RPC_NO_DELETE", "protolock:NoRemovingRPCs", "google:METHOD_REMOVAL"],
+    spares_work_in_progress: true,
+    page: include_str!("method-removed.md"),
+    check: Check::Change(ChangeCheck::Method(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink: &mut Sink) {
+    let Change::Removed(old) = change else { return };
+    // What goes with its service is told once, there.
+    if diff.new_service(old.service()).is_none() {
+        return;
+    }
+    let change = change.map(Element::Method);
+    let message = format!("method `{}` of `{}` was removed", old.name(), old.service().full_name());
+    named::reach(sink.change(diff, change, Part::Whole, message), diff, change);
+}

@@ -1,0 +1,31 @@
+use abide_schema::{Element, Method, Part};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::named;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "method-renamed",
+    summary: "a method of another name",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &["buf:RPC_NO_DELETE", "protolock:NoRemovingRPCs", "google:METHOD_REMOVAL"],
+    spares_work_in_progress: true,
+    page: include_str!("method-renamed.md"),
+    check: Check::Change(ChangeCheck::Method(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink: &mut Sink) {
+    let Change::Both { old, new } = change else { return };
+    if old.name() == new.name() {
+        return;
+    }
+    let change = change.map(Element::Method);
+    let service = new.service().full_name();
+    let message = format!("method `{}` of `{service}` is called `{}` now", old.name(), new.name());
+    let finding = sink.change(diff, change, Part::Name, message);
+    finding.fact(old.name());
+    named::reach(finding, diff, change);
+}

@@ -1,0 +1,39 @@
+use abide_schema::{Element, Method, Part};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::named;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::surface::Surface;
+
+pub(super) static RULE: Rule = Rule {
+    id: "method-request-type-changed",
+    summary: "a method that takes another type",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[
+        "buf:RPC_SAME_REQUEST_TYPE",
+        "protolock:NoChangingRPCSignature",
+        "google:METHOD_INPUT_TYPE_CHANGE",
+    ],
+    spares_work_in_progress: true,
+    page: include_str!("method-request-type-changed.md"),
+    check: Check::Change(ChangeCheck::Method(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink: &mut Sink) {
+    let Change::Both { old, new } = change else { return };
+    let (Some(was), Some(is)) = (old.input(), new.input()) else { return };
+    if diff.new_message(was) == Some(is) {
+        return;
+    }
+    let (name, was_name, is_name) = (new.full_name(), was.full_name(), is.full_name());
+    let message = format!("method `{name}` takes `{is_name}` now instead of `{was_name}`");
+    let finding = sink.change(diff, change.map(Element::Method), Part::Input, message);
+    finding.fact(was_name).fact(is_name);
+    let proof = diff.prove_payload(was, is, named::notations(old, new));
+    // An old client writes what a new server reads.
+    finding.breaks(proof.effects.carried_by(Surface::Rpc, |direction| direction));
+    finding.proven(proof).source(diff, change.map(Element::Method));
+}

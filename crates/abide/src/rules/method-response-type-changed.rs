@@ -1,0 +1,39 @@
+use abide_schema::{Element, Method, Part};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::named;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::surface::{Direction, Surface};
+
+pub(super) static RULE: Rule = Rule {
+    id: "method-response-type-changed",
+    summary: "a method that gives another type",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[
+        "buf:RPC_SAME_RESPONSE_TYPE",
+        "protolock:NoChangingRPCSignature",
+        "google:METHOD_RESPONSE_TYPE_CHANGE",
+    ],
+    spares_work_in_progress: true,
+    page: include_str!("method-response-type-changed.md"),
+    check: Check::Change(ChangeCheck::Method(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink: &mut Sink) {
+    let Change::Both { old, new } = change else { return };
+    let (Some(was), Some(is)) = (old.output(), new.output()) else { return };
+    if diff.new_message(was) == Some(is) {
+        return;
+    }
+    let (name, was_name, is_name) = (new.full_name(), was.full_name(), is.full_name());
+    let message = format!("method `{name}` gives `{is_name}` now instead of `{was_name}`");
+    let finding = sink.change(diff, change.map(Element::Method), Part::Output, message);
+    finding.fact(was_name).fact(is_name);
+    let proof = diff.prove_payload(was, is, named::notations(old, new));
+    // What a new server writes is read by an old client.
+    finding.breaks(proof.effects.carried_by(Surface::Rpc, Direction::reversed));
+    finding.proven(proof).source(diff, change.map(Element::Method));
+}

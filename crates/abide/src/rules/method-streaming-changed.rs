@@ -1,0 +1,47 @@
+use abide_schema::{Element, Method, MethodDecl, Part};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::surface::{Effects, Surface};
+
+pub(super) static RULE: Rule = Rule {
+    id: "method-streaming-changed",
+    summary: "a method that streams otherwise",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("method-streaming-changed.md"),
+    check: Check::Change(ChangeCheck::Method(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink: &mut Sink) {
+    let Change::Both { old, new } = change else { return };
+    let (was, is) = (old.decl(), new.decl());
+    let client = was.client_streaming != is.client_streaming;
+    let server = was.server_streaming != is.server_streaming;
+    if !client && !server {
+        return;
+    }
+    let word = |it: &MethodDecl| match (it.client_streaming, it.server_streaming) {
+        (false, false) => "nothing",
+        (true, false) => "its requests",
+        (false, true) => "its responses",
+        (true, true) => "both ways",
+    };
+    let (was, is) = (word(was), word(is));
+    let message = format!("method `{}` streams {is} now; it streamed {was}", new.full_name());
+    let finding = sink.change(diff, change.map(Element::Method), Part::Whole, message);
+    finding.fact(was).fact(is).breaks(Effects::both(&[Surface::Rpc]));
+    finding.source(diff, change.map(Element::Method));
+    let mut aliases = vec!["protolock:NoChangingRPCSignature"];
+    if client {
+        aliases.extend(["buf:RPC_SAME_CLIENT_STREAMING", "google:METHOD_CLIENT_STREAMING_CHANGE"]);
+    }
+    if server {
+        aliases.extend(["buf:RPC_SAME_SERVER_STREAMING", "google:METHOD_SERVER_STREAMING_CHANGE"]);
+    }
+    finding.aliases(&aliases);
+}

@@ -1,0 +1,28 @@
+use abide_schema::Package;
+
+use crate::change::{Change, Diff};
+use crate::finding::{Location, Severity};
+use crate::named;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink, package_place};
+
+pub(super) static RULE: Rule = Rule {
+    id: "package-added",
+    summary: "a new package",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("package-added.md"),
+    check: Check::Change(ChangeCheck::Package(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Package<'t>>, sink: &mut Sink) {
+    let Change::Added(new) = change else { return };
+    let Some(place) = package_place(new) else { return };
+    let files = new.files().filter(|it| it.is_judged());
+    let come: Vec<_> = files.flat_map(|it| named::come(diff, it)).collect();
+    let message = format!("{} was added{}", named::titled(new), named::with(&come));
+    let finding = sink.change_at(Location::Tree(place), None, new.name(), new.name(), message);
+    named::all_reach(finding, diff, come, Vec::new());
+}

@@ -1,0 +1,34 @@
+use abide_schema::{File, Package};
+
+use crate::change::{Change, Diff};
+use crate::finding::{Location, Severity};
+use crate::named;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink, package_place};
+
+pub(super) static RULE: Rule = Rule {
+    id: "package-removed",
+    summary: "a package that is gone",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &["buf:PACKAGE_NO_DELETE"],
+    spares_work_in_progress: true,
+    page: include_str!("package-removed.md"),
+    check: Check::Change(ChangeCheck::Package(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Package<'t>>, sink: &mut Sink) {
+    let Change::Removed(old) = change else { return };
+    let Some(place) = package_place(old) else { return };
+    let files: Vec<File<'t>> = old.files().filter(|it| it.is_judged()).collect();
+    let gone: Vec<_> = files.iter().flat_map(|it| named::gone(diff, *it)).collect();
+    let message = format!("{} was removed{}", named::titled(old), named::with(&gone));
+    let finding =
+        sink.change_at(Location::Old(place), Some(place), old.name(), old.name(), message);
+    let mut aliases = RULE.aliases.to_vec();
+    if files.iter().any(|it| diff.new_file(*it).is_none()) {
+        finding.breaks(named::gone_path());
+        aliases.push("buf:FILE_NO_DELETE");
+    }
+    named::all_reach(finding, diff, gone, aliases);
+}

@@ -1,0 +1,46 @@
+use abide_schema::{File, Package};
+
+use crate::change::{Change, Diff, base_name};
+use crate::finding::{Location, Severity};
+use crate::named;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink, package_place};
+
+pub(super) static RULE: Rule = Rule {
+    id: "package-renamed",
+    summary: "a package of another name",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &["buf:PACKAGE_NO_DELETE"],
+    spares_work_in_progress: true,
+    page: include_str!("package-renamed.md"),
+    check: Check::Change(ChangeCheck::Package(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Package<'t>>, sink: &mut Sink) {
+    let Change::Both { old, new } = change else { return };
+    let (Some(was), Some(is)) = (package_place(old), package_place(new)) else { return };
+    if old.name() == new.name() {
+        return;
+    }
+    let message = format!("{} is called `{}` now", named::titled(old), new.name());
+    let finding = sink.change_at(Location::Tree(is), Some(was), old.name(), new.name(), message);
+    finding.fact(old.name());
+    let mut aliases = RULE.aliases.to_vec();
+    let files: Vec<File<'t>> = old.files().filter(|it| it.is_judged()).collect();
+    for &file in &files {
+        if let Some(new) = diff.new_file(file) {
+            finding.source_of_file(diff, Change::Both { old: file, new });
+        }
+        match diff.new_file(file).filter(|it| it.package() == new) {
+            Some(it) if it.path() == file.path() => aliases.push("buf:FILE_SAME_PACKAGE"),
+            Some(it) if base_name(it) == base_name(file) => {
+                finding.breaks(named::gone_path());
+                aliases.push("buf:FILE_NO_DELETE");
+            }
+            _ => {}
+        }
+    }
+    let carried: Vec<_> = files.iter().flat_map(|it| named::carried(diff, *it)).collect();
+    named::all_reach(finding, diff, carried, aliases);
+}

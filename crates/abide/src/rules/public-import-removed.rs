@@ -1,0 +1,59 @@
+use abide_schema::{Element, File, Part, Place};
+use abide_syntax::{ImportKind, Span};
+
+use crate::change::{Change, Diff, top_level};
+use crate::finding::{Location, Severity};
+use crate::named;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::surface::{Effects, Surface};
+
+pub(super) static RULE: Rule = Rule {
+    id: "public-import-removed",
+    summary: "a file that does not pass on another any more",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("public-import-removed.md"),
+    check: Check::Change(ChangeCheck::File(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &mut Sink) {
+    let Change::Both { old, new } = change else { return };
+    let passed_on = named::imported(new, true);
+    for import in old.imports().filter(|it| it.decl.kind == ImportKind::Public) {
+        let Some(target) = import.file else { continue };
+        // Whoever imports the file still sees what lives on in it.
+        let still_seen = |it: Element<'t>| {
+            diff.new_element(it)
+                .is_none_or(|it| it.file() == new || passed_on.contains(it.file().id.0 as usize))
+        };
+        let twin = diff.new_file(target);
+        let kept = twin.is_some_and(|it| passed_on.contains(it.id.0 as usize));
+        if kept || top_level(target).all(still_seen) {
+            continue;
+        }
+        let private = new.imports().find(|it| it.file == twin);
+        let message = match private {
+            Some(_) => format!("`{}` imports `{}` for itself alone now", new.path(), target.path()),
+            None => format!("`{}` does not import `{}` any more", new.path(), target.path()),
+        };
+        let place = match private {
+            Some(it) => new.place_of(it.decl.node, Part::Name),
+            None => Place { file: new.id, span: Span::default() },
+        };
+        let before = old.place_of(import.decl.node, Part::Name);
+        let package = old.package().name();
+        let finding =
+            sink.change_at(Location::Tree(place), Some(before), package, new.path(), message);
+        finding
+            .fact(target.path())
+            .breaks(Effects::backward(&[Surface::SourceGo, Surface::SourcePython]));
+        // A header includes the headers of all imports.
+        if twin.is_none_or(|it| !named::imported(new, false).contains(it.id.0 as usize)) {
+            finding.breaks(Effects::backward(&[Surface::SourceCpp]));
+        }
+        finding.why("files that import this one see what it imports publicly");
+    }
+}

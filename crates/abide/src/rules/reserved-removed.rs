@@ -1,0 +1,87 @@
+use std::collections::BTreeSet;
+
+use abide_schema::{Element, File, Part, ReservedNameDecl};
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::reserved::{self, Ranges};
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::surface::{Effects, Surface};
+
+pub(super) static RULE: Rule = Rule {
+    id: "reserved-removed",
+    summary: "numbers and names that are not reserved any more",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("reserved-removed.md"),
+    check: Check::Change(ChangeCheck::File(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &mut Sink) {
+    let Some(new) = change.new() else { return };
+    for it in new.all_messages() {
+        if let Some(old) = diff.old_message(it) {
+            let numbers =
+                reserved::missing(&old.reserved_ranges().into(), &it.reserved_ranges().into());
+            let (was, is) = (old.reserved_names(), it.reserved_names());
+            let names = missing_names(old.file(), was, it.file(), is);
+            let pair = Change::Both { old, new: it }.map(Element::Message);
+            report(diff, pair, numbers, names, "buf:RESERVED_MESSAGE_NO_DELETE", sink);
+        }
+    }
+    for it in new.all_enums() {
+        if let Some(old) = diff.old_enum(it) {
+            let numbers = reserved::missing(
+                &Ranges::inclusive(old.reserved_ranges()),
+                &Ranges::inclusive(it.reserved_ranges()),
+            );
+            let (was, is) = (old.reserved_names(), it.reserved_names());
+            let names = missing_names(old.file(), was, it.file(), is);
+            let pair = Change::Both { old, new: it }.map(Element::Enum);
+            report(diff, pair, numbers, names, "buf:RESERVED_ENUM_NO_DELETE", sink);
+        }
+    }
+}
+
+fn report<'t>(
+    diff: &Diff<'t>,
+    change: Change<Element<'t>>,
+    numbers: Ranges,
+    names: Vec<&str>,
+    alias: &'static str,
+    sink: &mut Sink,
+) {
+    let Some(new) = change.new() else { return };
+    let freed: Vec<String> = (!numbers.is_empty())
+        .then(|| numbers.to_string())
+        .into_iter()
+        .chain(names.iter().map(|name| format!("`{name}`")))
+        .collect();
+    if freed.is_empty() {
+        return;
+    }
+    let freed = freed.join(", ");
+    let message = format!("{} `{}` does not reserve {freed} any more", new.noun(), new.full_name());
+    let finding = sink.change(diff, change, Part::Whole, message);
+    finding.fact(freed).aliases(&[alias, "protolock:NoRemovingReservedFields"]);
+    if !numbers.is_empty() {
+        // Who takes the number over reads old data as its own.
+        finding.breaks(Effects::backward(&[Surface::Wire]));
+    }
+    finding.help("keep what is reserved: old data lives longer than the API");
+}
+
+/// Old names that the new side does not reserve.
+fn missing_names<'t>(
+    old: File<'t>,
+    was: &[ReservedNameDecl],
+    new: File<'t>,
+    is: &[ReservedNameDecl],
+) -> Vec<&'t str> {
+    let kept: BTreeSet<&str> = is.iter().map(|it| new.decl().str(it.name)).collect();
+    let names = was.iter().map(|it| old.decl().str(it.name));
+    names.filter(|name| !kept.contains(name)).collect()
+}

@@ -1,0 +1,57 @@
+use abide_schema::{DefaultVisibility, Element, File, Part};
+use abide_syntax::Visibility;
+
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::surface::{Effects, Surface};
+
+pub(super) static RULE: Rule = Rule {
+    id: "visibility-narrowed",
+    summary: "a type that other files may not use any more",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("visibility-narrowed.md"),
+    check: Check::Change(ChangeCheck::File(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &mut Sink) {
+    let Some(new) = change.new() else { return };
+    let messages = new.all_messages().filter(|it| !it.is_map_entry()).map(Element::Message);
+    for it in messages.chain(new.all_enums().map(Element::Enum)) {
+        let Some(old) = diff.old_element(it) else { continue };
+        if !is_exported(old) || is_exported(it) {
+            continue;
+        }
+        let message = format!("{} `{}` is local to its file now", it.noun(), it.full_name());
+        let pair = Change::Both { old, new: it };
+        let finding = sink.change(diff, pair, Part::Name, message);
+        // Files that use it do not compile, so nothing is generated for them.
+        finding.breaks(Effects::backward(&[
+            Surface::SourceCpp,
+            Surface::SourceGo,
+            Surface::SourceJava,
+            Surface::SourcePython,
+        ]));
+        finding.help("write `export` before it");
+    }
+}
+
+/// Whether other files may use a type. Source: "default_symbol_visibility" in
+/// the feature settings of editions.
+fn is_exported(element: Element<'_>) -> bool {
+    let visibility = match element {
+        Element::Message(it) => it.visibility(),
+        Element::Enum(it) => it.decl().visibility,
+        _ => None,
+    };
+    match (visibility, element.file().features().default_visibility) {
+        (Some(visibility), _) => visibility == Visibility::Export,
+        (None, DefaultVisibility::ExportAll) => true,
+        (None, DefaultVisibility::ExportTopLevel) => element.parent().is_none(),
+        (None, DefaultVisibility::LocalAll | DefaultVisibility::Strict) => false,
+    }
+}

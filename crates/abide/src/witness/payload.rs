@@ -1,0 +1,91 @@
+//! Values of one type that are read as another: what methods exchange.
+
+use abide_schema::value::{self, Value};
+use abide_schema::{Field, Message};
+
+use super::{Crossing, Proof, bare, read, sample, write};
+use crate::change::Diff;
+use crate::surface::Surface;
+
+impl<'t> Diff<'t> {
+    /// What happens to values of one type when they are read as another, such
+    /// as the requests of a method, in these notations. Fields go by their
+    /// numbers, whatever the types are called.
+    pub fn prove_payload(
+        &self,
+        old: Message<'t>,
+        new: Message<'t>,
+        notations: &[Surface],
+    ) -> Proof {
+        let mut proof = Proof::default();
+        for (crossing, writer, reader) in self.crossings(old, new) {
+            let minimal = sample::minimal(crossing.writer(), writer.id, 0);
+            let probes = writer.fields().flat_map(|field| {
+                let twin = reader.field_numbered(field.number());
+                let tried = sample::occurrences(crossing, field, twin).into_iter();
+                tried.filter_map(move |values| crossing.around(field, values))
+            });
+            for value in minimal.into_iter().chain(probes) {
+                for &surface in notations {
+                    crossing.payload(surface, &value, reader, &mut proof);
+                }
+            }
+        }
+        proof
+    }
+}
+
+impl<'t> Crossing<'_, 't> {
+    /// Writes a value of one type and reads it as another.
+    fn payload(
+        self,
+        surface: Surface,
+        value: &value::Message,
+        target: Message<'t>,
+        proof: &mut Proof,
+    ) {
+        let writer = self.writer();
+        if proof.effects.contains(surface, self.direction) {
+            return;
+        }
+        let value = value.normalized(writer);
+        let Some(bytes) = write(surface, writer, &value) else { return };
+        // What the writer itself does not take back proves nothing.
+        if !read(surface, writer, value.ty, &bytes).is_ok_and(|it| bare(&it) == bare(&value)) {
+            return;
+        }
+        let observed = match read(surface, self.reader(), target.id, &bytes) {
+            Err(refusal) => Some(format!(
+                "the {} reader refuses it: {}",
+                self.reader_word(),
+                refusal.reason(self.reader())
+            )),
+            Ok(read) => self.difference_by_number(&value, &read, target),
+        };
+        if let Some(observed) = observed {
+            proof.add(self.witness(surface, &value, bytes, observed));
+        }
+    }
+
+    /// How a field of the reader means something else than the field of the
+    /// writer with its number. What the reader does not have it skips, which is
+    /// no break.
+    fn difference_by_number(
+        self,
+        wrote: &value::Message,
+        read: &value::Message,
+        target: Message<'t>,
+    ) -> Option<String> {
+        let written = self.writer().message(wrote.ty);
+        target.fields().find_map(|to| {
+            let from: Option<Field<'t>> = written.field_numbered(to.number());
+            let was: Vec<&Value> =
+                from.into_iter().flat_map(|it| wrote.of(it.id)).map(|it| &it.value).collect();
+            let is: Vec<&Value> = read.of(to.id).map(|it| &it.value).collect();
+            if was.is_empty() && is.is_empty() {
+                return None;
+            }
+            self.values(from, to, &was, &is)
+        })
+    }
+}
