@@ -48,6 +48,9 @@ enum Task {
         /// How many pairs to try.
         #[arg(long, default_value_t = 2000)]
         pairs: u64,
+        /// The number of the first of them; a pair that is tried alone is shown whole.
+        #[arg(long, default_value_t = 0)]
+        first: u64,
         /// Where randomness begins: the same seed gives the same pairs.
         #[arg(long, default_value_t = 1)]
         seed: u64,
@@ -88,7 +91,7 @@ pub(crate) struct Place {
 fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
         Task::Oracle { place, only, show } => oracle::run(&place, &only, show),
-        Task::Soundness { pairs, seed } => soundness::run(pairs, seed),
+        Task::Soundness { pairs, first, seed } => soundness::run(pairs, first, seed),
         Task::Bench { place, runs, out } => bench::run(&place, runs, out.as_deref()),
         Task::Measure { command } => bench::measure(&command).map(|()| true),
     };

@@ -30,9 +30,9 @@ const VALUES: usize = 12;
 const SHOWN: usize = 20;
 
 /// Judges this many pairs; true when there is no failure.
-pub(crate) fn run(pairs: u64, seed: u64) -> Result<bool> {
+pub(crate) fn run(pairs: u64, first: u64, seed: u64) -> Result<bool> {
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
-    let share = |worker: u64| (worker..pairs).step_by(workers);
+    let share = |worker: u64| (first + worker..first + pairs).step_by(workers);
     let outcomes: Vec<std::result::Result<Outcome, String>> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..workers as u64)
             .map(|worker| {
@@ -59,19 +59,23 @@ pub(crate) fn run(pairs: u64, seed: u64) -> Result<bool> {
         println!("{failure}");
         if let Some(id) = failure["pair"].as_u64() {
             let (old, new) = pair(seed, id);
-            print!("{}", changed_lines(&old.text(), &new.text()));
+            match pairs {
+                1 => print!("{}{}", old.text(), new.text()),
+                _ => print!("{}", changed_lines(&old.text(), &new.text())),
+            }
         }
     }
     let count = |name: &str| total.counts.get(name).copied().unwrap_or_default();
     println!(
         "soundness: seed {seed}, {} pairs of {} edits tried ({} compatible on every notation), \
-         {} values in {} crossings, {} witnesses: {} failures",
+         {} values in {} crossings, {} witnesses, {} not readable by Python: {} failures",
         count("pairs"),
         total.edits,
         total.compatible,
         count("values"),
         count("crossings"),
         count("witnesses"),
+        count("unreadable"),
         total.failures.len(),
     );
     if count("values") == 0 || count("witnesses") == 0 {

@@ -418,7 +418,7 @@ impl<'d, 't> Crossing<'d, 't> {
             }
             let value = again;
             let observed = match read(surface, reader, target.id, &bytes) {
-                Err(Refusal::Missing(field)) if !self.blames(probed, target, field) => None,
+                Err(Refusal::Missing(field)) if !self.blames(probed, &value, target, field) => None,
                 Err(refusal) => Some(format!(
                     "the {} reader refuses it: {}",
                     self.reader_word(),
@@ -458,11 +458,19 @@ impl<'d, 't> Crossing<'d, 't> {
 
     /// Whether it is for the probed field that a required one is missing: it is
     /// that field, or one inside of a type that the other side has not there.
-    fn blames(self, probed: Probed<'t>, target: Message<'t>, missing: FieldId) -> bool {
-        let holder = self.reader().field(missing).containing_message();
+    fn blames(
+        self,
+        probed: Probed<'t>,
+        value: &value::Message,
+        target: Message<'t>,
+        missing: FieldId,
+    ) -> bool {
+        let field = self.reader().field(missing);
+        let beside = field.containing_message() == Some(target)
+            && self.writer_field(field).is_none_or(|it| value.of(it.id).next().is_none());
         match probed {
             (_, Some(to)) if to.id == missing => true,
-            (Some(from), Some(to)) => holder != Some(target) && !self.same_type(from, to),
+            (Some(from), Some(to)) => !beside && !self.same_type(from, to),
             _ => false,
         }
     }
@@ -555,10 +563,9 @@ impl<'d, 't> Crossing<'d, 't> {
             return Some(format!("the {reader} reader takes it for `{name}` = {value}"));
         };
         let (before, after) = (meant(from, was), meant(to, is));
-        // A message has no default: its absence is like any other. Nor does it
-        // show anything that the zeros of two types are not alike.
-        let unlike = (before.is_empty() || after.is_empty()) || is_zero(&before) && is_zero(&after);
-        if was.is_empty() && is.is_empty() && unlike {
+        // A message has no default, and the zeros of two types are alike.
+        let nothing = |values: &[Value]| values.is_empty() || is_zero(values);
+        if was.is_empty() && is.is_empty() && nothing(&before) && nothing(&after) {
             return None;
         }
         let (mut before, mut after) = (before, after);
@@ -624,7 +631,7 @@ impl<'d, 't> Crossing<'d, 't> {
                 if twin.is_some_and(|it| it.id == is.ty) {
                     self.difference(was, is, (None, None)).is_none()
                 } else {
-                    self.equal_by_number(was, is)
+                    self.equal_apart(was, is)
                 }
             }
             (Value::Enum(was), Value::Enum(is)) => self.equal_enum(from, to, *was, *is),
@@ -654,44 +661,47 @@ impl<'d, 't> Crossing<'d, 't> {
         }
     }
 
-    fn equal_by_number(self, was: &value::Message, is: &value::Message) -> bool {
-        let (writer, reader) = (self.writer(), self.reader());
-        let numbered = |tree: &'t Tree, message: &value::Message| {
-            let mut rows: Vec<(i32, Type, Value)> = message
-                .entries
-                .iter()
-                .map(|entry| (tree.field(entry.field), entry.value.clone()))
-                .map(|(field, value)| (field.number(), field.ty(), value))
-                .filter(|(_, _, value)| !is_zero(std::slice::from_ref(value)))
-                .collect();
-            rows.sort_by_key(|row| row.0);
-            rows
+    /// The same for values of two types that are no pair: fields go by their
+    /// numbers, or by their names where these are what is written.
+    fn equal_apart(self, was: &value::Message, is: &value::Message) -> bool {
+        let (from, to) = (self.writer().message(was.ty), self.reader().message(is.ty));
+        let twin = |field: Field<'t>| match self.by_name(field) {
+            true => to.field_named(field.name()),
+            false => to.field_numbered(field.number()),
         };
-        let (from, to) = (writer.message(was.ty), reader.message(is.ty));
-        let shared = |number: i32| to.field_numbered(number).is_some();
-        let any_shared = from.fields().any(|field| shared(field.number()));
-        let (mut was, is) = (numbered(writer, was), numbered(reader, is));
-        // What the reader's type lacks is skipped; with nothing in common, all
-        // of the value is lost.
-        was.retain(|row| !any_shared || shared(row.0));
-        was.len() == is.len()
-            && was
-                .iter()
-                .zip(&is)
-                .all(|(was, is)| was.0 == is.0 && self.equal(was.1, is.1, &was.2, &is.2))
+        fn values<'m>(message: &'m value::Message, field: Field<'_>) -> Vec<&'m Value> {
+            message.of(field.id).map(|entry| &entry.value).collect()
+        }
+        let mut shared = false;
+        for field in from.fields() {
+            // What the reader's type lacks is skipped.
+            let Some(twin) = twin(field) else { continue };
+            shared = true;
+            let (was, is) = (values(was, field), values(is, twin));
+            if self.values(Some(field), twin, &was, &is).is_some() {
+                return false;
+            }
+        }
+        // With nothing in common, all of the value is lost.
+        let nothing = |message: &value::Message| message.entries.is_empty();
+        shared || nothing(was) == nothing(is)
     }
 
     /// An enum value that both sides have is the same; a number that only one
     /// of them knows stays what it is.
     fn equal_enum(self, from: Type, to: Type, was: i32, is: i32) -> bool {
         let (Type::Enum(from), Type::Enum(to)) = (from, to) else { return was == is };
-        let mut values = self.writer().enumeration(from).values().filter(|it| it.number() == was);
-        let paired = match self.direction {
-            Direction::Backward => values.find_map(|it| self.diff.new_value(it)),
-            Direction::Forward => values.find_map(|it| self.diff.old_value(it)),
-        };
-        match paired.filter(|it| it.parent().id == to) {
-            Some(value) => value.number() == is,
+        let values = self.writer().enumeration(from).values().filter(|it| it.number() == was);
+        let mut paired = values
+            .filter_map(|it| match self.direction {
+                Direction::Backward => self.diff.new_value(it),
+                Direction::Forward => self.diff.old_value(it),
+            })
+            .filter(|it| it.parent().id == to)
+            .peekable();
+        match paired.peek() {
+            // Of several names for one number, nobody can tell which is meant.
+            Some(_) => paired.any(|it| it.number() == is),
             // The number may have gone to another value.
             None => was == is && !self.was_elsewhere(from, to, is),
         }

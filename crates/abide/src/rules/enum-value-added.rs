@@ -3,6 +3,7 @@ use abide_schema::{Element, EnumValue, Part};
 use crate::change::{Change, Diff};
 use crate::finding::Severity;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::surface::{Effects, Surface};
 
 pub(super) static RULE: Rule = Rule {
     id: "enum-value-added",
@@ -24,5 +25,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
     finding.fact(new.number().to_string()).fact(new.name());
     finding.proven(diff.prove_enum(holder, new.parent(), [&[], &[new.number()]]));
     finding.proven(diff.prove_value_name((holder, new.parent()), change));
+    // Old readers do not know its name, wherever the enum is used.
+    finding.breaks(Effects::forward(&[Surface::Json, Surface::Text]));
     finding.source(diff, change.map(Element::EnumValue));
 }

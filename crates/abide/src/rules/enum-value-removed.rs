@@ -36,6 +36,8 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
     finding.fact(old.number().to_string()).fact(old.name());
     finding.proven(diff.prove_enum(old.parent(), holder, [&[old.number()], &[]]));
     finding.proven(diff.prove_value_name((old.parent(), holder), change));
+    // Its name is in data of fields that this tree does not know, too.
+    finding.breaks(Effects::backward(&[Surface::Json, Surface::Text]));
     finding.source(diff, change.map(Element::EnumValue));
     let mut aliases = RULE.aliases.to_vec();
     if lives {

@@ -3,6 +3,7 @@ use abide_schema::{Element, EnumValue, Part};
 use crate::change::{Change, Diff};
 use crate::finding::Severity;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::surface::{Effects, Surface};
 
 pub(super) static RULE: Rule = Rule {
     id: "enum-value-renamed",
@@ -31,6 +32,8 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
     let number = [new.number()];
     finding.proven(diff.prove_enum(old.parent(), new.parent(), [&number, &number]));
     finding.proven(diff.prove_value_name((old.parent(), new.parent()), change));
+    // Who writes the one name does not read the other, wherever the enum is used.
+    finding.breaks(Effects::both(&[Surface::Json, Surface::Text]));
     finding.source(diff, change.map(Element::EnumValue));
     finding.help("keep the old name as an alias, with `option allow_alias = true;`");
 }

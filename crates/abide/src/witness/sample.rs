@@ -13,6 +13,9 @@ const DEPTH: u32 = 3;
 /// So many values of an enum are tried where it is not the enum that changed.
 const FEW: usize = 3;
 
+/// So many values of a type are tried for a reader that has another type.
+const MANY: usize = 1000;
+
 /// A string whose length takes two bytes on the wire.
 const LONG: usize = 128;
 
@@ -34,7 +37,9 @@ fn first(field: Field<'_>, depth: u32) -> Option<Value> {
         Type::Scalar(scalar) => of_scalar(scalar, true).into_iter().next(),
         Type::Enum(id) => {
             let values = field.tree.enumeration(id).values().map(|value| value.number());
-            values.min_by_key(|number| (number.unsigned_abs(), *number)).map(Value::Enum)
+            values
+                .min_by_key(|number| (*number == 0, number.unsigned_abs(), *number))
+                .map(Value::Enum)
         }
         Type::Message(_) if depth > DEPTH => None,
         Type::Message(id) if field.is_map() => {
@@ -70,10 +75,22 @@ pub(super) fn occurrences<'t>(
     field: Field<'t>,
     reader: Option<Field<'t>>,
 ) -> Vec<Vec<Value>> {
+    lists(crossing, field, reader, &mut Vec::new())
+}
+
+/// Pairs of types that are being taken apart.
+type Seen = Vec<(MessageId, MessageId)>;
+
+fn lists<'t>(
+    crossing: Crossing<'_, 't>,
+    field: Field<'t>,
+    reader: Option<Field<'t>>,
+    seen: &mut Seen,
+) -> Vec<Vec<Value>> {
     if field.cardinality() == Cardinality::Map {
-        return entries(crossing, field, reader);
+        return entries(crossing, field, reader, seen);
     }
-    let mut values = of_type(crossing, field, reader);
+    let mut values = of_type(crossing, field, reader, seen);
     let defaults = reader.into_iter().chain([field]).filter_map(default_of);
     for default in defaults {
         let kind = values.first().map(std::mem::discriminant);
@@ -101,6 +118,7 @@ fn entries<'t>(
     crossing: Crossing<'_, 't>,
     field: Field<'t>,
     reader: Option<Field<'t>>,
+    seen: &mut Seen,
 ) -> Vec<Vec<Value>> {
     let parts = |field: Field<'t>| {
         let entry = field.message_type()?;
@@ -108,8 +126,8 @@ fn entries<'t>(
     };
     let Some((entry, key, value)) = parts(field) else { return Vec::new() };
     let reader = reader.filter(|it| it.is_map()).and_then(parts);
-    let keys = of_type(crossing, key, reader.map(|it| it.1));
-    let values = of_type(crossing, value, reader.map(|it| it.2));
+    let keys = of_type(crossing, key, reader.map(|it| it.1), seen);
+    let values = of_type(crossing, value, reader.map(|it| it.2), seen);
     let (Some(first_key), Some(first_value)) = (keys.first(), values.first()) else {
         return Vec::new();
     };
@@ -126,6 +144,7 @@ fn of_type<'t>(
     crossing: Crossing<'_, 't>,
     field: Field<'t>,
     reader: Option<Field<'t>>,
+    seen: &mut Seen,
 ) -> Vec<Value> {
     let same = reader.is_some_and(|reader| crossing.same_type(field, reader));
     match field.ty() {
@@ -135,7 +154,12 @@ fn of_type<'t>(
             of_enum(field.tree.enumeration(id), twin)
         }
         Type::Message(id) => {
-            let mut values = of_message(crossing, field.tree.message(id), same);
+            let message = field.tree.message(id);
+            let other = reader.filter(|_| !same).and_then(Field::message_type);
+            let mut values = match other {
+                Some(other) => apart(crossing, message, other, seen),
+                None => of_message(crossing, message, same),
+            };
             // What is short is text as well.
             if reader.is_some_and(|it| it.ty() == Type::Scalar(Scalar::String)) {
                 values.extend(long(field.tree.message(id)));
@@ -148,7 +172,7 @@ fn of_type<'t>(
 
 fn of_scalar(scalar: Scalar, utf8: bool) -> Vec<Value> {
     match scalar {
-        Scalar::Bool => vec![Value::Bool(true)],
+        Scalar::Bool => [true, false].map(Value::Bool).into(),
         Scalar::Int32 | Scalar::Sint32 | Scalar::Sfixed32 => {
             [1, 2, -1, i32::MAX, i32::MIN].map(Value::I32).into()
         }
@@ -181,7 +205,8 @@ fn of_scalar(scalar: Scalar, utf8: bool) -> Vec<Value> {
 fn of_enum(item: Enum<'_>, twin: Option<Enum<'_>>) -> Vec<Value> {
     let (ours, theirs) = (first_names(item), twin.map(first_names));
     let mut numbers: Vec<i32> = ours.keys().copied().collect();
-    numbers.sort_by_key(|number| (number.unsigned_abs(), *number));
+    // Zero comes last: where it needs no presence, it is not written.
+    numbers.sort_by_key(|number| (*number == 0, number.unsigned_abs(), *number));
     if let Some(theirs) = &theirs {
         numbers.retain(|number| ours.get(number) == theirs.get(number));
         numbers.truncate(FEW);
@@ -217,6 +242,47 @@ fn of_message<'t>(
             values.push(value);
         }
     }
+    values
+}
+
+/// Values of a type for a reader that has another type in its place, which
+/// takes fields by their numbers or by their names: for each field, the lists
+/// in which the two types can part.
+fn apart<'t>(
+    crossing: Crossing<'_, 't>,
+    message: schema::Message<'t>,
+    other: schema::Message<'t>,
+    seen: &mut Seen,
+) -> Vec<Value> {
+    if seen.contains(&(message.id, other.id)) || seen.len() >= DEPTH as usize {
+        return of_message(crossing, message, false);
+    }
+    seen.push((message.id, other.id));
+    let Some(smallest) = minimal(message.tree, message.id, 0) else { return Vec::new() };
+    let mut values = vec![Value::Message(Box::new(smallest.clone()))];
+    for field in message.fields() {
+        let numbered = other.field_numbered(field.number());
+        let named = other.field_named(field.name()).filter(|it| Some(*it) != numbered);
+        let twins: Vec<Option<Field<'t>>> = match (numbered, named) {
+            (None, None) => vec![None],
+            _ => numbered.into_iter().chain(named).map(Some).collect(),
+        };
+        for twin in twins {
+            let all = lists(crossing, field, twin, seen);
+            // What the reader lacks is lost, whatever it is.
+            let enough = if twin.is_some() { usize::MAX } else { 1 };
+            for list in all.into_iter().take(enough) {
+                let mut larger = smallest.clone();
+                larger.entries.retain(|entry| entry.field != field.id);
+                larger.entries.extend(list.into_iter().map(|it| Entry::new(field.id, it)));
+                let value = Value::Message(Box::new(larger));
+                if values.len() < MANY && !values.contains(&value) {
+                    values.push(value);
+                }
+            }
+        }
+    }
+    seen.pop();
     values
 }
 
