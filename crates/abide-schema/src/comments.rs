@@ -4,7 +4,7 @@
 //! `Tokenizer::NextWithComments`, which sorts the comments between two tokens,
 //! and by `Parser::TryConsumeEndOfDeclaration`, which hands them out.
 
-use abide_syntax::{Ast, Decl, DeclId, DeclKind, FieldNode, MethodNode, Span};
+use abide_syntax::{Ast, Decl, DeclId, DeclKind, Span};
 
 use crate::decl::{FileDecl, Node, Origin};
 
@@ -45,7 +45,7 @@ impl FileDecl {
         };
         AttachedComments {
             leading: before.leading.map(comment),
-            trailing: Gap::after(text, end_of_declaration(decl)).trailing.map(comment),
+            trailing: Gap::after(text, end_of_declaration(ast, decl)).trailing.map(comment),
             detached: before.detached.into_iter().map(comment).collect(),
         }
     }
@@ -72,17 +72,18 @@ fn before(text: &[u8], ast: &Ast, mut id: DeclId) -> Gap {
 
 /// The end of the token behind which a comment still belongs to the
 /// declaration: its `{`, where it has one, else its `;`.
-pub(crate) fn end_of_declaration(decl: &Decl) -> u32 {
-    match decl.kind {
+pub(crate) fn end_of_declaration(ast: &Ast, decl: &Decl) -> u32 {
+    let body = match decl.kind {
         DeclKind::Message { body, .. }
         | DeclKind::Enum { body, .. }
         | DeclKind::Service { body, .. }
         | DeclKind::Extend { body, .. }
-        | DeclKind::Oneof { body, .. }
-        | DeclKind::Field(FieldNode { group: Some(body), .. })
-        | DeclKind::Method(MethodNode { body: Some(body), .. }) => body.start + 1,
-        _ => decl.span.end,
-    }
+        | DeclKind::Oneof { body, .. } => Some(body),
+        DeclKind::Field(node) => node.body(decl),
+        DeclKind::Method(id) => ast.methods[id as usize].body,
+        _ => None,
+    };
+    body.map_or(decl.span.end, |body| body.start + 1)
 }
 
 /// A block comment, or line comments on consecutive lines.

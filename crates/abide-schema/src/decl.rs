@@ -447,6 +447,15 @@ pub struct FieldDecl {
     /// Whether it is `optional` in proto3 and so the member of a synthesised
     /// oneof.
     pub proto3_optional: bool,
+    /// What few fields have.
+    pub extras: Option<Box<FieldExtras>>,
+    /// Its options, without `default` and `json_name`.
+    pub options: RawOptions,
+}
+
+/// What few fields have.
+#[derive(Clone, Debug)]
+pub struct FieldExtras {
     /// For an extension, the type it extends.
     pub extendee: Option<Name>,
     /// Its default in the notation of `FieldDescriptorProto.default_value`; that
@@ -454,8 +463,36 @@ pub struct FieldDecl {
     pub default: Option<Box<[u8]>>,
     /// Its JSON name, where that is set and not derived.
     pub json_name: Option<Box<str>>,
-    /// Its options, without `default` and `json_name`.
-    pub options: RawOptions,
+}
+
+impl FieldExtras {
+    /// `None` where a field has none of them.
+    pub(crate) fn new(
+        extendee: Option<Name>,
+        default: Option<Box<[u8]>>,
+        json_name: Option<Box<str>>,
+    ) -> Option<Box<FieldExtras>> {
+        let any = extendee.is_some() || default.is_some() || json_name.is_some();
+        any.then(|| Box::new(FieldExtras { extendee, default, json_name }))
+    }
+}
+
+impl FieldDecl {
+    /// For an extension, the type it extends.
+    pub fn extendee(&self) -> Option<Name> {
+        self.extras.as_ref()?.extendee
+    }
+
+    /// Its default in the notation of `FieldDescriptorProto.default_value`; that
+    /// of a string need not be UTF-8.
+    pub fn default(&self) -> Option<&[u8]> {
+        self.extras.as_ref()?.default.as_deref()
+    }
+
+    /// Its JSON name, where that is set and not derived.
+    pub fn json_name(&self) -> Option<&str> {
+        self.extras.as_ref()?.json_name.as_deref()
+    }
 }
 
 /// A oneof.

@@ -31,10 +31,10 @@ mod wire;
 pub use annotation::{HttpBinding, Migration, PackageVersionStatus, Validation};
 pub use comments::{AttachedComments, Comment};
 pub use decl::{
-    EnumDecl, EnumValueDecl, FieldDecl, FileDecl, ImportDecl, LocalProblem, MessageDecl,
-    MessageKind, MethodDecl, Name, Node, OneofDecl, Origin, PackageDecl, Parent, Part, RangeDecl,
-    RawOptions, ReservedNameDecl, Scalar, ServiceDecl, SourceFile, Strings, SyntaxDecl, Text,
-    TypeDecl,
+    EnumDecl, EnumValueDecl, FieldDecl, FieldExtras, FileDecl, ImportDecl, LocalProblem,
+    MessageDecl, MessageKind, MethodDecl, Name, Node, OneofDecl, Origin, PackageDecl, Parent, Part,
+    RangeDecl, RawOptions, ReservedNameDecl, Scalar, ServiceDecl, SourceFile, Strings, SyntaxDecl,
+    Text, TypeDecl,
 };
 pub use descriptor::{descriptor_set_from_json, descriptor_set_from_text, encode_file, encode_set};
 pub use edition::Edition;

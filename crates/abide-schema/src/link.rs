@@ -31,8 +31,8 @@ pub(crate) const DESCRIPTOR_PROTO: &str = "google/protobuf/descriptor.proto";
 pub fn missing_imports(files: &[Arc<FileDecl>]) -> Vec<Box<str>> {
     let known: rustc_hash::FxHashSet<&str> = files.iter().map(|file| &*file.path).collect();
     let mut missing: Vec<Box<str>> = files
-        .iter()
-        .flat_map(|file| &file.imports)
+        .par_iter()
+        .flat_map_iter(|file| &file.imports)
         .map(|import| &import.path)
         .filter(|path| !known.contains(&***path))
         .cloned()
@@ -50,14 +50,16 @@ impl Tree {
         let mut problems = Vec::new();
         drop_duplicates(&mut files, &mut problems);
 
-        let imports = resolve_imports(&files, &mut problems);
-        import_cycles(&files, &imports, &mut problems);
-        let (packages, package_of) = packages(&files);
         let nested = files.par_iter().enumerate().map(|(index, file)| nested_names(index, file));
         let mut symbols = Symbols::new(nested.collect(), files.len() * 8);
-        let nodes: Vec<PackageNode> =
-            files.iter().map(|file| symbols.package(package_name(file))).collect();
-        insert_symbols(&files, &nodes, &mut symbols);
+        let (nodes, (imports, (packages, package_of))) = rayon::join(
+            || insert_symbols(&files, &mut symbols),
+            || {
+                let imports = resolve_imports(&files, &mut problems);
+                import_cycles(&files, &imports, &mut problems);
+                (imports, packages(&files))
+            },
+        );
         let visible = visibility(&files, &imports, &nodes, &symbols);
 
         let linker = Linker { files: &files, nodes: &nodes, symbols: &symbols, visible: &visible };
@@ -272,12 +274,13 @@ fn cycle_problem(files: &[Arc<FileDecl>], cycle: &[(usize, usize)]) -> Problem {
 }
 
 fn packages(files: &[Arc<FileDecl>]) -> (Vec<PackageData>, Vec<PackageId>) {
+    let names: Vec<&str> = files.iter().map(|file| package_name(file)).collect();
     let mut order: Vec<usize> = (0..files.len()).collect();
-    order.sort_by_key(|&index| package_name(&files[index]));
+    order.sort_by_key(|&index| names[index]);
     let mut packages: Vec<PackageData> = Vec::new();
     let mut package_of = vec![PackageId(0); files.len()];
     for index in order {
-        let name = package_name(&files[index]);
+        let name = names[index];
         if packages.last().is_none_or(|package| package.name != name) {
             packages.push(PackageData {
                 name: name.to_owned(),
@@ -293,12 +296,11 @@ fn packages(files: &[Arc<FileDecl>]) -> (Vec<PackageData>, Vec<PackageId>) {
     (packages, package_of)
 }
 
-fn insert_symbols<'a>(
-    files: &'a [Arc<FileDecl>],
-    nodes: &[PackageNode],
-    symbols: &mut Symbols<'a>,
-) {
-    for ((index, decl), &node) in (0..).zip(files).zip(nodes) {
+/// Adds the names of the top level, package by package; gives each file's package.
+fn insert_symbols<'a>(files: &'a [Arc<FileDecl>], symbols: &mut Symbols<'a>) -> Vec<PackageNode> {
+    let nodes: Vec<PackageNode> =
+        files.iter().map(|file| symbols.package(package_name(file))).collect();
+    for ((index, decl), &node) in (0..).zip(files).zip(&nodes) {
         let scope = (decl.top_messages, decl.top_enums, decl.top_extensions);
         each_symbol(FileId(index), decl, scope, |name, symbol| symbols.insert(node, name, symbol));
         for (at, service) in (0..).zip(&decl.services) {
@@ -306,6 +308,7 @@ fn insert_symbols<'a>(
             symbols.insert(node, decl.str(service.name), Symbol::Service(id));
         }
     }
+    nodes
 }
 
 /// The names that stand in the messages of a file.
@@ -675,7 +678,7 @@ impl Resolver<'_> {
                 }
             }
         };
-        let extendee = field.extendee.and_then(|name| {
+        let extendee = field.extendee().and_then(|name| {
             let extendee_place = place(Part::Extendee);
             if let Some(noun) = self.hidden_by_member(field.parent, decl.str(name)) {
                 let name = decl.str(name);

@@ -3,16 +3,15 @@
 use std::sync::Arc;
 
 use abide_syntax::{
-    Ast, Decl, DeclId, DeclKind, FieldNode, Label, MapNode, OptionId, OptionList, OptionNode,
-    RangeEnd, Slice, Span, ValueKind, Visibility, dotted_name, parse_float, parse_integer,
-    unescape_all,
+    Ast, Decl, DeclId, DeclKind, FieldNode, Label, OptionId, OptionNode, RangeEnd, Slice, Span,
+    ValueKind, Visibility, dotted_name, parse_float, parse_integer, unescape_all,
 };
 
 use crate::decl::{
-    EnumDecl, EnumValueDecl, FieldDecl, FileDecl, ImportDecl, LocalProblem, MessageDecl,
-    MessageKind, MethodDecl, Name, Node, OneofDecl, Origin, PackageDecl, Parent, Part, RangeDecl,
-    RawOptions, ReservedNameDecl, Scalar, ServiceDecl, SourceFile, Strings, SyntaxDecl, Text,
-    TypeDecl,
+    EnumDecl, EnumValueDecl, FieldDecl, FieldExtras, FileDecl, ImportDecl, LocalProblem,
+    MessageDecl, MessageKind, MethodDecl, Name, Node, OneofDecl, Origin, PackageDecl, Parent, Part,
+    RangeDecl, RawOptions, ReservedNameDecl, Scalar, ServiceDecl, SourceFile, Strings, SyntaxDecl,
+    Text, TypeDecl,
 };
 use crate::edition::Edition;
 use crate::problem::ProblemKind;
@@ -294,7 +293,7 @@ impl<'a> Lower<'a> {
                 }
                 (DeclKind::Field(field), _) => (self.decl.strings.at(field.name), None),
                 (DeclKind::MapField(map), _) => {
-                    let name = map_entry_name(self.text.str(map.name));
+                    let name = map_entry_name(self.text.str(self.ast.maps[map as usize].name));
                     (self.decl.strings.push(&name), None)
                 }
                 _ => unreachable!("only messages, groups and map fields make messages"),
@@ -377,6 +376,7 @@ impl<'a> Lower<'a> {
         let DeclKind::MapField(map) = self.at(id).kind else {
             unreachable!("map entries come from map fields")
         };
+        let map = self.ast.maps[map as usize];
         // Both have the features that are set on the map, each by an option of
         // its own. Source: `Parser::GenerateMapEntry`.
         let (ast, text) = (self.ast, self.text);
@@ -384,7 +384,7 @@ impl<'a> Lower<'a> {
             [first, _, ..] => !first.extension && first.name.of(text) == b"features",
             _ => false,
         };
-        let list = map.options.options;
+        let list = map.options;
         let options = self.options((list.start..list.end).filter(is_feature));
         let start = length(&self.decl.fields);
         for (name, ty, number) in [("key", map.key, 1), ("value", map.value, 2)] {
@@ -399,9 +399,7 @@ impl<'a> Lower<'a> {
                 parent: Parent::Message(index),
                 oneof: None,
                 proto3_optional: false,
-                extendee: None,
-                default: None,
-                json_name: None,
+                extras: None,
                 options,
             });
         }
@@ -432,9 +430,10 @@ impl<'a> Lower<'a> {
                         }
                         None => self.decl.strings.at(field.name),
                     };
-                    (field.label.map(|(label, _)| label), name, field.number, field.options, ty)
+                    (field.label, name, field.number, field.options, ty)
                 }
                 DeclKind::MapField(map) => {
+                    let map = self.ast.maps[map as usize];
                     let ty = message.map_or(TypeDecl::Scalar(Scalar::Int32), TypeDecl::Map);
                     let name = self.decl.strings.at(map.name);
                     (Some(Label::Repeated), name, map.number, map.options, ty)
@@ -457,9 +456,7 @@ impl<'a> Lower<'a> {
                 oneof: member.oneof.map(|index| oneof_base + index),
                 proto3_optional: self.decl.edition == Edition::Proto3
                     && label == Some(Label::Optional),
-                extendee,
-                default,
-                json_name,
+                extras: FieldExtras::new(extendee, default, json_name),
                 options,
             });
         }
@@ -573,6 +570,7 @@ impl<'a> Lower<'a> {
                 match ast.decls[child as usize].kind {
                     DeclKind::Option(option) => options.push(option),
                     DeclKind::Method(method) => {
+                        let method = ast.methods[method as usize];
                         let name = self.decl.strings.at(method.name);
                         let input = self.name(method.input);
                         let output = self.name(method.output);
@@ -714,8 +712,8 @@ impl<'a> Lower<'a> {
         ))
     }
 
-    fn bracket_options(&mut self, list: OptionList) -> RawOptions {
-        self.options(list.options.start..list.options.end)
+    fn bracket_options(&mut self, list: Slice) -> RawOptions {
+        self.options(list.start..list.end)
     }
 
     fn is_message_set(&self, options: &[OptionId]) -> bool {
@@ -728,13 +726,13 @@ impl<'a> Lower<'a> {
 
     /// Splits `default` and `json_name`, which are written like options but
     /// are none, from the options of a field.
-    fn field_options(&mut self, list: OptionList, ty: TypeDecl) -> FieldOptions {
-        if list.options.start == list.options.end {
+    fn field_options(&mut self, list: Slice, ty: TypeDecl) -> FieldOptions {
+        if list.start == list.end {
             return (RawOptions::None, None, None);
         }
         let (mut default, mut json_name) = (None, None);
         let start = length(&self.decl.option_ids);
-        for id in list.options.start..list.options.end {
+        for id in list.start..list.end {
             let option = self.ast.options[id as usize];
             let target = match option.name.of(self.text) {
                 b"default" => &mut default,
@@ -983,8 +981,8 @@ pub(crate) fn part_span(ast: &Ast, text: &[u8], node: Node, part: Part) -> Span 
         DeclKind::Import { path, .. } => path,
         DeclKind::Extend { extendee, .. } => extendee,
         DeclKind::Field(field) => field.name,
-        DeclKind::MapField(map) => map.name,
-        DeclKind::Method(method) => method.name,
+        DeclKind::MapField(map) => ast.maps[map as usize].name,
+        DeclKind::Method(method) => ast.methods[method as usize].name,
         DeclKind::Option(_)
         | DeclKind::Extensions { .. }
         | DeclKind::ReservedNumbers { .. }
@@ -996,21 +994,24 @@ pub(crate) fn part_span(ast: &Ast, text: &[u8], node: Node, part: Part) -> Span 
         (Part::Name, _) => name,
         (Part::Head, _) => Span::new(decl.span.start, name.end.max(decl.span.start)),
         (Part::Number, DeclKind::Field(field)) => field.number,
-        (Part::Number, DeclKind::MapField(map)) => map.number,
+        (Part::Number, DeclKind::MapField(map)) => ast.maps[map as usize].number,
         (Part::Number, DeclKind::EnumValue { number, .. }) => number,
         (Part::Type, DeclKind::Field(field)) => field.ty,
-        (Part::Type, DeclKind::MapField(map)) => map.value,
-        (Part::Label, DeclKind::Field(FieldNode { label: Some((_, span)), .. })) => span,
+        (Part::Type, DeclKind::MapField(map)) => ast.maps[map as usize].value,
+        (Part::Label, DeclKind::Field(FieldNode { label: Some(label), .. })) => label.span(decl),
         (Part::Extendee, DeclKind::Field(_) | DeclKind::MapField(_)) => {
             enclosing_extendee(ast, node.0).unwrap_or(name)
         }
-        (Part::Input, DeclKind::Method(method)) => method.input,
-        (Part::Output, DeclKind::Method(method)) => method.output,
+        (Part::Input, DeclKind::Method(method)) => ast.methods[method as usize].input,
+        (Part::Output, DeclKind::Method(method)) => ast.methods[method as usize].output,
         (Part::Default, DeclKind::Field(field)) => {
             option_span(ast, text, field.options, b"default").unwrap_or(decl.span)
         }
-        (Part::JsonName, DeclKind::Field(FieldNode { options, .. }))
-        | (Part::JsonName, DeclKind::MapField(MapNode { options, .. })) => {
+        (Part::JsonName, DeclKind::Field(FieldNode { options, .. })) => {
+            option_span(ast, text, options, b"json_name").unwrap_or(decl.span)
+        }
+        (Part::JsonName, DeclKind::MapField(map)) => {
+            let options = ast.maps[map as usize].options;
             option_span(ast, text, options, b"json_name").unwrap_or(decl.span)
         }
         _ => decl.span,
@@ -1018,8 +1019,8 @@ pub(crate) fn part_span(ast: &Ast, text: &[u8], node: Node, part: Part) -> Span 
 }
 
 /// Where an option of this name stands in a list.
-fn option_span(ast: &Ast, text: &[u8], list: OptionList, name: &[u8]) -> Option<Span> {
-    let options = &ast.options[list.options.range()];
+fn option_span(ast: &Ast, text: &[u8], list: Slice, name: &[u8]) -> Option<Span> {
+    let options = &ast.options[list.range()];
     options.iter().find(|option| option.name.of(text) == name).map(|option| option.span)
 }
 

@@ -8,8 +8,8 @@
 use std::collections::BTreeMap;
 
 use abide_syntax::{
-    Ast, Decl, DeclId, DeclKind, FieldNode, ImportKind, Label, LineIndex, MapNode, MethodNode,
-    OptionId, OptionList, RangeEnd, Slice, Span,
+    Ast, Decl, DeclId, DeclKind, FieldNode, ImportKind, Lexer, LineIndex, MapNode, MethodNode,
+    OptionId, RangeEnd, Slice, Span,
 };
 use rustc_hash::FxHashMap;
 
@@ -271,7 +271,7 @@ impl<'a> Recorder<'a> {
 
     fn statement(&mut self, path: &[u32], decl: &Decl) {
         self.below(path, |recorder| {
-            recorder.declaration(decl.span, end_of_declaration(decl));
+            recorder.declaration(decl.span, end_of_declaration(recorder.ast, decl));
         });
     }
 
@@ -375,10 +375,10 @@ impl<'a> Recorder<'a> {
                 DeclKind::EnumValue { name, number, options } => {
                     let path = [enumeration::VALUE, scope.next(Kind::Value)];
                     self.below(&path, |recorder| {
-                        recorder.declaration(decl.span, end_of_declaration(decl));
+                        recorder.declaration(decl.span, end_of_declaration(recorder.ast, decl));
                         recorder.part(&[value::NAME], name);
                         recorder.part(&[value::NUMBER], number);
-                        recorder.option_list(options, value::OPTIONS);
+                        recorder.option_list(options, number.end, value::OPTIONS);
                     });
                 }
                 DeclKind::ReservedNumbers { ranges } => {
@@ -399,8 +399,9 @@ impl<'a> Recorder<'a> {
         let mut scope = self.scope(Some(id));
         for id in self.ast.children(Some(id)) {
             match self.decl(id).kind {
-                DeclKind::Method(node) => {
+                DeclKind::Method(method) => {
                     let path = [service::METHOD, scope.next(Kind::Method)];
+                    let node = self.ast.methods[method as usize];
                     self.below(&path, |recorder| recorder.method(id, node));
                 }
                 _ => self.member(&mut scope, &IN_MESSAGE, id, service::OPTIONS),
@@ -411,7 +412,7 @@ impl<'a> Recorder<'a> {
 
     fn method(&mut self, id: DeclId, node: MethodNode) {
         let decl = self.decl(id);
-        self.declaration(decl.span, end_of_declaration(decl));
+        self.declaration(decl.span, end_of_declaration(self.ast, decl));
         self.part(&[method::NAME], node.name);
         if let Some(stream) = node.client_streaming {
             self.part(&[method::CLIENT_STREAMING], stream);
@@ -462,7 +463,7 @@ impl<'a> Recorder<'a> {
     ) {
         let decl = self.decl(id);
         let group = match decl.kind {
-            DeclKind::Field(node) => node.group.map(|body| (node.name, body)),
+            DeclKind::Field(node) => node.body(decl).map(|body| (node.name, body)),
             // Its entry has a place among the messages, but no location.
             DeclKind::MapField(_) => {
                 scope.next(Kind::Message);
@@ -474,7 +475,7 @@ impl<'a> Recorder<'a> {
             // The comments of a group belong to its message.
             match group {
                 Some(_) => recorder.here(decl.span),
-                None => recorder.declaration(decl.span, end_of_declaration(decl)),
+                None => recorder.declaration(decl.span, end_of_declaration(recorder.ast, decl)),
             }
             if let Some(extendee) = extendee {
                 recorder.part(&[field::EXTENDEE], extendee);
@@ -484,9 +485,13 @@ impl<'a> Recorder<'a> {
                     let scalar = Scalar::from_keyword(ty.str(recorder.text)).is_some();
                     let is_type = scalar || group.is_some();
                     let ty = (if is_type { field::TYPE } else { field::TYPE_NAME }, ty);
+                    let label = label.map(|label| label.span(decl));
                     recorder.field_parts(label, ty, name, number, options);
                 }
-                DeclKind::MapField(MapNode { label, ty, name, number, options, .. }) => {
+                DeclKind::MapField(map) => {
+                    let MapNode { label, ty, name, number, options, .. } =
+                        recorder.ast.maps[map as usize];
+                    let label = label.map(|label| label.span(decl));
                     recorder.field_parts(label, (field::TYPE_NAME, ty), name, number, options);
                 }
                 _ => {}
@@ -507,31 +512,27 @@ impl<'a> Recorder<'a> {
 
     fn field_parts(
         &mut self,
-        label: Option<(Label, Span)>,
+        label: Option<Span>,
         (type_number, ty): (u32, Span),
         name: Span,
         number: Span,
-        options: OptionList,
+        options: Slice,
     ) {
-        if let Some((_, label)) = label {
+        if let Some(label) = label {
             self.part(&[field::LABEL], label);
         }
         self.part(&[type_number], ty);
         self.part(&[field::NAME], name);
         self.part(&[field::NUMBER], number);
-        self.option_list(options, field::OPTIONS);
+        self.option_list(options, number.end, field::OPTIONS);
     }
 
-    fn extension_ranges(
-        &mut self,
-        scope: &mut Scope,
-        decl: &Decl,
-        ranges: Slice,
-        options: OptionList,
-    ) {
+    fn extension_ranges(&mut self, scope: &mut Scope, decl: &Decl, ranges: Slice, options: Slice) {
+        let before =
+            self.ast.ranges[ranges.range()].last().map_or(decl.span.start, |it| it.span.end);
         let mut indices = Vec::new();
         self.below(&[message::EXTENSION_RANGE], |recorder| {
-            recorder.declaration(decl.span, end_of_declaration(decl));
+            recorder.declaration(decl.span, end_of_declaration(recorder.ast, decl));
             for range in ranges.range() {
                 let index = scope.next(Kind::ExtensionRange);
                 recorder.range(index, range);
@@ -539,7 +540,7 @@ impl<'a> Recorder<'a> {
             }
             for index in indices {
                 recorder.below(&[index], |recorder| {
-                    recorder.option_list(options, range::OPTIONS);
+                    recorder.option_list(options, before, range::OPTIONS);
                 });
             }
         });
@@ -547,7 +548,7 @@ impl<'a> Recorder<'a> {
 
     fn reserved_numbers(&mut self, scope: &mut Scope, number: u32, decl: &Decl, ranges: Slice) {
         self.below(&[number], |recorder| {
-            recorder.declaration(decl.span, end_of_declaration(decl));
+            recorder.declaration(decl.span, end_of_declaration(recorder.ast, decl));
             for range in ranges.range() {
                 let index = scope.next(Kind::ReservedRange);
                 recorder.range(index, range);
@@ -574,7 +575,7 @@ impl<'a> Recorder<'a> {
 
     fn reserved_names(&mut self, scope: &mut Scope, number: u32, decl: &Decl, names: Slice) {
         self.below(&[number], |recorder| {
-            recorder.declaration(decl.span, end_of_declaration(decl));
+            recorder.declaration(decl.span, end_of_declaration(recorder.ast, decl));
             for name in &recorder.ast.ranges[names.range()] {
                 let index = scope.next(Kind::ReservedName);
                 recorder.part(&[index], name.span);
@@ -594,18 +595,18 @@ impl<'a> Recorder<'a> {
     }
 
     /// Options in brackets, with the two assignments that look like options.
-    fn option_list(&mut self, list: OptionList, number: u32) {
-        if list.brackets.is_empty() {
-            return;
-        }
+    /// The token before the `[` ends at `before`.
+    fn option_list(&mut self, list: Slice, before: u32, number: u32) {
+        let Some(last) = self.ast.options[list.range()].last() else { return };
         let is_option = |this: &Self, id: OptionId| {
             let name = this.ast.options[id as usize].name.of(this.text);
             number != field::OPTIONS || !matches!(name, b"default" | b"json_name")
         };
-        let ids = list.options.start..list.options.end;
+        let ids = list.start..list.end;
         let options: Vec<OptionId> = ids.clone().filter(|&id| is_option(self, id)).collect();
         if options.is_empty() || !self.are_stripped(options) {
-            self.part(&[number], list.brackets);
+            let token = |after| Lexer::new(self.text, after).next_token().span;
+            self.part(&[number], token(before).to(token(last.span.end)));
         }
         let mut repeated = BTreeMap::new();
         let mut index = 0;

@@ -636,7 +636,7 @@ impl<'t> Field<'t> {
 
     /// Whether it is an extension.
     pub fn is_extension(self) -> bool {
-        self.decl().extendee.is_some()
+        self.decl().extendee().is_some()
     }
 
     /// For an extension, the message that it extends.
@@ -703,8 +703,8 @@ impl<'t> Field<'t> {
 
     /// Its JSON name: the one that is set, else its name in lowerCamelCase.
     pub fn json_name(self) -> String {
-        match &self.decl().json_name {
-            Some(name) => name.to_string(),
+        match self.decl().json_name() {
+            Some(name) => name.to_owned(),
             None => default_json_name(self.name()),
         }
     }

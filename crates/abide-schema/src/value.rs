@@ -180,7 +180,7 @@ impl Message {
 /// zero of its type. `None` for messages and for types that did not resolve.
 pub fn default_of(field: tree::Field<'_>) -> Option<Value> {
     let tree = field.tree;
-    let Some(written) = field.decl().default.as_deref() else {
+    let Some(written) = field.decl().default() else {
         return Value::zero(tree, field.ty()).filter(|value| value.as_message().is_none());
     };
     // The notation of `FieldDescriptorProto.default_value`.

@@ -4,11 +4,17 @@
 //! [`Decl::end`] is the index one past its last descendant. Walking the arena
 //! from front to back visits a file from top to bottom.
 
+use std::num::NonZeroU32;
+
 use crate::lexer::{Lexer, TokenKind};
 use crate::span::Span;
 
 /// Index of a declaration in [`Ast::decls`].
 pub type DeclId = u32;
+/// Index of a map field in [`Ast::maps`].
+pub type MapId = u32;
+/// Index of a method in [`Ast::methods`].
+pub type MethodId = u32;
 /// Index of an option in [`Ast::options`].
 pub type OptionId = u32;
 /// Index of a value in [`Ast::values`].
@@ -35,6 +41,10 @@ impl Slice {
 pub struct Ast {
     /// Every declaration, in pre-order.
     pub decls: Vec<Decl>,
+    /// The parts of map fields.
+    pub maps: Vec<MapNode>,
+    /// The parts of methods.
+    pub methods: Vec<MethodNode>,
     /// Every option: statements and those in brackets.
     pub options: Vec<OptionNode>,
     /// The parts of option names.
@@ -50,7 +60,8 @@ pub struct Ast {
     pub end: u32,
 }
 
-/// A declaration.
+/// A declaration. Large trees have hundreds of thousands, most of them fields,
+/// so that the parts of what is rarer and larger lie elsewhere.
 #[derive(Clone, Copy, Debug)]
 pub struct Decl {
     /// What is declared, with the spans of its parts.
@@ -94,6 +105,14 @@ pub enum Label {
     Required,
     /// `repeated`.
     Repeated,
+}
+
+impl Label {
+    /// Where the label of a declaration stands: it is the first token, and the
+    /// three words are of one length.
+    pub const fn span(self, decl: &Decl) -> Span {
+        Span::new(decl.span.start, decl.span.start + 8)
+    }
 }
 
 /// What a declaration declares. Spans of parts that are absent are empty.
@@ -164,24 +183,24 @@ pub enum DeclKind {
     /// A field, with a group's declarations as its children.
     Field(FieldNode),
     /// `map<K, V> name = n;`
-    MapField(MapNode),
+    MapField(MapId),
     /// `NAME = n;` in an enum.
     EnumValue {
         /// Its name.
         name: Span,
         /// The number, sign included.
         number: Span,
-        /// Its options.
-        options: OptionList,
+        /// Its options, in [`Ast::options`].
+        options: Slice,
     },
     /// `rpc Name(In) returns (Out);`, with `option` statements as children.
-    Method(MethodNode),
+    Method(MethodId),
     /// `extensions 4 to max [ … ];`
     Extensions {
         /// Its ranges.
         ranges: Slice,
-        /// Options that hold for each of them.
-        options: OptionList,
+        /// Options that hold for each of them, in [`Ast::options`].
+        options: Slice,
     },
     /// `reserved 4, 8 to 11;` in a message or an enum.
     ReservedNumbers {
@@ -204,25 +223,32 @@ pub enum DeclKind {
 /// The parts of a field.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldNode {
-    /// Its label and where that stands.
-    pub label: Option<(Label, Span)>,
+    /// Its label.
+    pub label: Option<Label>,
     /// Its type; for a group the word `group`.
     pub ty: Span,
     /// Its name.
     pub name: Span,
     /// Its number.
     pub number: Span,
-    /// Its options.
-    pub options: OptionList,
-    /// For a group, from `{` to `}`.
-    pub group: Option<Span>,
+    /// Its options, in [`Ast::options`].
+    pub options: Slice,
+    /// For a group, where its `{` stands.
+    pub group: Option<NonZeroU32>,
+}
+
+impl FieldNode {
+    /// For a group, from `{` to `}`, which is the end of its declaration.
+    pub fn body(self, decl: &Decl) -> Option<Span> {
+        self.group.map(|start| Span::new(start.get(), decl.span.end))
+    }
 }
 
 /// The parts of a map field.
 #[derive(Clone, Copy, Debug)]
 pub struct MapNode {
-    /// A label, which is an error, and where it stands.
-    pub label: Option<(Label, Span)>,
+    /// A label, which is an error.
+    pub label: Option<Label>,
     /// From `map` to `>`.
     pub ty: Span,
     /// The type of the keys.
@@ -233,8 +259,8 @@ pub struct MapNode {
     pub name: Span,
     /// Its number.
     pub number: Span,
-    /// Its options.
-    pub options: OptionList,
+    /// Its options, in [`Ast::options`].
+    pub options: Slice,
 }
 
 /// The parts of a method.
@@ -252,15 +278,6 @@ pub struct MethodNode {
     pub server_streaming: Option<Span>,
     /// From `{` to `}`, where it has a body.
     pub body: Option<Span>,
-}
-
-/// The options in brackets behind a declaration.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct OptionList {
-    /// From `[` to `]`; empty where there are none.
-    pub brackets: Span,
-    /// The options, in [`Ast::options`].
-    pub options: Slice,
 }
 
 /// One option.
@@ -381,6 +398,8 @@ impl Ast {
             *items = items.as_slice().to_vec();
         }
         shrink(&mut self.decls);
+        shrink(&mut self.maps);
+        shrink(&mut self.methods);
         shrink(&mut self.options);
         shrink(&mut self.name_parts);
         shrink(&mut self.values);
@@ -414,11 +433,6 @@ impl Ast {
                 id
             })
         })
-    }
-
-    /// The options of a list.
-    pub fn option_list(&self, list: OptionList) -> &[OptionNode] {
-        &self.options[list.options.range()]
     }
 
     /// The parts of an option's name.

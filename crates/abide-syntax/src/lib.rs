@@ -14,8 +14,8 @@ mod parser;
 mod span;
 
 pub use ast::{
-    Ast, Decl, DeclId, DeclKind, FieldNode, ImportKind, KeyForm, Label, MapNode, MethodNode,
-    NamePart, OptionId, OptionList, OptionNode, RangeEnd, RangeNode, Slice, ValueId, ValueKind,
+    Ast, Decl, DeclId, DeclKind, FieldNode, ImportKind, KeyForm, Label, MapId, MapNode, MethodId,
+    MethodNode, NamePart, OptionId, OptionNode, RangeEnd, RangeNode, Slice, ValueId, ValueKind,
     ValueNode, Visibility, dotted_name,
 };
 pub use comments::{Comment, Comments, comments_between};

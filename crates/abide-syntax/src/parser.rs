@@ -5,9 +5,11 @@
 //! edition is known, by the linker. After an error the parser goes on at the
 //! next statement, so one file can have several good errors.
 
+use std::num::NonZeroU32;
+
 use crate::ast::{
-    Ast, Decl, DeclId, DeclKind, FieldNode, ImportKind, KeyForm, Label, MapNode, MethodNode,
-    NamePart, OptionId, OptionList, OptionNode, RangeEnd, RangeNode, Slice, ValueId, ValueKind,
+    Ast, Decl, DeclId, DeclKind, FieldNode, ImportKind, KeyForm, Label, MapId, MapNode, MethodId,
+    MethodNode, NamePart, OptionId, OptionNode, RangeEnd, RangeNode, Slice, ValueId, ValueKind,
     ValueNode, Visibility,
 };
 use crate::lexer::{Lexer, Token, TokenKind};
@@ -694,7 +696,9 @@ impl<'t> Parser<'t> {
             b"repeated" => Some(Label::Repeated),
             _ => None,
         };
-        let label = label.map(|label| (label, self.take()));
+        if label.is_some() {
+            self.advance();
+        }
         if self.at_word("map") && self.peek().kind == TokenKind::Symbol(b'<') {
             return self.map_field(label);
         }
@@ -712,7 +716,7 @@ impl<'t> Parser<'t> {
         let number = self.field_number()?;
         let options = self.option_list()?;
         let group = if is_group && self.at_symbol(b'{') {
-            Some(self.message_block()?)
+            NonZeroU32::new(self.message_block()?.start)
         } else {
             self.expect_semicolon()?;
             None
@@ -742,7 +746,7 @@ impl<'t> Parser<'t> {
         Ok(sign.map_or(digits, |sign| sign.to(digits)))
     }
 
-    fn map_field(&mut self, label: Option<(Label, Span)>) -> Parsed<DeclKind> {
+    fn map_field(&mut self, label: Option<Label>) -> Parsed<DeclKind> {
         // Its entry is a message as well.
         self.check_nesting()?;
         let start = self.take();
@@ -755,7 +759,9 @@ impl<'t> Parser<'t> {
         let number = self.field_number()?;
         let options = self.option_list()?;
         self.expect_semicolon()?;
-        Ok(DeclKind::MapField(MapNode { label, ty, key, value, name, number, options }))
+        let id = self.ast.maps.len() as MapId;
+        self.ast.maps.push(MapNode { label, ty, key, value, name, number, options });
+        Ok(DeclKind::MapField(id))
     }
 
     fn enum_value(&mut self) -> Parsed<DeclKind> {
@@ -787,14 +793,10 @@ impl<'t> Parser<'t> {
             self.expect_semicolon()?;
             None
         };
-        Ok(DeclKind::Method(MethodNode {
-            name,
-            input,
-            output,
-            client_streaming,
-            server_streaming,
-            body,
-        }))
+        let id = self.ast.methods.len() as MethodId;
+        let node = MethodNode { name, input, output, client_streaming, server_streaming, body };
+        self.ast.methods.push(node);
+        Ok(DeclKind::Method(id))
     }
 
     fn method_type(&mut self) -> Parsed<(Option<Span>, Span)> {
@@ -879,8 +881,10 @@ impl<'t> Parser<'t> {
         Ok(DeclKind::Option(id))
     }
 
-    fn option_list(&mut self) -> Parsed<OptionList> {
-        let Some(opening) = self.eat_symbol(b'[') else { return Ok(OptionList::default()) };
+    fn option_list(&mut self) -> Parsed<Slice> {
+        if self.eat_symbol(b'[').is_none() {
+            return Ok(Slice::default());
+        }
         let start = self.ast.options.len() as u32;
         loop {
             self.option()?;
@@ -888,12 +892,10 @@ impl<'t> Parser<'t> {
                 break;
             }
         }
-        let closing = match self.eat_symbol(b']') {
-            Some(span) => span,
-            None => return self.expected("`,` or `]` behind an option"),
-        };
-        let options = Slice { start, end: self.ast.options.len() as u32 };
-        Ok(OptionList { brackets: opening.to(closing), options })
+        if self.eat_symbol(b']').is_none() {
+            return self.expected("`,` or `]` behind an option");
+        }
+        Ok(Slice { start, end: self.ast.options.len() as u32 })
     }
 
     fn option(&mut self) -> Parsed<OptionId> {

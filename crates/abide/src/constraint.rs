@@ -152,7 +152,14 @@ fn is_same(old: Field<'_>, old_facets: &[Facet], new: Field<'_>, new_facets: &[F
         let key = rule::key(field).map(|it| it.shape);
         let open = field.enum_type().map(|it| it.features().openness);
         let presence = (field.presence(), field.cardinality(), field.oneof().is_some());
-        (element.shape, element.wrapper, key, open, presence, field.decl().default.clone())
+        (
+            element.shape,
+            element.wrapper,
+            key,
+            open,
+            presence,
+            field.decl().default().map(<[u8]>::to_vec),
+        )
     };
     let mut pairs = old_facets.iter().zip(new_facets);
     old_facets.len() == new_facets.len()

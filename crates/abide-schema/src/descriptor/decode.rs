@@ -11,9 +11,10 @@ use super::number::{
 };
 use super::{TYPE_ENUM, TYPE_GROUP, TYPE_MESSAGE};
 use crate::decl::{
-    EnumDecl, EnumValueDecl, FieldDecl, FileDecl, ImportDecl, LocalProblem, MessageDecl,
-    MessageKind, MethodDecl, Name, Node, OneofDecl, Origin, PackageDecl, Parent, Part, RangeDecl,
-    RawOptions, ReservedNameDecl, Scalar, ServiceDecl, Strings, SyntaxDecl, Text, TypeDecl,
+    EnumDecl, EnumValueDecl, FieldDecl, FieldExtras, FileDecl, ImportDecl, LocalProblem,
+    MessageDecl, MessageKind, MethodDecl, Name, Node, OneofDecl, Origin, PackageDecl, Parent, Part,
+    RangeDecl, RawOptions, ReservedNameDecl, Scalar, ServiceDecl, Strings, SyntaxDecl, Text,
+    TypeDecl,
 };
 use crate::edition::Edition;
 use crate::locations::{DescriptorLocations, Kind};
@@ -519,6 +520,7 @@ impl<'b> Decoder<'b> {
         let json_name = last_bytes(records, field::JSON_NAME)
             .map(|span| self.string(node, span))
             .filter(|json| **json != default_json_name(self.decl.str(name)));
+        let default = last_bytes(records, field::DEFAULT).map(|span| span.of(self.bytes).into());
         FieldDecl {
             name,
             node,
@@ -528,9 +530,7 @@ impl<'b> Decoder<'b> {
             parent: scope.parent,
             oneof,
             proto3_optional,
-            extendee,
-            default: last_bytes(records, field::DEFAULT).map(|span| span.of(self.bytes).into()),
-            json_name,
+            extras: FieldExtras::new(extendee, default, json_name),
             options: self.options(node, records, field::OPTIONS),
         }
     }

@@ -208,7 +208,7 @@ impl<'t> Encoder<'t, '_> {
         let decl = it.decl();
         self.message(number, |this| {
             this.writer.bytes(field::NAME, it.name());
-            if let Some(written) = decl.extendee {
+            if let Some(written) = decl.extendee() {
                 match it.extendee() {
                     Some(extendee) => this.type_name(field::EXTENDEE, &extendee.full_name()),
                     None => this.writer.bytes(field::EXTENDEE, it.file().decl().str(written)),
@@ -222,8 +222,8 @@ impl<'t> Encoder<'t, '_> {
             };
             this.writer.int(field::LABEL, label);
             this.field_type(it);
-            if let Some(default) = &decl.default {
-                this.writer.bytes(field::DEFAULT, &**default);
+            if let Some(default) = decl.default() {
+                this.writer.bytes(field::DEFAULT, default);
             }
             this.options(field::OPTIONS, decl.options, it.options());
             if let (Some(oneof), Some(parent)) = (decl.oneof, it.parent()) {

@@ -49,7 +49,7 @@ impl<'a> Check<'a> {
                 Some("extensions are optional or repeated".to_owned());
         }
         let default = default_json_name(name);
-        if decl.json_name.as_deref().is_some_and(|json| json != default) {
+        if decl.json_name().is_some_and(|json| json != default) {
             let span = self.option_span(field, "json_name");
             let text = format!("the extension `{name}` has a `json_name`");
             self.report(ProblemKind::ExtensionInvalid, element, span, text).help =

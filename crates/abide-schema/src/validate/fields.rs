@@ -30,16 +30,16 @@ impl<'a> Check<'a> {
         let decl: &'a FieldDecl = &self.decl.fields[field.id.index as usize];
         let link = &self.linked.fields[field.id.index as usize];
         let plain = matches!(link.ty, Type::Scalar(_))
-            && decl.extendee.is_none()
-            && decl.default.is_none()
-            && decl.json_name.is_none()
+            && decl.extendee().is_none()
+            && decl.default().is_none()
+            && decl.json_name().is_none()
             && link.options.is_none();
         if plain {
             return;
         }
         self.options_of(Element::Field(field), limited);
         let entry = match decl.parent {
-            Parent::Message(index) if decl.extendee.is_none() => {
+            Parent::Message(index) if decl.extendee().is_none() => {
                 self.decl.messages[index as usize].kind == MessageKind::MapEntry
             }
             _ => false,
@@ -62,7 +62,7 @@ impl<'a> Check<'a> {
         if field.is_extension() {
             self.extension(field);
         }
-        if decl.default.is_some() {
+        if decl.default().is_some() {
             self.default_value(field);
         }
         if link.options.is_some() && !entry {
@@ -71,7 +71,7 @@ impl<'a> Check<'a> {
                 self.field_features(field);
             }
         }
-        if decl.json_name.as_deref().is_some_and(|name| name.contains('\0')) {
+        if decl.json_name().is_some_and(|name| name.contains('\0')) {
             let span = self.option_span(field, "json_name");
             let text = "the JSON name holds a null character";
             self.report(ProblemKind::JsonName, Element::Field(field), span, text);
@@ -99,12 +99,12 @@ impl<'a> Check<'a> {
         let Some(ast) = self.decl.ast() else { return fallback };
         let list = match ast.decls.get(field.decl().node.0 as usize).map(|decl| decl.kind) {
             Some(DeclKind::Field(node)) => node.options,
-            Some(DeclKind::MapField(node)) => node.options,
+            Some(DeclKind::MapField(id)) => ast.maps[id as usize].options,
             _ => return fallback,
         };
         let text: &[u8] = self.decl.strings.text();
-        let options = ast.option_list(list);
-        let found = options.iter().find(|option| option.name.of(text) == name.as_bytes());
+        let found =
+            ast.options[list.range()].iter().find(|option| option.name.of(text) == name.as_bytes());
         found.map_or(fallback, |option| option.span)
     }
 
@@ -221,15 +221,16 @@ impl<'a> Check<'a> {
 
     fn key_span(&self, field: Field<'a>) -> Span {
         let node = field.decl().node;
-        match self.decl.ast().and_then(|ast| ast.decls.get(node.0 as usize)).map(|it| it.kind) {
-            Some(DeclKind::MapField(map)) => map.key,
-            _ => self.span(node, Part::Type),
-        }
+        let map = self.decl.ast().and_then(|ast| match ast.decls.get(node.0 as usize)?.kind {
+            DeclKind::MapField(id) => Some(ast.maps[id as usize]),
+            _ => None,
+        });
+        map.map_or_else(|| self.span(node, Part::Type), |map| map.key)
     }
 
     fn default_value(&mut self, field: Field<'a>) {
         let decl = field.decl();
-        let Some(value) = decl.default.as_deref() else { return };
+        let Some(value) = decl.default() else { return };
         let (text, help) = if self.decl.edition == Edition::Proto3 {
             ("proto3 has no default values".to_owned(), Some("remove it"))
         } else if decl.label == Some(Label::Repeated) {

@@ -24,7 +24,7 @@ impl<'a> Check<'a> {
         let mut custom = false;
         for field in &file.fields[decl.fields.range()] {
             twice |= self.seen.insert(loose_hash(file.strings.bytes(field.name)));
-            custom |= field.json_name.is_some();
+            custom |= field.json_name().is_some();
         }
         if !twice && !custom
             || self.flag(message.options(), "deprecated_legacy_json_field_conflicts")
@@ -44,7 +44,7 @@ impl<'a> Check<'a> {
         let mut names: Vec<Named<'a>> = Vec::new();
         for field in message.fields() {
             let default = default_json_name(field.name());
-            let named = match field.decl().json_name.as_deref() {
+            let named = match field.decl().json_name() {
                 Some(name) if with_custom && *name != *default => {
                     Named { field, name: Cow::Borrowed(name), custom: true }
                 }

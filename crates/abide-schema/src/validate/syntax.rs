@@ -77,7 +77,8 @@ impl<'a> Syntax<'a> {
                     Inside::Message
                 }
                 DeclKind::MapField(map) => {
-                    self.map_field(map.label, map.ty, inside);
+                    let map = ast.maps[map as usize];
+                    self.map_field(map.label.map(|label| label.span(decl)), map.ty, inside);
                     Inside::Other
                 }
                 DeclKind::Message { visibility, name, .. } => {
@@ -141,7 +142,7 @@ impl<'a> Syntax<'a> {
     fn field(&mut self, decl: &Decl, field: FieldNode, inside: Inside) {
         let name = self.text.str(field.name);
         let is_group = field.group.is_some();
-        match field.label {
+        match field.label.map(|label| (label, label.span(decl))) {
             Some((_, span)) if inside == Inside::Oneof => {
                 let message = format!("the field `{name}` of a oneof has a label");
                 self.report(ProblemKind::FieldInvalid, span, message).help =
@@ -195,12 +196,12 @@ impl<'a> Syntax<'a> {
         }
     }
 
-    fn map_field(&mut self, label: Option<(Label, Span)>, ty: Span, inside: Inside) {
+    fn map_field(&mut self, label: Option<Span>, ty: Span, inside: Inside) {
         let (span, message, help) = match (inside, label) {
             (Inside::Oneof, _) => {
                 (ty, "a map cannot be a member of a oneof", "put it into a message")
             }
-            (_, Some((_, label))) => (label, "a map has no label", "remove the label"),
+            (_, Some(label)) => (label, "a map has no label", "remove the label"),
             (Inside::Extend, _) => {
                 (ty, "a map cannot be an extension", "put it into a message and extend with that")
             }

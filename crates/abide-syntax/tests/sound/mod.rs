@@ -1,8 +1,8 @@
 //! What must hold for the tree of any text, understood or not.
 
 use abide_syntax::{
-    Ast, DeclKind, Lexer, OptionList, Slice, Span, SyntaxError, TokenKind, ValueKind,
-    comments_between, parse, unescape_all,
+    Ast, Decl, DeclKind, Lexer, Slice, Span, SyntaxError, TokenKind, ValueKind, comments_between,
+    parse, unescape_all,
 };
 
 /// Parses a text and panics where the tree does not describe it.
@@ -75,17 +75,13 @@ fn check_decls(text: &[u8], ast: &Ast, ends: &[u32]) {
         assert!(decl.gap <= decl.span.start);
         let before = ends.partition_point(|&end| end <= decl.span.start) - 1;
         assert_eq!(decl.gap, ends[before], "the gap of {decl:?} is not the end of a token");
-        for part in parts(&decl.kind) {
+        for part in parts(ast, decl) {
             assert_inside(part, decl.span);
         }
-        if let Some(brackets) = brackets(&decl.kind) {
-            assert_inside(
-                Span::new(brackets.options.start, brackets.options.end),
-                all(&ast.options),
-            );
-            for option in ast.option_list(brackets) {
-                assert_inside(option.span, brackets.brackets);
-            }
+        let options = options(ast, &decl.kind);
+        assert_inside(Span::new(options.start, options.end), all(&ast.options));
+        for option in &ast.options[options.range()] {
+            assert_inside(option.span, decl.span);
         }
         match decl.kind {
             DeclKind::Option(id) => assert_inside(ast.options[id as usize].span, decl.span),
@@ -117,8 +113,8 @@ fn check_ranges(ast: &Ast, slice: Slice, outer: Span) {
 }
 
 /// The spans of the parts that a declaration always has or may have.
-fn parts(kind: &DeclKind) -> Vec<Span> {
-    match *kind {
+fn parts(ast: &Ast, decl: &Decl) -> Vec<Span> {
+    match decl.kind {
         DeclKind::Syntax { value, .. } => vec![value],
         DeclKind::Package { name } => vec![name],
         DeclKind::Import { path, modifier, .. } => {
@@ -136,15 +132,17 @@ fn parts(kind: &DeclKind) -> Vec<Span> {
         | DeclKind::Extend { extendee: name, body }
         | DeclKind::Oneof { name, body } => vec![name, body],
         DeclKind::Field(it) => {
-            let label = it.label.map(|it| it.1);
-            label.into_iter().chain([it.ty, it.name, it.number]).chain(it.group).collect()
+            let label = it.label.map(|label| label.span(decl));
+            label.into_iter().chain([it.ty, it.name, it.number]).chain(it.body(decl)).collect()
         }
-        DeclKind::MapField(it) => {
-            let label = it.label.map(|it| it.1);
+        DeclKind::MapField(id) => {
+            let it = ast.maps[id as usize];
+            let label = it.label.map(|label| label.span(decl));
             label.into_iter().chain([it.ty, it.key, it.value, it.name, it.number]).collect()
         }
         DeclKind::EnumValue { name, number, .. } => vec![name, number],
-        DeclKind::Method(it) => {
+        DeclKind::Method(id) => {
+            let it = ast.methods[id as usize];
             let streaming = it.client_streaming.into_iter().chain(it.server_streaming);
             streaming.chain([it.name, it.input, it.output]).chain(it.body).collect()
         }
@@ -157,12 +155,13 @@ fn parts(kind: &DeclKind) -> Vec<Span> {
     }
 }
 
-fn brackets(kind: &DeclKind) -> Option<OptionList> {
+/// The options in the brackets of a declaration.
+fn options(ast: &Ast, kind: &DeclKind) -> Slice {
     match *kind {
-        DeclKind::Field(field) => Some(field.options),
-        DeclKind::MapField(field) => Some(field.options),
-        DeclKind::EnumValue { options, .. } | DeclKind::Extensions { options, .. } => Some(options),
-        _ => None,
+        DeclKind::Field(field) => field.options,
+        DeclKind::MapField(id) => ast.maps[id as usize].options,
+        DeclKind::EnumValue { options, .. } | DeclKind::Extensions { options, .. } => options,
+        _ => Slice::default(),
     }
 }
 

@@ -491,7 +491,7 @@ fn default(field: Field<'_>, single: Single) -> Datum {
         }
         _ => single.zero(),
     };
-    let Some(text) = field.decl().default.as_deref() else { return first(field.ty()) };
+    let Some(text) = field.decl().default() else { return first(field.ty()) };
     let text = String::from_utf8_lossy(text);
     match (field.ty(), single.shape) {
         (Type::Enum(id), _) => {
