@@ -72,6 +72,7 @@ impl Tree {
             packages,
             problems,
             known: crate::annotation::Known::default(),
+            public_importers: public_importers(&files),
         };
         for (file, found) in linked {
             tree.files.push(file);
@@ -271,6 +272,12 @@ fn cycle_problem(files: &[Arc<FileDecl>], cycle: &[(usize, usize)]) -> Problem {
             .collect(),
         help: Some("move what both need into a file of its own".to_owned()),
     }
+}
+
+fn public_importers(files: &[Arc<FileDecl>]) -> Vec<FileId> {
+    let is_public = |file: &FileDecl| file.imports.iter().any(|it| it.kind == ImportKind::Public);
+    let found = (0..).zip(files).filter(|(_, file)| is_public(file));
+    found.map(|(index, _)| FileId(index)).collect()
 }
 
 fn packages(files: &[Arc<FileDecl>]) -> (Vec<PackageData>, Vec<PackageId>) {

@@ -27,6 +27,7 @@ pub struct Tree {
     pub(crate) packages: Vec<PackageData>,
     pub(crate) problems: Vec<Problem>,
     pub(crate) known: crate::annotation::Known,
+    pub(crate) public_importers: Vec<FileId>,
 }
 
 /// A file and what linking found out about it.
@@ -132,6 +133,11 @@ impl Tree {
     /// Every file, in the order of root and path.
     pub fn files(&self) -> impl ExactSizeIterator<Item = File<'_>> {
         (0..self.files.len() as u32).map(|index| File { tree: self, id: FileId(index) })
+    }
+
+    /// The files that import another one publicly, in the order of all files.
+    pub fn public_importers(&self) -> impl ExactSizeIterator<Item = File<'_>> {
+        self.public_importers.iter().map(|&id| self.file(id))
     }
 
     /// A file by its id.

@@ -257,10 +257,10 @@ impl Unit {
             Language::Java => false,
         };
         passes_on
-            && new_file.tree.files().any(|file| {
-                file_unit(language, file) == file_unit(language, old_file)
-                    && (file.path() == old_file.path() || language == Language::Go)
+            && new_file.tree.public_importers().any(|file| {
+                (file.path() == old_file.path() || language == Language::Go)
                     && public_imports(file).contains(&new_file)
+                    && file_unit(language, file) == file_unit(language, old_file)
             })
     }
 }

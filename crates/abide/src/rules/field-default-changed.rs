@@ -22,7 +22,7 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
     let singular = |field: Field<'t>| field.cardinality() == Cardinality::Singular;
-    let written = |field: Field<'t>| field.decl().default.is_some();
+    let written = |field: Field<'t>| field.decl().default().is_some();
     // The default of an enum is told with the enum.
     if !singular(old) || !singular(new) || !(written(old) || written(new)) {
         return;

@@ -20,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
-    let written = |field: Field<'t>| field.decl().json_name.as_deref();
+    let written = |field: Field<'t>| field.decl().json_name();
     if new.is_extension() || (old.name(), written(old)) == (new.name(), written(new)) {
         return;
     }

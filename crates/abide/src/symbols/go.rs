@@ -314,7 +314,7 @@ fn field(emit: &mut Emitter<'_>, field: Field<'_>, parent: Message<'_>) {
         let built = if is_member && by_pointer(field) { format!("*{got}") } else { held };
         emit.shaped(format!("{U}.{P}_builder.{name}"), &built, &shapes);
     }
-    if field.decl().default.is_some() {
+    if field.decl().default().is_some() {
         emit.shaped(format!("{U}.Default_{P}_{name}"), "{0}", &[&value_type(field)]);
     }
 }
