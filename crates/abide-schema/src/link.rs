@@ -73,6 +73,7 @@ impl Tree {
             problems,
             known: crate::annotation::Known::default(),
             public_importers: public_importers(&files),
+            by_full_name: crate::value::ByFullName::default(),
         };
         for (file, found) in linked {
             tree.files.push(file);

@@ -28,6 +28,7 @@ pub struct Tree {
     pub(crate) problems: Vec<Problem>,
     pub(crate) known: crate::annotation::Known,
     pub(crate) public_importers: Vec<FileId>,
+    pub(crate) by_full_name: value::ByFullName,
 }
 
 /// A file and what linking found out about it.
@@ -714,24 +715,34 @@ impl<'t> Field<'t> {
             None => default_json_name(self.name()),
         }
     }
+
+    /// Whether this is its JSON name.
+    pub(crate) fn has_json_name(self, name: &str) -> bool {
+        match self.decl().json_name() {
+            Some(own) => own == name,
+            None => json_letters(self.name()).eq(name.chars()),
+        }
+    }
 }
 
 /// The JSON name that protoc derives: underscores go, and the letter after
 /// each is raised. Source: `ToJsonName` of protobuf's descriptor.cc.
 pub fn default_json_name(name: &str) -> String {
     let mut json = String::with_capacity(name.len());
-    let mut raise = false;
-    for character in name.chars() {
-        match character {
-            '_' => raise = true,
-            _ if raise => {
-                json.push(character.to_ascii_uppercase());
-                raise = false;
-            }
-            _ => json.push(character),
-        }
-    }
+    json.extend(json_letters(name));
     json
+}
+
+fn json_letters(name: &str) -> impl Iterator<Item = char> {
+    let mut raise = false;
+    name.chars().filter_map(move |character| {
+        if character == '_' {
+            raise = true;
+            return None;
+        }
+        let raised = std::mem::take(&mut raise);
+        Some(if raised { character.to_ascii_uppercase() } else { character })
+    })
 }
 
 impl<'t> Oneof<'t> {

@@ -20,6 +20,7 @@ pub(crate) mod text;
 mod wire;
 
 pub use json::{EncodeError, Undeclared};
+pub(crate) use names::ByFullName;
 pub use wire::DecodeError;
 
 /// Messages may nest this deep in every notation, as in the runtimes of
