@@ -29,6 +29,8 @@ pub struct Witness {
     pub direction: Direction,
     /// The full name of its type on the side that wrote it.
     pub message: String,
+    /// The full name of its type on the side that reads it.
+    pub reader: String,
     /// The value, in JSON on the surface `json` and in text format elsewhere.
     pub value: String,
     /// Its bytes as they were read: the wire encoding on `wire` and
@@ -450,6 +452,7 @@ impl<'d, 't> Crossing<'d, 't> {
             surface,
             direction: self.direction,
             message: tree.message(value.ty).full_name(),
+            reader: self.message(tree.message(value.ty)).map(Message::full_name).unwrap_or_default(),
             value: one_line(&shown),
             bytes,
             observed,

@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
 
+use super::wire::{messages, string};
 use super::witnesses;
 use crate::corpora::{self, Corpus};
 use crate::tools::{Protoc, output, stdout, workspace};
@@ -50,6 +51,8 @@ pub(super) struct Judged {
 struct Report {
     rule: String,
     path: String,
+    /// The file in the old tree, where Abide tells it.
+    old_path: String,
     /// Line and column, from 1.
     start: (u64, u64),
     said: String,
@@ -140,7 +143,7 @@ fn judged(pairs: &[Pair], protoc: &Protoc, abide: &Path) -> Result<Vec<Judged>> 
 
 fn judge(pair: &Pair, protoc: &Protoc, abide: &Path) -> Result<Judged> {
     let sets = [set(&pair.old, protoc, abide)?, set(&pair.new, protoc, abide)?];
-    let theirs = buf(pair, &sets)?;
+    let theirs = buf(&sets)?;
     let findings = findings(pair, protoc, abide)?;
     Ok(Judged { name: pair.name.clone(), sets, findings, theirs })
 }
@@ -162,10 +165,11 @@ fn explained(
         same += row.same_place;
         let mut counts = BTreeMap::new();
         let mut why: BTreeMap<usize, usize> = BTreeMap::new();
-        for Difference { side, pair, report } in &row.differences {
+        for difference in &row.differences {
+            let Difference { side, pair, report } = difference;
             *counts.entry(*side).or_insert(0) += 1;
             *totals.entry(side).or_insert(0) += 1;
-            match reasons.iter().find(|reason| reason.holds(rule, side, pair)) {
+            match reasons.iter().find(|reason| reason.holds(rule, difference)) {
                 Some(reason) => {
                     used.insert(reason.line);
                     *why.entry(reason.line).or_default() += 1;
@@ -354,11 +358,33 @@ fn set(tree: &Corpus, protoc: &Protoc, abide: &Path) -> Result<PathBuf> {
         let said = String::from_utf8_lossy(&built.stderr).into_owned();
         return Err(format!("`{}` does not build: {said}", tree.root.display()).into());
     }
+    // buf is told which files are only imported.
+    let mut marked = Vec::new();
+    for file in messages(&fs::read(&path)?, 1)? {
+        let name = string(file, 1)?.unwrap_or_default();
+        let mark = if tree.files.iter().any(|it| it == name) { &[][..] } else { IMPORTED };
+        varint(1 << 3 | 2, &mut marked);
+        varint(file.len() + mark.len(), &mut marked);
+        marked.extend([file, mark].concat());
+    }
+    fs::write(&path, marked)?;
     Ok(path)
 }
 
-/// What buf reports of a pair, of the files that are judged.
-fn buf(pair: &Pair, [old, new]: &[PathBuf; 2]) -> Result<std::result::Result<Vec<Report>, String>> {
+/// The field `buf_extension` of a file in an image of buf, which says
+/// `is_import: true`.
+const IMPORTED: &[u8] = &[0xd2, 0xf6, 0x03, 0x02, 0x08, 0x01];
+
+fn varint(mut number: usize, out: &mut Vec<u8>) {
+    while number >= 0x80 {
+        out.push((number & 0x7f) as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+/// What buf reports of a pair.
+fn buf([old, new]: &[PathBuf; 2]) -> Result<std::result::Result<Vec<Report>, String>> {
     let mut buf = Command::new("buf");
     buf.arg("breaking").arg(new).arg("--against").arg(old);
     let said = output(buf.args(["--error-format", "json", "--config", BUF_CONFIG]))?;
@@ -366,21 +392,18 @@ fn buf(pair: &Pair, [old, new]: &[PathBuf; 2]) -> Result<std::result::Result<Vec
         let why = String::from_utf8_lossy(&said.stderr).into_owned();
         return if why.contains("MessageSet") { Ok(Err(why)) } else { Err(why.into()) };
     }
-    let judged: BTreeSet<&String> = pair.old.files.iter().chain(&pair.new.files).collect();
     let mut reports = Vec::new();
     for line in String::from_utf8(said.stdout)?.lines() {
         let line: Value = serde_json::from_str(line)?;
-        let path = line["path"].as_str().unwrap_or_default().to_owned();
-        // Whole files and packages that are gone have no place.
-        if path.is_empty() || judged.contains(&path) {
-            let number = |key: &str| line[key].as_u64().unwrap_or(1);
-            reports.push(Report {
-                rule: line["type"].as_str().unwrap_or_default().to_owned(),
-                path,
-                start: (number("start_line"), number("start_column")),
-                said: line["message"].as_str().unwrap_or_default().to_owned(),
-            });
-        }
+        let number = |key: &str| line[key].as_u64().unwrap_or(1);
+        let text = |key: &str| line[key].as_str().unwrap_or_default().to_owned();
+        reports.push(Report {
+            rule: text("type"),
+            path: text("path"),
+            old_path: String::new(),
+            start: (number("start_line"), number("start_column")),
+            said: text("message"),
+        });
     }
     Ok(Ok(reports))
 }
@@ -418,6 +441,7 @@ fn aliases(findings: &[Value]) -> Vec<Report> {
             reports.push(Report {
                 rule: rule.to_owned(),
                 path: text("path"),
+                old_path: line["old"]["path"].as_str().unwrap_or_default().to_owned(),
                 start: (number("line"), number("column")),
                 said: format!("{}: {}", text("rule"), text("message")),
             });
@@ -426,8 +450,8 @@ fn aliases(findings: &[Value]) -> Vec<Report> {
     reports
 }
 
-/// Pairs reports of one rule: at one place, then in one file, then anywhere for
-/// those that buf gives no file.
+/// Pairs reports of one rule: at one place, then in one file, new or old, then
+/// anywhere for those that buf gives no file.
 fn matched(row: &mut Row, mut theirs: Vec<Report>, mut ours: Vec<Report>, pair: &str) {
     let mut take = |same: &dyn Fn(&Report, &Report) -> bool| -> Vec<Report> {
         let (mut left, mut taken) = (Vec::new(), Vec::new());
@@ -444,7 +468,8 @@ fn matched(row: &mut Row, mut theirs: Vec<Report>, mut ours: Vec<Report>, pair: 
         taken
     };
     row.same_place += take(&|their, our| their.path == our.path && their.start == our.start).len();
-    let elsewhere = take(&|their, our| their.path == our.path);
+    let mut elsewhere = take(&|their, our| their.path == our.path);
+    elsewhere.extend(take(&|their, our| their.path == our.old_path));
     row.same_place += take(&|their, _| their.path.is_empty()).len();
     for (side, list) in [("place", elsewhere), ("buf", theirs), ("abide", ours)] {
         let pair = pair.to_owned();
@@ -456,22 +481,23 @@ fn matched(row: &mut Row, mut theirs: Vec<Report>, mut ours: Vec<Report>, pair: 
     }
 }
 
-/// Why the two differ: `RULES SIDE PAIR: REASON`. The rules are separated by
+/// Why the two differ: `RULES SIDE WHERE: REASON`. The rules are separated by
 /// commas; the side is `buf` or `abide` for what one alone reports, or `place`;
-/// the pair is `*` or a part of its name.
+/// where is `*` or a part of the name of the pair or of the path.
 struct Reason {
     line: usize,
     rules: String,
     side: String,
-    pair: String,
+    lies: String,
     text: String,
 }
 
 impl Reason {
-    fn holds(&self, rule: &str, side: &str, pair: &str) -> bool {
-        self.side == side
+    fn holds(&self, rule: &str, Difference { side, pair, report }: &Difference) -> bool {
+        let lies = [pair, &report.path].iter().any(|it| it.contains(&self.lies));
+        self.side == *side
             && self.rules.split(',').any(|it| it == rule)
-            && (self.pair == "*" || pair.contains(&self.pair))
+            && (self.lies == "*" || lies)
     }
 }
 
@@ -482,14 +508,14 @@ fn reasons() -> Result<Vec<Reason>> {
     lines
         .map(|(line, number)| {
             let (head, text) = line.split_once(": ").ok_or(format!("line {number}: no reason"))?;
-            let [rules, side, pair] = head.split(' ').collect::<Vec<_>>()[..] else {
-                return Err(format!("line {number}: not RULES SIDE PAIR").into());
+            let [rules, side, lies] = head.split(' ').collect::<Vec<_>>()[..] else {
+                return Err(format!("line {number}: not RULES SIDE WHERE").into());
             };
             Ok(Reason {
                 line: number,
                 rules: rules.to_owned(),
                 side: side.to_owned(),
-                pair: pair.to_owned(),
+                lies: lies.to_owned(),
                 text: text.to_owned(),
             })
         })
