@@ -5,9 +5,9 @@ use abide_syntax::Span;
 use sha2::{Digest, Sha256};
 
 use crate::change::{Change, Diff};
+use crate::peer;
 use crate::rule::feature_place;
 use crate::source::{self, LostSymbol};
-use crate::peer;
 use crate::surface::{Bump, Effects};
 use crate::witness::{Proof, Witness};
 

@@ -10,18 +10,28 @@ use abide_syntax::Label;
 /// Whether buf does not pair what a change is about: it pairs messages, enums
 /// and services by full name, and what is in them below that.
 pub(crate) fn is_apart<'t>(diff: &Diff<'t>, change: Change<Element<'t>>) -> bool {
-    let holder = |element: Element<'t>| match element {
-        Element::Field(field) => field.extendee().or(field.containing_message()).map(Element::Message),
-        Element::Message(_) | Element::Enum(_) | Element::Service(_) => Some(element),
-        _ => element.parent(),
-    };
-    let name = |element: Element<'t>| element.full_name();
     match change {
         Change::Added(_) => false,
-        Change::Both { old, new } => holder(old).map(name) != holder(new).map(name),
+        Change::Both { old, new } => are_apart(old, new),
         Change::Removed(old) => holder(old).filter(|it| *it != old).is_some_and(|holder| {
             diff.new_element(holder).is_some_and(|it| it.full_name() != holder.full_name())
         }),
+    }
+}
+
+/// The same for two elements.
+pub(crate) fn are_apart(old: Element<'_>, new: Element<'_>) -> bool {
+    holder(old).map(Element::full_name) != holder(new).map(Element::full_name)
+}
+
+/// What has a full name and holds the element, or is it.
+fn holder(element: Element<'_>) -> Option<Element<'_>> {
+    match element {
+        Element::Field(field) => {
+            field.extendee().or(field.containing_message()).map(Element::Message)
+        }
+        Element::Message(_) | Element::Enum(_) | Element::Service(_) => Some(element),
+        _ => element.parent(),
     }
 }
 

@@ -386,7 +386,7 @@ fn varint(mut number: usize, out: &mut Vec<u8>) {
 /// What buf reports of a pair.
 fn buf([old, new]: &[PathBuf; 2]) -> Result<std::result::Result<Vec<Report>, String>> {
     let mut buf = Command::new("buf");
-    buf.arg("breaking").arg(new).arg("--against").arg(old);
+    buf.args(["breaking", "--exclude-imports"]).arg(new).arg("--against").arg(old);
     let said = output(buf.args(["--error-format", "json", "--config", BUF_CONFIG]))?;
     if ![Some(0), Some(100)].contains(&said.status.code()) {
         let why = String::from_utf8_lossy(&said.stderr).into_owned();
@@ -455,10 +455,11 @@ fn aliases(findings: &[Value]) -> Vec<Report> {
 fn matched(row: &mut Row, mut theirs: Vec<Report>, mut ours: Vec<Report>, pair: &str) {
     let mut take = |same: &dyn Fn(&Report, &Report) -> bool| -> Vec<Report> {
         let (mut left, mut taken) = (Vec::new(), Vec::new());
-        for their in theirs.drain(..) {
+        for mut their in theirs.drain(..) {
             match ours.iter().position(|our| same(&their, our)) {
                 Some(at) => {
-                    ours.remove(at);
+                    let Report { path, start, said, .. } = ours.remove(at);
+                    let _ = write!(their.said, " — {path}:{}:{}: {said}", start.0, start.1);
                     taken.push(their);
                 }
                 None => left.push(their),
