@@ -11,7 +11,7 @@ import sys
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
-for name in ("any", "duration", "field_mask", "timestamp", "wrappers"):
+for name in ("any", "api", "duration", "empty", "field_mask", "struct", "timestamp", "wrappers"):
     importlib.import_module(f"google.protobuf.{name}_pb2")
 
 import protovalidate
