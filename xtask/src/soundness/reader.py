@@ -212,7 +212,9 @@ def misbehaves(writers, wrote, readers, reads, surface, data):
     if wrong and wrong.startswith("unreadable"):
         return wrong
     if not wrong and write(writer, surface) == write(reader, surface):
-        return "nothing goes wrong"
+        if same(plain(writer, "wire"), plain(reader, "wire"), True):
+            return "nothing goes wrong"
+        return "the same by name, another field by number"
     return None
 
 
