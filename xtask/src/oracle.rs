@@ -9,6 +9,7 @@ mod symbols;
 mod validation;
 mod verdicts;
 mod wire;
+mod witnesses;
 
 use std::collections::BTreeMap;
 use std::fs;

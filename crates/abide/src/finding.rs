@@ -5,6 +5,7 @@ use abide_syntax::Span;
 use sha2::{Digest, Sha256};
 
 use crate::change::{Change, Diff};
+use crate::peer;
 use crate::rule::feature_place;
 use crate::source::{self, LostSymbol};
 use crate::surface::{Bump, Effects};
@@ -120,6 +121,8 @@ pub struct ChangeFacts {
     pub at_least: Severity,
     /// Of an element that is gone, how it went.
     pub gone: Option<Gone>,
+    /// Whether buf, which pairs by full names, does not compare the two sides.
+    pub(crate) apart: bool,
 }
 
 /// How an element went.
@@ -200,7 +203,9 @@ impl Finding {
     /// The rules of other tools that fire on this case, where they are not all
     /// that the rule names, or more.
     pub fn aliases(&mut self, aliases: &[&'static str]) -> &mut Finding {
-        self.aliases = aliases.to_vec();
+        let apart = self.change.as_ref().is_some_and(|change| change.apart);
+        let fires = |alias: &&&str| !apart || peer::fires_apart(alias);
+        self.aliases = aliases.iter().filter(fires).copied().collect();
         self
     }
 

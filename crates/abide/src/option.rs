@@ -13,6 +13,7 @@ use abide_syntax::Span;
 
 use crate::change::{Change, Diff};
 use crate::finding::{Finding, Location};
+use crate::peer;
 use crate::rule::Sink;
 
 /// What has options: a file or an element.
@@ -233,7 +234,15 @@ impl<'t> Setting<'t> {
         let (old, new) = self.holders;
         let location = Location::Tree(new.place(self.new));
         let package = old.file().package().name();
-        sink.change_at(location, Some(old.place(self.old)), package, new.full_name(), message)
+        let always = sink.aliases;
+        let finding =
+            sink.change_at(location, Some(old.place(self.old)), package, new.full_name(), message);
+        if let (Holder::Element(old), Holder::Element(new), Some(facts)) =
+            (old, new, &mut finding.change)
+        {
+            facts.apart = peer::are_apart(old, new);
+        }
+        finding.aliases(always)
     }
 }
 

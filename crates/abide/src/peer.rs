@@ -2,8 +2,48 @@
 //!
 //! Source: the rule handlers of buf 1.75, run on pairs of files.
 
-use abide_schema::{Cardinality, Enum, Field, Message, Presence, Scalar, Type};
+use abide_schema::{Cardinality, Element, Enum, Field, Message, Presence, Scalar, Type};
+
+use crate::change::{Change, Diff};
 use abide_syntax::Label;
+
+/// Whether buf does not pair what a change is about: it pairs messages, enums
+/// and services by full name, and what is in them below that.
+pub(crate) fn is_apart<'t>(diff: &Diff<'t>, change: Change<Element<'t>>) -> bool {
+    match change {
+        Change::Added(_) => false,
+        Change::Both { old, new } => are_apart(old, new),
+        Change::Removed(old) => holder(old).filter(|it| *it != old).is_some_and(|holder| {
+            diff.new_element(holder).is_some_and(|it| it.full_name() != holder.full_name())
+        }),
+    }
+}
+
+/// The same for two elements.
+pub(crate) fn are_apart(old: Element<'_>, new: Element<'_>) -> bool {
+    holder(old).map(Element::full_name) != holder(new).map(Element::full_name)
+}
+
+/// What has a full name and holds the element, or is it.
+fn holder(element: Element<'_>) -> Option<Element<'_>> {
+    match element {
+        Element::Field(field) => {
+            field.extendee().or(field.containing_message()).map(Element::Message)
+        }
+        Element::Message(_) | Element::Enum(_) | Element::Service(_) => Some(element),
+        _ => element.parent(),
+    }
+}
+
+/// Whether a rule fires even on what buf does not pair: those about what has a
+/// full name and is not there any more.
+pub(crate) fn fires_apart(alias: &str) -> bool {
+    let deletions =
+        ["MESSAGE_NO_DELETE", "ENUM_NO_DELETE", "SERVICE_NO_DELETE", "EXTENSION_NO_DELETE"];
+    alias.strip_prefix("buf:").is_none_or(|rule| {
+        deletions.contains(&rule) || rule.starts_with("PACKAGE_") || rule.starts_with("FILE_")
+    })
+}
 
 /// Of rules that would fire on two fields, those that do: buf and Google's
 /// detector compare fields of one number, protolock those of one name, and buf

@@ -14,6 +14,7 @@ use crate::change::{Change, Diff};
 use crate::check::Scope;
 use crate::finding::{ChangeFacts, Finding, Gone, Location, Severity};
 use crate::option::Holder;
+use crate::peer;
 use crate::policy::Policy;
 use crate::reserved;
 use crate::rules::RULES;
@@ -340,10 +341,16 @@ impl Sink {
         let old_place = old.map(|it| it.place(part));
         let named = change.new().or(old).expect("a change has a side");
         let package = old.unwrap_or(named).package().name();
+        let always = self.aliases;
         let finding = self.change_at(location, old_place, package, named.full_name(), message);
-        if let (Change::Removed(old), Some(facts)) = (change, &mut finding.change) {
-            facts.gone = Some(gone(diff, old));
+        if let Some(facts) = &mut finding.change {
+            facts.apart = peer::is_apart(diff, change);
+            if let Change::Removed(old) = change {
+                facts.gone = Some(gone(diff, old));
+            }
         }
+        // Those that always fire, too.
+        finding.aliases(always);
         finding
     }
 
@@ -366,6 +373,7 @@ impl Sink {
             witness: None,
             at_least: Severity::Note,
             gone: None,
+            apart: false,
         }));
         self.push(finding)
     }

@@ -29,6 +29,8 @@ pub struct Witness {
     pub direction: Direction,
     /// The full name of its type on the side that wrote it.
     pub message: String,
+    /// The full name of its type on the side that reads it.
+    pub reader: String,
     /// The value, in JSON on the surface `json` and in text format elsewhere.
     pub value: String,
     /// Its bytes as they were read: the wire encoding on `wire` and
@@ -212,7 +214,8 @@ impl<'t> Diff<'t> {
                         let side = crossing.reader_word();
                         let other = one_line(&String::from_utf8_lossy(&other));
                         let observed = format!("the {side} side prints it as `{other}`");
-                        proof.add(crossing.witness(surface, &ours, printed, observed));
+                        let reads = crossing.reader().message(theirs.ty);
+                        proof.add(crossing.witness(surface, (&ours, reads), printed, observed));
                     }
                 }
             }
@@ -429,7 +432,7 @@ impl<'d, 't> Crossing<'d, 't> {
             if let Some(observed) =
                 observed.filter(|_| self.siblings_cross(surface, &value, probed))
             {
-                proof.add(self.witness(surface, &value, bytes, observed));
+                proof.add(self.witness(surface, (&value, target), bytes, observed));
             }
         }
     }
@@ -437,7 +440,7 @@ impl<'d, 't> Crossing<'d, 't> {
     fn witness(
         self,
         surface: Surface,
-        value: &value::Message,
+        (value, reads): (&value::Message, Message<'t>),
         bytes: Vec<u8>,
         observed: String,
     ) -> Witness {
@@ -450,6 +453,7 @@ impl<'d, 't> Crossing<'d, 't> {
             surface,
             direction: self.direction,
             message: tree.message(value.ty).full_name(),
+            reader: reads.full_name(),
             value: one_line(&shown),
             bytes,
             observed,
@@ -702,9 +706,25 @@ impl<'d, 't> Crossing<'d, 't> {
         match paired.peek() {
             // Of several names for one number, nobody can tell which is meant.
             Some(_) => paired.any(|it| it.number() == is),
+            // Values of other enums are the same where notations name them alike.
+            None if self.surface.is_some_and(|it| it != Surface::Wire)
+                && self.share_name(from, to, was, is) =>
+            {
+                true
+            }
             // The number may have gone to another value.
             None => was == is && !self.was_elsewhere(from, to, is),
         }
+    }
+
+    /// Whether a value of the writer's enum and one of the reader's have a name in
+    /// common.
+    fn share_name(self, from: EnumId, to: EnumId, was: i32, is: i32) -> bool {
+        let of = |tree: &'t Tree, id, number| {
+            tree.enumeration(id).values().filter(move |it| it.number() == number)
+        };
+        of(self.writer(), from, was)
+            .any(|was| of(self.reader(), to, is).any(|is| is.name() == was.name()))
     }
 
     /// Whether the value that the reader has for a number is one that the

@@ -2,19 +2,23 @@
 //!
 //! The rules of buf that Abide names as aliases of a finding must be those that
 //! buf reports, at the same place. What only one of them sees is counted by
-//! rule, and each count has its reason in `testdata/breaking/reasons.txt`; the
-//! table `testdata/breaking/buf.md` is written anew.
+//! rule, and has its reason in `testdata/breaking/reasons.txt`; the table
+//! `testdata/breaking/buf.md` is written anew. The values that Abide shows as
+//! witnesses are replayed by others: see `witnesses`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
 
+use super::wire::{messages, string};
+use super::witnesses;
 use crate::corpora::{self, Corpus};
-use crate::tools::{Protoc, output, workspace};
+use crate::tools::{Protoc, output, stdout, workspace};
 use crate::{Place, Result};
 
 /// Every rule of buf, whatever its category.
@@ -31,25 +35,45 @@ struct Pair {
     new: Corpus,
 }
 
+/// What is known of a pair.
+pub(super) struct Judged {
+    pub(super) name: String,
+    /// The sets of descriptors of the old and the new tree.
+    pub(super) sets: [PathBuf; 2],
+    /// The findings of Abide about changes, as JSON.
+    pub(super) findings: Vec<Value>,
+    /// What buf reports, or why it refuses the pair.
+    theirs: std::result::Result<Vec<Report>, String>,
+}
+
 /// Where a rule of buf stands in a report.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, PartialEq, Eq)]
 struct Report {
     rule: String,
     path: String,
+    /// The file in the old tree, where Abide tells it.
+    old_path: String,
     /// Line and column, from 1.
     start: (u64, u64),
+    said: String,
 }
 
-/// How often a rule was reported on a pair.
+/// How often a rule was reported.
 #[derive(Default)]
 struct Row {
     same_place: usize,
-    other_place: usize,
-    only_buf: Vec<Report>,
-    only_abide: Vec<Report>,
+    differences: Vec<Difference>,
 }
 
-/// Compares on all pairs; true when every difference has a reason.
+/// What the two do not tell alike.
+struct Difference {
+    side: &'static str,
+    pair: String,
+    report: Report,
+}
+
+/// Compares on all pairs; true when every difference has a reason and every
+/// witness is confirmed.
 pub(super) fn run(place: &Place, protoc: &Protoc, abide: &Path, show: usize) -> Result<bool> {
     let mut pairs = pages()?;
     let mut trees = corpora::archives(place)?;
@@ -61,59 +85,137 @@ pub(super) fn run(place: &Place, protoc: &Protoc, abide: &Path, show: usize) -> 
     for versions in RELEASES.windows(2) {
         pairs.extend(between(&mut releases, versions)?);
     }
-    let mut rows: BTreeMap<(String, String), Row> = BTreeMap::new();
-    for pair in &pairs {
-        let name = if pair.name.contains('#') { "pages" } else { &pair.name };
-        let theirs = buf(pair, protoc, abide)?;
-        let ours = aliases(pair, protoc, abide)?;
-        for rule in theirs.iter().chain(&ours).map(|it| it.rule.clone()).collect::<BTreeSet<_>>() {
+    let judged = judged(&pairs, protoc, abide)?;
+
+    let mut rows: BTreeMap<String, Row> = BTreeMap::new();
+    for rule in rules()? {
+        rows.insert(rule, Row::default());
+    }
+    let mut refused = Vec::new();
+    for pair in &judged {
+        let theirs = match &pair.theirs {
+            Ok(theirs) => theirs,
+            Err(why) => {
+                refused.push((&pair.name, why));
+                continue;
+            }
+        };
+        let ours = aliases(&pair.findings);
+        for rule in theirs.iter().chain(&ours).map(|it| &it.rule).collect::<BTreeSet<_>>() {
             let of = |list: &[Report]| -> Vec<Report> {
-                list.iter().filter(|it| it.rule == rule).cloned().collect()
+                list.iter().filter(|it| it.rule == *rule).cloned().collect()
             };
-            let row = rows.entry((name.to_owned(), rule.clone())).or_default();
-            matched(row, of(&theirs), of(&ours), &pair.name);
+            let row = rows.entry(rule.clone()).or_default();
+            matched(row, of(theirs), of(&ours), &pair.name);
         }
     }
+    let explained = explained(&rows, &refused, show)?;
+    let same: usize = rows.values().map(|row| row.same_place).sum();
+    let confirmed = witnesses::run(&judged, show)?;
+    Ok(explained && same > 0 && confirmed)
+}
+
+/// Judges all pairs with both tools.
+fn judged(pairs: &[Pair], protoc: &Protoc, abide: &Path) -> Result<Vec<Judged>> {
+    let next = AtomicUsize::new(0);
+    let work = || -> std::result::Result<Vec<(usize, Judged)>, String> {
+        let mut done = Vec::new();
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(pair) = pairs.get(index) else { return Ok(done) };
+            let judged = judge(pair, protoc, abide);
+            done.push((index, judged.map_err(|error| format!("{}: {error}", pair.name))?));
+        }
+    };
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let shares: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        let lost = || Err("a worker ended".to_owned());
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| lost())).collect()
+    });
+    let mut all = Vec::new();
+    for share in shares {
+        all.extend(share?);
+    }
+    all.sort_by_key(|(index, _)| *index);
+    Ok(all.into_iter().map(|(_, judged)| judged).collect())
+}
+
+fn judge(pair: &Pair, protoc: &Protoc, abide: &Path) -> Result<Judged> {
+    let sets = [set(&pair.old, protoc, abide)?, set(&pair.new, protoc, abide)?];
+    let theirs = buf(&sets)?;
+    let findings = findings(pair, protoc, abide)?;
+    Ok(Judged { name: pair.name.clone(), sets, findings, theirs })
+}
+
+/// Looks for the reason of each difference and writes the table; true when none
+/// is without.
+fn explained(
+    rows: &BTreeMap<String, Row>,
+    refused: &[(&String, &String)],
+    show: usize,
+) -> Result<bool> {
     let reasons = reasons()?;
     let mut used = BTreeSet::new();
     let mut unexplained = 0;
     let mut table = String::from(HEAD);
-    let (mut same, mut other, mut theirs, mut ours) = (0, 0, 0, 0);
-    for ((pair, rule), row) in &rows {
+    let mut totals = BTreeMap::from(SIDES.map(|side| (side, 0)));
+    let mut same = 0;
+    for (rule, row) in rows {
         same += row.same_place;
-        other += row.other_place;
-        theirs += row.only_buf.len();
-        ours += row.only_abide.len();
-        let mut why = Vec::new();
-        let other_place = if row.other_place > 0 { ["place"].as_slice() } else { &[] };
-        let sides = [("buf", &row.only_buf), ("abide", &row.only_abide)];
-        let differ = sides.iter().filter(|(_, list)| !list.is_empty()).map(|(side, _)| *side);
-        for side in differ.chain(other_place.iter().copied()) {
-            match reasons.iter().find(|it| it.rule == *rule && it.side == side && it.holds(pair)) {
+        let mut counts = BTreeMap::new();
+        let mut why: BTreeMap<usize, usize> = BTreeMap::new();
+        for difference in &row.differences {
+            let Difference { side, pair, report } = difference;
+            *counts.entry(*side).or_insert(0) += 1;
+            *totals.entry(side).or_insert(0) += 1;
+            match reasons.iter().find(|reason| reason.holds(rule, difference)) {
                 Some(reason) => {
                     used.insert(reason.line);
-                    why.push(format!("{side}: {}", reason.text));
+                    *why.entry(reason.line).or_default() += 1;
                 }
                 None => {
                     unexplained += 1;
-                    println!("  {pair}: {rule}: no reason for `{side}`");
+                    if unexplained <= show.max(1) {
+                        let (Report { path, said, .. }, (line, column)) = (report, report.start);
+                        println!("  {rule}: {side}: {pair}: {path}:{line}:{column}: {said}");
+                    }
                 }
             }
         }
-        for (side, list) in sides {
-            for report in list.iter().take(if why.is_empty() { show } else { 0 }) {
-                println!("    only {side}: {}:{}:{}", report.path, report.start.0, report.start.1);
-            }
-        }
-        let _ = writeln!(
-            table,
-            "| {pair} | {rule} | {} | {} | {} | {} | {} |",
-            row.same_place,
-            row.other_place,
-            row.only_buf.len(),
-            row.only_abide.len(),
-            why.join("; ")
-        );
+        let reason = |line: usize| reasons.iter().find(|reason| reason.line == line);
+        let why: Vec<String> = why
+            .into_iter()
+            .filter_map(|(line, times)| {
+                let Reason { side, text, .. } = reason(line)?;
+                Some(format!("{side} {times}: {text}"))
+            })
+            .collect();
+        let count = |side: &str| counts.get(side).copied().unwrap_or(0);
+        let never = row.same_place == 0 && row.differences.is_empty();
+        let _ = match never {
+            true => writeln!(table, "| {rule} | | | | | never fired |"),
+            false => writeln!(
+                table,
+                "| {rule} | {} | {} | {} | {} | {} |",
+                row.same_place,
+                count("place"),
+                count("buf"),
+                count("abide"),
+                why.join("; "),
+            ),
+        };
+    }
+    let _ = writeln!(
+        table,
+        "| all | {same} | {} | {} | {} | |",
+        totals["place"], totals["buf"], totals["abide"]
+    );
+    if !refused.is_empty() {
+        table.push_str("\nPairs that buf refuses to judge:\n\n");
+    }
+    for (pair, why) in refused {
+        let _ = writeln!(table, "- {pair}: {}", why.trim());
     }
     for stale in reasons.iter().filter(|reason| !used.contains(&reason.line)) {
         println!("  reasons.txt:{}: explains nothing", stale.line);
@@ -121,22 +223,41 @@ pub(super) fn run(place: &Place, protoc: &Protoc, abide: &Path, show: usize) -> 
     }
     fs::write(folder()?.join("buf.md"), table)?;
     println!(
-        "breaking: {} pairs: {same} at one place, {other} elsewhere, {theirs} by buf alone, {ours} \
-         by abide alone; {unexplained} without a reason",
-        pairs.len()
+        "breaking: {same} at one place, {} elsewhere, {} by buf alone, {} by abide alone; {} pairs \
+         refused by buf; {unexplained} without a reason",
+        totals["place"],
+        totals["buf"],
+        totals["abide"],
+        refused.len(),
     );
-    Ok(unexplained == 0 && same > 0)
+    Ok(unexplained == 0)
 }
+
+/// All rules of buf.
+fn rules() -> Result<Vec<String>> {
+    let mut buf = Command::new("buf");
+    buf.args(["config", "ls-breaking-rules", "--configured-only", "--format", "json"]);
+    let said = stdout(buf.args(["--config", BUF_CONFIG]))?;
+    let rule = |line: &str| -> Result<String> {
+        let rule: Value = serde_json::from_str(line)?;
+        Ok(rule["id"].as_str().ok_or("a rule of buf without an id")?.to_owned())
+    };
+    said.lines().map(rule).collect()
+}
+
+/// Who tells what the other does not, or both at different places.
+const SIDES: [&str; 3] = ["buf", "abide", "place"];
 
 const HEAD: &str = "\
 # Abide beside buf
 
-How often rules of buf (1.75, all categories) fire, and how often Abide names them as aliases of a \
-finding, on the same pairs of trees. `cargo xtask oracle --only breaking` writes this table; a \
+How often rules of buf (1.75, all categories) fire on the same pairs of trees, and how often Abide \
+names them as aliases of a finding: the examples on the pages of rules, the releases of Envoy's \
+API and those of the crate envoy-types. `cargo xtask oracle --only breaking` writes this table; a \
 difference without a reason in `reasons.txt` fails it.
 
-| pair | rule of buf | both, same place | both, other place | buf alone | Abide alone | why |
-|---|---|---|---|---|---|---|
+| rule of buf | both, same place | both, other place | buf alone | Abide alone | why |
+|---|---|---|---|---|---|
 ";
 
 fn folder() -> Result<PathBuf> {
@@ -237,38 +358,58 @@ fn set(tree: &Corpus, protoc: &Protoc, abide: &Path) -> Result<PathBuf> {
         let said = String::from_utf8_lossy(&built.stderr).into_owned();
         return Err(format!("`{}` does not build: {said}", tree.root.display()).into());
     }
+    // buf is told which files are only imported.
+    let mut marked = Vec::new();
+    for file in messages(&fs::read(&path)?, 1)? {
+        let name = string(file, 1)?.unwrap_or_default();
+        let mark = if tree.files.iter().any(|it| it == name) { &[][..] } else { IMPORTED };
+        varint(1 << 3 | 2, &mut marked);
+        varint(file.len() + mark.len(), &mut marked);
+        marked.extend([file, mark].concat());
+    }
+    fs::write(&path, marked)?;
     Ok(path)
 }
 
-/// What buf reports of a pair, of the files that are judged.
-fn buf(pair: &Pair, protoc: &Protoc, abide: &Path) -> Result<Vec<Report>> {
-    let (old, new) = (set(&pair.old, protoc, abide)?, set(&pair.new, protoc, abide)?);
+/// The field `buf_extension` of a file in an image of buf, which says
+/// `is_import: true`.
+const IMPORTED: &[u8] = &[0xd2, 0xf6, 0x03, 0x02, 0x08, 0x01];
+
+fn varint(mut number: usize, out: &mut Vec<u8>) {
+    while number >= 0x80 {
+        out.push((number & 0x7f) as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+/// What buf reports of a pair.
+fn buf([old, new]: &[PathBuf; 2]) -> Result<std::result::Result<Vec<Report>, String>> {
     let mut buf = Command::new("buf");
-    buf.arg("breaking").arg(&new).arg("--against").arg(&old);
+    buf.args(["breaking", "--exclude-imports"]).arg(new).arg("--against").arg(old);
     let said = output(buf.args(["--error-format", "json", "--config", BUF_CONFIG]))?;
     if ![Some(0), Some(100)].contains(&said.status.code()) {
-        return Err(String::from_utf8_lossy(&said.stderr).into_owned().into());
+        let why = String::from_utf8_lossy(&said.stderr).into_owned();
+        return if why.contains("MessageSet") { Ok(Err(why)) } else { Err(why.into()) };
     }
-    let judged: BTreeSet<&String> = pair.old.files.iter().chain(&pair.new.files).collect();
     let mut reports = Vec::new();
     for line in String::from_utf8(said.stdout)?.lines() {
         let line: Value = serde_json::from_str(line)?;
-        let path = line["path"].as_str().unwrap_or_default().to_owned();
-        // Whole files and packages that are gone have no place.
-        if path.is_empty() || judged.contains(&path) {
-            let number = |key: &str| line[key].as_u64().unwrap_or(1);
-            reports.push(Report {
-                rule: line["type"].as_str().unwrap_or_default().to_owned(),
-                path,
-                start: (number("start_line"), number("start_column")),
-            });
-        }
+        let number = |key: &str| line[key].as_u64().unwrap_or(1);
+        let text = |key: &str| line[key].as_str().unwrap_or_default().to_owned();
+        reports.push(Report {
+            rule: text("type"),
+            path: text("path"),
+            old_path: String::new(),
+            start: (number("start_line"), number("start_column")),
+            said: text("message"),
+        });
     }
-    Ok(reports)
+    Ok(Ok(reports))
 }
 
-/// The rules of buf that Abide names, where its findings stand.
-fn aliases(pair: &Pair, protoc: &Protoc, abide: &Path) -> Result<Vec<Report>> {
+/// What Abide finds about changes.
+fn findings(pair: &Pair, protoc: &Protoc, abide: &Path) -> Result<Vec<Value>> {
     let mut command = Command::new(abide);
     command.arg("breaking").arg(&pair.new.root).arg("--against").arg(&pair.old.root);
     for root in pair.new.imports.iter().chain([&protoc.include]) {
@@ -278,65 +419,86 @@ fn aliases(pair: &Pair, protoc: &Protoc, abide: &Path) -> Result<Vec<Report>> {
     if ![Some(0), Some(1)].contains(&said.status.code()) {
         return Err(String::from_utf8_lossy(&said.stderr).into_owned().into());
     }
-    let mut reports = Vec::new();
+    let mut findings = Vec::new();
     for line in String::from_utf8(said.stdout)?.lines() {
         let line: Value = serde_json::from_str(line)?;
         // Only a change has a bump.
-        let aliases = line["aliases"].as_array().filter(|_| line["bump"].is_string());
-        let aliases = aliases.into_iter().flatten();
+        if line["bump"].is_string() {
+            findings.push(line);
+        }
+    }
+    Ok(findings)
+}
+
+/// The rules of buf that Abide names, where its findings stand.
+fn aliases(findings: &[Value]) -> Vec<Report> {
+    let mut reports = Vec::new();
+    for line in findings {
+        let aliases = line["aliases"].as_array().into_iter().flatten();
         for rule in aliases.filter_map(|alias| alias.as_str()?.strip_prefix("buf:")) {
             let number = |key: &str| line["start"][key].as_u64().unwrap_or(1);
+            let text = |key: &str| line[key].as_str().unwrap_or_default().to_owned();
             reports.push(Report {
                 rule: rule.to_owned(),
-                path: line["path"].as_str().unwrap_or_default().to_owned(),
+                path: text("path"),
+                old_path: line["old"]["path"].as_str().unwrap_or_default().to_owned(),
                 start: (number("line"), number("column")),
+                said: format!("{}: {}", text("rule"), text("message")),
             });
         }
     }
-    Ok(reports)
+    reports
 }
 
-/// Pairs reports of one rule: at one place, then in one file, then anywhere for
-/// those that buf gives no file.
+/// Pairs reports of one rule: at one place, then in one file, new or old, then
+/// anywhere for those that buf gives no file.
 fn matched(row: &mut Row, mut theirs: Vec<Report>, mut ours: Vec<Report>, pair: &str) {
-    let mut take = |same: &dyn Fn(&Report, &Report) -> bool| {
-        let before = theirs.len();
-        theirs.retain(|their| match ours.iter().position(|our| same(their, our)) {
-            Some(at) => {
-                ours.remove(at);
-                false
+    let mut take = |same: &dyn Fn(&Report, &Report) -> bool| -> Vec<Report> {
+        let (mut left, mut taken) = (Vec::new(), Vec::new());
+        for mut their in theirs.drain(..) {
+            match ours.iter().position(|our| same(&their, our)) {
+                Some(at) => {
+                    let Report { path, start, said, .. } = ours.remove(at);
+                    let _ = write!(their.said, " — {path}:{}:{}: {said}", start.0, start.1);
+                    taken.push(their);
+                }
+                None => left.push(their),
             }
-            None => true,
-        });
-        before - theirs.len()
-    };
-    row.same_place += take(&|their, our| their.path == our.path && their.start == our.start);
-    row.other_place += take(&|their, our| their.path == our.path);
-    row.same_place += take(&|their, _| their.path.is_empty());
-    let named = |mut report: Report| {
-        if pair.contains('#') {
-            report.path = format!("{pair}/{}", report.path);
         }
-        report
+        theirs = left;
+        taken
     };
-    row.only_buf.extend(theirs.into_iter().map(named));
-    row.only_abide.extend(ours.into_iter().map(named));
+    row.same_place += take(&|their, our| their.path == our.path && their.start == our.start).len();
+    let mut elsewhere = take(&|their, our| their.path == our.path);
+    elsewhere.extend(take(&|their, our| their.path == our.old_path));
+    row.same_place += take(&|their, _| their.path.is_empty()).len();
+    for (side, list) in [("place", elsewhere), ("buf", theirs), ("abide", ours)] {
+        let pair = pair.to_owned();
+        row.differences.extend(list.into_iter().map(|report| Difference {
+            side,
+            pair: pair.clone(),
+            report,
+        }));
+    }
 }
 
-/// Why the two differ: `RULE SIDE PAIR: REASON`, where the side is `buf` or
-/// `abide` for what one alone reports, or `place`, and the pair `*` or a part
-/// of its name.
+/// Why the two differ: `RULES SIDE WHERE: REASON`. The rules are separated by
+/// commas; the side is `buf` or `abide` for what one alone reports, or `place`;
+/// where is `*` or a part of the name of the pair or of the path.
 struct Reason {
     line: usize,
-    rule: String,
+    rules: String,
     side: String,
-    pair: String,
+    lies: String,
     text: String,
 }
 
 impl Reason {
-    fn holds(&self, pair: &str) -> bool {
-        self.pair == "*" || pair.contains(&self.pair)
+    fn holds(&self, rule: &str, Difference { side, pair, report }: &Difference) -> bool {
+        let lies = [pair, &report.path].iter().any(|it| it.contains(&self.lies));
+        self.side == *side
+            && self.rules.split(',').any(|it| it == rule)
+            && (self.lies == "*" || lies)
     }
 }
 
@@ -347,14 +509,14 @@ fn reasons() -> Result<Vec<Reason>> {
     lines
         .map(|(line, number)| {
             let (head, text) = line.split_once(": ").ok_or(format!("line {number}: no reason"))?;
-            let [rule, side, pair] = head.split(' ').collect::<Vec<_>>()[..] else {
-                return Err(format!("line {number}: not RULE SIDE PAIR").into());
+            let [rules, side, lies] = head.split(' ').collect::<Vec<_>>()[..] else {
+                return Err(format!("line {number}: not RULES SIDE WHERE").into());
             };
             Ok(Reason {
                 line: number,
-                rule: rule.to_owned(),
+                rules: rules.to_owned(),
                 side: side.to_owned(),
-                pair: pair.to_owned(),
+                lies: lies.to_owned(),
                 text: text.to_owned(),
             })
         })

@@ -8,11 +8,15 @@ the message type, the value in hexadecimal. For each case one line is printed:
 import importlib
 import inspect
 import sys
+import warnings
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
-for name in ("any", "duration", "field_mask", "timestamp", "wrappers"):
+for name in ("any", "api", "duration", "empty", "field_mask", "struct", "timestamp", "wrappers"):
     importlib.import_module(f"google.protobuf.{name}_pb2")
+
+# The package calls what will be gone one day.
+warnings.simplefilter("ignore", FutureWarning)
 
 import protovalidate
 from protoc_gen_validate import validator

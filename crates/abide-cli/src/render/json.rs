@@ -106,6 +106,7 @@ fn witness(witness: &Witness) -> Value {
         "surface": witness.surface.name(),
         "direction": witness.direction.name(),
         "type": witness.message,
+        "reader": witness.reader,
         side: witness.value,
         "bytes": BASE64.encode(&witness.bytes),
         "observed": witness.observed,

@@ -101,8 +101,9 @@ fn proof(
         Element::Message(message) => Some(message),
         Element::Enum(_) | Element::EnumValue(_) | Element::Service(_) | Element::Method(_) => None,
     };
+    let Some(holder) = holder else { return Proof::default() };
     let bytes = value.encode(writer);
-    let read = holder.and_then(|it| value::Message::decode(reader, it.id, &bytes).ok());
+    let read = value::Message::decode(reader, holder.id, &bytes).ok();
     let violation = read.and_then(|read| judge(reader, &read).violations.into_iter().next());
     let Some(violation) = violation else { return Proof::default() };
     let side = match direction {
@@ -115,6 +116,7 @@ fn proof(
         surface: Surface::Validation,
         direction,
         message: writer.message(value.ty).full_name(),
+        reader: holder.full_name(),
         value: one_line(&value.to_text(writer)),
         bytes,
         observed: format!("the {side} side rejects it: {path}{}", violation.reason),

@@ -63,7 +63,7 @@ impl<'t> Crossing<'_, 't> {
             Ok(read) => self.difference_by_number(&value, &read, target),
         };
         if let Some(observed) = observed {
-            proof.add(self.witness(surface, &value, bytes, observed));
+            proof.add(self.witness(surface, (&value, target), bytes, observed));
         }
     }
 
