@@ -129,15 +129,6 @@ impl Direction {
         }
     }
 
-    /// The other direction.
-    #[must_use]
-    pub const fn reversed(self) -> Direction {
-        match self {
-            Direction::Backward => Direction::Forward,
-            Direction::Forward => Direction::Backward,
-        }
-    }
-
     /// The direction with this name.
     pub fn find(name: &str) -> Option<Direction> {
         Direction::ALL.iter().copied().find(|direction| direction.name() == name)
