@@ -101,6 +101,19 @@ pub struct Report {
 /// Judges a tree. The result depends on nothing but the arguments: not on
 /// threads, not on the order in which the files were found.
 pub fn check<'t>(tree: &'t Tree, policy: &'t Policy, options: Options<'t>) -> Report {
+    // A fingerprint may be that of a change, and that of any other finding.
+    let is_whole = options.baseline.is_some() && options.scope == Scope::Everything;
+    judge_tree(tree, policy, options, is_whole)
+}
+
+/// The same, where `fingerprints` tells whether a waiver by fingerprint alone
+/// is stale if it matches nothing.
+fn judge_tree<'t>(
+    tree: &'t Tree,
+    policy: &'t Policy,
+    options: Options<'t>,
+    fingerprints: bool,
+) -> Report {
     let context = Context::new(tree, policy, options.as_of, options.baseline, options.scope);
     let rules: Vec<&'static Rule> =
         RULES.iter().copied().filter(|it| options.scope.has(it) && policy.runs(it)).collect();
@@ -122,7 +135,7 @@ pub fn check<'t>(tree: &'t Tree, policy: &'t Policy, options: Options<'t>) -> Re
             && policy.runs(rule)
             && (options.baseline.is_some() || !rule.needs_baseline())
     };
-    let waived = waiver::apply(&context, &ran, &mut findings);
+    let waived = waiver::apply(&context, &ran, fingerprints, &mut findings);
     report.waived = waived.count;
     findings.extend(waived.findings);
     apply_severities(policy, options.as_of, &mut findings);
@@ -263,6 +276,7 @@ fn narrow(surfaces: &[Surface], findings: &mut Vec<Finding>) {
         let Some(change) = &mut finding.change else { return true };
         let before = change.effects;
         change.effects = before.on(surfaces);
+        change.symbols.retain(|it| surfaces.contains(&it.surface));
         change.witness = change.witness.take().filter(|it| surfaces.contains(&it.surface));
         before.is_empty() || !change.effects.is_empty()
     });
@@ -282,7 +296,7 @@ fn since_release<'t>(
         accepted: None,
         ..options
     };
-    check(tree, policy, since)
+    judge_tree(tree, policy, since, true)
 }
 
 /// Whether a waiver that matched nothing matched nothing since the last

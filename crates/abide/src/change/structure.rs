@@ -138,6 +138,12 @@ impl<'t> Diff<'t> {
         {
             return if used.contains(&is) { Tie::Successor } else { Tie::Stranger };
         }
+        // What messages enclose goes with them: many have a `State`.
+        if let (Some(was), Some(is)) = (old.parent(), new.parent())
+            && self.new_element(was) != Some(is)
+        {
+            return Tie::Stranger;
+        }
         let near = self.new_package(old.package()) == Some(new.package())
             || self.new_file(old.file()) == Some(new.file())
             || self.may_have_moved(old.file(), new.file());
@@ -341,7 +347,7 @@ fn likeness<T>(old: &Shape<T>, new: &Shape<T>, tie: Tie) -> Option<usize> {
         Tie::Stranger => false,
         Tie::Successor | Tie::Neighbour if kept_name => alike >= 300,
         Tie::Successor => shared >= 1 && alike >= 500,
-        Tie::Neighbour => shared >= 2 && alike >= 600,
+        Tie::Neighbour => shared >= 2 && alike >= 750,
     };
     enough.then_some(alike + (names * 100).checked_div(all_names).unwrap_or(0))
 }
