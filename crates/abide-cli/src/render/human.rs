@@ -178,7 +178,10 @@ fn effects(change: &ChangeFacts) -> Vec<String> {
             Direction::Backward => "old",
             Direction::Forward => "new",
         };
-        let value = if witness.value.is_empty() { "the empty message" } else { &witness.value };
+        let value = match witness.value.as_str() {
+            "" => "the empty message".to_owned(),
+            _ => witness.shown(),
+        };
         notes.push(format!(
             "witness: {value} as {side} {} on {}: {}",
             witness.message, witness.surface, witness.observed,

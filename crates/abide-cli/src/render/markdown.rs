@@ -109,7 +109,7 @@ fn consequences(change: &ChangeFacts) -> Vec<String> {
         let value = if witness.value.is_empty() {
             "the empty message".to_owned()
         } else {
-            code(&witness.value)
+            code(&witness.shown())
         };
         lines.push(format!("{}: {value}: {}", witness.surface, shown(&witness.observed)));
     }
