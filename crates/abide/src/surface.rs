@@ -252,6 +252,32 @@ impl std::ops::BitOrAssign for Effects {
     }
 }
 
+impl fmt::Display for Effects {
+    /// `json, text in both directions; wire backward`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let groups: [(&str, &[Direction]); 3] = [
+            ("in both directions", Direction::ALL),
+            ("backward", &[Direction::Backward]),
+            ("forward", &[Direction::Forward]),
+        ];
+        let mut separator = "";
+        for (words, directions) in groups {
+            let here = |surface: &Surface| {
+                Direction::ALL.iter().all(|direction| {
+                    self.contains(*surface, *direction) == directions.contains(direction)
+                })
+            };
+            let names: Vec<&str> =
+                Surface::ALL.iter().copied().filter(here).map(Surface::name).collect();
+            if !names.is_empty() {
+                write!(f, "{separator}{} {words}", names.join(", "))?;
+                separator = "; ";
+            }
+        }
+        Ok(())
+    }
+}
+
 impl fmt::Debug for Effects {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set()

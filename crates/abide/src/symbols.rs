@@ -200,7 +200,8 @@ pub(crate) fn stays_imported<'t>(
     gone: File<'_>,
     mut left: impl Iterator<Item = File<'t>>,
 ) -> bool {
-    language == Language::Go && left.any(|it| go::unit(it).import == go::unit(gone).import)
+    is_unnamed(language, gone)
+        || language == Language::Go && left.any(|it| go::unit(it).import == go::unit(gone).import)
 }
 
 fn first_loss(old: &[Symbol], new: &[Symbol], relative: bool, pairs: &dyn Pairs) -> Option<Loss> {
