@@ -4,6 +4,7 @@
 //! and shared between trees. It has two origins with one shape: the syntax
 //! tree of a source file, and a serialised FileDescriptorProto.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use abide_syntax::{
@@ -242,6 +243,8 @@ pub struct FileDecl {
     pub problems: Vec<LocalProblem>,
     /// The lines of the text, found when first asked for.
     pub(crate) line_index: OnceLock<LineIndex>,
+    /// The simple names of its types and services, gathered when first asked for.
+    pub(crate) type_names: OnceLock<BTreeSet<Box<str>>>,
 }
 
 /// A [`Problem`](crate::Problem) of a file that is not yet in a tree.
@@ -635,6 +638,7 @@ impl FileDecl {
             top_extensions: Slice::default(),
             problems: Vec::new(),
             line_index: OnceLock::new(),
+            type_names: OnceLock::new(),
         }
     }
 
@@ -681,6 +685,18 @@ impl FileDecl {
             }
             Origin::Descriptor(locations) => locations.lines(span),
         }
+    }
+
+    /// Whether a message, an enum or a service has this simple name, at whatever
+    /// depth.
+    pub fn declares_type(&self, name: &str) -> bool {
+        let names = self.type_names.get_or_init(|| {
+            let messages = self.messages.iter().map(|it| it.name);
+            let enums = self.enums.iter().map(|it| it.name);
+            let services = self.services.iter().map(|it| it.name);
+            messages.chain(enums).chain(services).map(|it| self.str(it).into()).collect()
+        });
+        names.contains(name)
     }
 
     /// The lines of the text.

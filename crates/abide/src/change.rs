@@ -506,6 +506,9 @@ impl<'t> Diff<'t> {
             shared * 2 > old.min(sizes(&mut std::iter::once(after.file(new))))
         });
         pair_by_votes(&mut self.packages, packages, |shared, old, new| {
+            if !structure::may_be_renamed(before.package(old), after.package(new)) {
+                return false;
+            }
             let old = sizes(&mut before.package(old).files());
             shared * 2 > old.min(sizes(&mut after.package(new).files()))
         });

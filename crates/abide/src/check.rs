@@ -101,12 +101,25 @@ pub struct Report {
 /// Judges a tree. The result depends on nothing but the arguments: not on
 /// threads, not on the order in which the files were found.
 pub fn check<'t>(tree: &'t Tree, policy: &'t Policy, options: Options<'t>) -> Report {
+    // A fingerprint may be that of a change, and that of any other finding.
+    let is_whole = options.baseline.is_some() && options.scope == Scope::Everything;
+    judge_tree(tree, policy, options, is_whole)
+}
+
+/// The same, where `fingerprints` tells whether a waiver by fingerprint alone
+/// is stale if it matches nothing.
+fn judge_tree<'t>(
+    tree: &'t Tree,
+    policy: &'t Policy,
+    options: Options<'t>,
+    fingerprints: bool,
+) -> Report {
     let context = Context::new(tree, policy, options.as_of, options.baseline, options.scope);
     let rules: Vec<&'static Rule> =
         RULES.iter().copied().filter(|it| options.scope.has(it) && policy.runs(it)).collect();
 
     let mut findings = run(&context, &rules);
-    findings.extend(linker_findings(tree, policy));
+    findings.extend(linker_findings(tree, policy, options.scope));
     spare_work_in_progress(&context, &mut findings);
     narrow(options.surfaces, &mut findings);
     sort(&context, &mut findings);
@@ -122,12 +135,16 @@ pub fn check<'t>(tree: &'t Tree, policy: &'t Policy, options: Options<'t>) -> Re
             && policy.runs(rule)
             && (options.baseline.is_some() || !rule.needs_baseline())
     };
-    let waived = waiver::apply(&context, &ran, &mut findings);
+    let waived = waiver::apply(&context, &ran, fingerprints, &mut findings);
     report.waived = waived.count;
     findings.extend(waived.findings);
     apply_severities(policy, options.as_of, &mut findings);
     report.required_bump = match options.bump_baseline {
-        Some(released) => Some(required_bump(tree, policy, options, released)),
+        Some(released) => {
+            let since = since_release(tree, policy, options, released);
+            findings.retain(|it| it.rule != "waiver-unused" || is_unused_in(&since, it));
+            since.required_bump
+        }
         None => options.baseline.map(|_| bump_of(&findings)),
     };
     if !options.changes {
@@ -259,18 +276,19 @@ fn narrow(surfaces: &[Surface], findings: &mut Vec<Finding>) {
         let Some(change) = &mut finding.change else { return true };
         let before = change.effects;
         change.effects = before.on(surfaces);
+        change.symbols.retain(|it| surfaces.contains(&it.surface));
         change.witness = change.witness.take().filter(|it| surfaces.contains(&it.surface));
         before.is_empty() || !change.effects.is_empty()
     });
 }
 
-/// The bump since the last release.
-fn required_bump<'t>(
+/// What changed since the last release, for the bump.
+fn since_release<'t>(
     tree: &'t Tree,
     policy: &'t Policy,
     options: Options<'t>,
     released: &'t Tree,
-) -> Bump {
+) -> Report {
     let since = Options {
         scope: Scope::Changes,
         baseline: Some(released),
@@ -278,7 +296,18 @@ fn required_bump<'t>(
         accepted: None,
         ..options
     };
-    check(tree, policy, since).required_bump.unwrap_or_default()
+    judge_tree(tree, policy, since, true)
+}
+
+/// Whether a waiver that matched nothing matched nothing since the last
+/// release either, if it is for changes.
+fn is_unused_in(since: &Report, unused: &Finding) -> bool {
+    let rule = unused.facts.first().and_then(|what| Rule::find(what));
+    rule.is_some_and(|rule| !rule.needs_baseline())
+        || since
+            .findings
+            .iter()
+            .any(|it| (it.rule, &it.location) == (unused.rule, &unused.location))
 }
 
 /// The highest bump of any finding.
@@ -317,10 +346,12 @@ fn judge<'t>(context: &Context<'t>, rules: &[&'static Rule], file: File<'t>) -> 
 
 /// Problems of judged files, and those of imported files: as they are where
 /// they keep a judged file from linking, as notes elsewhere.
-fn linker_findings(tree: &Tree, policy: &Policy) -> Vec<Finding> {
+fn linker_findings(tree: &Tree, policy: &Policy, scope: Scope) -> Vec<Finding> {
     let mut needed: Option<Vec<bool>> = None;
     let mut findings = Vec::new();
-    for problem in tree.problems() {
+    // What a compiler only warns of says nothing about a change.
+    let told = |it: &&Problem| scope == Scope::Everything || it.kind.is_error();
+    for problem in tree.problems().iter().filter(told) {
         let file = tree.file(problem.place.file);
         let mut finding = linker_finding(file, problem);
         if !file.is_judged() {

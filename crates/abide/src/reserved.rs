@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use abide_schema::{Enum, Message, RangeDecl};
+use abide_schema::{Edition, Enum, File, Message, RangeDecl};
 
 /// Whether a message reserves a field number.
 pub(crate) fn number_of_message(message: Message<'_>, number: i32) -> bool {
@@ -24,6 +24,15 @@ pub(crate) fn number_of_enum(item: Enum<'_>, number: i32) -> bool {
 pub(crate) fn name_of_enum(item: Enum<'_>, name: &str) -> bool {
     let decl = item.file().decl();
     item.reserved_names().iter().any(|reserved| decl.str(reserved.name) == name)
+}
+
+/// The statements that reserve a number and a name in a file: numbers and names
+/// do not share one, and editions write names without quotes.
+pub(crate) fn statements(file: File<'_>, number: Option<i32>, name: Option<&str>) -> String {
+    let quoted = file.decl().edition < Edition::Edition2023;
+    let name = name.map(|it| if quoted { format!("\"{it}\"") } else { it.to_owned() });
+    let parts = number.map(|it| it.to_string()).into_iter().chain(name);
+    parts.map(|it| format!("reserved {it};")).collect::<Vec<String>>().join(" ")
 }
 
 /// A set of numbers as ranges in their order that do not touch; ends are
@@ -48,6 +57,11 @@ impl Ranges {
     /// Those of an enum, whose ends are inclusive.
     pub(crate) fn inclusive(ranges: &[RangeDecl]) -> Ranges {
         Ranges::of(ranges.iter().map(|it| (it.start.into(), i64::from(it.end) + 1)).collect())
+    }
+
+    /// Those that hold one number each.
+    pub(crate) fn single(numbers: impl Iterator<Item = i64>) -> Ranges {
+        Ranges::of(numbers.map(|it| (it, it + 1)).collect())
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -1,10 +1,12 @@
 //! Whom a change breaks in generated code.
 
-use abide_schema::{Element, EnumId, File, MessageId};
+use abide_schema::{Element, EnumId, File, MessageId, Package};
 
 use crate::change::{Change, Diff};
 use crate::surface::{Effects, Surface};
-use crate::symbols::{Language, Loss, Pairs, loss, loss_file, symbols, symbols_of_file};
+use crate::symbols::{
+    Language, Loss, Pairs, loss, loss_file, stays_imported, symbols, symbols_of_file,
+};
 
 /// A symbol of generated code that is lost or means something else.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +51,11 @@ pub(crate) fn lost_file<'t>(
 ) -> (Effects, Vec<LostSymbol>) {
     each_language(|language| match change {
         Change::Added(_) => None,
-        Change::Removed(old) => gone(symbols_of_file(language, old).into_iter().next()),
+        Change::Removed(old) => {
+            let left = diff.new_package(old.package()).into_iter().flat_map(Package::files);
+            let stays = stays_imported(language, old, left);
+            gone(symbols_of_file(language, old).into_iter().next().filter(|_| !stays))
+        }
         Change::Both { old, new } => loss_file(language, old, new, diff).map(|loss| words(&loss)),
     })
 }

@@ -129,15 +129,6 @@ impl Direction {
         }
     }
 
-    /// The other direction.
-    #[must_use]
-    pub const fn reversed(self) -> Direction {
-        match self {
-            Direction::Backward => Direction::Forward,
-            Direction::Forward => Direction::Backward,
-        }
-    }
-
     /// The direction with this name.
     pub fn find(name: &str) -> Option<Direction> {
         Direction::ALL.iter().copied().find(|direction| direction.name() == name)
@@ -258,6 +249,32 @@ impl std::ops::BitOr for Effects {
 impl std::ops::BitOrAssign for Effects {
     fn bitor_assign(&mut self, other: Effects) {
         self.0 |= other.0;
+    }
+}
+
+impl fmt::Display for Effects {
+    /// `json, text in both directions; wire backward`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let groups: [(&str, &[Direction]); 3] = [
+            ("in both directions", Direction::ALL),
+            ("backward", &[Direction::Backward]),
+            ("forward", &[Direction::Forward]),
+        ];
+        let mut separator = "";
+        for (words, directions) in groups {
+            let here = |surface: &Surface| {
+                Direction::ALL.iter().all(|direction| {
+                    self.contains(*surface, *direction) == directions.contains(direction)
+                })
+            };
+            let names: Vec<&str> =
+                Surface::ALL.iter().copied().filter(here).map(Surface::name).collect();
+            if !names.is_empty() {
+                write!(f, "{separator}{} {words}", names.join(", "))?;
+                separator = "; ";
+            }
+        }
+        Ok(())
     }
 }
 

@@ -158,9 +158,12 @@ pub(crate) fn loss(
         }
         _ => false,
     };
+    let unnamed = is_unnamed(language, old.file());
+    let enclosed = enclosed || unnamed && old.parent().is_none() && new.parent().is_none();
     let old_symbols = emitted(language, old, &old_unit, facts);
     let new_symbols = emitted(language, new, &new_unit, new_facts);
     let is_reached = enclosed
+        || unnamed
         || same_file
         || old_unit.import == new_unit.import
         || old_unit.provides(&new_unit, old.file(), new.file(), language);
@@ -177,8 +180,28 @@ pub(crate) fn loss_file(
     new: File<'_>,
     pairs: &dyn Pairs,
 ) -> Option<Loss> {
+    if is_unnamed(language, old) {
+        return None;
+    }
     let (old, new) = (symbols_of_file(language, old), symbols_of_file(language, new));
     first_loss(&old, &new, false, pairs)
+}
+
+/// Whether flags of the command line name what users import, which may be the
+/// same before and after.
+fn is_unnamed(language: Language, file: File<'_>) -> bool {
+    language == Language::Go && file.go_package().is_none()
+}
+
+/// Whether other files than one that is gone provide what users imported of it:
+/// all files of a Go package are one import.
+pub(crate) fn stays_imported<'t>(
+    language: Language,
+    gone: File<'_>,
+    mut left: impl Iterator<Item = File<'t>>,
+) -> bool {
+    is_unnamed(language, gone)
+        || language == Language::Go && left.any(|it| go::unit(it).import == go::unit(gone).import)
 }
 
 fn first_loss(old: &[Symbol], new: &[Symbol], relative: bool, pairs: &dyn Pairs) -> Option<Loss> {

@@ -77,10 +77,12 @@ impl Waiver {
 }
 
 /// Takes away the findings that a waiver covers.
-/// `ran` tells whether a rule could have found something in this run.
+/// `ran` tells whether a rule could have found something in this run, and
+/// `fingerprints` whether every finding that has a fingerprint could.
 pub(crate) fn apply(
     context: &Context<'_>,
     ran: &dyn Fn(&Rule) -> bool,
+    fingerprints: bool,
     findings: &mut Vec<Finding>,
 ) -> Waived {
     let mut waived = Waived { count: 0, findings: Vec::new() };
@@ -134,7 +136,7 @@ pub(crate) fn apply(
             WaiverTarget::Element(glob) => glob.text(),
             WaiverTarget::Fingerprint(text) => text,
         };
-        let silent = used || !waiver.rule.is_none_or(ran);
+        let silent = used || !waiver.rule.map_or(fingerprints, ran);
         let what = waiver.rule.map_or(name, |rule| rule.id);
         let found = state(what, waiver.until, context.as_of, silent);
         let location = Location::Config(waiver.span);

@@ -40,6 +40,14 @@ pub struct Witness {
     pub observed: String,
 }
 
+impl Witness {
+    /// The value as a report for people shows it: short, with what repeats
+    /// counted.
+    pub fn shown(&self) -> String {
+        shortened(&self.value)
+    }
+}
+
 /// Effects on notations, each with a witness.
 #[derive(Clone, Debug, Default)]
 pub struct Proof {
@@ -927,4 +935,60 @@ pub(crate) fn shown(field: Field<'_>, value: &Value) -> String {
 /// Text format on one line.
 pub(crate) fn one_line(text: &str) -> String {
     text.lines().map(str::trim).collect::<Vec<_>>().join(" ")
+}
+
+/// A value as a line of a report: what repeats is counted, and what goes on for
+/// too long is cut off.
+fn shortened(text: &str) -> String {
+    const LONGEST: usize = 400;
+    const UNIT: usize = 32;
+    const RUN: usize = 48;
+    let mut short = String::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        if short.len() > LONGEST {
+            short += &format!("… ({} bytes more)", rest.len());
+            break;
+        }
+        let run = (1..=UNIT.min(rest.len())).find_map(|size| {
+            let unit = rest.get(..size)?;
+            let count =
+                rest.as_bytes().chunks(size).take_while(|it| *it == unit.as_bytes()).count();
+            (count > 3 && count * size >= RUN).then_some((unit, count))
+        });
+        match run {
+            Some((unit, count)) => {
+                short += &format!("{}…(×{count})", unit.repeat(3));
+                rest = &rest[unit.len() * count..];
+            }
+            None => {
+                short.push(first);
+                rest = &rest[first.len_utf8()..];
+            }
+        }
+    }
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shortened;
+
+    #[test]
+    fn what_repeats_is_counted() {
+        let long = |unit: &str, count: usize| unit.repeat(count);
+        for (text, short) in [
+            ("name: \"a\"".to_owned(), "name: \"a\""),
+            (format!("s: \"{}\"", long("a", 47)), &format!("s: \"{}\"", long("a", 47))),
+            (format!("s: \"{}\" b: 1", long("a", 5001)), "s: \"aaa…(×5001)\" b: 1"),
+            (format!("b: \"{}\"", long("\\000", 12)), "b: \"\\000\\000\\000…(×12)\""),
+            (format!("{}n: 1", long("r: \"\" ", 300)), "r: \"\" r: \"\" r: \"\" …(×300)n: 1"),
+            (long("é", 60), "ééé…(×60)"),
+        ] {
+            assert_eq!(shortened(&text), short);
+        }
+        let distinct: String = (0..1000).map(|at| format!("{at}, ")).collect();
+        let short = shortened(&distinct);
+        assert!(short.len() < 500 && short.ends_with("bytes more)"), "{short}");
+    }
 }

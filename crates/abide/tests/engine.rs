@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use abide::{Accepted, Config, Options, Report, check};
+use abide::{Accepted, Config, Options, Report, Scope, Surface, check};
 use abide_schema::{FileDecl, SourceFile, Tree};
 use jiff::civil::date;
 
@@ -92,6 +92,73 @@ fn a_waiver_ends_on_its_day() {
     };
     assert_eq!(with("2026-01-15"), Vec::<&str>::new());
     assert_eq!(with("2026-01-14"), ["waiver-expired", rule]);
+}
+
+#[test]
+fn a_waiver_for_a_change_is_used_by_either_baseline() {
+    let released = one("message User { string name = 1; string mail = 2; }");
+    let base = one("message User { string name = 1; }");
+    let judged = |new: &Tree, config: &str, baselines: [Option<&Tree>; 2], scope| {
+        let policy = Config::parse(config, None).expect("it is well-formed").policy;
+        let [baseline, bump_baseline] = baselines;
+        let options = Options { baseline, bump_baseline, scope, ..Options::on(date(2026, 1, 15)) };
+        check(new, &policy, options)
+    };
+    let broken = judged(&base, "", [Some(&released), None], Scope::Changes);
+    let [removed] = broken.findings.as_slice() else { panic!("{:?}", broken.findings) };
+    let fingerprint =
+        format!("[[waiver]]\nfingerprint = \"{}\"\nreason = \"agreed\"", removed.fingerprint());
+    let rule = "[[waiver]]\nrule = \"field-removed\"\nelement = \"acme.**\"\nreason = \"agreed\"";
+    let comment = one("// abide:allow(field-removed): agreed\nmessage User { string name = 1; }");
+    for (new, config) in [(&base, fingerprint.as_str()), (&base, rule), (&comment, "")] {
+        let told = |old, released, scope| rules(&judged(new, config, [old, released], scope));
+        for scope in [Scope::Everything, Scope::Changes] {
+            assert!(told(Some(&released), None, scope).is_empty(), "{config}");
+            assert!(told(Some(&base), Some(&released), scope).is_empty(), "{config}");
+            assert!(told(Some(&released), Some(&base), scope).is_empty(), "{config}");
+            assert!(told(None, None, scope).is_empty(), "{config}");
+        }
+        let stale = told(Some(&base), Some(&base), Scope::Everything);
+        assert_eq!(stale, ["waiver-unused"], "{config}");
+        assert_eq!(told(Some(&base), None, Scope::Everything), ["waiver-unused"], "{config}");
+    }
+}
+
+#[test]
+fn a_chosen_surface_shows_nothing_of_others() {
+    let old = one("message User { string name = 1; string mail = 2; }");
+    let new = one("message User { string name = 1; }");
+    let policy = Config::parse("", None).expect("it is well-formed").policy;
+    let options = Options {
+        baseline: Some(&old),
+        scope: Scope::Changes,
+        surfaces: &[Surface::Json, Surface::SourceGo],
+        ..Options::on(date(2026, 1, 15))
+    };
+    let report = check(&new, &policy, options);
+    let changes: Vec<_> = report.findings.iter().filter_map(|it| it.change.as_ref()).collect();
+    let [change] = changes.as_slice() else { panic!("{:?}", report.findings) };
+    let surfaces: Vec<Surface> = change.symbols.iter().map(|it| it.surface).collect();
+    assert_eq!(surfaces, [Surface::SourceGo]);
+    assert_eq!(change.witness.as_ref().map(|it| it.surface), Some(Surface::Json));
+}
+
+#[test]
+fn what_a_compiler_warns_of_is_no_change() {
+    let files = |text: &str| {
+        tree(&[
+            ("a.proto".to_owned(), format!("package a.v1;\n{text}message A {{}}\n")),
+            ("b.proto".to_owned(), "package a.v1;\nmessage B {}\n".to_owned()),
+        ])
+    };
+    let (old, new) = (files(""), files("import \"b.proto\";\n"));
+    let policy = Config::parse("", None).expect("it is well-formed").policy;
+    let told = |scope| {
+        let options = Options { baseline: Some(&old), scope, ..Options::on(date(2026, 1, 15)) };
+        rules(&check(&new, &policy, options))
+    };
+    assert!(told(Scope::Changes).is_empty(), "{:?}", told(Scope::Changes));
+    assert!(told(Scope::Everything).contains(&"import-unused"));
 }
 
 #[test]

@@ -209,10 +209,8 @@ fn fields() {
             "message X { int32 a = 1; string b = 2; }",
             "message X { int32 a = 2; string b = 1; }",
             &[
-                "field-json-name-changed a.v1.X.a: json<> buf:FIELD_SAME_JSON_NAME",
-                "field-json-name-changed a.v1.X.b: json<> buf:FIELD_SAME_JSON_NAME",
-                "field-renamed a.v1.X.a: text<> buf:FIELD_SAME_NAME google:FIELD_NAME_CHANGE protolock:NoChangingFieldIDs protolock:NoChangingFieldNames",
-                "field-renamed a.v1.X.b: text<> buf:FIELD_SAME_NAME google:FIELD_NAME_CHANGE protolock:NoChangingFieldIDs protolock:NoChangingFieldNames",
+                "field-renamed a.v1.X.a: json<> text<> buf:FIELD_SAME_JSON_NAME buf:FIELD_SAME_NAME google:FIELD_NAME_CHANGE protolock:NoChangingFieldIDs protolock:NoChangingFieldNames",
+                "field-renamed a.v1.X.b: json<> text<> buf:FIELD_SAME_JSON_NAME buf:FIELD_SAME_NAME google:FIELD_NAME_CHANGE protolock:NoChangingFieldIDs protolock:NoChangingFieldNames",
                 "field-type-changed a.v1.X.a: wire<> buf:FIELD_SAME_TYPE buf:FIELD_WIRE_COMPATIBLE_TYPE buf:FIELD_WIRE_JSON_COMPATIBLE_TYPE google:FIELD_TYPE_CHANGE",
                 "field-type-changed a.v1.X.b: wire<> buf:FIELD_SAME_TYPE buf:FIELD_WIRE_COMPATIBLE_TYPE buf:FIELD_WIRE_JSON_COMPATIBLE_TYPE google:FIELD_TYPE_CHANGE",
             ],
@@ -231,8 +229,7 @@ fn fields() {
             "message X { int32 a = 1; }",
             "message X { string b = 1; }",
             &[
-                "field-json-name-changed a.v1.X.b: json<> buf:FIELD_SAME_JSON_NAME",
-                "field-renamed a.v1.X.b: text<> buf:FIELD_SAME_NAME google:FIELD_NAME_CHANGE protolock:NoChangingFieldNames",
+                "field-renamed a.v1.X.b: json<> text<> buf:FIELD_SAME_JSON_NAME buf:FIELD_SAME_NAME google:FIELD_NAME_CHANGE protolock:NoChangingFieldNames",
                 "field-type-changed a.v1.X.b: wire<> buf:FIELD_SAME_TYPE buf:FIELD_WIRE_COMPATIBLE_TYPE buf:FIELD_WIRE_JSON_COMPATIBLE_TYPE google:FIELD_TYPE_CHANGE",
             ],
         ),
@@ -241,11 +238,10 @@ fn fields() {
             "message X { int32 a = 1; int32 b = 2; reserved 3; reserved \"c\"; }",
             "message X { int32 a = 3; int32 c = 2; }",
             &[
-                "field-json-name-changed a.v1.X.c: json<> buf:FIELD_SAME_JSON_NAME",
                 "field-number-changed a.v1.X.a: wire<> buf:FIELD_NO_DELETE buf:FIELD_NO_DELETE_UNLESS_NAME_RESERVED buf:FIELD_NO_DELETE_UNLESS_NUMBER_RESERVED google:FIELD_REMOVAL protolock:NoChangingFieldIDs",
-                "field-number-reused a.v1.X.a: wire< protolock:NoUsingReservedFields",
-                "field-number-reused a.v1.X.c: json< text< protolock:NoUsingReservedFields",
-                "field-renamed a.v1.X.c: text<> buf:FIELD_SAME_NAME google:FIELD_NAME_CHANGE protolock:NoChangingFieldNames",
+                "field-number-reused a.v1.X.a: wire< buf:RESERVED_MESSAGE_NO_DELETE protolock:NoRemovingReservedFields protolock:NoUsingReservedFields",
+                "field-number-reused a.v1.X.c: json< text< buf:RESERVED_MESSAGE_NO_DELETE protolock:NoRemovingReservedFields protolock:NoUsingReservedFields",
+                "field-renamed a.v1.X.c: json<> text<> buf:FIELD_SAME_JSON_NAME buf:FIELD_SAME_NAME google:FIELD_NAME_CHANGE protolock:NoChangingFieldNames",
             ],
         ),
         // A list of another type.
@@ -298,8 +294,7 @@ fn fields() {
             "message X { map<string, int32> a = 1; }",
             "message X { map<string, int32> b = 1; }",
             &[
-                "field-json-name-changed a.v1.X.b: json<> buf:FIELD_SAME_JSON_NAME",
-                "field-renamed a.v1.X.b: text<> buf:FIELD_SAME_NAME buf:FIELD_SAME_TYPE buf:FIELD_WIRE_COMPATIBLE_TYPE buf:FIELD_WIRE_JSON_COMPATIBLE_TYPE buf:MESSAGE_NO_DELETE buf:PACKAGE_MESSAGE_NO_DELETE google:FIELD_NAME_CHANGE protolock:NoChangingFieldNames",
+                "field-renamed a.v1.X.b: json<> text<> buf:FIELD_SAME_JSON_NAME buf:FIELD_SAME_NAME buf:FIELD_SAME_TYPE buf:FIELD_WIRE_COMPATIBLE_TYPE buf:FIELD_WIRE_JSON_COMPATIBLE_TYPE buf:MESSAGE_NO_DELETE buf:PACKAGE_MESSAGE_NO_DELETE google:FIELD_NAME_CHANGE protolock:NoChangingFieldNames",
             ],
         ),
         (

@@ -4,9 +4,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ops::Range;
 
-use abide::{
-    Bump, ChangeFacts, ConfigError, Direction, Finding, Location, Report, Severity, Surface,
-};
+use abide::{Bump, ChangeFacts, ConfigError, Direction, Finding, Location, Report, Severity};
 use abide_schema::FileId;
 use abide_syntax::{LineIndex, Span};
 use codespan_reporting::diagnostic::{self, Diagnostic};
@@ -146,29 +144,8 @@ fn diagnostic(finding: &Finding, scene: &Scene, sources: &Sources) -> Diagnostic
 /// Whom a change breaks, and the value that shows it.
 fn effects(change: &ChangeFacts) -> Vec<String> {
     let mut notes = Vec::new();
-    let both = |surface: &Surface| {
-        Direction::ALL.iter().all(|&direction| change.effects.contains(*surface, direction))
-    };
-    let (all, one): (Vec<Surface>, Vec<Surface>) = change.effects.surfaces().partition(both);
-    let names = |list: &[Surface]| -> String {
-        list.iter().map(|surface| surface.name()).collect::<Vec<_>>().join(", ")
-    };
-    let mut parts = Vec::new();
-    if !all.is_empty() {
-        parts.push(format!("{} in both directions", names(&all)));
-    }
-    for &direction in Direction::ALL {
-        let here: Vec<Surface> = one
-            .iter()
-            .copied()
-            .filter(|&surface| change.effects.contains(surface, direction))
-            .collect();
-        if !here.is_empty() {
-            parts.push(format!("{} {direction}", names(&here)));
-        }
-    }
-    if !parts.is_empty() {
-        notes.push(format!("breaks: {}", parts.join("; ")));
+    if !change.effects.is_empty() {
+        notes.push(format!("breaks: {}", change.effects));
     }
     for lost in &change.symbols {
         notes.push(format!("{}: {}", lost.surface, lost.symbol));
@@ -178,7 +155,10 @@ fn effects(change: &ChangeFacts) -> Vec<String> {
             Direction::Backward => "old",
             Direction::Forward => "new",
         };
-        let value = if witness.value.is_empty() { "the empty message" } else { &witness.value };
+        let value = match witness.value.as_str() {
+            "" => "the empty message".to_owned(),
+            _ => witness.shown(),
+        };
         notes.push(format!(
             "witness: {value} as {side} {} on {}: {}",
             witness.message, witness.surface, witness.observed,

@@ -97,10 +97,8 @@ fn section(out: &mut String, title: &str, findings: &[&Finding], scene: &Scene) 
 
 fn consequences(change: &ChangeFacts) -> Vec<String> {
     let mut lines = Vec::new();
-    let surfaces: Vec<&str> = change.effects.surfaces().map(|surface| surface.name()).collect();
-    if !surfaces.is_empty() {
-        let directions: Vec<&str> = change.effects.directions().map(|it| it.name()).collect();
-        lines.push(format!("breaks {} ({})", surfaces.join(", "), directions.join(" and ")));
+    if !change.effects.is_empty() {
+        lines.push(format!("breaks {}", change.effects));
     }
     for lost in &change.symbols {
         lines.push(format!("{}: {}", lost.surface, shown(&lost.symbol)));
@@ -109,7 +107,7 @@ fn consequences(change: &ChangeFacts) -> Vec<String> {
         let value = if witness.value.is_empty() {
             "the empty message".to_owned()
         } else {
-            code(&witness.value)
+            code(&witness.shown())
         };
         lines.push(format!("{}: {value}: {}", witness.surface, shown(&witness.observed)));
     }

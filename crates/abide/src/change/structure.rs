@@ -2,10 +2,12 @@
 
 use std::hash::{Hash, Hasher};
 
-use abide_schema::{Element, Enum, Message, Package, PackageId, PackageVersion, Service, Type};
-use rustc_hash::{FxHashMap, FxHasher};
+use abide_schema::{
+    Element, Enum, Field, File, Message, Method, Package, PackageVersion, Service, Type,
+};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
-use super::{Diff, pair_by, top_level};
+use super::{Diff, base_name, pair_by, top_level};
 
 /// A trait that a renaming leaves alone, such as a field, an enum value or a
 /// method; or a part of a name, which it may leave alone.
@@ -15,8 +17,6 @@ type Feature = u64;
 struct Shape<T> {
     of: T,
     full_name: String,
-    /// Its package, as the new side knows it.
-    home: Option<PackageId>,
     /// What it holds; sorted, without duplicates.
     features: Vec<Feature>,
     /// Parts of its name; sorted, without duplicates.
@@ -26,13 +26,47 @@ struct Shape<T> {
 /// What more than this share tells nothing about any of them.
 const COMMON: usize = 32;
 
+/// What besides their shapes joins two elements, or parts them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tie {
+    /// A user of the old one that is still there uses the new one instead.
+    Successor,
+    /// They are at home in the same package or the same file, and no user of
+    /// the old one is left to tell.
+    Neighbour,
+    /// Requests and configs of one API look like those of any other: without
+    /// more in common than a shape, two elements are two.
+    Stranger,
+}
+
+/// What the users of each old type use now, for types of which a user is left:
+/// a field or a method of what kept its full name.
+type Successors = FxHashMap<Type, Vec<Type>>;
+
+/// Whether a package of one name could be called by the other now. Another
+/// version of a package stands beside it or takes its place, but it is no other
+/// name of it.
+pub(super) fn may_be_renamed(old: Package<'_>, new: Package<'_>) -> bool {
+    let version = |package: Package<'_>| {
+        let version = PackageVersion::of_package(package.name());
+        version.map(|it| PackageVersion { position: 0, ..it })
+    };
+    match (version(old), version(new)) {
+        (Some(old), Some(new)) => old == new,
+        _ => true,
+    }
+}
+
 impl<'t> Diff<'t> {
     pub(super) fn pair_packages_by_structure(&mut self) {
         let old = self.old.packages().filter(|it| it.is_judged());
         let old = old.filter(|it| self.new_package(*it).is_none()).map(package_shape);
         let new = self.new.packages().filter(|it| it.is_judged());
         let new = new.filter(|it| self.old_package(*it).is_none()).map(package_shape);
-        for (old, new) in matches(old.collect(), new.collect()) {
+        let tie = |old, new| {
+            if may_be_renamed(old, new) { Tie::Neighbour } else { Tie::Stranger }
+        };
+        for (old, new) in matches(old.collect(), new.collect(), &tie) {
             self.packages.add(old.id, new.id);
         }
     }
@@ -40,32 +74,93 @@ impl<'t> Diff<'t> {
     pub(super) fn pair_types_by_structure(&mut self) {
         // What encloses is paired before what is enclosed: nested types of
         // renamed messages go by their simple names.
+        let successors = self.successors();
         let top = |it: &Message<'t>| it.parent().is_none();
-        self.pair_messages(&top);
+        self.pair_messages(&successors, &top);
         self.pair_nested();
-        self.pair_messages(&|_| true);
+        self.pair_messages(&successors, &|_| true);
         self.pair_nested();
-        self.pair_enums();
+        self.pair_enums(&successors);
         self.pair_services();
     }
 
-    fn home(&self, old: Package<'t>) -> Option<PackageId> {
-        self.new_package(old).map(|it| it.id)
+    fn successors(&self) -> Successors {
+        let mut successors = Successors::default();
+        let mut note = |old: Option<Type>, new: Option<Type>| {
+            if let Some(old) = old.filter(|it| matches!(it, Type::Message(_) | Type::Enum(_))) {
+                successors.entry(old).or_default().extend(new);
+            }
+        };
+        let of_message = |it: Message<'t>| Type::Message(it.id);
+        let judged = || self.old_files().filter(|it| it.is_judged());
+        for old in judged().flat_map(File::all_fields) {
+            let Some(holder) = old.containing_message().and_then(|it| self.new_message(it)) else {
+                continue;
+            };
+            if !old.is_extension() {
+                let new = holder.fields().find(|it| it.number() == old.number());
+                note(Some(old.ty()), new.map(Field::ty));
+            }
+        }
+        for old in judged().flat_map(File::services).flat_map(Service::methods) {
+            let Some(service) = self.new_service(old.service()) else { continue };
+            let new = service.methods().find(|it| it.name() == old.name());
+            for side in [Method::input, Method::output] {
+                note(side(old).map(of_message), new.and_then(side).map(of_message));
+            }
+        }
+        successors
     }
 
-    fn pair_messages(&mut self, wanted: &dyn Fn(&Message<'t>) -> bool) {
+    /// Whether a file that is gone could be one that came: they have one name
+    /// in two folders, and most of what they declare has.
+    fn may_have_moved(&self, old: File<'t>, new: File<'t>) -> bool {
+        if self.new_file(old).is_some()
+            || self.old_file(new).is_some()
+            || base_name(old) != base_name(new)
+            || !may_be_renamed(old.package(), new.package())
+        {
+            return false;
+        }
+        let names = |file| top_level(file).map(|it| (it.noun(), it.name())).collect();
+        let (before, after): (FxHashSet<_>, FxHashSet<_>) = (names(old), names(new));
+        before.intersection(&after).count() * 2 > before.len().max(after.len())
+    }
+
+    fn tie(
+        &self,
+        old: Element<'t>,
+        new: Element<'t>,
+        users: Option<(&Successors, Type, Type)>,
+    ) -> Tie {
+        if let Some((successors, was, is)) = users
+            && let Some(used) = successors.get(&was)
+        {
+            return if used.contains(&is) { Tie::Successor } else { Tie::Stranger };
+        }
+        // What messages enclose goes with them: many have a `State`.
+        if let (Some(was), Some(is)) = (old.parent(), new.parent())
+            && self.new_element(was) != Some(is)
+        {
+            return Tie::Stranger;
+        }
+        let near = self.new_package(old.package()) == Some(new.package())
+            || self.new_file(old.file()) == Some(new.file())
+            || self.may_have_moved(old.file(), new.file());
+        if near { Tie::Neighbour } else { Tie::Stranger }
+    }
+
+    fn pair_messages(&mut self, successors: &Successors, wanted: &dyn Fn(&Message<'t>) -> bool) {
         let free = |it: &Message<'t>| !it.is_map_entry() && wanted(it);
         let old = self.old_files().filter(|it| it.is_judged()).flat_map(|it| it.all_messages());
-        let old = old
-            .filter(free)
-            .filter(|it| self.new_message(*it).is_none())
-            .map(|it| message_shape(it, self.home(it.package())));
+        let old = old.filter(free).filter(|it| self.new_message(*it).is_none()).map(message_shape);
         let new = self.new_files().filter(|it| it.is_judged()).flat_map(|it| it.all_messages());
-        let new = new
-            .filter(free)
-            .filter(|it| self.old_message(*it).is_none())
-            .map(|it| message_shape(it, Some(it.package().id)));
-        for (old, new) in matches(old.collect(), new.collect()) {
+        let new = new.filter(free).filter(|it| self.old_message(*it).is_none()).map(message_shape);
+        let tie = |old: Message<'t>, new: Message<'t>| {
+            let users = (successors, Type::Message(old.id), Type::Message(new.id));
+            self.tie(Element::Message(old), Element::Message(new), Some(users))
+        };
+        for (old, new) in matches(old.collect(), new.collect(), &tie) {
             self.messages.add(old.id, new.id);
         }
     }
@@ -88,30 +183,27 @@ impl<'t> Diff<'t> {
         }
     }
 
-    fn pair_enums(&mut self) {
+    fn pair_enums(&mut self, successors: &Successors) {
         let old = self.old_files().filter(|it| it.is_judged()).flat_map(|it| it.all_enums());
-        let old = old
-            .filter(|it| self.new_enum(*it).is_none())
-            .map(|it| enum_shape(it, self.home(it.package())));
+        let old = old.filter(|it| self.new_enum(*it).is_none()).map(enum_shape);
         let new = self.new_files().filter(|it| it.is_judged()).flat_map(|it| it.all_enums());
-        let new = new
-            .filter(|it| self.old_enum(*it).is_none())
-            .map(|it| enum_shape(it, Some(it.package().id)));
-        for (old, new) in matches(old.collect(), new.collect()) {
+        let new = new.filter(|it| self.old_enum(*it).is_none()).map(enum_shape);
+        let tie = |old: Enum<'t>, new: Enum<'t>| {
+            let users = (successors, Type::Enum(old.id), Type::Enum(new.id));
+            self.tie(Element::Enum(old), Element::Enum(new), Some(users))
+        };
+        for (old, new) in matches(old.collect(), new.collect(), &tie) {
             self.enums.add(old.id, new.id);
         }
     }
 
     fn pair_services(&mut self) {
         let old = self.old_files().filter(|it| it.is_judged()).flat_map(|it| it.services());
-        let old = old
-            .filter(|it| self.new_service(*it).is_none())
-            .map(|it| service_shape(it, self.home(it.package())));
+        let old = old.filter(|it| self.new_service(*it).is_none()).map(service_shape);
         let new = self.new_files().filter(|it| it.is_judged()).flat_map(|it| it.services());
-        let new = new
-            .filter(|it| self.old_service(*it).is_none())
-            .map(|it| service_shape(it, Some(it.package().id)));
-        for (old, new) in matches(old.collect(), new.collect()) {
+        let new = new.filter(|it| self.old_service(*it).is_none()).map(service_shape);
+        let tie = |old, new| self.tie(Element::Service(old), Element::Service(new), None);
+        for (old, new) in matches(old.collect(), new.collect(), &tie) {
             self.services.add(old.id, new.id);
         }
     }
@@ -126,7 +218,6 @@ fn feature(parts: impl Hash) -> Feature {
 fn shape<'n, T>(
     of: T,
     full_name: String,
-    home: Option<PackageId>,
     hints: impl Iterator<Item = &'n str>,
     features: impl Iterator<Item = Feature>,
 ) -> Shape<T> {
@@ -138,7 +229,7 @@ fn shape<'n, T>(
     };
     let mut hints = hints.map(feature);
     let mut features = features;
-    Shape { of, full_name, home, features: set(&mut features), hints: set(&mut hints) }
+    Shape { of, full_name, features: set(&mut features), hints: set(&mut hints) }
 }
 
 fn package_shape(package: Package<'_>) -> Shape<Package<'_>> {
@@ -148,10 +239,10 @@ fn package_shape(package: Package<'_>) -> Shape<Package<'_>> {
     let types = package.files().flat_map(top_level);
     let types = types.filter(|it| !matches!(it, Element::Field(_)));
     let types = types.map(|it| feature((it.noun(), it.name())));
-    shape(package, package.full_name(), None, hints, types)
+    shape(package, package.full_name(), hints, types)
 }
 
-fn message_shape(message: Message<'_>, home: Option<PackageId>) -> Shape<Message<'_>> {
+fn message_shape(message: Message<'_>) -> Shape<Message<'_>> {
     let fields = message.fields().map(|field| {
         let kind = match field.ty() {
             Type::Scalar(scalar) => scalar.number(),
@@ -161,17 +252,17 @@ fn message_shape(message: Message<'_>, home: Option<PackageId>) -> Shape<Message
         };
         feature((field.number(), field.name(), kind, field.cardinality()))
     });
-    shape(message, message.full_name(), home, std::iter::once(message.name()), fields)
+    shape(message, message.full_name(), std::iter::once(message.name()), fields)
 }
 
-fn enum_shape(item: Enum<'_>, home: Option<PackageId>) -> Shape<Enum<'_>> {
+fn enum_shape(item: Enum<'_>) -> Shape<Enum<'_>> {
     let values = item.values().map(|value| feature((value.number(), value.name())));
-    shape(item, item.full_name(), home, std::iter::once(item.name()), values)
+    shape(item, item.full_name(), std::iter::once(item.name()), values)
 }
 
-fn service_shape(service: Service<'_>, home: Option<PackageId>) -> Shape<Service<'_>> {
+fn service_shape(service: Service<'_>) -> Shape<Service<'_>> {
     let methods = service.methods().map(|it| feature(it.name()));
-    shape(service, service.full_name(), home, std::iter::once(service.name()), methods)
+    shape(service, service.full_name(), std::iter::once(service.name()), methods)
 }
 
 /// Who of the new side has a feature, and how many of the old side have.
@@ -182,7 +273,11 @@ struct Sharers {
 }
 
 /// The best pairs, each element in one at most: by likeness, then by names.
-fn matches<T: Copy>(old: Vec<Shape<T>>, new: Vec<Shape<T>>) -> Vec<(T, T)> {
+fn matches<T: Copy>(
+    old: Vec<Shape<T>>,
+    new: Vec<Shape<T>>,
+    tie: &dyn Fn(T, T) -> Tie,
+) -> Vec<(T, T)> {
     if old.is_empty() || new.is_empty() {
         return Vec::new();
     }
@@ -211,7 +306,10 @@ fn matches<T: Copy>(old: Vec<Shape<T>>, new: Vec<Shape<T>>) -> Vec<(T, T)> {
         let mut likely: Vec<usize> = rare.flat_map(|it| &it.new).copied().collect();
         likely.sort_unstable();
         likely.dedup();
-        let scored = likely.into_iter().filter_map(|to| Some((likeness(shape, &new[to])?, to)));
+        let scored = likely.into_iter().filter_map(|to| {
+            let tie = tie(shape.of, new[to].of);
+            Some((likeness(shape, &new[to], tie)?, to))
+        });
         pairs.extend(scored.map(|(score, to)| (score, from, to)));
     }
     let key = |&(score, from, to): &(usize, usize, usize)| {
@@ -234,7 +332,7 @@ fn matches<T: Copy>(old: Vec<Shape<T>>, new: Vec<Shape<T>>) -> Vec<(T, T)> {
 /// How alike two elements are, in thousandths; `None` where they are two
 /// rather than one that was renamed. One that kept a part of its name may have
 /// changed more than one that did not.
-fn likeness<T>(old: &Shape<T>, new: &Shape<T>) -> Option<usize> {
+fn likeness<T>(old: &Shape<T>, new: &Shape<T>, tie: Tie) -> Option<usize> {
     let common = |old: &[Feature], new: &[Feature]| {
         old.iter().filter(|it| new.binary_search(it).is_ok()).count()
     };
@@ -245,12 +343,11 @@ fn likeness<T>(old: &Shape<T>, new: &Shape<T>) -> Option<usize> {
     let kept_name = names > 0;
     // Two that hold nothing are alike in nothing but their names.
     let alike = (shared * 900).checked_div(most).unwrap_or(if kept_name { 900 } else { 0 });
-    let near = old.home.is_some() && old.home == new.home;
-    let enough = match (kept_name, near) {
-        (true, _) => alike >= 300,
-        (false, true) => shared >= 2 && alike >= 600,
-        // A name and a config are no reason to think of another package.
-        (false, false) => shared >= 4 && alike >= 800,
+    let enough = match tie {
+        Tie::Stranger => false,
+        Tie::Successor | Tie::Neighbour if kept_name => alike >= 300,
+        Tie::Successor => shared >= 1 && alike >= 500,
+        Tie::Neighbour => shared >= 2 && alike >= 750,
     };
     enough.then_some(alike + (names * 100).checked_div(all_names).unwrap_or(0))
 }

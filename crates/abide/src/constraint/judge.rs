@@ -143,7 +143,7 @@ impl<'t> Judge<'t> {
             return Verdict::Accepted;
         }
         let mut verdict = Verdict::when(part.items.count.contains(pairs.len() as u64))
-            .because(|| "the number of values".to_owned());
+            .because(|| "it has too few or too many values".to_owned());
         if part.items.unique {
             let twice = pairs.iter().enumerate().any(|(at, (_, value))| {
                 *value != Datum::Nan && pairs[..at].iter().any(|(_, other)| other == value)
@@ -153,7 +153,8 @@ impl<'t> Judge<'t> {
         }
         for (key, value) in &pairs {
             if let (Some(rules), Some(key)) = (&part.keys, key) {
-                verdict = verdict.and(|| rules.judge(key).because(|| "a key".to_owned()));
+                verdict = verdict
+                    .and(|| rules.judge(key).because(|| "one of its keys is refused".to_owned()));
             }
             verdict = verdict.and(|| part.values.judge(value));
         }
@@ -272,7 +273,7 @@ impl<'t> Walk<'_, 't> {
                 let named = rule.fields.iter().filter_map(|name| ty.field_named(name));
                 let count = named.filter(|field| is_set(*field)).count();
                 if count > 1 || count == 0 && rule.required {
-                    said.push((path.to_owned(), "how many of some fields are set"));
+                    said.push((path.to_owned(), "too many or too few of its fields are set"));
                 }
             }
             for (rule, _) in &rules.opaque {

@@ -95,7 +95,10 @@ impl Facet {
     /// Its literals as a person writes them.
     pub(super) fn text(&self) -> String {
         if let ("defined_only", true) = (self.key(), self.literals.len() > 1) {
-            return format!("the {} declared values", self.literals.len() - 1);
+            return match self.literals.len() - 1 {
+                1 => "of 1 value".to_owned(),
+                count => format!("of {count} values"),
+            };
         }
         let texts: Vec<String> = self.literals.iter().map(literal_text).collect();
         match (texts.as_slice(), self.key()) {

@@ -4,7 +4,7 @@ use abide_schema::value;
 use abide_schema::{Element, Part, Tree};
 
 use super::{
-    Inclusion, compare_fields, compare_messages, compare_oneofs, judge, rejects_absence,
+    Inclusion, Violation, compare_fields, compare_messages, compare_oneofs, judge, rejects_absence,
     rejects_absence_of_oneof,
 };
 use crate::change::{Change, Diff};
@@ -104,8 +104,15 @@ fn proof(
     let Some(holder) = holder else { return Proof::default() };
     let bytes = value.encode(writer);
     let read = value::Message::decode(reader, holder.id, &bytes).ok();
-    let violation = read.and_then(|read| judge(reader, &read).violations.into_iter().next());
-    let Some(violation) = violation else { return Proof::default() };
+    let violations = read.map(|read| judge(reader, &read).violations).unwrap_or_default();
+    // The value may violate what else changed; of that, other findings tell.
+    let is_own = |it: &Violation| match judge_of {
+        Element::Field(field) => it.field == Some(field.id),
+        Element::Oneof(oneof) => it.path == oneof.name(),
+        _ => true,
+    };
+    let own = violations.iter().find(|it| is_own(it));
+    let Some(violation) = own.or(violations.first()) else { return Proof::default() };
     let side = match direction {
         Direction::Backward => "new",
         Direction::Forward => "old",

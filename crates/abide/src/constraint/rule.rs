@@ -235,7 +235,7 @@ impl Language {
     fn judge(&self, text: &[u8]) -> Verdict {
         match self.pattern() {
             Some(pattern) => Verdict::when(pattern.is_match(text) == self.wanted)
-                .because(|| format!("`{}`", self.said)),
+                .because(|| format!("it violates `{}`", self.said)),
             None => Verdict::Unknown(format!("whether `{}` matches", self.said)),
         }
     }
@@ -258,21 +258,24 @@ impl Strings {
         let text = std::str::from_utf8(bytes);
         let chars = text.map_or(bytes.len(), |text| text.chars().count()) as u64;
         let length = |length: Length, count: u64| {
-            Verdict::when(length.contains(count)).because(|| "the length".to_owned())
+            Verdict::when(length.contains(count))
+                .because(|| "its length is out of bounds".to_owned())
         };
         let mut verdict =
             length(self.chars, chars).and(|| length(self.bytes, bytes.len() as u64)).and(|| {
                 let listed = self.among.as_ref().is_none_or(|set| set.contains(bytes));
                 Verdict::when(listed && !self.without.contains(bytes))
-                    .because(|| "what is listed".to_owned())
+                    .because(|| "it is not among the values that it takes".to_owned())
             });
         for language in &self.languages {
             verdict = verdict.and(|| language.judge(bytes));
         }
         for (dialect, format) in &self.formats {
             verdict = verdict.and(|| match text {
-                Ok(text) => format.judge(*dialect, text).because(|| "the format".to_owned()),
-                Err(_) => Verdict::when(false).because(|| "the format".to_owned()),
+                Ok(text) => {
+                    format.judge(*dialect, text).because(|| "it has another format".to_owned())
+                }
+                Err(_) => Verdict::when(false).because(|| "it has another format".to_owned()),
             });
         }
         verdict
@@ -781,13 +784,15 @@ impl Values {
                     _ => set.has_nan(),
                 };
                 let present = now.contains(i128::MIN / 2) && now.contains(i128::MAX / 2);
-                Verdict::when(inside).because(|| "the number".to_owned()).and(|| {
-                    if present {
-                        Verdict::Accepted
-                    } else {
-                        Verdict::Unknown("what the time is".to_owned())
-                    }
-                })
+                Verdict::when(inside).because(|| "its value is out of bounds".to_owned()).and(
+                    || {
+                        if present {
+                            Verdict::Accepted
+                        } else {
+                            Verdict::Unknown("what the time is".to_owned())
+                        }
+                    },
+                )
             }
             (Set::Strings(strings), Datum::Bytes(bytes)) => strings.judge(bytes),
             (Set::Strings(_), _) => Verdict::Unknown("a value of another type".to_owned()),

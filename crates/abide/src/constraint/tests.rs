@@ -293,10 +293,7 @@ fn declared_values_are_what_defined_only_accepts() {
     let (found, _, new) = bodies(&body("A = 0;"), &body("A = 0; B = 1;"));
     assert_eq!(found.inclusion, Inclusion::Loosened);
     assert_eq!(found.loosened_by.expect("it is shown").to_text(&new).trim(), "v: B");
-    assert_eq!(
-        found.facets[0].what,
-        "`defined_only` the 1 declared values → the 2 declared values"
-    );
+    assert_eq!(found.facets[0].what, "`defined_only` of 1 value → of 2 values");
 }
 
 #[test]

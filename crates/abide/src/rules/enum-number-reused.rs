@@ -12,7 +12,11 @@ pub(super) static RULE: Rule = Rule {
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
-    aliases: &["protolock:NoUsingReservedFields"],
+    aliases: &[
+        "protolock:NoUsingReservedFields",
+        "protolock:NoRemovingReservedFields",
+        "buf:RESERVED_ENUM_NO_DELETE",
+    ],
     spares_work_in_progress: true,
     page: include_str!("enum-number-reused.md"),
     check: Check::Change(ChangeCheck::EnumValue(check)),
@@ -24,27 +28,24 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
     let old = change.old();
     let renumbered = old.is_none_or(|old| old.number() != new.number());
     let renamed = old.is_none_or(|old| old.name() != new.name());
-    let mut report = |part, what: String, surfaces: &[Surface], why: &str| {
-        let message = format!("enum value `{}` takes the {what}, which was reserved", new.name());
-        let added = Change::Added(Element::EnumValue(new));
-        let finding = sink.change(diff, added, part, message);
-        finding.fact(what).why(why).help("give it one that was never used");
-        finding.breaks(Effects::backward(surfaces));
+    let number = renumbered && reserved::number_of_enum(holder, new.number());
+    let name = renamed && reserved::name_of_enum(holder, new.name());
+    let (part, what, surfaces): (_, String, &[Surface]) = match (number, name) {
+        (false, false) => return,
+        (true, false) => (Part::Number, format!("number {}", new.number()), &[Surface::Wire]),
+        (false, true) => {
+            (Part::Name, format!("name `{}`", new.name()), &[Surface::Json, Surface::Text])
+        }
+        (true, true) => {
+            (Part::Number, format!("number {} and its name", new.number()), Surface::NOTATIONS)
+        }
     };
-    if renumbered && reserved::number_of_enum(holder, new.number()) {
-        report(
-            Part::Number,
-            format!("number {}", new.number()),
-            &[Surface::Wire],
-            "what was written when another value had the number is read as this value",
-        );
-    }
-    if renamed && reserved::name_of_enum(holder, new.name()) {
-        report(
-            Part::Name,
-            format!("name `{}`", new.name()),
-            &[Surface::Json, Surface::Text],
-            "JSON and text written when another value had the name are read as this value",
-        );
-    }
+    let were = if number && name { "were" } else { "was" };
+    let message = format!("enum value `{}` takes the {what}, which {were} reserved", new.name());
+    let added = Change::Added(Element::EnumValue(new));
+    let finding = sink.change(diff, added, part, message);
+    finding.fact(what).breaks(Effects::backward(surfaces));
+    let old = if number { "number" } else { "name" };
+    finding.why(format!("what was written when another value had the {old} is read as this value"));
+    finding.help("give it one that was never used");
 }

@@ -57,19 +57,12 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
     }
     if !(number && name) {
         aliases.push("protolock:NoRemovingFieldsWithoutReserve");
-    }
-    match (number, name) {
-        (false, _) => {
-            finding.help(format!(
-                "write `reserved {}; reserved \"{}\";`",
-                old.number(),
-                old.name()
-            ));
-        }
-        (true, false) => {
-            finding.help(format!("write `reserved \"{}\";`", old.name()));
-        }
-        (true, true) => {}
+        let missing = reserved::statements(
+            holder.file(),
+            (!number).then(|| old.number()),
+            (!name).then(|| old.name()),
+        );
+        finding.help(format!("write `{missing}`"));
     }
     finding.aliases(&aliases);
 }

@@ -20,8 +20,9 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
-    let written = |field: Field<'t>| field.decl().json_name();
-    if new.is_extension() || (old.name(), written(old)) == (new.name(), written(new)) {
+    let derived = old.decl().json_name().is_none() && new.decl().json_name().is_none();
+    // A derived name that changes with the name of the field is told there.
+    if new.is_extension() || derived {
         return;
     }
     let (was, is) = (old.json_name(), new.json_name());

@@ -12,7 +12,11 @@ pub(super) static RULE: Rule = Rule {
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
-    aliases: &["protolock:NoUsingReservedFields"],
+    aliases: &[
+        "protolock:NoUsingReservedFields",
+        "protolock:NoRemovingReservedFields",
+        "buf:RESERVED_MESSAGE_NO_DELETE",
+    ],
     spares_work_in_progress: true,
     page: include_str!("field-number-reused.md"),
     check: Check::Change(ChangeCheck::Field(check)),
@@ -25,27 +29,24 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let old = change.old();
     let renumbered = old.is_none_or(|old| old.number() != new.number());
     let renamed = old.is_none_or(|old| old.name() != new.name());
-    let mut report = |part, what: String, surfaces: &[Surface], why: &str| {
-        let message = format!("field `{}` takes the {what}, which was reserved", new.name());
-        let added = Change::Added(Element::Field(new));
-        let finding = sink.change(diff, added, part, message);
-        finding.fact(what).why(why).help("give it one that was never used");
-        finding.breaks(Effects::backward(surfaces));
+    let number = renumbered && reserved::number_of_message(holder, new.number());
+    let name = renamed && reserved::name_of_message(holder, new.name());
+    let (part, what, surfaces): (_, String, &[Surface]) = match (number, name) {
+        (false, false) => return,
+        (true, false) => (Part::Number, format!("number {}", new.number()), &[Surface::Wire]),
+        (false, true) => {
+            (Part::Name, format!("name `{}`", new.name()), &[Surface::Json, Surface::Text])
+        }
+        (true, true) => {
+            (Part::Number, format!("number {} and its name", new.number()), Surface::NOTATIONS)
+        }
     };
-    if renumbered && reserved::number_of_message(holder, new.number()) {
-        report(
-            Part::Number,
-            format!("number {}", new.number()),
-            &[Surface::Wire],
-            "what was written when another field had the number is read as this field",
-        );
-    }
-    if renamed && reserved::name_of_message(holder, new.name()) {
-        report(
-            Part::Name,
-            format!("name `{}`", new.name()),
-            &[Surface::Json, Surface::Text],
-            "JSON and text written when another field had the name are read as this field",
-        );
-    }
+    let were = if number && name { "were" } else { "was" };
+    let message = format!("field `{}` takes the {what}, which {were} reserved", new.name());
+    let added = Change::Added(Element::Field(new));
+    let finding = sink.change(diff, added, part, message);
+    finding.fact(what).breaks(Effects::backward(surfaces));
+    let old = if number { "number" } else { "name" };
+    finding.why(format!("what was written when another field had the {old} is read as this field"));
+    finding.help("give it one that was never used");
 }

@@ -54,7 +54,12 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     }
     if !(number && name) {
         aliases.push("protolock:NoRemovingFieldsWithoutReserve");
-        finding.help(format!("write `reserved {}, \"{}\";`", old.number(), old.name()));
+        let missing = reserved::statements(
+            holder.file(),
+            (!number).then(|| old.number()),
+            (!name).then(|| old.name()),
+        );
+        finding.help(format!("write `{missing}`"));
     }
     if peer::is_labelled_required(old) {
         aliases.push("buf:MESSAGE_SAME_REQUIRED_FIELDS");

@@ -28,13 +28,25 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let message = format!("field `{was}` is called `{is}` now");
     let finding = sink.change(diff, change.map(Element::Field), Part::Name, message);
     finding.fact(was).fact(is);
-    finding.proven(diff.prove_field(change).on(&[Surface::Text]));
+    // Where the JSON name follows the name, the two are one change.
+    let along = old.decl().json_name().is_none() && new.decl().json_name().is_none();
+    let json = along && old.json_name() != new.json_name();
+    let surfaces: &[Surface] =
+        if json { &[Surface::Json, Surface::Text] } else { &[Surface::Text] };
+    finding.proven(diff.prove_field(change).on(surfaces));
     finding.source(diff, change.map(Element::Field));
     finding.why(format!(
         "a `google.protobuf.FieldMask` with the path `{was}` names no field any more, and \
          neither does JSON in which somebody wrote `{was}`"
     ));
     let mut aliases = RULE.aliases.to_vec();
+    if json {
+        aliases.push("buf:FIELD_SAME_JSON_NAME");
+        finding.help(format!(
+            "write `[json_name = \"{}\"]` to keep the JSON as it is",
+            old.json_name()
+        ));
+    }
     let Some(holder) = new.containing_message() else { return };
     if let Some(taken) = holder.field_named(was) {
         aliases.push("protolock:NoChangingFieldIDs");

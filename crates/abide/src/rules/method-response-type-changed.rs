@@ -34,6 +34,6 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
     finding.fact(was_name).fact(is_name);
     let proof = diff.prove_payload(was, is, named::notations(old, new));
     // What a new server writes is read by an old client.
-    finding.breaks(proof.effects.carried_by(Surface::Rpc, Direction::reversed));
+    finding.breaks(proof.effects.carried_by(Surface::Rpc, Direction::other));
     finding.proven(proof).source(diff, change.map(Element::Method));
 }

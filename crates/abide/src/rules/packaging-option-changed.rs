@@ -123,10 +123,7 @@ fn outer_class(file: File<'_>) -> String {
     if option::since_2024(file) {
         return name + "Proto";
     }
-    let taken = file.all_messages().any(|it| it.name() == name)
-        || file.all_enums().any(|it| it.name() == name)
-        || file.services().any(|it| it.name() == name);
-    if taken { name + "OuterClass" } else { name }
+    if file.decl().declares_type(&name) { name + "OuterClass" } else { name }
 }
 
 fn pascal_case(name: &str) -> String {

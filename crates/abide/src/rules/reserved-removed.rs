@@ -27,7 +27,11 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
             let numbers =
                 reserved::missing(&old.reserved_ranges().into(), &it.reserved_ranges().into());
             let (was, is) = (old.reserved_names(), it.reserved_names());
-            let names = missing_names(old.file(), was, it.file(), is);
+            let mut names = missing_names(old.file(), was, it.file(), is);
+            // What a field takes is told with the field.
+            let taken = it.fields().map(|it| i64::from(it.number()));
+            let numbers = reserved::missing(&numbers, &Ranges::single(taken));
+            names.retain(|name| it.field_named(name).is_none());
             let pair = Change::Both { old, new: it }.map(Element::Message);
             report(diff, pair, numbers, names, "buf:RESERVED_MESSAGE_NO_DELETE", sink);
         }
@@ -39,7 +43,10 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
                 &Ranges::inclusive(it.reserved_ranges()),
             );
             let (was, is) = (old.reserved_names(), it.reserved_names());
-            let names = missing_names(old.file(), was, it.file(), is);
+            let mut names = missing_names(old.file(), was, it.file(), is);
+            let taken = it.values().map(|it| i64::from(it.number()));
+            let numbers = reserved::missing(&numbers, &Ranges::single(taken));
+            names.retain(|name| it.values().all(|it| it.name() != *name));
             let pair = Change::Both { old, new: it }.map(Element::Enum);
             report(diff, pair, numbers, names, "buf:RESERVED_ENUM_NO_DELETE", sink);
         }

@@ -23,7 +23,9 @@ pub(super) fn unit(file: File<'_>) -> Unit {
         },
     };
     let name = name.unwrap_or_else(|| import.rsplit('/').next().unwrap_or(import));
-    Unit { prefix: sanitized(name), import: import.to_owned(), nested: false }
+    // Nothing is known of the package of a file in the topmost folder.
+    let prefix = if name.is_empty() { String::new() } else { sanitized(name) };
+    Unit { prefix, import: import.to_owned(), nested: false }
 }
 
 /// A Go identifier. Source: `GoSanitized` of protobuf-go.

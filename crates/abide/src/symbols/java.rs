@@ -113,12 +113,7 @@ fn outer_class(file: File<'_>) -> String {
     if !is_old {
         return format!("{name}Proto");
     }
-    let is_taken = file.elements().any(|element| {
-        let is_type =
-            matches!(element, Element::Message(_) | Element::Enum(_) | Element::Service(_));
-        is_type && element.name() == name
-    });
-    if is_taken { format!("{name}OuterClass") } else { name }
+    if file.decl().declares_type(&name) { format!("{name}OuterClass") } else { name }
 }
 
 fn file_feature<'t>(file: File<'t>, name: &str) -> Option<&'t str> {
