@@ -580,16 +580,10 @@ impl<'d, 't> Crossing<'d, 't> {
         if was.is_empty() && is.is_empty() && nothing(&before) && nothing(&after) {
             return None;
         }
-        let (mut before, mut after) = (before, after);
         let singular = |field: Field<'_>| field.cardinality() == Cardinality::Singular;
         // Between one value and many, a zero that is not there is no value.
-        if singular(from) != singular(to) {
-            if was.is_empty() || is_zero(&before) {
-                before.clear();
-            }
-            if is.is_empty() || is_zero(&after) {
-                after.clear();
-            }
+        if singular(from) != singular(to) && nothing(&before) && nothing(&after) {
+            return None;
         }
         if self.equal_lists(from, to, &before, &after) {
             return None;

@@ -4,6 +4,7 @@ use crate::change::{Change, Diff};
 use crate::finding::Severity;
 use crate::peer;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink, real_oneof};
+use crate::surface::{Effects, Surface};
 
 pub(super) static RULE: Rule = Rule {
     id: "field-added",
@@ -30,6 +31,8 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let message = format!("{required_word}field `{}` was added", new.name());
     let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
     finding.fact(new.number().to_string()).fact(new.name());
+    // Old readers refuse its name.
+    finding.breaks(Effects::forward(&[Surface::Json, Surface::Text]));
     finding.proven(diff.prove_field(change)).source(diff, change.map(Element::Field));
     if required {
         finding.help("make it optional: what was written before has no such field");

@@ -41,8 +41,9 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
     finding.fact(old.number().to_string()).fact(old.name());
     finding.proven(diff.prove_field(change)).source(diff, change.map(Element::Field));
-    // Parsers in C++ and Go pass over a name that is reserved, others do not.
-    finding.breaks(Effects::backward(&[Surface::Text]));
+    // Parsers of JSON refuse its name, and so do those of text format; those
+    // in C++ and Go alone pass over a name that is reserved.
+    finding.breaks(Effects::backward(&[Surface::Json, Surface::Text]));
     let mut aliases = RULE.aliases.to_vec();
     if !number {
         aliases.push("buf:FIELD_NO_DELETE_UNLESS_NUMBER_RESERVED");

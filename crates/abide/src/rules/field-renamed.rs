@@ -4,7 +4,7 @@ use crate::change::{Change, Diff};
 use crate::finding::Severity;
 use crate::peer;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::surface::Surface;
+use crate::surface::{Effects, Surface};
 
 pub(super) static RULE: Rule = Rule {
     id: "field-renamed",
@@ -34,6 +34,8 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let surfaces: &[Surface] =
         if json { &[Surface::Json, Surface::Text] } else { &[Surface::Text] };
     finding.proven(diff.prove_field(change).on(surfaces));
+    // Who writes the one name does not read the other.
+    finding.breaks(Effects::both(surfaces));
     finding.source(diff, change.map(Element::Field));
     finding.why(format!(
         "a `google.protobuf.FieldMask` with the path `{was}` names no field any more, and \

@@ -3,6 +3,7 @@ use abide_schema::{Element, Field, Part};
 use crate::change::{Change, Diff};
 use crate::finding::Severity;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink, real_oneof};
+use crate::surface::{Effects, Surface};
 
 pub(super) static RULE: Rule = Rule {
     id: "oneof-member-added",
@@ -22,6 +23,8 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let message = format!("field `{}` was added to oneof `{}`", new.name(), oneof.name());
     let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
     finding.fact(new.number().to_string()).fact(new.name());
+    // Old readers refuse its name.
+    finding.breaks(Effects::forward(&[Surface::Json, Surface::Text]));
     finding.proven(diff.prove_field(change)).source(diff, change.map(Element::Field));
     finding.at_least(Severity::Warning);
     finding.why(format!(

@@ -162,7 +162,8 @@ fn of_type<'t>(
             };
             // What is short is text as well.
             if reader.is_some_and(|it| it.ty() == Type::Scalar(Scalar::String)) {
-                values.extend(long(field.tree.message(id)));
+                values.extend(long(message));
+                values.extend(each(crossing, message, seen));
             }
             values
         }
@@ -284,6 +285,26 @@ fn apart<'t>(
     }
     seen.pop();
     values
+}
+
+/// Values of a type of which one field at a time holds all that is tried in it.
+fn each<'t>(
+    crossing: Crossing<'_, 't>,
+    message: schema::Message<'t>,
+    seen: &mut Seen,
+) -> Vec<Value> {
+    let Some(smallest) = minimal(message.tree, message.id, 0) else { return Vec::new() };
+    let scalars = message.fields().filter(|field| matches!(field.ty(), Type::Scalar(_)));
+    scalars
+        .flat_map(|field| lists(crossing, field, None, seen).into_iter().map(move |it| (field, it)))
+        .take(MANY)
+        .map(|(field, list)| {
+            let mut larger = smallest.clone();
+            larger.entries.retain(|entry| entry.field != field.id);
+            larger.entries.extend(list.into_iter().map(|it| Entry::new(field.id, it)));
+            Value::Message(Box::new(larger))
+        })
+        .collect()
 }
 
 /// A value with a text so long that its length is no character.
