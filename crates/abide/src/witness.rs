@@ -308,7 +308,9 @@ impl<'d, 't> Crossing<'d, 't> {
             let Some(to) = self.reader_field(from) else { continue };
             let place = |field: Field<'t>| (field.number(), field.name(), field.json_name());
             let kind = |field: Field<'t>| (field.cardinality(), field.presence(), proto2(field));
-            let paired = from.containing_message().is_some_and(|it| self.message(it).is_some());
+            let paired = from.containing_message().is_some_and(|it| {
+                self.message(it).is_some() && sample::minimal(writer, it.id, 0).is_some()
+            });
             let held = held_enum(to).map(|id| reader.enumeration(id));
             if paired
                 && held == Some(twin)
