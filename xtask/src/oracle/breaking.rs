@@ -142,7 +142,10 @@ fn judged(pairs: &[Pair], protoc: &Protoc, abide: &Path) -> Result<Vec<Judged>> 
 }
 
 fn judge(pair: &Pair, protoc: &Protoc, abide: &Path) -> Result<Judged> {
-    let sets = [set(&pair.old, protoc, abide)?, set(&pair.new, protoc, abide)?];
+    // Other pairs, which are judged at the same time, have trees of these names.
+    let name = |side: &str| format!("{}.{side}", pair.name.replace([' ', '/', '#', '→'], "-"));
+    let old = set(&pair.old, &name("old"), protoc, abide)?;
+    let sets = [old, set(&pair.new, &name("new"), protoc, abide)?];
     let theirs = buf(&sets)?;
     let findings = findings(pair, protoc, abide)?;
     Ok(Judged { name: pair.name.clone(), sets, findings, theirs })
@@ -346,8 +349,8 @@ fn examples(page: &str) -> Vec<[Files; 2]> {
 }
 
 /// The set of descriptors of a tree, which both tools can read.
-fn set(tree: &Corpus, protoc: &Protoc, abide: &Path) -> Result<PathBuf> {
-    let path = corpora::stage()?.join(format!("{}.set.binpb", tree.name.replace('/', "-")));
+fn set(tree: &Corpus, name: &str, protoc: &Protoc, abide: &Path) -> Result<PathBuf> {
+    let path = corpora::stage()?.join(format!("{name}.set.binpb"));
     let mut build = Command::new(abide);
     build.arg("build").arg(&tree.root);
     for root in tree.imports.iter().chain([&protoc.include]) {
