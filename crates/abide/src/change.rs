@@ -771,19 +771,6 @@ impl<'t> Diff<'t> {
             |file| file.services().flat_map(Service::methods).collect();
     }
 
-    /// Every element of files that are not the same, by kind.
-    pub fn element_changes(&self) -> Vec<Change<Element<'t>>> {
-        let mut all = Vec::new();
-        all.extend(self.message_changes().into_iter().map(|it| it.map(Element::Message)));
-        all.extend(self.field_changes().into_iter().map(|it| it.map(Element::Field)));
-        all.extend(self.oneof_changes().into_iter().map(|it| it.map(Element::Oneof)));
-        all.extend(self.enum_changes().into_iter().map(|it| it.map(Element::Enum)));
-        all.extend(self.value_changes().into_iter().map(|it| it.map(Element::EnumValue)));
-        all.extend(self.service_changes().into_iter().map(|it| it.map(Element::Service)));
-        all.extend(self.method_changes().into_iter().map(|it| it.map(Element::Method)));
-        all
-    }
-
     /// The files that are not the same.
     pub fn file_changes(&self) -> Vec<Change<File<'t>>> {
         let new =

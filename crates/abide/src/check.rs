@@ -248,7 +248,18 @@ fn changes<'t>(context: &Context<'t>, diff: &Diff<'t>, rules: &[&'static Rule]) 
                 .collect::<Vec<Finding>>()
         };
     }
-    let (files, elements) = (diff.file_changes(), diff.element_changes());
+    let (files, messages, fields) =
+        (diff.file_changes(), diff.message_changes(), diff.field_changes());
+    let (oneofs, enums, values) = (diff.oneof_changes(), diff.enum_changes(), diff.value_changes());
+    let (services, methods) = (diff.service_changes(), diff.method_changes());
+    let mut elements: Vec<Change<Element<'t>>> = Vec::new();
+    elements.extend(messages.iter().map(|it| it.map(Element::Message)));
+    elements.extend(fields.iter().map(|it| it.map(Element::Field)));
+    elements.extend(oneofs.iter().map(|it| it.map(Element::Oneof)));
+    elements.extend(enums.iter().map(|it| it.map(Element::Enum)));
+    elements.extend(values.iter().map(|it| it.map(Element::EnumValue)));
+    elements.extend(services.iter().map(|it| it.map(Element::Service)));
+    elements.extend(methods.iter().map(|it| it.map(Element::Method)));
     let of_files = files.iter().map(|it| it.map(Holder::File));
     let of_elements = elements.iter().map(|it| it.map(Holder::Element));
     let holders: Vec<Change<Holder<'t>>> = of_files.chain(of_elements).collect();
@@ -256,13 +267,13 @@ fn changes<'t>(context: &Context<'t>, diff: &Diff<'t>, rules: &[&'static Rule]) 
     findings.extend(offer!(Holder, holders));
     findings.extend(offer!(Package, diff.package_changes()));
     findings.extend(offer!(File, files));
-    findings.extend(offer!(Message, diff.message_changes()));
-    findings.extend(offer!(Field, diff.field_changes()));
-    findings.extend(offer!(Oneof, diff.oneof_changes()));
-    findings.extend(offer!(Enum, diff.enum_changes()));
-    findings.extend(offer!(EnumValue, diff.value_changes()));
-    findings.extend(offer!(Service, diff.service_changes()));
-    findings.extend(offer!(Method, diff.method_changes()));
+    findings.extend(offer!(Message, messages));
+    findings.extend(offer!(Field, fields));
+    findings.extend(offer!(Oneof, oneofs));
+    findings.extend(offer!(Enum, enums));
+    findings.extend(offer!(EnumValue, values));
+    findings.extend(offer!(Service, services));
+    findings.extend(offer!(Method, methods));
     findings
 }
 

@@ -339,10 +339,8 @@ impl<'d, 't> Crossing<'d, 't> {
     /// The smallest valid message that holds these values of a field.
     fn around(self, field: Field<'t>, values: Vec<Value>) -> Option<value::Message> {
         let holder = field.containing_message()?;
-        let mut message = sample::minimal(self.writer(), holder.id, 0)?;
-        message.entries.retain(|entry| entry.field != field.id);
-        message.entries.extend(values.into_iter().map(|value| Entry::new(field.id, value)));
-        Some(message)
+        let message = sample::minimal(self.writer(), holder.id, 0)?;
+        Some(sample::with(message, field, values))
     }
 
     fn absence(self, writer: Field<'t>, reader: Field<'t>, proof: &mut Proof) {

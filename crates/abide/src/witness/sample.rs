@@ -31,6 +31,17 @@ pub(super) fn minimal(tree: &Tree, ty: MessageId, depth: u32) -> Option<Message>
     Some(message)
 }
 
+/// The message with these values in a field, in place of what was there.
+pub(super) fn with(
+    mut message: Message,
+    field: Field<'_>,
+    values: impl IntoIterator<Item = Value>,
+) -> Message {
+    message.entries.retain(|entry| entry.field != field.id);
+    message.entries.extend(values.into_iter().map(|value| Entry::new(field.id, value)));
+    message
+}
+
 /// The smallest value of a field.
 fn first(field: Field<'_>, depth: u32) -> Option<Value> {
     match field.ty() {
@@ -235,9 +246,7 @@ fn of_message<'t>(
     let mut values = vec![Value::Message(Box::new(smallest.clone()))];
     let fields = message.fields().filter(|&field| !same || crossing.kept(field));
     for field in fields.take(if same { 1 } else { usize::MAX }) {
-        let mut larger = smallest.clone();
-        larger.entries.retain(|entry| entry.field != field.id);
-        larger.entries.extend(first(field, 1).map(|value| Entry::new(field.id, value)));
+        let larger = with(smallest.clone(), field, first(field, 1));
         let value = Value::Message(Box::new(larger));
         if !values.contains(&value) {
             values.push(value);
@@ -258,8 +267,8 @@ fn apart<'t>(
     if seen.contains(&(message.id, other.id)) || seen.len() >= DEPTH as usize {
         return of_message(crossing, message, false);
     }
-    seen.push((message.id, other.id));
     let Some(smallest) = minimal(message.tree, message.id, 0) else { return Vec::new() };
+    seen.push((message.id, other.id));
     let mut values = vec![Value::Message(Box::new(smallest.clone()))];
     for field in message.fields() {
         let numbered = other.field_numbered(field.number());
@@ -273,10 +282,7 @@ fn apart<'t>(
             // What the reader lacks is lost, whatever it is.
             let enough = if twin.is_some() { usize::MAX } else { 1 };
             for list in all.into_iter().take(enough) {
-                let mut larger = smallest.clone();
-                larger.entries.retain(|entry| entry.field != field.id);
-                larger.entries.extend(list.into_iter().map(|it| Entry::new(field.id, it)));
-                let value = Value::Message(Box::new(larger));
+                let value = Value::Message(Box::new(with(smallest.clone(), field, list)));
                 if values.len() < MANY && !values.contains(&value) {
                     values.push(value);
                 }
@@ -298,12 +304,7 @@ fn each<'t>(
     scalars
         .flat_map(|field| lists(crossing, field, None, seen).into_iter().map(move |it| (field, it)))
         .take(MANY)
-        .map(|(field, list)| {
-            let mut larger = smallest.clone();
-            larger.entries.retain(|entry| entry.field != field.id);
-            larger.entries.extend(list.into_iter().map(|it| Entry::new(field.id, it)));
-            Value::Message(Box::new(larger))
-        })
+        .map(|(field, list)| Value::Message(Box::new(with(smallest.clone(), field, list))))
         .collect()
 }
 
