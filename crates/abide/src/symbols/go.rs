@@ -105,7 +105,8 @@ fn declared(parent: Option<Message<'_>>, name: &str) -> String {
 }
 
 fn in_package(file: File<'_>, name: &str) -> String {
-    format!("{}.{name}", unit(file).prefix)
+    let prefix = unit(file).prefix;
+    if prefix.is_empty() { name.to_owned() } else { format!("{prefix}.{name}") }
 }
 
 fn message_type(message: Message<'_>) -> Shape {

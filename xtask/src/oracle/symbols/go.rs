@@ -15,7 +15,12 @@ pub(super) fn normal(symbol: &Symbol, file: File<'_>) -> Option<(String, String)
     if matches!(&*symbol.signature, "import" | "package") {
         return None;
     }
-    let (_, name) = symbol.name.split_once('.')?;
+    // The model names no package where none is known: in the topmost folder.
+    let has_package = file.go_package().is_some() || file.path().contains('/');
+    let name = match has_package {
+        true => symbol.name.split_once('.')?.1,
+        false => &symbol.name,
+    };
     Some((format!("{}: {name}", file.path()), unqualified(&symbol.signature)))
 }
 
