@@ -11,6 +11,7 @@ mod constraint;
 mod dependencies;
 mod finding;
 mod graph;
+mod hash;
 mod named;
 mod option;
 mod peer;
@@ -32,6 +33,7 @@ pub use config::{Config, ConfigError, VersionIn};
 pub use constraint::{Judgement, Violation, judge};
 pub use finding::{ChangeFacts, Finding, Gone, Label, Location, Severity};
 pub use graph::GraphView;
+pub use hash::{HashError, Hashes, SemanticHash};
 pub use option::Holder;
 pub use policy::{
     BreakingPolicy, Calendar, Closure, ConfigWaiver, DependencyPolicy, DeprecationPolicy, Edge,
