@@ -14,6 +14,14 @@ current folder.";
 const EXIT_STATUS: &str = "\
 Exit status: 0 nothing at error level, 1 findings at error level, 2 the tool could not do its work.";
 
+const HASHES: &str = "\
+A hash changes when the meaning does: names, numbers, types, resolved features, options. Comments, \
+layout, the order of declarations, notation and the file of a package that an element stands in do \
+not enter it. `own` is an element's own meaning, `closure` that of everything reachable from it.
+
+To see why a hash changed, compare what was hashed:
+  diff <(abide hash git:main --facts acme.user.v1.User) <(abide hash --facts acme.user.v1.User)";
+
 /// Keeps protobuf APIs stable: reads a tree of `.proto` files as protoc does and enforces the
 /// version policy on it.
 #[derive(Debug, Parser)]
@@ -210,6 +218,23 @@ pub(crate) enum Command {
         /// Leave out source info: lines, columns and comments
         #[arg(long)]
         exclude_source_info: bool,
+    },
+    /// Print the semantic hashes of files, messages and packages: what they mean, as a number
+    #[command(after_help = format!("{HASHES}\n\n{SOURCES}\n\n{EXIT_STATUS}"))]
+    Hash {
+        /// The tree.
+        #[command(flatten)]
+        tree: TreeArgs,
+        /// This package alone, with its messages
+        #[arg(long, value_name = "NAME")]
+        package: Option<String>,
+        /// Print what is hashed instead of the hash: of a package, the path of a file, a message,
+        /// an enum, a service or an extension
+        #[arg(long, value_name = "NAME", conflicts_with_all = ["package", "format"])]
+        facts: Option<String>,
+        /// The form of the list
+        #[arg(long, value_name = "FORMAT", default_value = "human")]
+        format: ListFormat,
     },
     /// Print the page of a rule: what it checks, why, good and bad examples
     Explain {

@@ -4,6 +4,7 @@ mod build;
 mod check;
 mod explain;
 mod graph;
+mod hash;
 mod init;
 
 use std::io::{IsTerminal, Write};
@@ -59,6 +60,9 @@ pub(crate) fn run(cli: &Cli) -> ExitCode {
         Command::Build { tree, out, exclude_imports, exclude_source_info } => {
             let out = out.as_deref();
             build::build(&cli.global, tree, out, *exclude_imports, *exclude_source_info)
+        }
+        Command::Hash { tree, package, facts, format } => {
+            hash::hash(&cli.global, tree, package.as_deref(), facts.as_deref(), *format)
         }
         Command::Explain { rule } => explain::explain(rule),
         Command::Rules { format } => explain::rules(*format),

@@ -399,7 +399,7 @@ impl<'t> File<'t> {
     }
 
     /// Every message, nested and synthesised ones included.
-    pub fn all_messages(self) -> impl ExactSizeIterator<Item = Message<'t>> {
+    pub fn all_messages(self) -> impl DoubleEndedIterator<Item = Message<'t>> + ExactSizeIterator {
         self.message_slice(whole(self.decl().messages.len()))
     }
 
@@ -447,7 +447,10 @@ impl<'t> File<'t> {
         messages.chain(enums).chain(self.extensions().map(Element::Field)).chain(services)
     }
 
-    fn message_slice(self, slice: Slice) -> impl ExactSizeIterator<Item = Message<'t>> {
+    fn message_slice(
+        self,
+        slice: Slice,
+    ) -> impl DoubleEndedIterator<Item = Message<'t>> + ExactSizeIterator {
         indices(slice)
             .map(move |index| Message { tree: self.tree, id: MessageId { file: self.id, index } })
     }
@@ -706,6 +709,12 @@ impl<'t> Field<'t> {
             }
             presence => presence,
         }
+    }
+
+    /// Whether protoc leaves it out of the options in descriptor sets: its own
+    /// option `retention` is `RETENTION_SOURCE`.
+    pub fn is_source_only(self) -> bool {
+        crate::options::is_source_only(self)
     }
 
     /// Its JSON name: the one that is set, else its name in lowerCamelCase.

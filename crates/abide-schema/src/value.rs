@@ -279,7 +279,7 @@ impl Value {
     }
 
     /// What a field of this type without presence holds when it was not set.
-    fn zero(tree: &Tree, ty: Type) -> Option<Value> {
+    pub fn zero(tree: &Tree, ty: Type) -> Option<Value> {
         Some(match ty {
             Type::Scalar(scalar) => match scalar {
                 Scalar::Double => Value::F64(0.0),
@@ -300,7 +300,7 @@ impl Value {
 
     /// Whether this is what a field without presence holds when it was not
     /// set. Negative zero is not.
-    fn is_zero(&self) -> bool {
+    pub fn is_zero(&self) -> bool {
         match self {
             Value::Bool(value) => !value,
             Value::I32(value) | Value::Enum(value) => *value == 0,

@@ -1,7 +1,21 @@
 //! Meaning as a hash. `hash.md` beside this file is the specification.
+//!
+//! Two stages: [`Meaning`] is what one file means, [`TreeHashes`] what follows
+//! for all that refers to it.
+
+mod closure;
+mod facts;
+mod languages;
+mod meaning;
+mod options;
 
 use std::fmt;
 use std::str::FromStr;
+
+use abide_schema::Tree;
+
+pub use closure::{Reference, TreeHashes};
+pub use meaning::Meaning;
 
 /// What a semantic hash begins with: the algorithm's version, then the digest.
 const PREFIX: &str = "abide1:sha256:";
@@ -64,6 +78,33 @@ impl FromStr for SemanticHash {
         }
         Ok(SemanticHash(digest))
     }
+}
+
+/// What was hashed, to be read and compared: the title and the facts of the own
+/// hash, and behind an empty line those of the closure. The name is that of a
+/// package, the path of a file, or the full name of a message, an enum, a
+/// service or an extension of the top level. A service and an extension have no
+/// closure.
+pub fn facts(tree: &Tree, hashes: &TreeHashes, name: &str) -> Option<String> {
+    if let Some(closure) = hashes.package_facts(name) {
+        let files = tree.packages().find(|it| it.name() == name).into_iter();
+        let files = files.flat_map(|package| package.files());
+        let own: Vec<String> = files.map(meaning::file_facts).collect();
+        let lines = own.iter().flat_map(|own| own.lines().skip(1));
+        let mut facts = facts::Facts::default();
+        lines.for_each(|line| facts.push(line).end());
+        let own = String::from_utf8_lossy(facts.finish(closure::PACKAGE_OWN)).into_owned();
+        return Some(format!("{own}\n{closure}"));
+    }
+    if let Some(closure) = hashes.file_facts(name) {
+        let file = tree.files().find(|file| *file.decl().display == *name)?;
+        return Some(format!("{}\n{closure}", meaning::file_facts(file)));
+    }
+    let own = tree.files().find_map(|file| meaning::element_facts(file, name))?;
+    Some(match hashes.type_facts(name) {
+        Some(closure) => format!("{own}\n{closure}"),
+        None => own,
+    })
 }
 
 #[cfg(test)]

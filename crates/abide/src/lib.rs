@@ -29,11 +29,11 @@ mod witness;
 pub use accepted::Accepted;
 pub use change::{Change, Diff};
 pub use check::{Options, Report, Scope, check};
-pub use config::{Config, ConfigError, VersionIn};
+pub use config::{Config, ConfigError, VersionIn, nearest};
 pub use constraint::{Judgement, Violation, judge};
 pub use finding::{ChangeFacts, Finding, Gone, Label, Location, Severity};
 pub use graph::GraphView;
-pub use hash::{HashError, Hashes, SemanticHash};
+pub use hash::{HashError, Hashes, Meaning, Reference, SemanticHash, TreeHashes, facts};
 pub use option::Holder;
 pub use policy::{
     BreakingPolicy, Calendar, Closure, ConfigWaiver, DependencyPolicy, DeprecationPolicy, Edge,

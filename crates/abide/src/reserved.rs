@@ -41,7 +41,8 @@ pub(crate) fn statements(file: File<'_>, number: Option<i32>, name: Option<&str>
 pub(crate) struct Ranges(Vec<(i64, i64)>);
 
 impl Ranges {
-    fn of(mut ranges: Vec<(i64, i64)>) -> Ranges {
+    /// Of ranges in any order, whose ends are exclusive.
+    pub(crate) fn of(mut ranges: Vec<(i64, i64)>) -> Ranges {
         ranges.retain(|(start, end)| start < end);
         ranges.sort_unstable();
         let mut joined: Vec<(i64, i64)> = Vec::new();
@@ -62,6 +63,11 @@ impl Ranges {
     /// Those that hold one number each.
     pub(crate) fn single(numbers: impl Iterator<Item = i64>) -> Ranges {
         Ranges::of(numbers.map(|it| (it, it + 1)).collect())
+    }
+
+    /// First and last number of each range.
+    pub(crate) fn ends(&self) -> impl Iterator<Item = (i64, i64)> {
+        self.0.iter().map(|&(start, end)| (start, end - 1))
     }
 
     pub(crate) fn is_empty(&self) -> bool {

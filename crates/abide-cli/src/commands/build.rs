@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use abide::{Check, Rule, Scope, Severity};
+use abide_schema::Tree;
 
 use super::check::{today, troubles, width};
 use super::{Outcome, error_color, say};
@@ -24,31 +25,14 @@ pub(super) fn build(
     let settings = Settings::read(global, args.source.as_deref(), error_color(global))?;
     let loaded = load(&settings.source(args)?, &progress)?;
     let tree = &loaded.tree;
-    let as_of = global.as_of.unwrap_or_else(today);
-    let options = abide::Options { scope: Scope::Changes, ..abide::Options::on(as_of) };
-    let mut report = abide::check(tree, &settings.config.policy, options);
-    report.findings.retain(|finding| {
-        let linker = |rule: &Rule| matches!(rule.check, Check::Linker);
-        finding.severity == Severity::Error && Rule::find(finding.rule).is_some_and(linker)
-    });
+    let errors = link_errors(global, &settings, tree);
     let troubles = troubles(&loaded);
-    if !report.findings.is_empty() || !troubles.is_empty() {
+    if errors.is_some() || !troubles.is_empty() {
         progress.finish();
-        let scene = Scene {
-            tree,
-            old: None,
-            config: None,
-            accepted: None,
-            prefix: "",
-            color: error_color(global),
-            width: width(global),
-            quiet: true,
-            verbose: global.verbose,
-        };
-        let text = render(&report, &scene, Format::Human);
-        say(String::from_utf8_lossy(&text).trim_end());
+        let failed = errors.is_some();
+        errors.iter().for_each(|text| say(text));
         say("note: nothing was written");
-        return Ok(Outcome { troubles, ..Outcome::nothing(!report.findings.is_empty()) });
+        return Ok(Outcome { troubles, ..Outcome::nothing(failed) });
     }
     progress.step("writing descriptors");
     let judged: Vec<_> = tree.files().filter(|file| file.is_judged()).map(|file| file.id).collect();
@@ -57,4 +41,32 @@ pub(super) fn build(
     let mut outcome = Outcome::of(bytes);
     outcome.target = out.map(Path::to_owned);
     Ok(outcome)
+}
+
+/// What is wrong with a tree, for people, where it is no valid one: what protoc refuses of its
+/// judged files.
+pub(super) fn link_errors(global: &Global, settings: &Settings, tree: &Tree) -> Option<String> {
+    let as_of = global.as_of.unwrap_or_else(today);
+    let options = abide::Options { scope: Scope::Changes, ..abide::Options::on(as_of) };
+    let mut report = abide::check(tree, &settings.config.policy, options);
+    report.findings.retain(|finding| {
+        let linker = |rule: &Rule| matches!(rule.check, Check::Linker);
+        finding.severity == Severity::Error && Rule::find(finding.rule).is_some_and(linker)
+    });
+    if report.findings.is_empty() {
+        return None;
+    }
+    let scene = Scene {
+        tree,
+        old: None,
+        config: None,
+        accepted: None,
+        prefix: "",
+        color: error_color(global),
+        width: width(global),
+        quiet: true,
+        verbose: global.verbose,
+    };
+    let text = render(&report, &scene, Format::Human);
+    Some(String::from_utf8_lossy(&text).trim_end().to_owned())
 }

@@ -1,0 +1,162 @@
+//! `abide hash`.
+
+use std::collections::BTreeMap;
+
+use abide::{Hashes, TreeHashes};
+use abide_schema::{File, Tree};
+use serde_json::json;
+
+use super::build::link_errors;
+use super::{Outcome, check::troubles, error_color, say};
+use crate::args::{Global, ListFormat, TreeArgs};
+use crate::error::Error;
+use crate::load::load;
+use crate::progress::Progress;
+use crate::settings::Settings;
+use crate::source::shown;
+
+pub(super) fn hash(
+    global: &Global,
+    args: &TreeArgs,
+    package: Option<&str>,
+    facts: Option<&str>,
+    format: ListFormat,
+) -> Result<Outcome, Error> {
+    let progress = Progress::new(global.quiet);
+    let settings = Settings::read(global, args.source.as_deref(), error_color(global))?;
+    let loaded = load(&settings.source(args)?, &progress)?;
+    let tree = &loaded.tree;
+    progress.step("hashing");
+    let hashes = TreeHashes::of(tree);
+    progress.step("writing the hashes");
+    let text = match (facts, format) {
+        (Some(name), _) => abide::facts(tree, &hashes, name).ok_or_else(|| unknown(tree, name))?,
+        (None, ListFormat::Human) => human(&packages(tree, package)?, &hashes, package.is_some()),
+        (None, ListFormat::Json) => lines(&packages(tree, package)?, &hashes),
+    };
+    let errors = link_errors(global, &settings, tree);
+    progress.finish();
+    if let Some(errors) = &errors {
+        say(errors);
+        say("note: the hashes are those of a tree that is not valid");
+    }
+    let timings = if global.verbose { progress.timings() } else { Vec::new() };
+    for note in timings.iter().chain(&loaded.notes).filter(|_| !global.quiet) {
+        say(&format!("note: {}", shown(note)));
+    }
+    let outcome =
+        Outcome { failed: errors.is_some(), troubles: troubles(&loaded), ..Outcome::of(text) };
+    // The process ends now; taking the tree apart would be for nothing.
+    std::mem::forget(loaded);
+    Ok(outcome)
+}
+
+/// The files to tell of, by package and path: the judged ones, or all of the package that is asked
+/// for.
+fn packages<'t>(
+    tree: &'t Tree,
+    wanted: Option<&str>,
+) -> Result<BTreeMap<&'t str, BTreeMap<&'t str, File<'t>>>, Error> {
+    let mut packages: BTreeMap<&str, BTreeMap<&str, File<'_>>> = BTreeMap::new();
+    for file in tree.files() {
+        let package = file.package().name();
+        if wanted.map_or(file.is_judged(), |wanted| wanted == package) {
+            packages.entry(package).or_default().insert(&file.decl().display, file);
+        }
+    }
+    match wanted {
+        Some(name) if packages.is_empty() => {
+            let known = tree.packages().filter(|it| it.is_judged());
+            let near = nearest(name, known.map(|it| it.full_name()));
+            Err(Error::Usage(format!("there is no package `{name}`{near}")))
+        }
+        _ => Ok(packages),
+    }
+}
+
+fn nearest(name: &str, known: impl Iterator<Item = String>) -> String {
+    let known: Vec<String> = known.collect();
+    abide::nearest(name, known.iter().map(String::as_str))
+        .map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
+}
+
+fn unknown(tree: &Tree, name: &str) -> Error {
+    let files = tree.files().filter(|file| file.is_judged());
+    let known = files.flat_map(|file| {
+        let messages = file.all_messages().filter(|it| !it.is_map_entry());
+        let paths = [file.package().full_name(), file.decl().display.to_string()];
+        paths
+            .into_iter()
+            .chain(messages.map(|it| it.full_name()))
+            .chain(file.all_enums().map(|it| it.full_name()))
+            .chain(file.services().map(|it| it.full_name()))
+            .chain(file.extensions().map(|it| it.full_name()))
+    });
+    Error::Usage(format!(
+        "there is no package, file, message, enum, service or extension `{name}`{}",
+        nearest(name, known)
+    ))
+}
+
+fn human(
+    packages: &BTreeMap<&str, BTreeMap<&str, File<'_>>>,
+    hashes: &TreeHashes,
+    with_messages: bool,
+) -> String {
+    let mut out = String::new();
+    let mut tell = |title: String, hashes: Option<Hashes>| {
+        if let Some(Hashes { own, closure }) = hashes {
+            out.push_str(&format!("{title}\n  own      {own}\n  closure  {closure}\n"));
+        }
+    };
+    for (package, files) in packages {
+        let title = match *package {
+            "" => "files without a package".to_owned(),
+            name => format!("package {name}"),
+        };
+        tell(title, hashes.package(package));
+        for path in files.keys() {
+            tell(format!("file {path}"), hashes.file(path));
+        }
+        for name in messages(files).into_iter().filter(|_| with_messages) {
+            let title = format!("message {name}");
+            tell(title, hashes.message(&name));
+        }
+    }
+    out
+}
+
+fn lines(packages: &BTreeMap<&str, BTreeMap<&str, File<'_>>>, hashes: &TreeHashes) -> String {
+    let mut out = String::new();
+    let mut tell = |kind: &str, name: &str, hashes: Option<Hashes>| {
+        if let Some(Hashes { own, closure }) = hashes {
+            let (own, closure) = (own.to_string(), closure.to_string());
+            let row = json!({"kind": kind, "name": name, "own": own, "closure": closure});
+            out.push_str(&format!("{row}\n"));
+        }
+    };
+    let mut paths: Vec<&str> = packages.values().flat_map(|files| files.keys().copied()).collect();
+    paths.sort_unstable();
+    for path in paths {
+        tell("file", path, hashes.file(path));
+    }
+    let mut names: Vec<String> = packages.values().flat_map(messages).collect();
+    names.sort_unstable();
+    for name in &names {
+        tell("message", name, hashes.message(name));
+    }
+    for package in packages.keys() {
+        tell("package", package, hashes.package(package));
+    }
+    out
+}
+
+/// The full names of the messages of files, in their order; none twice.
+fn messages(files: &BTreeMap<&str, File<'_>>) -> Vec<String> {
+    let all = files.values().flat_map(|file| file.all_messages());
+    let mut names: Vec<String> =
+        all.filter(|it| !it.is_map_entry()).map(|it| it.full_name()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}

@@ -1,0 +1,418 @@
+//! The second stage: from what single files mean to the hashes of all that can
+//! be reached. It works on names alone.
+
+use std::collections::BTreeMap;
+
+use abide_schema::Tree;
+use petgraph::Direction;
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use super::facts::{Facts, push_hash};
+use super::meaning::{Kind, Meaning, Meant};
+use super::{Hashes, SemanticHash};
+
+/// The hashes of every file, package and message of a tree.
+#[derive(Clone, Debug)]
+pub struct TreeHashes {
+    /// By name.
+    types: Vec<TypeNode>,
+    /// By path.
+    files: Vec<Unit>,
+    /// By name.
+    packages: Vec<Unit>,
+    /// What stands in the closure of each component.
+    components: Vec<Component>,
+}
+
+#[derive(Clone, Debug)]
+struct TypeNode {
+    name: Box<str>,
+    is_message: bool,
+    package: u32,
+    hashes: Hashes,
+    component: u32,
+}
+
+#[derive(Clone, Debug)]
+struct Component {
+    /// With the own hash of each.
+    members: Vec<(u32, SemanticHash)>,
+    /// The others that they refer to directly.
+    references: Vec<u32>,
+    closure: SemanticHash,
+}
+
+/// A file or a package.
+#[derive(Clone, Debug)]
+struct Unit {
+    name: Box<str>,
+    hashes: Hashes,
+    /// The types that enter its closure.
+    reached: Vec<u32>,
+    /// Its elements that refer to types of other packages, with those types; of
+    /// a file nothing.
+    outward: Vec<(Box<str>, u32)>,
+}
+
+/// A reference from an element of one package to a type of another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Reference<'h> {
+    /// The message, service or extension that refers.
+    pub from: &'h str,
+    /// The message or enum that it refers to.
+    pub to: &'h str,
+    /// The package of that type.
+    pub package: &'h str,
+}
+
+const FILE_CLOSURE: &str = "abide1 file closure";
+const PACKAGE_CLOSURE: &str = "abide1 package closure";
+
+impl TreeHashes {
+    /// Of a tree. Files are known by the paths that reports use.
+    pub fn of(tree: &Tree) -> TreeHashes {
+        let files: Vec<_> = tree.files().collect();
+        let meanings: Vec<Meaning> = files.par_iter().map(|file| Meaning::of(*file)).collect();
+        let paths = files.iter().map(|file| &*file.decl().display);
+        TreeHashes::from_meanings(paths.zip(&meanings))
+    }
+
+    /// Of files, each with its path and what it means, in any order.
+    pub fn from_meanings<'m>(
+        meanings: impl IntoIterator<Item = (&'m str, &'m Meaning)>,
+    ) -> TreeHashes {
+        let mut files: Vec<(&str, &Meaning)> = meanings.into_iter().collect();
+        files.sort_by(|a, b| (a.0, a.1.own).cmp(&(b.0, b.1.own)));
+        Linker::new(files).link()
+    }
+
+    /// The hashes of a file, by its path.
+    pub fn file(&self, path: &str) -> Option<Hashes> {
+        unit(&self.files, path).map(|unit| unit.hashes)
+    }
+
+    /// The hashes of a package, by its name.
+    pub fn package(&self, name: &str) -> Option<Hashes> {
+        unit(&self.packages, name).map(|unit| unit.hashes)
+    }
+
+    /// The hashes of a message, by its full name.
+    pub fn message(&self, full_name: &str) -> Option<Hashes> {
+        self.node(full_name).filter(|node| node.is_message).map(|node| node.hashes)
+    }
+
+    /// Every file with its hashes, in the order of paths.
+    pub fn files(&self) -> impl ExactSizeIterator<Item = (&str, Hashes)> {
+        self.files.iter().map(|unit| (&*unit.name, unit.hashes))
+    }
+
+    /// Every package with its hashes, in the order of names.
+    pub fn packages(&self) -> impl ExactSizeIterator<Item = (&str, Hashes)> {
+        self.packages.iter().map(|unit| (&*unit.name, unit.hashes))
+    }
+
+    /// Every message with its hashes, nested ones included, in the order of
+    /// names.
+    pub fn messages(&self) -> impl Iterator<Item = (&str, Hashes)> {
+        let messages = self.types.iter().filter(|node| node.is_message);
+        messages.map(|node| (&*node.name, node.hashes))
+    }
+
+    /// What the elements of a package refer to in other packages, in the order
+    /// of names: the ways by which their closures enter its own. Types of
+    /// protobuf itself are not among them.
+    pub fn references(&self, package: &str) -> impl Iterator<Item = Reference<'_>> {
+        let outward = unit(&self.packages, package).into_iter().flat_map(|unit| &unit.outward);
+        outward.map(|(from, to)| {
+            let to = &self.types[*to as usize];
+            let package = &*self.packages[to.package as usize].name;
+            Reference { from, to: &to.name, package }
+        })
+    }
+
+    fn node(&self, full_name: &str) -> Option<&TypeNode> {
+        let at = self.types.binary_search_by(|node| (*node.name).cmp(full_name)).ok()?;
+        Some(&self.types[at])
+    }
+
+    /// The title and the facts of the closure of a type, and behind an empty
+    /// line those of its component.
+    pub(super) fn type_facts(&self, full_name: &str) -> Option<String> {
+        let node = self.node(full_name)?;
+        let component = &self.components[node.component as usize];
+        let mut facts = Facts::default();
+        push_type_closure(&mut facts, &node.name, component.closure);
+        let of_type = text(&mut facts, TYPE_CLOSURE);
+        facts.clear();
+        let closure = |other: u32| self.components[other as usize].closure;
+        push_component(&mut facts, component, |at| &self.types[at as usize].name, closure);
+        Some(format!("{of_type}\n{}", text(&mut facts, COMPONENT_CLOSURE)))
+    }
+
+    /// The title and the facts of the closure of a file.
+    pub(super) fn file_facts(&self, path: &str) -> Option<String> {
+        Some(self.unit_facts(unit(&self.files, path)?, FILE_CLOSURE))
+    }
+
+    /// The title and the facts of the closure of a package.
+    pub(super) fn package_facts(&self, name: &str) -> Option<String> {
+        Some(self.unit_facts(unit(&self.packages, name)?, PACKAGE_CLOSURE))
+    }
+
+    fn unit_facts(&self, unit: &Unit, title: &str) -> String {
+        let mut facts = Facts::default();
+        push_unit(&mut facts, unit.hashes.own, &unit.reached, &self.types);
+        text(&mut facts, title)
+    }
+}
+
+fn unit<'h>(units: &'h [Unit], name: &str) -> Option<&'h Unit> {
+    let at = units.binary_search_by(|unit| (*unit.name).cmp(name)).ok()?;
+    Some(&units[at])
+}
+
+fn text(facts: &mut Facts, title: &str) -> String {
+    String::from_utf8_lossy(facts.finish(title)).into_owned()
+}
+
+const TYPE_CLOSURE: &str = "abide1 type closure";
+const COMPONENT_CLOSURE: &str = "abide1 component closure";
+
+fn push_component<'n>(
+    facts: &mut Facts,
+    component: &Component,
+    name: impl Fn(u32) -> &'n str,
+    closure: impl Fn(u32) -> SemanticHash,
+) {
+    for &(member, own) in &component.members {
+        facts.push("type ").push(name(member)).push(" ");
+        facts.write(|out| push_hash(out, own)).end();
+    }
+    for &other in &component.references {
+        facts.push("component ").write(|out| push_hash(out, closure(other))).end();
+    }
+}
+
+fn push_type_closure(facts: &mut Facts, name: &str, component: SemanticHash) {
+    facts.push("type ").push(name).end();
+    facts.push("component ").write(|out| push_hash(out, component)).end();
+}
+
+fn push_unit(facts: &mut Facts, own: SemanticHash, reached: &[u32], types: &[TypeNode]) {
+    facts.push("own ").write(|out| push_hash(out, own)).end();
+    for &at in reached {
+        let node = &types[at as usize];
+        facts.push("type ").push(&node.name).push(" ");
+        facts.write(|out| push_hash(out, node.hashes.closure)).end();
+    }
+}
+
+/// Brings the names of files together.
+struct Linker<'m> {
+    files: Vec<(&'m str, &'m Meaning)>,
+    /// The types by name, each with where it is declared.
+    declared: Vec<(&'m str, u32, &'m Meant)>,
+    /// Where each name begins in `declared`, and the end of all.
+    starts: Vec<u32>,
+    by_name: FxHashMap<&'m str, u32>,
+    /// Of each file, what the names it has stand for.
+    targets: Vec<Vec<Option<u32>>>,
+}
+
+impl<'m> Linker<'m> {
+    fn new(files: Vec<(&'m str, &'m Meaning)>) -> Linker<'m> {
+        let mut declared: Vec<(&str, u32, &Meant)> = (0..)
+            .zip(&files)
+            .flat_map(|(at, (_, meaning))| {
+                let types = meaning.elements.iter().filter(|it| it.kind.is_type());
+                types.map(move |it| (&*it.name, at, it))
+            })
+            .collect();
+        declared.par_sort_by_key(|(name, file, meant)| (*name, meant.own, *file));
+        let mut starts = Vec::new();
+        let mut by_name = FxHashMap::default();
+        for (at, (name, ..)) in (0..).zip(&declared) {
+            by_name.entry(*name).or_insert_with(|| {
+                starts.push(at);
+                starts.len() as u32 - 1
+            });
+        }
+        starts.push(declared.len() as u32);
+        let mut linker = Linker { files, declared, starts, by_name, targets: Vec::new() };
+        linker.targets = linker.files.par_iter().map(|(_, it)| linker.targets_of(it)).collect();
+        linker
+    }
+
+    /// The declarations of a type.
+    fn declarations(&self, ty: u32) -> &[(&'m str, u32, &'m Meant)] {
+        let at = ty as usize;
+        &self.declared[self.starts[at] as usize..self.starts[at + 1] as usize]
+    }
+
+    fn meaning(&self, file: u32) -> &'m Meaning {
+        self.files[file as usize].1
+    }
+
+    /// What the names of a file stand for; protobuf's own types count in
+    /// protobuf's own files only.
+    fn targets_of(&self, meaning: &Meaning) -> Vec<Option<u32>> {
+        let target = |name: &str| {
+            let ty = *self.by_name.get(name)?;
+            let own = |(_, file, _): &(&str, u32, &Meant)| self.meaning(*file).is_well_known;
+            let leaves = !meaning.is_well_known && self.declarations(ty).iter().all(own);
+            (!leaves).then_some(ty)
+        };
+        meaning.names.iter().map(|name| target(name)).collect()
+    }
+
+    /// The types that an element refers to.
+    fn references(&self, file: u32, meant: &Meant) -> impl Iterator<Item = u32> {
+        let targets = &self.targets[file as usize];
+        let found = |&name: &u32| targets.get(name as usize).copied().flatten();
+        meant.references.iter().filter_map(found)
+    }
+
+    fn link(self) -> TreeHashes {
+        let mut by_package: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+        for (at, (_, meaning)) in (0..).zip(&self.files) {
+            by_package.entry(&*meaning.package).or_default().push(at);
+        }
+        let mut package_of = vec![0; self.files.len()];
+        for (package, files) in (0..).zip(by_package.values()) {
+            files.iter().for_each(|&file| package_of[file as usize] = package);
+        }
+        let (components, component_of) = self.components();
+        let count = self.starts.len() as u32 - 1;
+        let types: Vec<TypeNode> = (0..count)
+            .into_par_iter()
+            .map_init(Facts::default, |facts, at| {
+                let declarations = self.declarations(at);
+                let (name, file, meant) = declarations[0];
+                let component = component_of[at as usize];
+                facts.clear();
+                push_type_closure(facts, name, components[component as usize].closure);
+                TypeNode {
+                    name: name.into(),
+                    is_message: meant.kind == Kind::Message,
+                    package: package_of[file as usize],
+                    hashes: Hashes { own: meant.own, closure: facts.hash(TYPE_CLOSURE) },
+                    component,
+                }
+            })
+            .collect();
+        let files = (0..self.files.len() as u32)
+            .into_par_iter()
+            .map_init(Facts::default, |facts, at| {
+                let (path, meaning) = self.files[at as usize];
+                let reached = self.reached(&[at]);
+                facts.clear();
+                push_unit(facts, meaning.own, &reached, &types);
+                let hashes = Hashes { own: meaning.own, closure: facts.hash(FILE_CLOSURE) };
+                Unit { name: path.into(), hashes, reached, outward: Vec::new() }
+            })
+            .collect();
+        let packages: Vec<(&str, Vec<u32>)> = by_package.into_iter().collect();
+        let packages = (0..)
+            .zip(&packages)
+            .collect::<Vec<_>>()
+            .into_par_iter()
+            .map_init(Facts::default, |facts, (package, (name, files))| {
+                facts.clear();
+                let meanings = files.iter().map(|&file| self.meaning(file));
+                for line in meanings.flat_map(|meaning| meaning.facts.lines()) {
+                    facts.push(line).end();
+                }
+                let own = facts.hash(PACKAGE_OWN);
+                let reached = self.reached(files);
+                facts.clear();
+                push_unit(facts, own, &reached, &types);
+                let hashes = Hashes { own, closure: facts.hash(PACKAGE_CLOSURE) };
+                let outward = self.outward(package, files, &types);
+                Unit { name: (*name).into(), hashes, reached, outward }
+            })
+            .collect();
+        TreeHashes { types, files, packages, components }
+    }
+
+    /// The types that enter the closure of files.
+    fn reached(&self, files: &[u32]) -> Vec<u32> {
+        let mut reached = Vec::new();
+        for &file in files {
+            for meant in self.meaning(file).elements.iter().filter(|it| it.is_top) {
+                if meant.kind.is_type() {
+                    reached.extend(self.by_name.get(&*meant.name));
+                } else {
+                    reached.extend(self.references(file, meant));
+                }
+            }
+        }
+        reached.sort_unstable();
+        reached.dedup();
+        reached
+    }
+
+    fn outward(&self, package: u32, files: &[u32], types: &[TypeNode]) -> Vec<(Box<str>, u32)> {
+        let mut outward = Vec::new();
+        for &file in files {
+            for meant in &self.meaning(file).elements {
+                let others = self.references(file, meant);
+                let others = others.filter(|&to| types[to as usize].package != package);
+                outward.extend(others.map(|to| (meant.name.clone(), to)));
+            }
+        }
+        outward.sort_unstable();
+        outward.dedup();
+        outward
+    }
+
+    /// The strongly connected components, each behind those it refers to, and
+    /// the component of each type.
+    fn components(&self) -> (Vec<Component>, Vec<u32>) {
+        let count = self.starts.len() - 1;
+        let edges = (0..count as u32).flat_map(|from| {
+            let declarations = self.declarations(from).iter();
+            let targets = declarations.flat_map(|(_, file, meant)| self.references(*file, meant));
+            targets.filter(move |&to| to != from).map(move |to| (from, to))
+        });
+        let mut graph: DiGraph<(), ()> = DiGraph::with_capacity(count, count * 2);
+        (0..count).for_each(|_| {
+            graph.add_node(());
+        });
+        graph.extend_with_edges(edges);
+        let found = kosaraju_scc(&graph);
+        let mut component_of = vec![0; count];
+        for (component, members) in (0..).zip(&found) {
+            members.iter().for_each(|member| component_of[member.index()] = component);
+        }
+        let mut components: Vec<Component> = Vec::with_capacity(found.len());
+        let mut facts = Facts::default();
+        for (at, members) in (0..).zip(found) {
+            let around = |member: NodeIndex| {
+                let targets = graph.neighbors_directed(member, Direction::Outgoing);
+                targets.map(|to| component_of[to.index()]).filter(|&other| other != at)
+            };
+            let mut references: Vec<u32> = members.iter().copied().flat_map(around).collect();
+            references.sort_unstable();
+            references.dedup();
+            let members = members.into_iter().map(|member| member.index() as u32);
+            let owns = members.flat_map(|member| {
+                self.declarations(member).iter().map(move |(.., meant)| (member, meant.own))
+            });
+            let members = owns.collect();
+            let mut component = Component { members, references, closure: SemanticHash([0; 32]) };
+            facts.clear();
+            let name = |at: u32| self.declarations(at)[0].0;
+            let closure = |other: u32| components[other as usize].closure;
+            push_component(&mut facts, &component, name, closure);
+            component.closure = facts.hash(COMPONENT_CLOSURE);
+            components.push(component);
+        }
+        (components, component_of)
+    }
+}
+
+/// The title of the facts of a package.
+pub(super) const PACKAGE_OWN: &str = "abide1 package own";

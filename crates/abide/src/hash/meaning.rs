@@ -1,0 +1,661 @@
+//! The first stage: what one linked file means, as a pure function of it.
+
+use abide_schema::value::{self, default_of};
+use abide_schema::{
+    Cardinality, Edition, Enum, Field, File, Message, MethodDecl, Oneof, Openness, Parent,
+    Presence, RawOptions, Scalar, Service, Tree, Type, TypeDecl,
+};
+use abide_syntax::{ImportKind, Visibility};
+use rustc_hash::FxHashMap;
+
+use super::facts::{
+    Facts, push_full_name, push_hash, push_message_name, push_type, push_value, scope,
+};
+use super::languages::{Languages, Target};
+use super::{SemanticHash, options};
+use crate::reserved::Ranges;
+
+/// What an element is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    Message,
+    Enum,
+    Service,
+    Extension,
+}
+
+impl Kind {
+    fn noun(self) -> &'static str {
+        match self {
+            Kind::Message => "message",
+            Kind::Enum => "enum",
+            Kind::Service => "service",
+            Kind::Extension => "extension",
+        }
+    }
+
+    fn title(self) -> &'static str {
+        match self {
+            Kind::Message => "abide1 message own",
+            Kind::Enum => "abide1 enum own",
+            Kind::Service => "abide1 service own",
+            Kind::Extension => "abide1 extension own",
+        }
+    }
+
+    /// Whether other elements can refer to it.
+    pub(super) fn is_type(self) -> bool {
+        matches!(self, Kind::Message | Kind::Enum)
+    }
+}
+
+/// An element that has a hash of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Meant {
+    pub(super) kind: Kind,
+    /// Whether the file itself declares it, and not a message of it.
+    pub(super) is_top: bool,
+    pub(super) name: Box<str>,
+    pub(super) own: SemanticHash,
+    /// What it refers to directly: indices in [`Meaning::names`].
+    pub(super) references: Box<[u32]>,
+}
+
+/// What one file means: the own hashes of all that it declares, and the names
+/// of what that refers to. It depends on the file and on the files it imports,
+/// and stands alone: it borrows nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Meaning {
+    pub(super) package: Box<str>,
+    /// Whether it is one of protobuf's own files, whose types are known by name.
+    pub(super) is_well_known: bool,
+    /// The facts of the file, a line for each, sorted.
+    pub(super) facts: Box<str>,
+    pub(super) own: SemanticHash,
+    pub(super) elements: Box<[Meant]>,
+    pub(super) names: Box<[Box<str>]>,
+}
+
+/// The title of the facts of a file.
+const FILE: &str = "abide1 file own";
+
+impl Meaning {
+    /// Of a file in a tree that has its imports.
+    pub fn of(file: File<'_>) -> Meaning {
+        Builder::new(file).build()
+    }
+
+    /// The package of the file.
+    pub fn package(&self) -> &str {
+        &self.package
+    }
+
+    /// The own hash of the file.
+    pub fn own(&self) -> SemanticHash {
+        self.own
+    }
+
+    /// The full name and the own hash of each message, nested ones included.
+    pub fn messages(&self) -> impl Iterator<Item = (&str, SemanticHash)> {
+        let messages = self.elements.iter().filter(|it| it.kind == Kind::Message);
+        messages.map(|it| (&*it.name, it.own))
+    }
+}
+
+/// The title and the facts of the element with this full name, as they are
+/// hashed for its own hash; of the first in the file where there are several.
+pub(super) fn element_facts(file: File<'_>, name: &str) -> Option<String> {
+    let mut builder = Builder::new(file);
+    builder.wanted = Some(name);
+    builder.run();
+    builder.found
+}
+
+/// The title and the facts of a file.
+pub(super) fn file_facts(file: File<'_>) -> String {
+    format!("{FILE}\n{}", Meaning::of(file).facts)
+}
+
+struct Builder<'t> {
+    file: File<'t>,
+    tree: &'t Tree,
+    /// Whether something in the file was not understood, perhaps an option.
+    has_problems: bool,
+    facts: Facts,
+    /// The facts of the file that are done: those of its elements.
+    lines: Vec<String>,
+    elements: Vec<Meant>,
+    /// Of each message, by its index.
+    languages: Vec<Languages>,
+    owns: Vec<Option<SemanticHash>>,
+    enum_owns: Vec<Option<SemanticHash>>,
+    indices: FxHashMap<Type, u32>,
+    names: Vec<Box<str>>,
+    references: Vec<u32>,
+    wanted: Option<&'t str>,
+    found: Option<String>,
+}
+
+impl<'t> Builder<'t> {
+    fn new(file: File<'t>) -> Builder<'t> {
+        let tree = file.tree;
+        // Problems are in the order of files.
+        let problems = tree.problems();
+        let at = problems.partition_point(|problem| problem.place.file < file.id);
+        let decl = file.decl();
+        Builder {
+            file,
+            tree,
+            has_problems: problems.get(at).is_some_and(|problem| problem.place.file == file.id),
+            facts: Facts::default(),
+            lines: Vec::new(),
+            elements: Vec::new(),
+            languages: Vec::with_capacity(decl.messages.len()),
+            owns: vec![None; decl.messages.len()],
+            enum_owns: vec![None; decl.enums.len()],
+            indices: FxHashMap::default(),
+            names: Vec::new(),
+            references: Vec::new(),
+            wanted: None,
+            found: None,
+        }
+    }
+
+    fn build(mut self) -> Meaning {
+        let own = self.run();
+        let facts = self.facts.finish(FILE);
+        let facts = std::str::from_utf8(facts).unwrap_or_default();
+        let facts = facts.split_once('\n').map_or("", |(_, facts)| facts).into();
+        self.elements.sort_by(|a, b| (&a.name, a.kind).cmp(&(&b.name, b.kind)));
+        Meaning {
+            package: self.file.package().name().into(),
+            is_well_known: self.file.path().starts_with("google/protobuf/"),
+            facts,
+            own,
+            elements: self.elements.into(),
+            names: self.names.into(),
+        }
+    }
+
+    fn run(&mut self) -> SemanticHash {
+        let file = self.file;
+        let of_file = Languages::of(file.decl().edition).with(self.tree, file.options());
+        // Messages stand behind those that enclose them.
+        for message in file.all_messages() {
+            let outer = self.outer(of_file, message.decl().parent);
+            self.languages.push(outer.with(self.tree, message.options()));
+        }
+        for item in file.all_enums() {
+            self.enumeration(item, of_file);
+        }
+        for message in file.all_messages().rev().filter(|it| !it.is_map_entry()) {
+            self.message(message);
+        }
+        for extension in file.extensions() {
+            self.facts.clear();
+            self.extension(extension, of_file);
+            let name = extension.full_name();
+            self.finish(Kind::Extension, name, true);
+        }
+        for service in file.services() {
+            self.service(service, of_file);
+        }
+        self.file_facts(of_file)
+    }
+
+    fn outer(&self, of_file: Languages, parent: Parent) -> Languages {
+        match parent {
+            Parent::File => of_file,
+            Parent::Message(index) => {
+                self.languages.get(index as usize).copied().unwrap_or(of_file)
+            }
+        }
+    }
+
+    /// Hashes the facts that were written as those of an element.
+    fn finish(&mut self, kind: Kind, name: String, is_top: bool) -> SemanticHash {
+        let own = self.facts.hash(kind.title());
+        if self.wanted == Some(&name) && self.found.is_none() {
+            let text = self.facts.finish(kind.title());
+            self.found = Some(String::from_utf8_lossy(text).into_owned());
+        }
+        if is_top {
+            let mut line = format!("{} {name} ", kind.noun());
+            push_hash(&mut line, own);
+            self.lines.push(line);
+        }
+        self.references.sort_unstable();
+        self.references.dedup();
+        let references = self.references.as_slice().into();
+        self.references.clear();
+        self.elements.push(Meant { kind, is_top, name: name.into(), own, references });
+        own
+    }
+
+    /// Notes that the element at hand refers to a type.
+    fn refer(&mut self, ty: Type) {
+        if !matches!(ty, Type::Message(_) | Type::Enum(_)) {
+            return;
+        }
+        let index = *self.indices.entry(ty).or_insert_with(|| {
+            let name = match ty {
+                Type::Message(id) => self.tree.message(id).full_name(),
+                Type::Enum(id) => self.tree.enumeration(id).full_name(),
+                Type::Scalar(_) | Type::Unresolved => String::new(),
+            };
+            self.names.push(name.into());
+            self.names.len() as u32 - 1
+        });
+        self.references.push(index);
+    }
+
+    fn file_facts(&mut self, of_file: Languages) -> SemanticHash {
+        let file = self.file;
+        let facts = &mut self.facts;
+        facts.clear();
+        facts.push("package ").push(file.package().name()).end();
+        for line in &self.lines {
+            facts.push(line).end();
+        }
+        for import in file.imports().filter(|it| it.decl.kind == ImportKind::Public) {
+            if import.file.is_none_or(|it| it.package() != file.package()) {
+                facts.push("import public ").push(&import.decl.path).end();
+            }
+        }
+        let is_named = file.string_option("java_outer_classname").is_some();
+        if !is_named {
+            of_file.write(facts, Target::File, |_| {});
+        }
+        if file.decl().edition >= Edition::Edition2024 {
+            facts.push("option java_multiple_files = true").end();
+        }
+        self.options("", file.decl().options, file.options());
+        self.facts.hash(FILE)
+    }
+
+    /// The facts of options behind a holder such as `field 1 `.
+    fn options(&mut self, holder: &str, raw: RawOptions, options: Option<&value::Message>) {
+        if raw == RawOptions::None {
+            return;
+        }
+        let facts = &mut self.facts;
+        facts.path.clear();
+        facts.path.push_str(holder);
+        facts.path.push_str("option ");
+        if let Some(options) = options {
+            options::write(facts, self.tree, options);
+        }
+        if self.has_problems {
+            options::write_strange(facts, self.file, raw, options);
+        }
+    }
+
+    fn is_local(&self, visibility: Option<Visibility>, parent: Parent) -> bool {
+        match visibility {
+            Some(visibility) => visibility == Visibility::Local,
+            // What `default_symbol_visibility` says does not reach descriptors.
+            None => self.file.decl().edition >= Edition::Edition2024 && parent != Parent::File,
+        }
+    }
+
+    /// What messages and enums have in common.
+    fn type_facts(
+        &mut self,
+        noun: &str,
+        name: &str,
+        is_local: bool,
+        json_allowed: bool,
+        reserved: Ranges,
+        reserved_names: impl Iterator<Item = &'t str>,
+    ) {
+        let facts = &mut self.facts;
+        facts.clear();
+        facts.push(noun).push(" ").push(name).end();
+        if is_local {
+            facts.push("local").end();
+        }
+        if !json_allowed {
+            facts.push("json legacy").end();
+        }
+        for (first, last) in reserved.ends() {
+            facts.push("reserved ").number(first).push(" ").number(last).end();
+        }
+        for name in reserved_names {
+            facts.push("reserved ").quoted(name.as_bytes()).end();
+        }
+    }
+
+    fn message(&mut self, message: Message<'t>) {
+        let decl = message.decl();
+        let name = message.full_name();
+        let languages = self.languages[message.id.index as usize];
+        let file = self.file.decl();
+        self.type_facts(
+            "message",
+            &name,
+            self.is_local(decl.visibility, decl.parent),
+            message.features().json_allowed,
+            message.reserved_ranges().into(),
+            message.reserved_names().iter().map(|it| file.str(it.name)),
+        );
+        self.options("", decl.options, message.options());
+        languages.write(&mut self.facts, Target::Message, |_| {});
+        if decl.parent == Parent::File {
+            languages.write(&mut self.facts, Target::Class, |_| {});
+        }
+        for field in message.fields() {
+            self.field(field, languages);
+        }
+        for oneof in message.oneofs().filter(|oneof| !oneof.is_synthetic()) {
+            self.facts.push("oneof ").push(oneof.name()).end();
+            let raw = oneof.decl().options;
+            if raw != RawOptions::None {
+                self.options(&format!("oneof {} ", oneof.name()), raw, oneof.options());
+            }
+        }
+        for extension in message.extensions() {
+            self.extension(extension, languages);
+        }
+        self.extension_ranges(message);
+        for nested in message.messages().filter(|it| !it.is_map_entry()) {
+            let own = self.owns[nested.id.index as usize];
+            self.nested(Kind::Message, &name, nested.name(), own);
+            self.refer(Type::Message(nested.id));
+        }
+        for nested in message.enums() {
+            let own = self.enum_owns[nested.id.index as usize];
+            self.nested(Kind::Enum, &name, nested.name(), own);
+            self.refer(Type::Enum(nested.id));
+        }
+        let own = self.finish(Kind::Message, name, decl.parent == Parent::File);
+        self.owns[message.id.index as usize] = Some(own);
+    }
+
+    fn nested(&mut self, kind: Kind, outer: &str, name: &str, own: Option<SemanticHash>) {
+        let facts = &mut self.facts;
+        facts.push(kind.noun()).push(" ").push(outer).push(".").push(name).push(" ");
+        if let Some(own) = own {
+            facts.write(|out| push_hash(out, own));
+        }
+        facts.end();
+    }
+
+    fn extension_ranges(&mut self, message: Message<'t>) {
+        let ranges = message.extension_ranges();
+        if ranges.is_empty() {
+            return;
+        }
+        for (first, last) in Ranges::from(ranges).ends() {
+            self.facts.push("extensions ").number(first).push(" ").number(last).end();
+        }
+        // Which ranges have an option: a range has its options by itself, but
+        // how numbers are divided into ranges means nothing.
+        let mut having: std::collections::BTreeMap<String, Vec<(i64, i64)>> =
+            std::collections::BTreeMap::new();
+        for (range, options) in ranges.iter().zip(message.extension_range_options()) {
+            if range.options == RawOptions::None {
+                continue;
+            }
+            let mut facts = std::mem::take(&mut self.facts);
+            self.options("", range.options, options);
+            std::mem::swap(&mut facts, &mut self.facts);
+            for line in facts.lines() {
+                let ends = (range.start.into(), range.end.into());
+                having.entry(line.to_owned()).or_default().push(ends);
+            }
+        }
+        for (option, ranges) in having {
+            for (first, last) in Ranges::of(ranges).ends() {
+                let facts = &mut self.facts;
+                facts.push("extensions ").number(first).push(" ").number(last);
+                facts.push(" ").push(&option).end();
+            }
+        }
+    }
+
+    fn field(&mut self, field: Field<'t>, around: Languages) {
+        let facts = &mut self.facts;
+        let number = i64::from(field.number());
+        facts.push("field ").number(number).push(" ").push(field.name()).push(" ");
+        match field.decl().json_name() {
+            Some(name) => facts.quoted(name.as_bytes()),
+            None => facts.quoted(abide_schema::default_json_name(field.name()).as_bytes()),
+        };
+        self.shape(field);
+        let oneof = field.oneof().filter(|oneof| !oneof.is_synthetic());
+        let around = around.with(self.tree, oneof.and_then(Oneof::options));
+        self.holder_facts(field, around, |out| {
+            out.push_str("field ");
+            super::facts::push_number(out, number);
+            out.push(' ');
+        });
+    }
+
+    fn extension(&mut self, field: Field<'t>, around: Languages) {
+        let file = self.file;
+        let parent = scope(file, field.decl().parent);
+        let name = |out: &mut String| {
+            out.push_str("extension ");
+            push_full_name(out, file, parent, field.name());
+            out.push(' ');
+        };
+        self.facts.write(name).number(field.number().into()).push(" ");
+        match field.extendee() {
+            Some(extendee) => {
+                self.facts.write(|out| push_message_name(out, extendee));
+                self.refer(Type::Message(extendee.id));
+            }
+            None => {
+                let written = field.decl().extendee().map_or("", |it| file.decl().str(it));
+                self.facts.push(written.trim_start_matches('.'));
+            }
+        }
+        self.shape(field);
+        self.holder_facts(field, around, name);
+    }
+
+    /// Options and language features of a field or extension.
+    fn holder_facts(
+        &mut self,
+        field: Field<'t>,
+        around: Languages,
+        holder: impl Fn(&mut String) + Copy,
+    ) {
+        let raw = field.decl().options;
+        if raw != RawOptions::None {
+            let mut text = String::new();
+            holder(&mut text);
+            self.options(&text, raw, field.options());
+        }
+        let languages = around.with_field(self.tree, field.options());
+        let held = held(field);
+        let any = |wanted: fn(Type) -> bool| held.into_iter().flatten().any(wanted);
+        let facts = &mut self.facts;
+        if held[1].or(held[0]).is_some_and(|ty| matches!(ty, Type::Enum(_))) {
+            languages.write(facts, Target::EnumField, holder);
+        }
+        if any(|ty| matches!(ty, Type::Scalar(Scalar::String | Scalar::Bytes))) {
+            languages.write(facts, Target::TextField, holder);
+        }
+        if any(|ty| ty == Type::Scalar(Scalar::String)) {
+            languages.write(facts, Target::StringField, holder);
+        }
+        if field.cardinality() != Cardinality::Singular {
+            languages.write(facts, Target::ManyField, holder);
+        }
+    }
+
+    /// The end of the line of a field: cardinality, type and flags.
+    fn shape(&mut self, field: Field<'t>) {
+        let cardinality = field.cardinality();
+        let features = field.features();
+        let held = held(field);
+        let file = self.file;
+        let facts = &mut self.facts;
+        facts.push(match (cardinality, field.presence()) {
+            (Cardinality::Map, _) => " map ",
+            (Cardinality::Repeated, _) => " repeated ",
+            (Cardinality::Singular, Presence::LegacyRequired) => " required ",
+            (Cardinality::Singular, Presence::Explicit) => " explicit ",
+            (Cardinality::Singular, Presence::Implicit) => " implicit ",
+        });
+        let written = match field.decl().ty {
+            TypeDecl::Named(name) | TypeDecl::GroupNamed(name) => file.decl().str(name),
+            TypeDecl::Scalar(_) | TypeDecl::Group(_) | TypeDecl::Map(_) => "",
+        };
+        let mut separator = "";
+        for ty in held.into_iter().flatten() {
+            facts.push(separator).write(|out| push_type(out, file, ty, written));
+            separator = " ";
+        }
+        let is_packable = match field.ty() {
+            Type::Scalar(scalar) => !matches!(scalar, Scalar::String | Scalar::Bytes),
+            Type::Enum(_) => true,
+            Type::Message(_) | Type::Unresolved => false,
+        };
+        if cardinality == Cardinality::Repeated && is_packable && features.packed {
+            facts.push(" packed");
+        }
+        let is_message = matches!(field.ty(), Type::Message(_));
+        if is_message && cardinality != Cardinality::Map && features.delimited {
+            facts.push(" delimited");
+        }
+        let is_string = |ty: &Type| *ty == Type::Scalar(Scalar::String);
+        if held.iter().flatten().any(is_string) && !features.utf8_validated {
+            facts.push(" unverified");
+        }
+        if let Some(oneof) = field.oneof().filter(|oneof| !oneof.is_synthetic()) {
+            facts.push(" oneof ").push(oneof.name());
+        }
+        if let Some(written) = field.decl().default() {
+            match default_of(field) {
+                Some(value)
+                    if value::Value::zero(self.tree, field.ty())
+                        .is_some_and(|zero| is_same(&zero, &value)) => {}
+                Some(value) => {
+                    facts.push(" default ").write(|out| push_value(out, &value));
+                }
+                None => {
+                    facts.push(" default ? ").quoted(written);
+                }
+            }
+        }
+        facts.end();
+        for ty in held.into_iter().flatten() {
+            self.refer(ty);
+        }
+    }
+
+    fn enumeration(&mut self, item: Enum<'t>, of_file: Languages) {
+        let decl = item.decl();
+        let name = item.full_name();
+        let features = item.features();
+        let file = self.file.decl();
+        self.type_facts(
+            "enum",
+            &name,
+            self.is_local(decl.visibility, decl.parent),
+            features.json_allowed,
+            Ranges::inclusive(item.reserved_ranges()),
+            item.reserved_names().iter().map(|it| file.str(it.name)),
+        );
+        if features.openness == Openness::Closed {
+            self.facts.push("closed").end();
+        }
+        let outer = self.outer(of_file, decl.parent);
+        let languages = outer.with(self.tree, item.options());
+        self.options("", decl.options, item.options());
+        languages.write(&mut self.facts, Target::Enum, |_| {});
+        if decl.parent == Parent::File {
+            languages.write(&mut self.facts, Target::Class, |_| {});
+        }
+        if let Some(first) = item.values().next() {
+            self.facts.push("first ").number(first.number().into()).end();
+        }
+        let mut counts: FxHashMap<i32, i64> = FxHashMap::default();
+        for value in item.values() {
+            let ordinal = counts.entry(value.number()).or_insert(0);
+            let (name, number) = (value.name(), i64::from(value.number()));
+            self.facts.push("value ").push(name).push(" ").number(number);
+            self.facts.push(" ").number(*ordinal).end();
+            *ordinal += 1;
+            let raw = value.decl().options;
+            if raw != RawOptions::None {
+                self.options(&format!("value {name} "), raw, value.options());
+            }
+            let languages = languages.with(self.tree, value.options());
+            languages.write(&mut self.facts, Target::EnumValue, |out| {
+                out.push_str("value ");
+                out.push_str(name);
+                out.push(' ');
+            });
+        }
+        let own = self.finish(Kind::Enum, name, decl.parent == Parent::File);
+        self.enum_owns[item.id.index as usize] = Some(own);
+    }
+
+    fn service(&mut self, service: Service<'t>, of_file: Languages) {
+        let name = service.full_name();
+        self.facts.clear();
+        self.facts.push("service ").push(&name).end();
+        self.options("", service.decl().options, service.options());
+        let languages = of_file.with(self.tree, service.options());
+        languages.write(&mut self.facts, Target::Class, |_| {});
+        for method in service.methods() {
+            let decl = method.decl();
+            self.facts.push("method ").push(method.name()).push(" ");
+            self.method_type(method.input(), |decl| decl.input, decl);
+            self.facts.push(" ");
+            self.method_type(method.output(), |decl| decl.output, decl);
+            if decl.client_streaming {
+                self.facts.push(" client-streaming");
+            }
+            if decl.server_streaming {
+                self.facts.push(" server-streaming");
+            }
+            self.facts.end();
+            if decl.options != RawOptions::None {
+                let holder = format!("method {} ", method.name());
+                self.options(&holder, decl.options, method.options());
+            }
+        }
+        self.finish(Kind::Service, name, true);
+    }
+
+    fn method_type(
+        &mut self,
+        ty: Option<Message<'t>>,
+        written: fn(&MethodDecl) -> abide_schema::Name,
+        decl: &MethodDecl,
+    ) {
+        match ty {
+            Some(message) => {
+                self.facts.write(|out| push_message_name(out, message));
+                self.refer(Type::Message(message.id));
+            }
+            None => {
+                let name = self.file.decl().str(written(decl));
+                self.facts.push(name.trim_start_matches('.'));
+            }
+        }
+    }
+}
+
+/// The types of the values that a field holds: its type, or those of the key
+/// and the value of a map.
+fn held(field: Field<'_>) -> [Option<Type>; 2] {
+    if field.cardinality() != Cardinality::Map {
+        return [Some(field.ty()), None];
+    }
+    let entry = field.message_type();
+    [1, 2].map(|number| entry?.field_numbered(number).map(Field::ty))
+}
+
+/// Whether two values are the same, to the bit.
+fn is_same(a: &value::Value, b: &value::Value) -> bool {
+    match (a, b) {
+        (value::Value::F32(a), value::Value::F32(b)) => a.to_bits() == b.to_bits(),
+        (value::Value::F64(a), value::Value::F64(b)) => a.to_bits() == b.to_bits(),
+        _ => a == b,
+    }
+}
