@@ -874,7 +874,8 @@ def is_zero(value):
 def parsed_default(field):
     raw = field.default_value
     if field.type == F.TYPE_STRING:
-        return raw.encode()
+        # The runtime gives bytes where the text is no UTF-8.
+        return raw if isinstance(raw, bytes) else raw.encode()
     if field.type == F.TYPE_BYTES:
         return unescaped(raw)
     if field.type == F.TYPE_BOOL:
