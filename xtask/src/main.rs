@@ -35,7 +35,7 @@ enum Task {
     Oracle {
         #[command(flatten)]
         place: Place,
-        /// Only these parts: `own`, `verdicts`, `breaking`, `validation`, `symbols`, `googleapis`, or
+        /// Only these parts: `own`, `googleapis`, `hash`, `verdicts`, `breaking`, `validation`, `symbols`, or
         /// the name of an archive.
         #[arg(long, value_delimiter = ',')]
         only: Vec<String>,

@@ -5,6 +5,7 @@
 
 mod breaking;
 mod diff;
+mod hash;
 mod symbols;
 mod validation;
 mod verdicts;
@@ -23,7 +24,8 @@ use crate::tools::{Protoc, abide, output, stdout};
 use crate::{Place, Result};
 
 /// What there is besides the trees.
-const PARTS: &[&str] = &["own", "googleapis", "verdicts", "breaking", "validation", "symbols"];
+const PARTS: &[&str] =
+    &["own", "googleapis", "hash", "verdicts", "breaking", "validation", "symbols"];
 
 /// Compares all that is asked for; true when nothing differs.
 pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
@@ -40,11 +42,13 @@ pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
     let abide = abide(place)?;
 
     let mut corpora = Vec::new();
-    if wanted("own") {
+    let hashed = wanted("hash");
+    if hashed || wanted("own") {
         corpora.push(corpora::own()?);
     }
-    corpora.extend(corpora::archives(place)?.into_iter().filter(|corpus| wanted(&corpus.name)));
-    if wanted("googleapis") {
+    let archives = corpora::archives(place)?;
+    corpora.extend(archives.into_iter().filter(|corpus| hashed || wanted(&corpus.name)));
+    if hashed || wanted("googleapis") {
         corpora.push(corpora::googleapis(place)?);
     }
 
@@ -57,7 +61,7 @@ pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
 
     let mut total = Counts::default();
     let mut different = 0;
-    for corpus in &corpora {
+    for corpus in corpora.iter().filter(|corpus| wanted(&corpus.name)) {
         let (counts, differences) = compare(corpus, &protoc, &abide, show)?;
         println!("{}: {counts}; {differences} differences", corpus.name);
         if counts.files() == 0 {
@@ -66,8 +70,13 @@ pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
         total += &counts;
         different += differences;
     }
-    if !corpora.is_empty() {
+    if total.files() > 0 {
         println!("all trees: {total}; {different} differences");
+    }
+    if hashed {
+        for corpus in &corpora {
+            agreed &= hash::run(corpus, &protoc, &abide, show)?;
+        }
     }
     if wanted("verdicts") {
         agreed &= verdicts::run(&protoc, &abide)?;

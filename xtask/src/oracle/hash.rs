@@ -1,0 +1,75 @@
+//! The semantic hash beside the implementation in Python that was written from
+//! the specification alone, on every tree.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::protoc_set;
+use crate::Result;
+use crate::corpora::Corpus;
+use crate::tools::{Protoc, stdout, workspace};
+
+/// Kind and name of what is hashed, to its own and its closure hash.
+type Hashes = BTreeMap<(String, String), (String, String)>;
+
+/// Hashes a tree with both, from its sources and from protoc's descriptors of
+/// them; true when all hashes agree.
+pub(super) fn run(corpus: &Corpus, protoc: &Protoc, abide: &Path, show: usize) -> Result<bool> {
+    let set = protoc_set(corpus, protoc)?;
+    let second = workspace()?.join("testdata/hash/abide1.py");
+    let theirs = read(Command::new("python3").arg(second).arg(&set))?;
+    let mut from_sources = Command::new(abide);
+    from_sources.args(["hash", "--format", "json"]).arg(&corpus.root);
+    for root in corpus.imports.iter().chain([&protoc.include]) {
+        from_sources.arg("-I").arg(root);
+    }
+    let mut from_set = Command::new(abide);
+    from_set.args(["hash", "--format", "json"]).arg(&set);
+    let mut agreed = true;
+    for (origin, command) in [("sources", &mut from_sources), ("descriptors", &mut from_set)] {
+        let ours = read(command)?;
+        let missing = corpus
+            .files
+            .iter()
+            .map(|path| ("file".to_owned(), path.clone()))
+            .filter(|file| !ours.contains_key(file));
+        let mut differences: Vec<String> =
+            missing.map(|(_, path)| format!("{path} has no hash")).collect();
+        for ((kind, name), hashes) in &ours {
+            let their = theirs.get(&(kind.clone(), name.clone()));
+            if their != Some(hashes) {
+                differences.push(format!("{kind} {name}: {hashes:?}, in Python {their:?}"));
+            }
+        }
+        let count = |kind: &str| ours.keys().filter(|(it, _)| it == kind).count();
+        println!(
+            "{} hashed from {origin}: {} files, {} messages, {} packages; {} differences",
+            corpus.name,
+            count("file"),
+            count("message"),
+            count("package"),
+            differences.len()
+        );
+        for line in differences.iter().take(show) {
+            println!("  {line}");
+        }
+        agreed &= differences.is_empty();
+    }
+    Ok(agreed)
+}
+
+fn read(command: &mut Command) -> Result<Hashes> {
+    let mut hashes = Hashes::new();
+    for line in stdout(command)?.lines() {
+        let row: Value = serde_json::from_str(line)?;
+        let text = |key: &str| row[key].as_str().unwrap_or_default().to_owned();
+        hashes.insert((text("kind"), text("name")), (text("own"), text("closure")));
+    }
+    if hashes.is_empty() {
+        return Err("nothing was hashed".into());
+    }
+    Ok(hashes)
+}
