@@ -100,7 +100,8 @@ pub(crate) struct Crossing<'d, 't> {
 impl<'t> Diff<'t> {
     /// What happens to values of a field when they cross, in each notation and
     /// direction. Of a field that one side lacks, the values of the other are
-    /// tried, and its absence.
+    /// tried, and its absence. What absence means of a field that both have is
+    /// not for its name or number to tell.
     pub fn prove_field(&self, change: Change<Field<'t>>) -> Proof {
         let mut proof = Proof::default();
         for (crossing, writer, reader) in self.crossings(change.old(), change.new()) {
@@ -109,9 +110,9 @@ impl<'t> Diff<'t> {
         proof
     }
 
-    /// The same for a field that both sides have, in the notations in which both
-    /// find it: what another name or number does elsewhere is a change of its
-    /// own.
+    /// The same for a field that both sides have and its absence, in the notations
+    /// in which both find it: what another name or number does elsewhere is a
+    /// change of its own.
     pub fn prove_kept(&self, old: Field<'t>, new: Field<'t>) -> Proof {
         let name = |field: Field<'t>| match field.is_extension() {
             true => field.full_name(),
@@ -125,7 +126,11 @@ impl<'t> Diff<'t> {
         };
         let surfaces: Vec<Surface> =
             Surface::NOTATIONS.iter().copied().filter(|it| kept(it)).collect();
-        self.prove_field(Change::Both { old, new }).on(&surfaces)
+        let mut proof = self.prove_absence(old, new);
+        for (crossing, writer, reader) in self.crossings(old, new) {
+            crossing.field(Some(writer), Some(reader), &mut proof);
+        }
+        proof.on(&surfaces)
     }
 
     /// What becomes of a field that both sides have where it is absent.
@@ -363,7 +368,9 @@ impl<'d, 't> Crossing<'d, 't> {
         let Some(holder) = holder.filter(|it| self.message(*it).is_some()) else { return };
         let probed = writer.zip(reader);
         // Nothing said is a value, too.
-        if let Some(mut absent) = sample::minimal(self.writer(), holder.id, 0) {
+        if probed.is_none()
+            && let Some(mut absent) = sample::minimal(self.writer(), holder.id, 0)
+        {
             absent.entries.retain(|entry| Some(entry.field) != writer.map(|it| it.id));
             self.carry(&absent, (writer, reader), None, proof);
         }

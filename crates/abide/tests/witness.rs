@@ -520,3 +520,20 @@ fn another_implementation_sees_every_other_break() {
     );
     assert_eq!(default, 6);
 }
+
+/// A default that changes together with the name or the number of a field is
+/// told of the default: readers of the name cannot mistake what is not there.
+#[test]
+fn a_moved_field_is_witnessed_by_a_value_of_it() {
+    let old = tree(&proto2("message X { optional int32 f = 1; }"));
+    let new = tree(&proto2("message X { optional int32 g = 1 [default = 5]; }"));
+    let diff = Diff::of(&old, &new);
+    let changes = diff.field_changes();
+    let [Change::Both { old, new }] = changes[..] else { panic!("{} changes", changes.len()) };
+    let moved = diff.prove_field(Change::Both { old, new }).on(&[Surface::Json, Surface::Text]);
+    let values: Vec<&str> = moved.witnesses.iter().map(|it| it.value.as_str()).collect();
+    assert_eq!(values, ["{\"f\":1}", "f: 1", "{\"g\":1}", "g: 1"]);
+    let absence = diff.prove_absence(old, new);
+    assert!(absence.effects.contains(Surface::Wire, Direction::Backward));
+    assert!(absence.witnesses.iter().all(|it| it.value.is_empty() || it.value == "{}"));
+}
