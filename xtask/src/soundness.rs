@@ -26,9 +26,6 @@ use crate::Result;
 /// How many values of each direction are sent across each pair.
 const VALUES: usize = 12;
 
-/// How many failures are shown.
-const SHOWN: usize = 20;
-
 /// Judges this many pairs; true when there is no failure.
 pub(crate) fn run(pairs: u64, first: u64, seed: u64) -> Result<bool> {
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
@@ -55,7 +52,7 @@ pub(crate) fn run(pairs: u64, first: u64, seed: u64) -> Result<bool> {
         total.compatible += outcome.compatible;
     }
     total.failures.sort_by_key(|failure| failure["pair"].as_u64());
-    for failure in total.failures.iter().take(SHOWN) {
+    for failure in &total.failures {
         println!("{failure}");
         if let Some(id) = failure["pair"].as_u64() {
             let (old, new) = pair(seed, id);

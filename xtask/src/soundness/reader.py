@@ -30,26 +30,52 @@ def new(pool, name):
     return message_factory.GetMessageClass(pool.FindMessageTypeByName(name))()
 
 
-def is_map(field):
-    return (
-        field.is_repeated
-        and field.type == MESSAGE
-        and field.message_type.GetOptions().map_entry
-    )
+NAMELESS = frozenset()
 
 
-def key(field, surface):
-    """What a field is known by on a surface."""
-    return {"wire": field.number, "json": field.json_name, "text": field.name}[surface]
+class Shape:
+    """What is asked of a field again and again; the descriptors of the runtime
+    answer slowly."""
+
+    def __init__(self, field):
+        self.name = field.name
+        self.keys = {"wire": field.number, "json": field.json_name, "text": field.name}
+        self.message = field.type in (MESSAGE, GROUP)
+        self.map = (
+            field.is_repeated
+            and field.type == MESSAGE
+            and field.message_type.GetOptions().map_entry
+        )
+        self.repeated = field.is_repeated
+        self.presence = field.has_presence
+        self.numbers = None
+        if field.type == ENUM:
+            self.numbers = {v.name: v.number for v in field.enum_type.values}
+            self.names = {}
+            for name, number in self.numbers.items():
+                self.names[number] = self.names.get(number, NAMELESS) | {name}
+        if self.map:
+            inner = field.message_type.fields_by_name
+            self.entry = Shape(inner["key"]), Shape(inner["value"])
 
 
-def scalar(value, field, surface):
-    if field.type in (MESSAGE, GROUP):
+# The fields of each message type, for the pools of one pair.
+SHAPES = {}
+
+
+def shapes(message):
+    descriptor = message.DESCRIPTOR
+    known = SHAPES.get(descriptor)
+    if known is None:
+        known = SHAPES[descriptor] = [Shape(field) for field in descriptor.fields]
+    return known
+
+
+def scalar(value, shape, surface):
+    if shape.message:
         return ("message", plain(value, surface), value)
-    if field.type == ENUM:
-        numbers = {v.name: v.number for v in field.enum_type.values}
-        names = frozenset(name for name in numbers if numbers[name] == value)
-        return ("enum", value, names, numbers)
+    if shape.numbers is not None:
+        return ("enum", value, shape.names.get(value, NAMELESS), shape.numbers)
     if isinstance(value, str):
         return ("bytes", value.encode())
     if isinstance(value, bytes):
@@ -58,29 +84,26 @@ def scalar(value, field, surface):
 
 
 def plain(message, surface):
-    """The fields of a message by key: whether they are many, and their values."""
+    """The fields of a message by what a surface knows them by: whether they are
+    many, their values, their names, and whether they are set."""
     found = {}
-    for field in message.DESCRIPTOR.fields:
-        value = getattr(message, field.name)
-        if is_map(field):
-            inner = field.message_type.fields_by_name
-            value_field = inner["value"]
-            rows = [
-                (
-                    scalar(k, inner["key"], surface),
-                    scalar(value[k], value_field, surface),
-                )
-                for k in value
-            ]
-            found[key(field, surface)] = ("map", sorted(rows, key=repr), field.name)
-        elif field.is_repeated:
-            rows = [scalar(v, field, surface) for v in value]
-            found[key(field, surface)] = ("list", rows, field.name)
-        elif field.type in (MESSAGE, GROUP):
-            rows = [scalar(value, field, surface)] if message.HasField(field.name) else []
-            found[key(field, surface)] = ("one", rows, field.name)
+    for shape in shapes(message):
+        value = getattr(message, shape.name)
+        if shape.map:
+            kind, (key, item) = "map", shape.entry
+            rows = [(scalar(k, key, surface), scalar(value[k], item, surface)) for k in value]
+            rows.sort(key=repr)
+            is_set = bool(rows)
+        elif shape.repeated:
+            kind, rows = "list", [scalar(v, shape, surface) for v in value]
+            is_set = bool(rows)
+        elif shape.message:
+            kind, is_set = "one", message.HasField(shape.name)
+            rows = [scalar(value, shape, surface)] if is_set else []
         else:
-            found[key(field, surface)] = ("one", [scalar(value, field, surface)], field.name)
+            kind, rows = "one", [scalar(value, shape, surface)]
+            is_set = message.HasField(shape.name) if shape.presence else not zero(rows[0])
+        found[shape.keys[surface]] = (kind, rows, shape.name, is_set)
     return found
 
 
@@ -174,10 +197,9 @@ def same(wrote, read, strict=False):
         taken.add(found)
         if not same_part(part, read[found], strict):
             return False
-    for name, part in read.items():
-        if name not in taken and any(not zero(value) for value in part[1]):
-            return False
-    return True
+    # A field that the writer never had is taken for one that was written only if it
+    # is set: its default changes nothing that anybody said, whatever that default is.
+    return not any(part[3] for name, part in read.items() if name not in taken)
 
 
 def write(message, surface):
@@ -247,6 +269,7 @@ def main():
     for line in sys.stdin:
         pair = json.loads(line)
         counts["pairs"] += 1
+        SHAPES.clear()
         pools = {"old": load(pair["old"]), "new": load(pair["new"])}
         broken = {tuple(it) for it in pair["broken"]}
         for direction, wrote, reads, blob in pair["values"]:
