@@ -18,16 +18,21 @@ GROUP = 10
 ENUM = 14
 
 
-def load(blob):
-    pool = descriptor_pool.DescriptorPool()
-    files = descriptor_pb2.FileDescriptorSet.FromString(base64.b64decode(blob))
-    for file in files.file:
-        pool.Add(file)
-    return pool
+class Side:
+    """One schema of a pair. The runtime forgets the classes that nobody holds."""
 
+    def __init__(self, blob):
+        self.pool = descriptor_pool.DescriptorPool()
+        self.classes = {}
+        files = descriptor_pb2.FileDescriptorSet.FromString(base64.b64decode(blob))
+        for file in files.file:
+            self.pool.Add(file)
 
-def new(pool, name):
-    return message_factory.GetMessageClass(pool.FindMessageTypeByName(name))()
+    def new(self, name):
+        if name not in self.classes:
+            descriptor = self.pool.FindMessageTypeByName(name)
+            self.classes[name] = message_factory.GetMessageClass(descriptor)
+        return self.classes[name]()
 
 
 NAMELESS = frozenset()
@@ -59,7 +64,7 @@ class Shape:
             self.entry = Shape(inner["key"]), Shape(inner["value"])
 
 
-# The fields of each message type, for the pools of one pair.
+# The fields of each message type, for the schemas of one pair.
 SHAPES = {}
 
 
@@ -247,7 +252,7 @@ def carry(writer, reader, surface, data, value=None):
 
 def misbehaves(writers, wrote, readers, reads, surface, data):
     """None if a witness goes wrong on its way, else why it shows nothing."""
-    writer, reader = new(writers, wrote), new(readers, reads)
+    writer, reader = writers.new(wrote), readers.new(reads)
     wrong = carry(writer, reader, surface, data)
     if wrong and wrong.startswith("unreadable"):
         return wrong
@@ -270,12 +275,12 @@ def main():
         pair = json.loads(line)
         counts["pairs"] += 1
         SHAPES.clear()
-        pools = {"old": load(pair["old"]), "new": load(pair["new"])}
+        schemas = {"old": Side(pair["old"]), "new": Side(pair["new"])}
         broken = {tuple(it) for it in pair["broken"]}
         for direction, wrote, reads, blob in pair["values"]:
             sides = ("old", "new") if direction == "backward" else ("new", "old")
             data = base64.b64decode(blob)
-            value = new(pools[sides[0]], wrote)
+            value = schemas[sides[0]].new(wrote)
             try:
                 value.ParseFromString(data)
             except Exception as error:
@@ -287,7 +292,7 @@ def main():
                     continue
                 counts["crossings"] += 1
                 sent = data if surface == "wire" else write(value, surface)
-                wrong = carry(None, new(pools[sides[1]], reads), surface, sent, value)
+                wrong = carry(None, schemas[sides[1]].new(reads), surface, sent, value)
                 if wrong and "utf-8" in wrong:
                     # The strings of Python are UTF-8, whatever a feature allows.
                     counts["unreadable"] += 1
@@ -298,7 +303,7 @@ def main():
             sides = ("old", "new") if direction == "backward" else ("new", "old")
             counts["witnesses"] += 1
             data = base64.b64decode(blob)
-            fault = misbehaves(pools[sides[0]], wrote, pools[sides[1]], reads, surface, data)
+            fault = misbehaves(schemas[sides[0]], wrote, schemas[sides[1]], reads, surface, data)
             if fault and fault.startswith("unreadable") and "utf-8" in fault:
                 # The strings of Python are UTF-8, whatever a feature allows.
                 counts["unreadable"] += 1
