@@ -6,6 +6,7 @@ and in which directions a pair is broken, and which values witness that.
 """
 
 import base64
+import ctypes
 import json
 import math
 import sys
@@ -16,6 +17,8 @@ from google.protobuf import text_format
 MESSAGE = 11
 GROUP = 10
 ENUM = 14
+DOUBLE = 1
+FLOAT = 2
 
 
 class Side:
@@ -45,6 +48,7 @@ class Shape:
     def __init__(self, field):
         self.name = field.name
         self.keys = {"wire": field.number, "json": field.json_name, "text": field.name}
+        self.type = field.type
         self.message = field.type in (MESSAGE, GROUP)
         self.map = (
             field.is_repeated
@@ -85,7 +89,7 @@ def scalar(value, shape, surface):
         return ("bytes", value.encode())
     if isinstance(value, bytes):
         return ("bytes", value)
-    return ("number", value)
+    return ("number", value, shape.type)
 
 
 def plain(message, surface):
@@ -113,12 +117,16 @@ def plain(message, surface):
 
 
 def zero(value):
-    return value in (("number", 0), ("bytes", b"")) or value[0] == "enum" and value[1] == 0
+    return value[0] in ("number", "enum") and value[1] == 0 or value == ("bytes", b"")
 
 
 def same_scalar(a, b, strict):
     kinds = (a[0], b[0])
     if kinds == ("number", "number"):
+        if (a[2], b[2]) == (FLOAT, DOUBLE):
+            # The decimal that is printed of a float names no other float: whoever
+            # reads it has all of it, and only the digits that nobody wrote differ.
+            b = ("number", ctypes.c_float(b[1]).value, FLOAT)
         both = isinstance(a[1], float) and isinstance(b[1], float)
         return a[1] == b[1] or both and math.isnan(a[1]) and math.isnan(b[1])
     if kinds == ("enum", "enum"):
