@@ -16,7 +16,7 @@ use abide_schema::{
     MessageId, Method, MethodId, Oneof, OneofId, Package, PackageId, Part, Place, Service,
     ServiceId, Tree, Type,
 };
-use abide_syntax::Span;
+use abide_syntax::{Lexer, Span, TokenKind};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -139,7 +139,8 @@ pub struct Diff<'t> {
     /// The new tree.
     pub new: &'t Tree,
     /// For each old file, the new one that declares the very same, with equal
-    /// indices in its arenas. Nothing in such a file is compared.
+    /// indices in its arenas, if perhaps at other places. Nothing in such a file
+    /// is compared.
     same: Vec<Option<FileId>>,
     /// The reverse.
     same_old: Vec<Option<FileId>>,
@@ -451,7 +452,10 @@ impl<'t> Diff<'t> {
                     &after,
                     |it| it.id,
                     |it| Some((*self.files.new_of.get(&it.file().id)?, it.full_name())),
-                    |it| Some((it.file().id, it.full_name())),
+                    |it| {
+                        let file = it.file().id;
+                        self.files.old_of.contains_key(&file).then(|| (file, it.full_name()))
+                    },
                 );
                 pair_by(&mut self.$pairs, &before, &after, |it| it.id, |it| it.full_name());
             };
@@ -478,7 +482,11 @@ impl<'t> Diff<'t> {
                         let home = *self.packages.new_of.get(&it.package().id)?;
                         Some((home, relative(it.package(), it.full_name())))
                     },
-                    |it| Some((it.package().id, relative(it.package(), it.full_name()))),
+                    |it| {
+                        let home = it.package();
+                        let is_paired = self.packages.old_of.contains_key(&home.id);
+                        is_paired.then(|| (home.id, relative(home, it.full_name())))
+                    },
                 );
             };
         }
@@ -648,14 +656,33 @@ pub(crate) fn base_name(file: File<'_>) -> &str {
     file.path().rsplit('/').next().unwrap_or_else(|| file.path())
 }
 
-/// Whether two files were read from the same text.
+/// Whether two files were read from the same text, comments and white space
+/// left out.
 fn equal_text(old: File<'_>, new: File<'_>) -> bool {
     if std::sync::Arc::ptr_eq(old.shared_decl(), new.shared_decl()) {
         return true;
     }
     match (old.decl().source_text(), new.decl().source_text()) {
-        (Some(old), Some(new)) => old == new,
+        (Some(old), Some(new)) => old == new || equal_tokens(old, new),
         _ => false,
+    }
+}
+
+/// Whether two texts have the same tokens. What is parsed from them has the
+/// same shape then; only its places differ.
+fn equal_tokens(old: &[u8], new: &[u8]) -> bool {
+    // Mostly it is the comment at the head of a file that differs.
+    let tail = old.iter().rev().zip(new.iter().rev()).take_while(|(was, is)| was == is).count();
+    let (mut before, mut after) = (Lexer::new(old, 0), Lexer::new(new, 0));
+    loop {
+        let (was, is) = (before.next_token(), after.next_token());
+        if was.kind != is.kind || was.span.of(old) != is.span.of(new) {
+            return false;
+        }
+        let left = old.len() - was.span.end as usize;
+        if was.kind == TokenKind::End || left <= tail && left == new.len() - is.span.end as usize {
+            return true;
+        }
     }
 }
 
@@ -685,8 +712,18 @@ fn pair_across<T: Copy, I: Copy + Ord + Hash, K: Eq + Hash>(
     if left.is_empty() {
         return;
     }
+    let free = new.iter().copied().filter(|&it| !pairs.old_of.contains_key(&id(it)));
+    let right: Vec<T> = free.collect();
+    // Mostly both sides declare the same in the same order.
+    let is_twin = |(old, new): &(T, T)| old_key(*old).is_some_and(|it| Some(it) == new_key(*new));
+    let twins: Vec<(T, T)> =
+        left.iter().copied().zip(right.iter().copied()).take_while(is_twin).collect();
+    for &(old, new) in &twins {
+        pairs.add(id(old), id(new));
+    }
+    left.drain(..twins.len());
     let mut free: FxHashMap<K, Vec<I>> = FxHashMap::default();
-    for &it in new.iter().rev().filter(|&&it| !pairs.old_of.contains_key(&id(it))) {
+    for &it in right[twins.len()..].iter().rev().filter(|_| !left.is_empty()) {
         if let Some(key) = new_key(it) {
             free.entry(key).or_default().push(id(it));
         }
@@ -723,13 +760,13 @@ macro_rules! changes {
         pub fn $name(&self) -> Vec<Change<$view<'t>>> {
             let all: fn(File<'t>) -> Vec<$view<'t>> = $all;
             let judged = |it: &File<'t>| it.is_judged();
-            let new = self.new_files().filter(judged).flat_map(all).map(|new| {
-                match self.$old_of(new) {
-                    Some(old) => Change::Both { old, new },
-                    None => Change::Added(new),
-                }
+            let new: Vec<File<'t>> = self.new_files().filter(judged).collect();
+            let new = new.into_par_iter().flat_map_iter(all).map(|new| match self.$old_of(new) {
+                Some(old) => Change::Both { old, new },
+                None => Change::Added(new),
             });
-            let gone = self.old_files().filter(judged).flat_map(all);
+            let gone: Vec<File<'t>> = self.old_files().filter(judged).collect();
+            let gone = gone.into_par_iter().flat_map_iter(all);
             let gone = gone.filter_map(|old| match self.$new_of(old) {
                 None => Some(Change::Removed(old)),
                 // It left the judged files.
@@ -794,5 +831,50 @@ impl<'t> Diff<'t> {
         let gone = self.old.packages().filter(|it| it.is_judged());
         let gone = gone.filter(|&old| self.new_package(old).is_none()).map(Change::Removed);
         new.chain(gone).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use abide_schema::{FileDecl, Part, SourceFile, Tree};
+
+    use super::{Diff, equal_tokens};
+
+    fn tree(text: &str) -> Tree {
+        let (path, text) = ("a.proto".into(), text.as_bytes().into());
+        let file = SourceFile { path, display: "a.proto".into(), root: 0, imported: false, text };
+        Tree::link(vec![Arc::new(FileDecl::parse(file))])
+    }
+
+    #[test]
+    fn comments_and_white_space_are_no_change() {
+        let text = "// 2023\nmessage M { int32 a = 1; string b = 2; }\n";
+        for (other, equal) in [
+            ("// 2025\nmessage M { int32 a = 1; string b = 2; }\n", true),
+            ("message M {\n  int32 a = 1; /* one */\n  string b = 2;\n}", true),
+            ("// 2023\nmessage M { int32 a = 1; string b = 3; }\n", false),
+            ("// 2023\nmessage M { int32 a = 1; // string b = 2; }\n}", false),
+            ("// 2023\nmessage M { int32 a = 1; string b = 2; };\n", false),
+            ("// 2023\nmessage M { int 32a = 1; string b = 2; }\n", false),
+            ("", false),
+        ] {
+            assert_eq!(equal_tokens(text.as_bytes(), other.as_bytes()), equal, "{other}");
+            let (old, new) = (tree(text), tree(other));
+            assert_eq!(Diff::of(&old, &new).field_changes().is_empty(), equal, "{other}");
+        }
+    }
+
+    #[test]
+    fn places_survive_the_syntax() {
+        let mut tree = tree("syntax = \"proto3\"; message M { int32 a = 1; }");
+        let places = |tree: &Tree| -> Vec<_> {
+            let fields = tree.files().flat_map(|file| file.all_fields());
+            fields.map(|it| (it.place(Part::Name), it.place(Part::Number))).collect()
+        };
+        let before = places(&tree);
+        tree.give_up_syntax();
+        assert_eq!(places(&tree), before);
     }
 }

@@ -3,8 +3,9 @@
 use std::hash::{Hash, Hasher};
 
 use abide_schema::{
-    Element, Enum, Field, File, Message, Method, Package, PackageVersion, Service, Type,
+    Element, Enum, Field, File, FileId, Message, Method, Package, PackageVersion, Service, Type,
 };
+use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use super::{Diff, base_name, pair_by, top_level};
@@ -16,7 +17,6 @@ type Feature = u64;
 /// What is known of a type or a package besides its full name.
 struct Shape<T> {
     of: T,
-    full_name: String,
     /// What it holds; sorted, without duplicates.
     features: Vec<Feature>,
     /// Parts of its name; sorted, without duplicates.
@@ -43,6 +43,25 @@ enum Tie {
 /// a field or a method of what kept its full name.
 type Successors = FxHashMap<Type, Vec<Type>>;
 
+/// What can tie an old type to a new one.
+struct Ties {
+    successors: Successors,
+    /// For each old file, whether what it declares could be at home somewhere in
+    /// the new tree.
+    homes: Vec<bool>,
+}
+
+impl Ties {
+    /// Whether what an old file declares can be tied to anything but as a
+    /// [`Tie::Stranger`].
+    fn may_be(&self, file: FileId, ty: Option<Type>) -> bool {
+        match ty.and_then(|ty| self.successors.get(&ty)) {
+            Some(used) => !used.is_empty(),
+            None => self.homes[file.0 as usize],
+        }
+    }
+}
+
 /// Whether a package of one name could be called by the other now. Another
 /// version of a package stands beside it or takes its place, but it is no other
 /// name of it.
@@ -60,13 +79,15 @@ pub(super) fn may_be_renamed(old: Package<'_>, new: Package<'_>) -> bool {
 impl<'t> Diff<'t> {
     pub(super) fn pair_packages_by_structure(&mut self) {
         let old = self.old.packages().filter(|it| it.is_judged());
-        let old = old.filter(|it| self.new_package(*it).is_none()).map(package_shape);
+        let old = old.filter(|it| self.new_package(*it).is_none());
         let new = self.new.packages().filter(|it| it.is_judged());
-        let new = new.filter(|it| self.old_package(*it).is_none()).map(package_shape);
+        let new = new.filter(|it| self.old_package(*it).is_none());
         let tie = |old, new| {
             if may_be_renamed(old, new) { Tie::Neighbour } else { Tie::Stranger }
         };
-        for (old, new) in matches(old.collect(), new.collect(), &tie) {
+        for (old, new) in
+            matches(old.collect(), new.collect(), package_shape, Package::full_name, |_| true, tie)
+        {
             self.packages.add(old.id, new.id);
         }
     }
@@ -74,14 +95,14 @@ impl<'t> Diff<'t> {
     pub(super) fn pair_types_by_structure(&mut self) {
         // What encloses is paired before what is enclosed: nested types of
         // renamed messages go by their simple names.
-        let successors = self.successors();
+        let ties = Ties { successors: self.successors(), homes: self.homes() };
         let top = |it: &Message<'t>| it.parent().is_none();
-        self.pair_messages(&successors, &top);
+        self.pair_messages(&ties, &top);
         self.pair_nested();
-        self.pair_messages(&successors, &|_| true);
+        self.pair_messages(&ties, &|_| true);
         self.pair_nested();
-        self.pair_enums(&successors);
-        self.pair_services();
+        self.pair_enums(&ties);
+        self.pair_services(&ties);
     }
 
     fn successors(&self) -> Successors {
@@ -127,6 +148,22 @@ impl<'t> Diff<'t> {
         before.intersection(&after).count() * 2 > before.len().max(after.len())
     }
 
+    /// For each old file whether a [`Tie::Neighbour`] of what it declares may be.
+    fn homes(&self) -> Vec<bool> {
+        let mut came: FxHashMap<&str, Vec<File<'t>>> = FxHashMap::default();
+        for new in self.new_files().filter(|it| self.old_file(*it).is_none()) {
+            came.entry(base_name(new)).or_default().push(new);
+        }
+        let has_home = |old: File<'t>| {
+            let moved = || came.get(base_name(old)).into_iter().flatten();
+            self.new_package(old.package()).is_some()
+                || self.new_file(old).is_some()
+                || moved().any(|new| self.may_have_moved(old, *new))
+        };
+        let files: Vec<File<'t>> = self.old.files().collect();
+        files.into_par_iter().map(has_home).collect()
+    }
+
     fn tie(
         &self,
         old: Element<'t>,
@@ -150,17 +187,20 @@ impl<'t> Diff<'t> {
         if near { Tie::Neighbour } else { Tie::Stranger }
     }
 
-    fn pair_messages(&mut self, successors: &Successors, wanted: &dyn Fn(&Message<'t>) -> bool) {
+    fn pair_messages(&mut self, ties: &Ties, wanted: &dyn Fn(&Message<'t>) -> bool) {
         let free = |it: &Message<'t>| !it.is_map_entry() && wanted(it);
         let old = self.old_files().filter(|it| it.is_judged()).flat_map(|it| it.all_messages());
-        let old = old.filter(free).filter(|it| self.new_message(*it).is_none()).map(message_shape);
+        let old = old.filter(free).filter(|it| self.new_message(*it).is_none());
         let new = self.new_files().filter(|it| it.is_judged()).flat_map(|it| it.all_messages());
-        let new = new.filter(free).filter(|it| self.old_message(*it).is_none()).map(message_shape);
+        let new = new.filter(free).filter(|it| self.old_message(*it).is_none());
         let tie = |old: Message<'t>, new: Message<'t>| {
-            let users = (successors, Type::Message(old.id), Type::Message(new.id));
+            let users = (&ties.successors, Type::Message(old.id), Type::Message(new.id));
             self.tie(Element::Message(old), Element::Message(new), Some(users))
         };
-        for (old, new) in matches(old.collect(), new.collect(), &tie) {
+        let may = |old: Message<'t>| ties.may_be(old.id.file, Some(Type::Message(old.id)));
+        for (old, new) in
+            matches(old.collect(), new.collect(), message_shape, Message::full_name, may, tie)
+        {
             self.messages.add(old.id, new.id);
         }
     }
@@ -183,27 +223,33 @@ impl<'t> Diff<'t> {
         }
     }
 
-    fn pair_enums(&mut self, successors: &Successors) {
+    fn pair_enums(&mut self, ties: &Ties) {
         let old = self.old_files().filter(|it| it.is_judged()).flat_map(|it| it.all_enums());
-        let old = old.filter(|it| self.new_enum(*it).is_none()).map(enum_shape);
+        let old = old.filter(|it| self.new_enum(*it).is_none());
         let new = self.new_files().filter(|it| it.is_judged()).flat_map(|it| it.all_enums());
-        let new = new.filter(|it| self.old_enum(*it).is_none()).map(enum_shape);
+        let new = new.filter(|it| self.old_enum(*it).is_none());
         let tie = |old: Enum<'t>, new: Enum<'t>| {
-            let users = (successors, Type::Enum(old.id), Type::Enum(new.id));
+            let users = (&ties.successors, Type::Enum(old.id), Type::Enum(new.id));
             self.tie(Element::Enum(old), Element::Enum(new), Some(users))
         };
-        for (old, new) in matches(old.collect(), new.collect(), &tie) {
+        let may = |old: Enum<'t>| ties.may_be(old.id.file, Some(Type::Enum(old.id)));
+        for (old, new) in
+            matches(old.collect(), new.collect(), enum_shape, Enum::full_name, may, tie)
+        {
             self.enums.add(old.id, new.id);
         }
     }
 
-    fn pair_services(&mut self) {
+    fn pair_services(&mut self, ties: &Ties) {
         let old = self.old_files().filter(|it| it.is_judged()).flat_map(|it| it.services());
-        let old = old.filter(|it| self.new_service(*it).is_none()).map(service_shape);
+        let old = old.filter(|it| self.new_service(*it).is_none());
         let new = self.new_files().filter(|it| it.is_judged()).flat_map(|it| it.services());
-        let new = new.filter(|it| self.old_service(*it).is_none()).map(service_shape);
+        let new = new.filter(|it| self.old_service(*it).is_none());
         let tie = |old, new| self.tie(Element::Service(old), Element::Service(new), None);
-        for (old, new) in matches(old.collect(), new.collect(), &tie) {
+        let may = |old: Service<'t>| ties.may_be(old.id.file, None);
+        for (old, new) in
+            matches(old.collect(), new.collect(), service_shape, Service::full_name, may, tie)
+        {
             self.services.add(old.id, new.id);
         }
     }
@@ -217,7 +263,6 @@ fn feature(parts: impl Hash) -> Feature {
 
 fn shape<'n, T>(
     of: T,
-    full_name: String,
     hints: impl Iterator<Item = &'n str>,
     features: impl Iterator<Item = Feature>,
 ) -> Shape<T> {
@@ -229,7 +274,7 @@ fn shape<'n, T>(
     };
     let mut hints = hints.map(feature);
     let mut features = features;
-    Shape { of, full_name, features: set(&mut features), hints: set(&mut hints) }
+    Shape { of, features: set(&mut features), hints: set(&mut hints) }
 }
 
 fn package_shape(package: Package<'_>) -> Shape<Package<'_>> {
@@ -239,7 +284,7 @@ fn package_shape(package: Package<'_>) -> Shape<Package<'_>> {
     let types = package.files().flat_map(top_level);
     let types = types.filter(|it| !matches!(it, Element::Field(_)));
     let types = types.map(|it| feature((it.noun(), it.name())));
-    shape(package, package.full_name(), hints, types)
+    shape(package, hints, types)
 }
 
 fn message_shape(message: Message<'_>) -> Shape<Message<'_>> {
@@ -252,17 +297,17 @@ fn message_shape(message: Message<'_>) -> Shape<Message<'_>> {
         };
         feature((field.number(), field.name(), kind, field.cardinality()))
     });
-    shape(message, message.full_name(), std::iter::once(message.name()), fields)
+    shape(message, std::iter::once(message.name()), fields)
 }
 
 fn enum_shape(item: Enum<'_>) -> Shape<Enum<'_>> {
     let values = item.values().map(|value| feature((value.number(), value.name())));
-    shape(item, item.full_name(), std::iter::once(item.name()), values)
+    shape(item, std::iter::once(item.name()), values)
 }
 
 fn service_shape(service: Service<'_>) -> Shape<Service<'_>> {
     let methods = service.methods().map(|it| feature(it.name()));
-    shape(service, service.full_name(), std::iter::once(service.name()), methods)
+    shape(service, std::iter::once(service.name()), methods)
 }
 
 /// Who of the new side has a feature, and how many of the old side have.
@@ -273,14 +318,20 @@ struct Sharers {
 }
 
 /// The best pairs, each element in one at most: by likeness, then by names.
-fn matches<T: Copy>(
-    old: Vec<Shape<T>>,
-    new: Vec<Shape<T>>,
-    tie: &dyn Fn(T, T) -> Tie,
+/// `may` leaves out those of the old side that are tied to nothing.
+fn matches<T: Copy + Send + Sync>(
+    old: Vec<T>,
+    new: Vec<T>,
+    shape: impl Fn(T) -> Shape<T> + Sync,
+    name: impl Fn(T) -> String,
+    may: impl Fn(T) -> bool + Sync,
+    tie: impl Fn(T, T) -> Tie + Sync,
 ) -> Vec<(T, T)> {
-    if old.is_empty() || new.is_empty() {
+    if new.is_empty() || !old.iter().any(|it| may(*it)) {
         return Vec::new();
     }
+    let shapes = |of: Vec<T>| of.into_par_iter().map(&shape).collect::<Vec<Shape<T>>>();
+    let (old, new) = (shapes(old), shapes(new));
     // A shape as a whole is a trait, too: types of common fields may be rare.
     let traits = |shape: &Shape<T>| {
         let hints = shape.hints.iter().map(|hint| feature(("hint", hint)));
@@ -289,33 +340,42 @@ fn matches<T: Copy>(
             .collect::<Vec<Feature>>()
     };
     let mut index: FxHashMap<Feature, Sharers> = FxHashMap::default();
-    for (at, shape) in new.iter().enumerate() {
-        for feature in traits(shape) {
-            index.entry(feature).or_default().new.push(at);
-        }
+    for feature in old.iter().filter(|it| may(it.of)).flat_map(traits) {
+        index.entry(feature).or_default();
     }
     for feature in old.iter().flat_map(traits) {
         if let Some(sharers) = index.get_mut(&feature) {
             sharers.old += 1;
         }
     }
-    let mut pairs = Vec::new();
-    for (from, shape) in old.iter().enumerate() {
+    for (at, shape) in new.iter().enumerate() {
+        for feature in traits(shape) {
+            // One more than tells anything is enough to know.
+            if let Some(sharers) = index.get_mut(&feature).filter(|it| it.new.len() <= COMMON) {
+                sharers.new.push(at);
+            }
+        }
+    }
+    let likely = |shape: &Shape<T>| -> Vec<usize> {
         let sharers = traits(shape).into_iter().filter_map(|it| index.get(&it));
         let rare = sharers.filter(|it| it.old <= COMMON && it.new.len() <= COMMON);
         let mut likely: Vec<usize> = rare.flat_map(|it| &it.new).copied().collect();
         likely.sort_unstable();
         likely.dedup();
-        let scored = likely.into_iter().filter_map(|to| {
-            let tie = tie(shape.of, new[to].of);
-            Some((likeness(shape, &new[to], tie)?, to))
-        });
-        pairs.extend(scored.map(|(score, to)| (score, from, to)));
-    }
-    let key = |&(score, from, to): &(usize, usize, usize)| {
-        (std::cmp::Reverse(score), &old[from].full_name, &new[to].full_name)
+        likely
     };
-    pairs.sort_by(|a, b| key(a).cmp(&key(b)));
+    let scored = old.par_iter().enumerate().filter(|(_, it)| may(it.of));
+    let scored = scored.flat_map_iter(|(from, shape)| {
+        let (tie, new) = (&tie, &new);
+        likely(shape).into_iter().filter_map(move |to| {
+            let tie = tie(shape.of, new[to].of);
+            Some((likeness(shape, &new[to], tie)?, from, to))
+        })
+    });
+    let mut pairs: Vec<(usize, usize, usize)> = scored.collect();
+    pairs.sort_by_cached_key(|&(score, from, to)| {
+        (std::cmp::Reverse(score), name(old[from].of), name(new[to].of))
+    });
     let mut taken_old = vec![false; old.len()];
     let mut taken_new = vec![false; new.len()];
     let mut chosen = Vec::new();

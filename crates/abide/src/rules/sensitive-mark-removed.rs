@@ -25,8 +25,8 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Holder<'t>>, sink: &m
     for (name, setting) in std::iter::once(("debug_redact", redacted)).chain(marks) {
         let was = setting.old.is_some_and(|it| it.value == Value::Bool(true));
         let is = setting.new.is_some_and(|it| it.value == Value::Bool(true));
-        let phrase = holders.1.phrase();
         if was && !is {
+            let phrase = holders.1.phrase();
             let finding =
                 setting.report(sink, format!("{phrase} is not marked with `{name}` any more"));
             finding.fact(name).at_least(Severity::Warning);
