@@ -433,12 +433,18 @@ fn messages((a, from, was): Side<'_, '_>, (b, to, is): Side<'_, '_>) -> Included
 /// field is missing, as it is when a required field is new.
 pub(crate) fn rejects_absence(field: Field<'_>) -> bool {
     let Some(message) = field.containing_message() else { return false };
+    if facets(field).is_empty() {
+        return false;
+    }
     absent(field.tree, message.id).violations.iter().any(|it| it.field == Some(field.id))
 }
 
 /// Whether a message of this type is rejected because no member of the oneof
 /// is set.
 pub(crate) fn rejects_absence_of_oneof(oneof: Oneof<'_>) -> bool {
+    if read::oneof_required(oneof).is_none() {
+        return false;
+    }
     let judgement = absent(oneof.message().tree, oneof.message().id);
     judgement.violations.iter().any(|it| it.field.is_none() && it.path == oneof.name())
 }
