@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::accepted::Accepted;
-use crate::change::{Change, Diff};
+use crate::change::Diff;
 use crate::finding::{Finding, Label, Location, Severity};
 use crate::option::Holder;
 use crate::policy::Policy;
@@ -220,7 +220,8 @@ fn run<'t>(context: &Context<'t>, rules: &[&'static Rule]) -> Vec<Finding> {
     findings
 }
 
-/// Every change, each offered to every rule that subscribes to its kind.
+/// Every change, each offered to every rule that subscribes to its kind. Of one
+/// kind after the other, for large trees have many of each.
 fn changes<'t>(context: &Context<'t>, diff: &Diff<'t>, rules: &[&'static Rule]) -> Vec<Finding> {
     let subscribed: Vec<(&'static Rule, ChangeCheck)> = rules
         .iter()
@@ -229,51 +230,45 @@ fn changes<'t>(context: &Context<'t>, diff: &Diff<'t>, rules: &[&'static Rule]) 
             _ => None,
         })
         .collect();
+    let mut findings = Vec::new();
     macro_rules! offer {
-        ($kind:ident, $changes:expr) => {
-            (&$changes)
-                .par_iter()
-                .with_min_len(64)
-                .flat_map_iter(|&change| {
-                    let mut findings = Vec::new();
-                    for (rule, check) in &subscribed {
-                        if let ChangeCheck::$kind(check) = check {
-                            let mut sink = Sink::of(rule);
-                            check(context, diff, change, &mut sink);
-                            findings.extend(sink.findings);
-                        }
+        ($changes:expr, $($kind:ident as $view:expr),*) => {{
+            let found = $changes.into_par_iter().with_min_len(64).flat_map_iter(|change| {
+                let mut findings = Vec::new();
+                for (rule, check) in &subscribed {
+                    let mut sink = Sink::of(rule);
+                    match check {
+                        $(ChangeCheck::$kind(check) => {
+                            check(context, diff, change.map($view), &mut sink);
+                        })*
+                        _ => {}
                     }
-                    findings
-                })
-                .collect::<Vec<Finding>>()
+                    findings.extend(sink.findings);
+                }
+                findings
+            });
+            findings.par_extend(found);
+        }};
+    }
+    macro_rules! offer_elements {
+        ($kind:ident, $changes:expr) => {
+            offer!(
+                $changes,
+                $kind as std::convert::identity,
+                Element as Element::$kind,
+                Holder as |it| Holder::Element(Element::$kind(it))
+            )
         };
     }
-    let (files, messages, fields) =
-        (diff.file_changes(), diff.message_changes(), diff.field_changes());
-    let (oneofs, enums, values) = (diff.oneof_changes(), diff.enum_changes(), diff.value_changes());
-    let (services, methods) = (diff.service_changes(), diff.method_changes());
-    let mut elements: Vec<Change<Element<'t>>> = Vec::new();
-    elements.extend(messages.iter().map(|it| it.map(Element::Message)));
-    elements.extend(fields.iter().map(|it| it.map(Element::Field)));
-    elements.extend(oneofs.iter().map(|it| it.map(Element::Oneof)));
-    elements.extend(enums.iter().map(|it| it.map(Element::Enum)));
-    elements.extend(values.iter().map(|it| it.map(Element::EnumValue)));
-    elements.extend(services.iter().map(|it| it.map(Element::Service)));
-    elements.extend(methods.iter().map(|it| it.map(Element::Method)));
-    let of_files = files.iter().map(|it| it.map(Holder::File));
-    let of_elements = elements.iter().map(|it| it.map(Holder::Element));
-    let holders: Vec<Change<Holder<'t>>> = of_files.chain(of_elements).collect();
-    let mut findings = offer!(Element, elements);
-    findings.extend(offer!(Holder, holders));
-    findings.extend(offer!(Package, diff.package_changes()));
-    findings.extend(offer!(File, files));
-    findings.extend(offer!(Message, messages));
-    findings.extend(offer!(Field, fields));
-    findings.extend(offer!(Oneof, oneofs));
-    findings.extend(offer!(Enum, enums));
-    findings.extend(offer!(EnumValue, values));
-    findings.extend(offer!(Service, services));
-    findings.extend(offer!(Method, methods));
+    offer!(diff.package_changes(), Package as std::convert::identity);
+    offer!(diff.file_changes(), File as std::convert::identity, Holder as Holder::File);
+    offer_elements!(Message, diff.message_changes());
+    offer_elements!(Field, diff.field_changes());
+    offer_elements!(Oneof, diff.oneof_changes());
+    offer_elements!(Enum, diff.enum_changes());
+    offer_elements!(EnumValue, diff.value_changes());
+    offer_elements!(Service, diff.service_changes());
+    offer_elements!(Method, diff.method_changes());
     findings
 }
 
