@@ -29,13 +29,23 @@ pub(crate) fn load(source: &Source, progress: &Progress) -> Result<Loaded, Error
     load_beside(source, None, progress)
 }
 
-/// The same for a tree that shares files with another one: those are not parsed again.
-pub(crate) fn load_beside(
+/// The same for an old tree: what it shares with the new one is not parsed again. Of what they do
+/// not share both give up the syntax, for of most files no place is asked for.
+pub(crate) fn load_old(
     source: &Source,
-    other: Option<&Tree>,
+    new: &mut Tree,
     progress: &Progress,
 ) -> Result<Loaded, Error> {
-    let known = Known::of(other);
+    let mut old = load_beside(source, Some(new), progress)?;
+    old.tree.give_up_syntax();
+    Ok(old)
+}
+
+fn load_beside(
+    source: &Source,
+    mut other: Option<&mut Tree>,
+    progress: &Progress,
+) -> Result<Loaded, Error> {
     progress.step("reading");
     let (files, unreadable, notes) = match source.read()? {
         Contents::Files { files, problems, notes } => {
@@ -45,17 +55,24 @@ pub(crate) fn load_beside(
                 return Err(Error::Usage(first.map_or_else(String::new, ReadProblem::to_string)));
             }
             progress.step(format!("parsing {} files", files.len()));
-            (known.parse(files), problems, notes)
+            let files = Known::of(other.as_deref()).find(files);
+            if let Some(other) = &mut other {
+                other.give_up_syntax();
+            }
+            (parse(files), problems, notes)
         }
         Contents::DescriptorSet { bytes, format } => {
             progress.step("reading the descriptor set");
             (descriptors(source, bytes, format)?, Vec::new(), Vec::new())
         }
     };
-    let files = with_imports(source, files, &known)?;
+    let files = with_imports(source, files, &Known::of(other.as_deref()))?;
     progress.step(format!("linking {} files", files.len()));
     Ok(Loaded { tree: Tree::link(files), name: source.name().to_owned(), unreadable, notes })
 }
+
+/// A file that is parsed, or one that has to be.
+type Found = Result<Arc<FileDecl>, SourceFile>;
 
 /// The files of another tree, by path.
 struct Known<'t>(HashMap<&'t str, &'t Arc<FileDecl>>);
@@ -66,14 +83,19 @@ impl<'t> Known<'t> {
         Known(files.map(|file| (file.path(), file.shared_decl())).collect())
     }
 
-    fn parse(&self, files: Vec<SourceFile>) -> Vec<Arc<FileDecl>> {
-        let parse = |file: SourceFile| match self.0.get(&*file.path) {
-            // What is declared depends on nothing but the text.
-            Some(&known) if known.is_of(&file) => Arc::clone(known),
-            _ => Arc::new(FileDecl::parse(file)),
+    /// What is declared depends on nothing but the text.
+    fn find(&self, files: Vec<SourceFile>) -> Vec<Found> {
+        let find = |file: SourceFile| match self.0.get(&*file.path) {
+            Some(&known) if known.is_of(&file) => Ok(Arc::clone(known)),
+            _ => Err(file),
         };
-        files.into_par_iter().map(parse).collect()
+        files.into_par_iter().map(find).collect()
     }
+}
+
+fn parse(files: Vec<Found>) -> Vec<Arc<FileDecl>> {
+    let parse = |file: Found| file.unwrap_or_else(|file| Arc::new(FileDecl::parse(file)));
+    files.into_par_iter().map(parse).collect()
 }
 
 /// Adds what is imported and lies outside of the tree, until nothing is missing that could be
@@ -100,7 +122,7 @@ fn with_imports(
         if found.is_empty() {
             return Ok(files);
         }
-        files.extend(known.parse(found));
+        files.extend(parse(known.find(found)));
     }
 }
 

@@ -32,10 +32,10 @@ impl FileDecl {
     /// The comments of a declaration. For a group they are those that protoc
     /// attaches to its message.
     pub fn comments(&self, node: Node) -> AttachedComments {
-        let ast = match &self.origin {
-            Origin::Source(ast) => ast,
-            Origin::Descriptor(locations) => return locations.comments(node),
-        };
+        if let Origin::Descriptor(locations) = &self.origin {
+            return locations.comments(node);
+        }
+        let Some(ast) = self.ast() else { return AttachedComments::default() };
         let Some(decl) = ast.decls.get(node.0 as usize) else { return AttachedComments::default() };
         let text = self.strings.text();
         let before = before(text, ast, node.0);

@@ -1,7 +1,5 @@
 //! Syntax trees to declarations: what protoc's parser does after its grammar.
 
-use std::sync::Arc;
-
 use abide_syntax::{
     Ast, Decl, DeclId, DeclKind, FieldNode, Label, OptionId, OptionNode, RangeEnd, Slice, Span,
     ValueKind, Visibility, dotted_name, parse_float, parse_integer, unescape_all,
@@ -10,8 +8,8 @@ use abide_syntax::{
 use crate::decl::{
     EnumDecl, EnumValueDecl, FieldDecl, FieldExtras, FileDecl, ImportDecl, LocalProblem,
     MessageDecl, MessageKind, MethodDecl, Name, Node, OneofDecl, Origin, PackageDecl, Parent, Part,
-    RangeDecl, RawOptions, ReservedNameDecl, Scalar, ServiceDecl, SourceFile, Strings, SyntaxDecl,
-    Text, TypeDecl,
+    RangeDecl, RawOptions, ReservedNameDecl, Scalar, ServiceDecl, SourceFile, Strings, Syntax,
+    SyntaxDecl, Text, TypeDecl,
 };
 use crate::edition::Edition;
 use crate::problem::ProblemKind;
@@ -40,8 +38,7 @@ impl FileDecl {
                 help: error.help.map(str::to_owned),
             })
             .collect();
-        let ast = Arc::new(ast);
-        let origin = Origin::Source(Arc::clone(&ast));
+        let origin = Origin::Source(Syntax::default());
         let mut decl = FileDecl::empty(origin, Strings::new(file.text));
         decl.path = file.path;
         decl.display = file.display;
@@ -53,6 +50,7 @@ impl FileDecl {
         lower.reserve();
         lower.file();
         let mut decl = lower.decl;
+        decl.origin = Origin::Source(ast.into());
         decl.shrink_to_fit();
         crate::validate::syntax::check(&mut decl);
         decl

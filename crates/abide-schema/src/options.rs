@@ -463,6 +463,10 @@ impl<'t> Interpreter<'t> {
         }
         let span = self.reader.ast.values[value as usize].span;
         let value = self.reader.statement(field, value)?;
+        // Most messages hold one field.
+        if message.entries.is_empty() {
+            message.entries.reserve_exact(1);
+        }
         message.entries.push(Entry { field: field.id, value, key, span });
         Some(())
     }

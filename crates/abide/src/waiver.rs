@@ -189,11 +189,12 @@ fn state(what: &str, until: Option<Date>, as_of: Date, silent: bool) -> Option<D
 /// costs more than one search.
 fn in_comments(file: File<'_>) -> Option<(File<'_>, Vec<Waiver>, Vec<Finding>)> {
     let decl = file.decl();
-    let (text, ast) = (decl.source_text()?, decl.ast()?);
+    let text = decl.source_text()?;
     let marked = |marker: &str| memmem::find(text, marker.as_bytes()).is_some();
     if !marked(MARKER) && !marked(BUF_MARKER) {
         return None;
     }
+    let ast = decl.ast()?;
     let (mut waivers, mut findings) = (Vec::new(), Vec::new());
     for (comment, token_end) in comments(text) {
         let covers = covered(ast, text, comment, token_end);

@@ -7,7 +7,7 @@ use abide::{Accepted, Location, Options, Report, Scope, Severity, Surface};
 use super::{Outcome, error_color, say};
 use crate::args::{CompareArgs, Format, Global, JudgeArgs};
 use crate::error::Error;
-use crate::load::{Loaded, load, load_beside};
+use crate::load::{Loaded, load, load_old};
 use crate::progress::Progress;
 use crate::render::{Scene, render};
 use crate::settings::{ACCEPTED, Settings};
@@ -88,10 +88,10 @@ fn run(
     color: bool,
 ) -> Result<Outcome, Error> {
     let progress = Progress::new(global.quiet);
-    let loaded = load(&settings.source(&judge.tree)?, &progress)?;
-    let old = |spec: Option<&str>| {
+    let mut loaded = load(&settings.source(&judge.tree)?, &progress)?;
+    let mut old = |spec: Option<&str>| {
         let source = spec.map(|spec| settings.baseline(spec, &judge.tree)).transpose()?;
-        source.map(|source| load_beside(&source, Some(&loaded.tree), &progress)).transpose()
+        source.map(|source| load_old(&source, &mut loaded.tree, &progress)).transpose()
     };
     let baseline = old(work.against)?;
     let released = old(work.bump_against)?;

@@ -144,15 +144,10 @@ impl<'t> Encoder<'t, '_> {
     fn source_info(&mut self) {
         let decl = self.file.decl();
         match &decl.origin {
-            Origin::Source(ast) => self.writer.message(file::SOURCE_INFO, |writer| {
-                let lines = decl.line_index();
-                source_info::write(
-                    decl.strings.text(),
-                    ast,
-                    lines,
-                    &option_paths(self.file),
-                    writer,
-                );
+            Origin::Source(syntax) => self.writer.message(file::SOURCE_INFO, |writer| {
+                let (text, lines) = (decl.strings.text(), decl.line_index());
+                let paths = option_paths(self.file);
+                source_info::write(text, syntax.of(text), lines, &paths, writer);
             }),
             Origin::Descriptor(locations) => {
                 if let Some(span) = locations.serialised() {
