@@ -19,10 +19,10 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Package<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
-    let (Some(was), Some(is)) = (package_place(old), package_place(new)) else { return };
     if old.name() == new.name() {
         return;
     }
+    let (Some(was), Some(is)) = (package_place(old), package_place(new)) else { return };
     let message = format!("{} is called `{}` now", named::titled(old), new.name());
     let finding = sink.change_at(Location::Tree(is), Some(was), old.name(), new.name(), message);
     finding.fact(old.name());
