@@ -147,19 +147,43 @@ fn a_tree_does_not_differ_from_itself() {
 #[test]
 fn comments_and_formatting_are_no_change() {
     for files in trees() {
-        let commented = |text: &String| format!("{text}\n// The end.\n");
-        let changed: Files = files.iter().map(|(path, it)| (path.clone(), commented(it))).collect();
-        let (old, new) = (tree(&files), tree(&changed));
-        // Every file is compared, and every element is paired with itself.
+        let commented = |text: &str| format!("{text}\n// The end.\n");
+        let (old, new) = (tree(&files), tree(&changed(&files, commented)));
+        assert_eq!(found(&old, &new), Vec::<String>::new());
+    }
+    for seed in 0..40 {
+        let files = generated(seed);
+        let other = |text: &str| format!("// The begin.\n{}\n// The end.\n", flat(text));
+        let (old, new) = (tree(&files), tree(&changed(&files, other)));
+        assert!(Diff::of(&old, &new).file_changes().is_empty());
+        assert_eq!(found(&old, &new), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn elements_that_are_compared_do_not_differ_from_themselves() {
+    // A statement that means nothing: the files are compared.
+    let touched = |text: &str| format!("{text}\n;\n");
+    for files in trees() {
+        let (old, new) = (tree(&files), tree(&changed(&files, touched)));
         assert_eq!(Diff::of(&old, &new).file_changes().len(), files.len());
         assert_eq!(found(&old, &new), Vec::<String>::new());
     }
     for seed in 0..40 {
         let files = generated(seed);
-        let flat = |text: &String| text.replace('\n', " ").replace(' ', "\t ").replace(';', " ;");
-        let changed: Files = files.iter().map(|(path, it)| (path.clone(), flat(it))).collect();
-        assert_eq!(found(&tree(&files), &tree(&changed)), Vec::<String>::new());
+        let other = changed(&files, |text| touched(&flat(text)));
+        assert_eq!(found(&tree(&files), &tree(&other)), Vec::<String>::new());
     }
+}
+
+/// The same files with another text each.
+fn changed(files: &Files, text: impl Fn(&str) -> String) -> Files {
+    files.iter().map(|(path, it)| (path.clone(), text(it))).collect()
+}
+
+/// The same on one line, with more space.
+fn flat(text: &str) -> String {
+    text.replace('\n', " ").replace(' ', "\t ").replace(';', " ;")
 }
 
 #[test]
