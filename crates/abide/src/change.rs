@@ -256,6 +256,35 @@ impl<'t> Diff<'t> {
         }
     }
 
+    /// Two fields of which the types differ: they themselves, or the keys and the
+    /// values of two maps. Of a map and a field that is none, nothing.
+    pub(crate) fn types_apart(
+        &self,
+        old: Field<'t>,
+        new: Field<'t>,
+    ) -> Vec<(Field<'t>, Field<'t>)> {
+        let pairs = match entries(old).zip(entries(new)) {
+            Some((old, new)) => old.into_iter().zip(new).collect(),
+            None if old.is_map() || new.is_map() => Vec::new(),
+            None => vec![(old, new)],
+        };
+        let differ = |&(old, new): &(Field<'t>, Field<'t>)| {
+            // What did not link is told by the linker.
+            !matches!((old.ty(), new.ty()), (Type::Unresolved, _) | (_, Type::Unresolved))
+                && !self.same_type(old.ty(), new.ty())
+        };
+        pairs.into_iter().filter(differ).collect()
+    }
+
+    /// Whether a field stands where another stood: the two share nothing but
+    /// their number.
+    pub(crate) fn is_replaced(&self, old: Field<'t>, new: Field<'t>) -> bool {
+        !new.is_extension()
+            && old.number() == new.number()
+            && old.name() != new.name()
+            && (old.is_map() != new.is_map() || !self.types_apart(old, new).is_empty())
+    }
+
     /// The fields that hold an enum, maps with such values among them, in the
     /// order of files: of the old tree for backward, else of the new one.
     pub(crate) fn users(&self, writer: Direction, item: EnumId) -> impl Iterator<Item = FieldId> {
@@ -626,6 +655,12 @@ impl<'t> Diff<'t> {
         );
         pair_by(&mut self.fields, &before, &after, |it| it.id, Field::full_name);
     }
+}
+
+/// The key and the value of a map.
+pub(crate) fn entries(field: Field<'_>) -> Option<[Field<'_>; 2]> {
+    let entry = field.message_type().filter(|_| field.is_map())?;
+    Some([entry.field_numbered(1)?, entry.field_numbered(2)?])
 }
 
 /// What a file declares at its top level.

@@ -12,7 +12,7 @@ use crate::finding::{Finding, Label, Location, Severity};
 use crate::option::Holder;
 use crate::policy::Policy;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::rules::RULES;
+use crate::rules::{self, RULES};
 use crate::surface::{Bump, Surface};
 use crate::waiver;
 
@@ -274,7 +274,26 @@ fn changes<'t>(context: &Context<'t>, diff: &Diff<'t>, rules: &[&'static Rule]) 
     findings.extend(offer!(EnumValue, values));
     findings.extend(offer!(Service, services));
     findings.extend(offer!(Method, methods));
+    told_once(&mut findings);
     findings
+}
+
+/// Gathers what was found about a field in whose place another stands: that is
+/// one defect, however many facts of the two differ.
+fn told_once(findings: &mut Vec<Finding>) {
+    let (mut whole, parts): (Vec<Finding>, Vec<Finding>) =
+        std::mem::take(findings).into_iter().partition(|it| it.rule == rules::REPLACED.id);
+    let at: FxHashMap<String, usize> =
+        whole.iter().enumerate().map(|(at, it)| (it.element.clone(), at)).collect();
+    for part in parts {
+        // What is no comparison of the two is told on its own.
+        let compares = part.change.as_ref().is_some_and(|it| it.old.is_some());
+        match at.get(&part.element).filter(|_| compares) {
+            Some(&at) => whole[at].absorb(part),
+            None => findings.push(part),
+        }
+    }
+    findings.append(&mut whole);
 }
 
 /// What remains of each finding on these surfaces; without a surface there, a

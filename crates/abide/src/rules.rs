@@ -75,6 +75,7 @@ rules! {
     field_presence_changed = "rules/field-presence-changed.rs";
     field_removed = "rules/field-removed.rs";
     field_renamed = "rules/field-renamed.rs";
+    field_replaced = "rules/field-replaced.rs";
     field_string_type_changed = "rules/field-string-type-changed.rs";
     field_type_changed = "rules/field-type-changed.rs";
     field_utf8_validation_changed = "rules/field-utf8-validation-changed.rs";
@@ -170,3 +171,6 @@ rules! {
 pub fn nearest_rule(word: &str) -> Option<&'static str> {
     crate::config::nearest(word, RULES.iter().map(|rule| rule.id))
 }
+
+/// The rule that gathers what others find of two fields of one number.
+pub(crate) static REPLACED: &Rule = &field_replaced::RULE;

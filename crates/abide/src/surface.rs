@@ -169,7 +169,8 @@ impl Effects {
         Effects::of(surfaces, Direction::ALL)
     }
 
-    fn of(surfaces: &[Surface], directions: &[Direction]) -> Effects {
+    /// These surfaces, in these directions.
+    pub fn of(surfaces: &[Surface], directions: &[Direction]) -> Effects {
         let mut effects = Effects::NONE;
         for &direction in directions {
             for &surface in surfaces {

@@ -133,6 +133,16 @@ impl<'t> Diff<'t> {
         proof.on(&surfaces)
     }
 
+    /// What readers make of values of a field where another field has its number:
+    /// even what fits is taken for something that it is not.
+    pub(crate) fn prove_replaced(&self, old: Field<'t>, new: Field<'t>) -> Proof {
+        let mut proof = self.prove_field(Change::Both { old, new });
+        for (crossing, writer, reader) in self.crossings(old, new) {
+            crossing.mistaken(writer, reader, &mut proof);
+        }
+        proof
+    }
+
     /// What becomes of a field that both sides have where it is absent.
     pub fn prove_absence(&self, old: Field<'t>, new: Field<'t>) -> Proof {
         let mut proof = Proof::default();
@@ -346,6 +356,25 @@ impl<'d, 't> Crossing<'d, 't> {
         let holder = field.containing_message()?;
         let message = sample::minimal(self.writer(), holder.id, 0)?;
         Some(sample::with(message, field, values))
+    }
+
+    /// The first value on the wire that the reader has in another field.
+    fn mistaken(self, writer: Field<'t>, reader: Field<'t>, proof: &mut Proof) {
+        if proof.effects.contains(Surface::Wire, self.direction) {
+            return;
+        }
+        for values in sample::occurrences(self, writer, Some(reader)) {
+            let Some(value) = self.around(writer, values) else { continue };
+            let Some(target) = self.message(self.writer().message(value.ty)) else { return };
+            let bytes = value.encode(self.writer());
+            let Ok(read) = read(Surface::Wire, self.reader(), target.id, &bytes) else { continue };
+            let taken: Vec<&Value> = read.of(reader.id).map(|entry| &entry.value).collect();
+            let observed = self.values(None, reader, &[], &taken).filter(|_| !taken.is_empty());
+            if let Some(observed) = observed {
+                proof.add(self.witness(Surface::Wire, (&value, target), bytes, observed));
+                return;
+            }
+        }
     }
 
     fn absence(self, writer: Field<'t>, reader: Field<'t>, proof: &mut Proof) {

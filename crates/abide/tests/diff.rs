@@ -306,7 +306,7 @@ fn equal_texts_differ_where_their_names_lead_elsewhere() {
         diff.field_changes().iter().filter_map(|it| Some(it.both()?.1.full_name())).collect();
     assert!(fields.contains(&"acme.v1.User.name".to_owned()), "{fields:?}");
     let text = found(&old, &new);
-    assert!(text.iter().any(|it| it.starts_with("field-type-changed")), "{text:?}");
+    assert!(text.iter().any(|it| it.starts_with("field-replaced")), "{text:?}");
 }
 
 /// Files of packages `acme.NAME.v1` in their folders, as `NAME/FILE: TEXT`.
