@@ -551,9 +551,13 @@ impl<'d, 't> Crossing<'d, 't> {
     }
 
     fn same_type(self, writer: Field<'t>, reader: Field<'t>) -> bool {
+        self.are_paired(writer.ty(), reader.ty())
+    }
+
+    fn are_paired(self, writer: Type, reader: Type) -> bool {
         match self.direction {
-            Direction::Backward => self.diff.same_type(writer.ty(), reader.ty()),
-            Direction::Forward => self.diff.same_type(reader.ty(), writer.ty()),
+            Direction::Backward => self.diff.same_type(writer, reader),
+            Direction::Forward => self.diff.same_type(reader, writer),
         }
     }
 
@@ -750,9 +754,23 @@ impl<'d, 't> Crossing<'d, 't> {
             {
                 true
             }
+            None if was != is => false,
             // The number may have gone to another value.
-            None => was == is && !self.was_elsewhere(from, to, is),
+            None if self.are_paired(Type::Enum(from), Type::Enum(to)) => {
+                !self.was_elsewhere(from, to, is)
+            }
+            None => self.mean_the_same(from, to, is),
         }
+    }
+
+    /// Whether a number means the same in two enums that are no pair: by a name
+    /// that both have for it, whatever all names of the one and of the other
+    /// begin with. A number that only one of them knows stays what it is, and
+    /// zero is no value.
+    fn mean_the_same(self, from: EnumId, to: EnumId, number: i32) -> bool {
+        let was = short_names(self.writer().enumeration(from), number);
+        let is = short_names(self.reader().enumeration(to), number);
+        number == 0 || was.is_empty() || is.is_empty() || was.iter().any(|it| is.contains(it))
     }
 
     /// Whether a value of the writer's enum and one of the reader's have a name in
@@ -818,6 +836,18 @@ pub(crate) fn first_names(item: Enum<'_>) -> BTreeMap<i32, &str> {
         names.entry(value.number()).or_insert(value.name());
     }
     names
+}
+
+/// The names for one number of an enum, without the words that the names of all
+/// its numbers begin with.
+fn short_names(item: Enum<'_>, number: i32) -> Vec<&str> {
+    let names = || item.values().map(EnumValue::name);
+    let first = names().next().unwrap_or_default();
+    let shared = |end: &usize| names().all(|it| it.starts_with(&first[..*end]));
+    let ends = first.match_indices('_').map(|(at, _)| at + 1);
+    let prefix = ends.rev().find(shared).unwrap_or_default();
+    let values = item.values().filter(|it| it.number() == number);
+    values.map(|it| &it.name()[prefix..]).collect()
 }
 
 /// The enum that a field holds: for a map that of its values.
