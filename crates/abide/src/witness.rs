@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 
 use abide_schema::value::{self, Entry, Undeclared, Value, default_of};
 use abide_schema::{
-    Cardinality, Edition, Enum, EnumId, EnumValue, Field, FieldId, Message, MessageId, Tree, Type,
+    Cardinality, Edition, Enum, EnumId, EnumValue, Field, FieldId, Message, MessageId, Presence,
+    Tree, Type,
 };
 
 use crate::change::{Change, Diff};
@@ -148,6 +149,19 @@ impl<'t> Diff<'t> {
         let mut proof = Proof::default();
         for (crossing, writer, reader) in self.crossings(old, new) {
             crossing.absence(writer, reader, &mut proof);
+        }
+        proof
+    }
+
+    /// What becomes of a zero that somebody set where the reader's field has no
+    /// presence: it comes and goes as if nobody had.
+    pub fn prove_presence(&self, old: Field<'t>, new: Field<'t>) -> Proof {
+        let mut proof = Proof::default();
+        for (crossing, writer, reader) in self.crossings(old, new) {
+            let forgets = (writer.presence(), reader.presence());
+            if forgets == (Presence::Explicit, Presence::Implicit) {
+                crossing.forgotten(writer, reader, &mut proof);
+            }
         }
         proof
     }
@@ -373,6 +387,30 @@ impl<'d, 't> Crossing<'d, 't> {
             if let Some(observed) = observed {
                 proof.add(self.witness(Surface::Wire, (&value, target), bytes, observed));
                 return;
+            }
+        }
+    }
+
+    /// A zero that is set no more once the reader has written it again.
+    fn forgotten(self, writer: Field<'t>, reader: Field<'t>, proof: &mut Proof) {
+        let zero = default_of(reader).filter(|_| self.same_type(writer, reader));
+        let Some(value) = zero.and_then(|zero| self.around(writer, vec![zero])) else { return };
+        let Some(target) = self.message(self.writer().message(value.ty)) else { return };
+        let is_set = |value: &value::Message| value.of(writer.id).next().is_some();
+        for &surface in Surface::NOTATIONS {
+            let Some(bytes) = write(surface, self.writer(), &value) else { continue };
+            let read_back = |bytes: &[u8]| read(surface, self.writer(), value.ty, bytes).ok();
+            // What the writer itself does not take back proves nothing.
+            let sets = read_back(&bytes).is_some_and(|it| is_set(&it));
+            let Ok(read) = read(surface, self.reader(), target.id, &bytes) else { continue };
+            let again = write(surface, self.reader(), &read).and_then(|it| read_back(&it));
+            if sets && again.is_some_and(|it| !is_set(&it)) {
+                let observed = format!(
+                    "the {} reader takes it for no value, and does not write `{}` again",
+                    self.reader_word(),
+                    reader.name(),
+                );
+                proof.add(self.witness(surface, (&value, target), bytes, observed));
             }
         }
     }

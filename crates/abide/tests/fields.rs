@@ -281,8 +281,8 @@ fn fields() {
             "message X { int32 a = 1; int32 b = 2; }",
             "message X { oneof o { int32 a = 1; int32 b = 2; } }",
             &[
-                "field-oneof-changed a.v1.X.a: wire< json< text< buf:FIELD_SAME_CARDINALITY buf:FIELD_SAME_ONEOF google:FIELD_ONEOF_MOVE_IN protolock:NoMovingExistingFieldsIntoOrOutOfOneof",
-                "field-oneof-changed a.v1.X.b: wire< json< text< buf:FIELD_SAME_CARDINALITY buf:FIELD_SAME_ONEOF google:FIELD_ONEOF_MOVE_IN protolock:NoMovingExistingFieldsIntoOrOutOfOneof",
+                "field-oneof-changed a.v1.X.a: wire<> json<> text<> buf:FIELD_SAME_CARDINALITY buf:FIELD_SAME_ONEOF google:FIELD_ONEOF_MOVE_IN protolock:NoMovingExistingFieldsIntoOrOutOfOneof",
+                "field-oneof-changed a.v1.X.b: wire<> json<> text<> buf:FIELD_SAME_CARDINALITY buf:FIELD_SAME_ONEOF google:FIELD_ONEOF_MOVE_IN protolock:NoMovingExistingFieldsIntoOrOutOfOneof",
                 "oneof-added a.v1.X.o:",
             ],
         ),
