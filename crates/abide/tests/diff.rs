@@ -384,6 +384,38 @@ fn what_happens_together_is_told_once() {
 }
 
 #[test]
+fn a_service_is_known_by_its_only_method_where_no_other_could_be_meant() {
+    let told = |old: &[&str], new: &[&str]| {
+        let with = |services: &[&str]| {
+            let each = services.iter().map(|it| format!("service {it} }}\n"));
+            acme(&[(
+                "a/a",
+                &format!("message A {{}}\nmessage B {{}}\n{}", each.collect::<String>()),
+            )])
+        };
+        let found = found(&with(old), &with(new));
+        let rules = found.iter().filter_map(|it| it.split_once(':'));
+        rules.map(|(rule, _)| rule.to_owned()).collect::<Vec<String>>().join(" ")
+    };
+    let (old, new) = ("Old { rpc Get(A) returns (B);", "New { rpc Get(A) returns (B);");
+    assert_eq!(told(&[old], &[new]), "service-renamed");
+    assert_eq!(told(&[new], &[old]), "service-renamed");
+    // Another method, or other types.
+    assert_eq!(told(&[old], &["New { rpc Put(A) returns (B);"]), "service-removed service-added");
+    assert_eq!(told(&[old], &["New { rpc Get(A) returns (A);"]), "service-removed service-added");
+    assert_eq!(
+        told(&[old], &["New { rpc Get(A) returns (stream B);"]),
+        "service-removed service-added"
+    );
+    // Nobody can tell which.
+    let other = "Other { rpc Get(A) returns (B);";
+    assert_eq!(told(&[old], &[new, other]), "service-removed service-added service-added");
+    assert_eq!(told(&[old, other], &[new]), "service-removed service-removed service-added");
+    // One that was there before is none of them.
+    assert_eq!(told(&[old, other], &[new, other]), "service-renamed");
+}
+
+#[test]
 fn a_call_breaks_where_its_types_read_otherwise() {
     let types = "message A { optional string name = 1; }\n\
                  message Like { optional bytes title = 1; optional int32 more = 2; }\n\
