@@ -177,6 +177,26 @@ macro_rules! other_side {
     )*};
 }
 
+/// Pairs messages, enums and services, each by the same expression over their
+/// pairs and those of both sides.
+macro_rules! pair_types {
+    ($diff:ident, |$pairs:ident, $old:ident, $new:ident| $pair:expr) => {
+        let old: Vec<File<'t>> = $diff.old_files().collect();
+        let new: Vec<File<'t>> = $diff.new_files().collect();
+        pair_types!(@ $diff.messages, File::all_messages, old, new, $pairs, $old, $new, $pair);
+        pair_types!(@ $diff.enums, File::all_enums, old, new, $pairs, $old, $new, $pair);
+        pair_types!(@ $diff.services, File::services, old, new, $pairs, $old, $new, $pair);
+    };
+    (
+        @ $known:expr, $all:expr, $before:ident, $after:ident,
+        $pairs:ident, $old:ident, $new:ident, $pair:expr
+    ) => {{
+        let all = |files: &[File<'t>]| files.iter().copied().flat_map($all).collect::<Vec<_>>();
+        let ($pairs, $old, $new) = (&mut $known, &all(&$before), &all(&$after));
+        $pair
+    }};
+}
+
 impl<'t> Diff<'t> {
     other_side! {
         /// The other side of a message.
@@ -467,53 +487,35 @@ impl<'t> Diff<'t> {
     }
 
     fn pair_types_by_name(&mut self) {
-        let old: Vec<File<'t>> = self.old_files().collect();
-        let new: Vec<File<'t>> = self.new_files().collect();
-        macro_rules! pair_named {
-            ($pairs:ident, $all:expr) => {
-                let all = |files: &[File<'t>]| files.iter().copied().flat_map($all).collect();
-                let (before, after): (Vec<_>, Vec<_>) = (all(&old), all(&new));
-                // Two roots may hold one name.
-                pair_across(
-                    &mut self.$pairs,
-                    &before,
-                    &after,
-                    |it| it.id,
-                    |it| Some((*self.files.new_of.get(&it.file().id)?, it.full_name())),
-                    |it| Some((it.file().id, it.full_name())),
-                );
-                pair_by(&mut self.$pairs, &before, &after, |it| it.id, |it| it.full_name());
-            };
-        }
-        pair_named!(messages, File::all_messages);
-        pair_named!(enums, File::all_enums);
-        pair_named!(services, File::services);
+        pair_types!(self, |pairs, old, new| {
+            // Two roots may hold one name.
+            pair_across(
+                pairs,
+                old,
+                new,
+                |it| it.id,
+                |it| Some((*self.files.new_of.get(&it.file().id)?, it.full_name())),
+                |it| Some((it.file().id, it.full_name())),
+            );
+            pair_by(pairs, old, new, |it| it.id, |it| it.full_name());
+        });
     }
 
     /// What has the same name in a package that is called otherwise now.
     fn pair_types_of_renamed_packages(&mut self) {
-        let old: Vec<File<'t>> = self.old_files().collect();
-        let new: Vec<File<'t>> = self.new_files().collect();
-        macro_rules! pair_named {
-            ($pairs:ident, $all:expr) => {
-                let all = |files: &[File<'t>]| files.iter().copied().flat_map($all).collect();
-                let (before, after): (Vec<_>, Vec<_>) = (all(&old), all(&new));
-                pair_across(
-                    &mut self.$pairs,
-                    &before,
-                    &after,
-                    |it| it.id,
-                    |it| {
-                        let home = *self.packages.new_of.get(&it.package().id)?;
-                        Some((home, relative(it.package(), it.full_name())))
-                    },
-                    |it| Some((it.package().id, relative(it.package(), it.full_name()))),
-                );
-            };
-        }
-        pair_named!(messages, File::all_messages);
-        pair_named!(enums, File::all_enums);
-        pair_named!(services, File::services);
+        pair_types!(self, |pairs, old, new| {
+            pair_across(
+                pairs,
+                old,
+                new,
+                |it| it.id,
+                |it| {
+                    let home = *self.packages.new_of.get(&it.package().id)?;
+                    Some((home, relative(it.package(), it.full_name())))
+                },
+                |it| Some((it.package().id, relative(it.package(), it.full_name()))),
+            );
+        });
     }
 
     /// Files and packages by what they hold: one that is gone was renamed where

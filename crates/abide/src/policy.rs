@@ -132,7 +132,7 @@ impl DeprecationPolicy {
     pub fn allows(&self, gone: &Gone, as_of: Date) -> bool {
         let since = gone.deprecated_at.as_deref().and_then(crate::config::parse_date);
         let long_enough = self.window_months.is_none_or(|months| {
-            since.is_some_and(|since| months_between(since, as_of) >= months as i32)
+            since.and_then(|since| months_after(since, months)).is_some_and(|end| as_of >= end)
         });
         match self.removal {
             Removal::Never => false,
@@ -142,10 +142,10 @@ impl DeprecationPolicy {
     }
 }
 
-/// Whole months from one day to another.
-fn months_between(since: Date, as_of: Date) -> i32 {
-    let months = |date: Date| i32::from(date.year()) * 12 + i32::from(date.month());
-    months(as_of) - months(since) - i32::from(as_of.day() < since.day())
+/// The day so many months later, the last of its month where that is shorter;
+/// `None` beyond the calendar.
+pub(crate) fn months_after(since: Date, months: u32) -> Option<Date> {
+    since.checked_add(jiff::Span::new().try_months(months).ok()?).ok()
 }
 
 /// What may be removed from a package that is no alpha.

@@ -121,6 +121,19 @@ impl Direction {
         }
     }
 
+    /// What reports call the side that writes: `old` or `new`.
+    pub const fn writer(self) -> &'static str {
+        match self {
+            Direction::Backward => "old",
+            Direction::Forward => "new",
+        }
+    }
+
+    /// What reports call the side that reads what the other wrote.
+    pub const fn reader(self) -> &'static str {
+        self.other().writer()
+    }
+
     /// Its name in reports and configuration.
     pub const fn name(self) -> &'static str {
         match self {

@@ -248,7 +248,7 @@ impl<'t> Diff<'t> {
                     if let (Some(printed), Some(other)) = (printed, other)
                         && printed != other
                     {
-                        let side = crossing.reader_word();
+                        let side = crossing.direction.reader();
                         let other = one_line(&String::from_utf8_lossy(&other));
                         let observed = format!("the {side} side prints it as `{other}`");
                         let reads = crossing.reader().message(theirs.ty);
@@ -407,7 +407,7 @@ impl<'d, 't> Crossing<'d, 't> {
             if sets && again.is_some_and(|it| !is_set(&it)) {
                 let observed = format!(
                     "the {} reader takes it for no value, and does not write `{}` again",
-                    self.reader_word(),
+                    self.direction.reader(),
                     reader.name(),
                 );
                 proof.add(self.witness(surface, (&value, target), bytes, observed));
@@ -506,7 +506,7 @@ impl<'d, 't> Crossing<'d, 't> {
                 Err(Refusal::Missing(field)) if !self.blames(probed, &value, target, field) => None,
                 Err(refusal) => Some(format!(
                     "the {} reader refuses it: {}",
-                    self.reader_word(),
+                    self.direction.reader(),
                     refusal.reason(reader)
                 )),
                 Ok(read) => self.on(surface).difference(&value, &read, probed),
@@ -599,13 +599,6 @@ impl<'d, 't> Crossing<'d, 't> {
         }
     }
 
-    fn reader_word(self) -> &'static str {
-        match self.direction {
-            Direction::Backward => "new",
-            Direction::Forward => "old",
-        }
-    }
-
     /// How the reader's value means something else than the writer's.
     fn difference(
         self,
@@ -647,7 +640,7 @@ impl<'d, 't> Crossing<'d, 't> {
         is: &[&Value],
     ) -> Option<String> {
         let name = to.name();
-        let reader = self.reader_word();
+        let reader = self.direction.reader();
         let Some(from) = from else {
             let value = shown_all(to, is);
             return Some(format!("the {reader} reader takes it for `{name}` = {value}"));
