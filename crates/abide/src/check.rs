@@ -90,7 +90,8 @@ pub struct Report {
     pub warnings: usize,
     /// How many findings are notes.
     pub notes: usize,
-    /// How many findings a waiver took away.
+    /// How many findings a waiver took away. A break among them still counts for
+    /// the bump.
     pub waived: usize,
     /// How many findings were accepted before.
     pub accepted: usize,
@@ -135,17 +136,19 @@ fn judge_tree<'t>(
             && policy.runs(rule)
             && (options.baseline.is_some() || !rule.needs_baseline())
     };
-    let waived = waiver::apply(&context, &ran, fingerprints, &mut findings);
-    report.waived = waived.count;
+    let mut waived = waiver::apply(&context, &ran, fingerprints, &mut findings);
+    report.waived = waived.taken.len();
     findings.extend(waived.findings);
     apply_severities(policy, options.as_of, &mut findings);
+    // Nobody is less broken for it: a waiver takes away the error, not the fact.
+    apply_severities(policy, options.as_of, &mut waived.taken);
     report.required_bump = match options.bump_baseline {
         Some(released) => {
             let since = since_release(tree, policy, options, released);
             findings.retain(|it| it.rule != "waiver-unused" || is_unused_in(&since, it));
             since.required_bump
         }
-        None => options.baseline.map(|_| bump_of(&findings)),
+        None => options.baseline.map(|_| bump_of(findings.iter().chain(&waived.taken))),
     };
     if !options.changes {
         findings.retain(|it| it.change.is_none() || it.severity > Severity::Note);
@@ -341,8 +344,8 @@ fn is_unused_in(since: &Report, unused: &Finding) -> bool {
 }
 
 /// The highest bump of any finding.
-fn bump_of(findings: &[Finding]) -> Bump {
-    let bumps = findings.iter().filter_map(|finding| finding.change.as_ref()).map(|it| it.bump);
+fn bump_of<'f>(findings: impl Iterator<Item = &'f Finding>) -> Bump {
+    let bumps = findings.filter_map(|finding| finding.change.as_ref()).map(|it| it.bump);
     bumps.max().unwrap_or_default()
 }
 
