@@ -50,6 +50,9 @@ pub struct PackagePolicy {
     pub folder_prefixes: Vec<String>,
     /// Packages outside of the scheme, which need no version.
     pub unversioned: Vec<Glob>,
+    /// From which major on a version is `vN`, `vNalpha` or `vNbeta`, without
+    /// another number.
+    pub plain_from: Option<u32>,
     /// How many majors of one API may be alive.
     pub max_majors: Option<u32>,
 }
@@ -70,6 +73,13 @@ impl PackagePolicy {
         let mut components: Vec<&str> = package.split('.').collect();
         components[version.position] = "vN";
         pattern.matches(&components.join("."))
+    }
+
+    /// Whether a version has no number but its major where `plain_from` asks for
+    /// that.
+    pub fn is_plain(&self, version: &PackageVersion) -> bool {
+        let numbered = version.minor.is_some() || version.revision.is_some();
+        !numbered || self.plain_from.is_none_or(|from| version.major < from)
     }
 
     /// Whether the stability may stand in a version.

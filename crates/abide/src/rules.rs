@@ -100,6 +100,7 @@ rules! {
     long_running_operation_changed = "rules/long-running-operation-changed.rs";
     major_gap = "rules/major-gap.rs";
     message_added = "rules/message-added.rs";
+    message_history_broken = "rules/message-history-broken.rs";
     message_moved = "rules/message-moved.rs";
     message_removed = "rules/message-removed.rs";
     message_renamed = "rules/message-renamed.rs";
