@@ -39,7 +39,7 @@ fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
             .help(format!("its version may be {}", allowed.join(" or ")))
             .fact("stability");
     }
-    if !packages.is_plain(&version) {
+    if !packages.is_plain(version) {
         let plain = format!(
             "v{}{}",
             version.major,
