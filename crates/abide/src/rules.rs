@@ -160,6 +160,7 @@ rules! {
     syntax_error = "rules/syntax-error.rs";
     too_many_majors = "rules/too-many-majors.rs";
     two_candidates = "rules/two-candidates.rs";
+    unstable_type_named = "rules/unstable-type-named.rs";
     visibility_narrowed = "rules/visibility-narrowed.rs";
     waiver_expired = "rules/waiver-expired.rs";
     waiver_invalid = "rules/waiver-invalid.rs";

@@ -124,6 +124,16 @@ fn a_waiver_for_a_change_is_used_by_either_baseline() {
     }
 }
 
+/// The sketch of `Node` that a design document of the policy itself got wrong.
+#[test]
+fn a_number_given_twice_and_a_misspelt_type_are_told() {
+    let node = one("message Node { string id = 1; string build = 6; Agents agents = 7;\n\
+                    repeated string features = 7; AgentVersions versions = 8; }\n\
+                    message Agents { repeated AgentsVersions all = 1; }\n\
+                    message AgentVersions {}");
+    assert_eq!(rules(&judge(&node, "", None)), ["number-duplicated", "name-not-found"]);
+}
+
 #[test]
 fn a_waived_break_counts_for_the_bump() {
     let old = one("message User { string name = 1; string mail = 2; }");

@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use abide_schema::{File, Message, Part, Place, Tree};
+use abide_schema::{File, Message, Part, Place};
 
 use crate::change::relative;
 use crate::finding::Severity;
@@ -42,7 +42,7 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
             finding.help(help).fact(name);
         };
         let Some(&before) = known.get(name) else {
-            if is_of_known_package(context.tree, name) {
+            if package_of(name).is_some_and(|it| context.tree.package_named(it).is_some()) {
                 report(
                     format!("`{own}` was `{name}` before, and there is no such message"),
                     "name the message that it was made from".to_owned(),
@@ -106,10 +106,10 @@ fn unnamed<'t>(context: &Context<'t>, links: &[Link<'t>], sink: &mut Sink) {
     }
 }
 
-/// Whether a package of the tree would hold the message: the name of a type
-/// begins with a capital.
-fn is_of_known_package(tree: &Tree, name: &str) -> bool {
-    let ends = name.match_indices('.').map(|(at, _)| at);
-    let mut homes = ends.filter(|&at| name[at + 1..].starts_with(|it: char| it.is_uppercase()));
-    homes.next().is_some_and(|at| tree.package_named(&name[..at]).is_some())
+/// The package of a type by its full name: the name of a type begins with a
+/// capital.
+pub(super) fn package_of(name: &str) -> Option<&str> {
+    let mut ends = name.match_indices('.').map(|(at, _)| at);
+    let end = ends.find(|&at| name[at + 1..].starts_with(|it: char| it.is_uppercase()))?;
+    Some(&name[..end])
 }
