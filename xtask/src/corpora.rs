@@ -20,6 +20,7 @@ const GOOGLEAPIS_BEFORE: &str = "google-proto-files@4.2.0";
 const DEPS: &str = "deps";
 
 /// A tree, and what is needed to compile it.
+#[derive(Clone)]
 pub(crate) struct Corpus {
     pub(crate) name: String,
     pub(crate) root: PathBuf,
@@ -34,11 +35,6 @@ impl Corpus {
         let files = proto_files(&root)?;
         let name = name.to_owned();
         Ok(Self { name, root, imports, files })
-    }
-
-    /// The same tree once more.
-    pub(crate) fn again(&self) -> Result<Self> {
-        Self::new(&self.name, self.root.clone(), self.imports.clone())
     }
 
     /// Where imports resolve: in the tree itself first.

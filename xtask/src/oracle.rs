@@ -41,13 +41,14 @@ pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
     }
     let abide = abide(place)?;
 
+    let archives = corpora::archives(place)?;
     let mut corpora = Vec::new();
     let hashed = wanted("hash");
     if hashed || wanted("own") {
         corpora.push(corpora::own()?);
     }
-    let archives = corpora::archives(place)?;
-    corpora.extend(archives.into_iter().filter(|corpus| hashed || wanted(&corpus.name)));
+    let chosen = |corpus: &&Corpus| hashed || wanted(&corpus.name);
+    corpora.extend(archives.iter().filter(chosen).cloned());
     if hashed || wanted("googleapis") {
         corpora.push(corpora::googleapis(place)?);
     }
@@ -82,10 +83,10 @@ pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
         agreed &= verdicts::run(&protoc, &abide)?;
     }
     if wanted("breaking") {
-        agreed &= breaking::run(place, &protoc, &abide, show)?;
+        agreed &= breaking::run(&archives, &protoc, &abide, show)?;
     }
     if wanted("symbols") {
-        agreed &= symbols::run(place, &protoc, show)?;
+        agreed &= symbols::run(&archives, &protoc, show)?;
     }
     Ok(different == 0 && agreed)
 }

@@ -178,6 +178,26 @@ macro_rules! other_side {
     )*};
 }
 
+/// Pairs messages, enums and services, each by the same expression over their
+/// pairs and those of both sides.
+macro_rules! pair_types {
+    ($diff:ident, |$pairs:ident, $old:ident, $new:ident| $pair:expr) => {
+        let old: Vec<File<'t>> = $diff.old_files().collect();
+        let new: Vec<File<'t>> = $diff.new_files().collect();
+        pair_types!(@ $diff.messages, File::all_messages, old, new, $pairs, $old, $new, $pair);
+        pair_types!(@ $diff.enums, File::all_enums, old, new, $pairs, $old, $new, $pair);
+        pair_types!(@ $diff.services, File::services, old, new, $pairs, $old, $new, $pair);
+    };
+    (
+        @ $known:expr, $all:expr, $before:ident, $after:ident,
+        $pairs:ident, $old:ident, $new:ident, $pair:expr
+    ) => {{
+        let all = |files: &[File<'t>]| files.iter().copied().flat_map($all).collect::<Vec<_>>();
+        let ($pairs, $old, $new) = (&mut $known, &all(&$before), &all(&$after));
+        $pair
+    }};
+}
+
 impl<'t> Diff<'t> {
     other_side! {
         /// The other side of a message.
@@ -255,6 +275,35 @@ impl<'t> Diff<'t> {
             (Type::Unresolved, Type::Unresolved) => true,
             _ => false,
         }
+    }
+
+    /// Two fields of which the types differ: they themselves, or the keys and the
+    /// values of two maps. Of a map and a field that is none, nothing.
+    pub(crate) fn types_apart(
+        &self,
+        old: Field<'t>,
+        new: Field<'t>,
+    ) -> Vec<(Field<'t>, Field<'t>)> {
+        let pairs = match entries(old).zip(entries(new)) {
+            Some((old, new)) => old.into_iter().zip(new).collect(),
+            None if old.is_map() || new.is_map() => Vec::new(),
+            None => vec![(old, new)],
+        };
+        let differ = |&(old, new): &(Field<'t>, Field<'t>)| {
+            // What did not link is told by the linker.
+            !matches!((old.ty(), new.ty()), (Type::Unresolved, _) | (_, Type::Unresolved))
+                && !self.same_type(old.ty(), new.ty())
+        };
+        pairs.into_iter().filter(differ).collect()
+    }
+
+    /// Whether a field stands where another stood: the two share nothing but
+    /// their number.
+    pub(crate) fn is_replaced(&self, old: Field<'t>, new: Field<'t>) -> bool {
+        !new.is_extension()
+            && old.number() == new.number()
+            && old.name() != new.name()
+            && (old.is_map() != new.is_map() || !self.types_apart(old, new).is_empty())
     }
 
     /// The fields that hold an enum, maps with such values among them, in the
@@ -439,60 +488,42 @@ impl<'t> Diff<'t> {
     }
 
     fn pair_types_by_name(&mut self) {
-        let old: Vec<File<'t>> = self.old_files().collect();
-        let new: Vec<File<'t>> = self.new_files().collect();
-        macro_rules! pair_named {
-            ($pairs:ident, $all:expr) => {
-                let all = |files: &[File<'t>]| files.iter().copied().flat_map($all).collect();
-                let (before, after): (Vec<_>, Vec<_>) = (all(&old), all(&new));
-                // Two roots may hold one name.
-                pair_across(
-                    &mut self.$pairs,
-                    &before,
-                    &after,
-                    |it| it.id,
-                    |it| Some((*self.files.new_of.get(&it.file().id)?, it.full_name())),
-                    |it| {
-                        let file = it.file().id;
-                        self.files.old_of.contains_key(&file).then(|| (file, it.full_name()))
-                    },
-                );
-                pair_by(&mut self.$pairs, &before, &after, |it| it.id, |it| it.full_name());
-            };
-        }
-        pair_named!(messages, File::all_messages);
-        pair_named!(enums, File::all_enums);
-        pair_named!(services, File::services);
+        pair_types!(self, |pairs, old, new| {
+            // Two roots may hold one name.
+            pair_across(
+                pairs,
+                old,
+                new,
+                |it| it.id,
+                |it| Some((*self.files.new_of.get(&it.file().id)?, it.full_name())),
+                |it| {
+                    let file = it.file().id;
+                    self.files.old_of.contains_key(&file).then(|| (file, it.full_name()))
+                },
+            );
+            pair_by(pairs, old, new, |it| it.id, |it| it.full_name());
+        });
     }
 
     /// What has the same name in a package that is called otherwise now.
     fn pair_types_of_renamed_packages(&mut self) {
-        let old: Vec<File<'t>> = self.old_files().collect();
-        let new: Vec<File<'t>> = self.new_files().collect();
-        macro_rules! pair_named {
-            ($pairs:ident, $all:expr) => {
-                let all = |files: &[File<'t>]| files.iter().copied().flat_map($all).collect();
-                let (before, after): (Vec<_>, Vec<_>) = (all(&old), all(&new));
-                pair_across(
-                    &mut self.$pairs,
-                    &before,
-                    &after,
-                    |it| it.id,
-                    |it| {
-                        let home = *self.packages.new_of.get(&it.package().id)?;
-                        Some((home, relative(it.package(), it.full_name())))
-                    },
-                    |it| {
-                        let home = it.package();
-                        let is_paired = self.packages.old_of.contains_key(&home.id);
-                        is_paired.then(|| (home.id, relative(home, it.full_name())))
-                    },
-                );
-            };
-        }
-        pair_named!(messages, File::all_messages);
-        pair_named!(enums, File::all_enums);
-        pair_named!(services, File::services);
+        pair_types!(self, |pairs, old, new| {
+            pair_across(
+                pairs,
+                old,
+                new,
+                |it| it.id,
+                |it| {
+                    let home = *self.packages.new_of.get(&it.package().id)?;
+                    Some((home, relative(it.package(), it.full_name())))
+                },
+                |it| {
+                    let home = it.package();
+                    let is_paired = self.packages.old_of.contains_key(&home.id);
+                    is_paired.then(|| (home.id, relative(home, it.full_name())))
+                },
+            );
+        });
     }
 
     /// Files and packages by what they hold: one that is gone was renamed where
@@ -634,6 +665,12 @@ impl<'t> Diff<'t> {
         );
         pair_by(&mut self.fields, &before, &after, |it| it.id, Field::full_name);
     }
+}
+
+/// The key and the value of a map.
+pub(crate) fn entries(field: Field<'_>) -> Option<[Field<'_>; 2]> {
+    let entry = field.message_type().filter(|_| field.is_map())?;
+    Some([entry.field_numbered(1)?, entry.field_numbered(2)?])
 }
 
 /// What a file declares at its top level.

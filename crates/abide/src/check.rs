@@ -12,7 +12,7 @@ use crate::finding::{Finding, Label, Location, Severity};
 use crate::option::Holder;
 use crate::policy::Policy;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::rules::RULES;
+use crate::rules::{self, RULES};
 use crate::surface::{Bump, Surface};
 use crate::waiver;
 
@@ -90,7 +90,8 @@ pub struct Report {
     pub warnings: usize,
     /// How many findings are notes.
     pub notes: usize,
-    /// How many findings a waiver took away.
+    /// How many findings a waiver took away. A break among them still counts for
+    /// the bump.
     pub waived: usize,
     /// How many findings were accepted before.
     pub accepted: usize,
@@ -135,17 +136,19 @@ fn judge_tree<'t>(
             && policy.runs(rule)
             && (options.baseline.is_some() || !rule.needs_baseline())
     };
-    let waived = waiver::apply(&context, &ran, fingerprints, &mut findings);
-    report.waived = waived.count;
+    let mut waived = waiver::apply(&context, &ran, fingerprints, &mut findings);
+    report.waived = waived.taken.len();
     findings.extend(waived.findings);
     apply_severities(policy, options.as_of, &mut findings);
+    // Nobody is less broken for it: a waiver takes away the error, not the fact.
+    apply_severities(policy, options.as_of, &mut waived.taken);
     report.required_bump = match options.bump_baseline {
         Some(released) => {
             let since = since_release(tree, policy, options, released);
             findings.retain(|it| it.rule != "waiver-unused" || is_unused_in(&since, it));
             since.required_bump
         }
-        None => options.baseline.map(|_| bump_of(&findings)),
+        None => options.baseline.map(|_| bump_of(findings.iter().chain(&waived.taken))),
     };
     if !options.changes {
         findings.retain(|it| it.change.is_none() || it.severity > Severity::Note);
@@ -269,7 +272,26 @@ fn changes<'t>(context: &Context<'t>, diff: &Diff<'t>, rules: &[&'static Rule]) 
     offer_elements!(EnumValue, diff.value_changes());
     offer_elements!(Service, diff.service_changes());
     offer_elements!(Method, diff.method_changes());
+    told_once(&mut findings);
     findings
+}
+
+/// Gathers what was found about a field in whose place another stands: that is
+/// one defect, however many facts of the two differ.
+fn told_once(findings: &mut Vec<Finding>) {
+    let (mut whole, parts): (Vec<Finding>, Vec<Finding>) =
+        std::mem::take(findings).into_iter().partition(|it| it.rule == rules::REPLACED.id);
+    let at: FxHashMap<String, usize> =
+        whole.iter().enumerate().map(|(at, it)| (it.element.clone(), at)).collect();
+    for part in parts {
+        // What is no comparison of the two is told on its own.
+        let compares = part.change.as_ref().is_some_and(|it| it.old.is_some());
+        match at.get(&part.element).filter(|_| compares) {
+            Some(&at) => whole[at].absorb(part),
+            None => findings.push(part),
+        }
+    }
+    findings.append(&mut whole);
 }
 
 /// What remains of each finding on these surfaces; without a surface there, a
@@ -317,8 +339,8 @@ fn is_unused_in(since: &Report, unused: &Finding) -> bool {
 }
 
 /// The highest bump of any finding.
-fn bump_of(findings: &[Finding]) -> Bump {
-    let bumps = findings.iter().filter_map(|finding| finding.change.as_ref()).map(|it| it.bump);
+fn bump_of<'f>(findings: impl Iterator<Item = &'f Finding>) -> Bump {
+    let bumps = findings.filter_map(|finding| finding.change.as_ref()).map(|it| it.bump);
     bumps.max().unwrap_or_default()
 }
 

@@ -472,7 +472,7 @@ impl Reader {
 
     fn packages(&mut self, item: &Item, policy: &mut Policy) {
         const KEYS: &[&str] =
-            &["pattern", "stabilities", "folder-prefix", "unversioned", "max-majors"];
+            &["pattern", "stabilities", "folder-prefix", "unversioned", "plain-from", "max-majors"];
         let packages = &mut policy.packages;
         let Some(table) = self.table(item) else { return };
         for entry in entries(table) {
@@ -502,6 +502,7 @@ impl Reader {
                 }
                 "folder-prefix" => packages.folder_prefixes = self.texts(item),
                 "unversioned" => packages.unversioned = self.globs(item),
+                "plain-from" => packages.plain_from = self.count(item),
                 "max-majors" => packages.max_majors = self.count(item),
                 _ => self.unknown_key(&entry, "`[packages]`", KEYS),
             }

@@ -8,7 +8,7 @@ use crate::change::{Change, Diff};
 use crate::peer;
 use crate::rule::feature_place;
 use crate::source::{self, LostSymbol};
-use crate::surface::{Bump, Effects};
+use crate::surface::{Bump, Effects, Surface};
 use crate::witness::{Proof, Witness};
 
 /// How much a finding matters; policy decides it.
@@ -259,6 +259,21 @@ impl Finding {
             }
         }
         self
+    }
+
+    /// Takes up what another finding knows of the same change, besides what
+    /// values show: of these, this one knows all.
+    pub(crate) fn absorb(&mut self, part: Finding) {
+        let new = part.aliases.into_iter().filter(|it| !self.aliases.contains(it));
+        self.aliases.extend(new.collect::<Vec<_>>());
+        if let Some(facts) = part.change {
+            let surfaces = Surface::ALL.iter().copied();
+            let others: Vec<Surface> =
+                surfaces.filter(|it| !Surface::NOTATIONS.contains(it)).collect();
+            self.lose((facts.effects.on(&others), facts.symbols));
+            let witness = facts.witness.filter(|it| others.contains(&it.surface));
+            self.proven(witness.map(Proof::of).unwrap_or_default());
+        }
     }
 
     /// How much the change matters by default where it breaks nobody backward:

@@ -50,6 +50,9 @@ pub struct PackagePolicy {
     pub folder_prefixes: Vec<String>,
     /// Packages outside of the scheme, which need no version.
     pub unversioned: Vec<Glob>,
+    /// From which major on a version is `vN`, `vNalpha` or `vNbeta`, without
+    /// another number.
+    pub plain_from: Option<u32>,
     /// How many majors of one API may be alive.
     pub max_majors: Option<u32>,
 }
@@ -70,6 +73,13 @@ impl PackagePolicy {
         let mut components: Vec<&str> = package.split('.').collect();
         components[version.position] = "vN";
         pattern.matches(&components.join("."))
+    }
+
+    /// Whether a version has no number but its major where `plain_from` asks for
+    /// that.
+    pub fn is_plain(&self, version: &PackageVersion) -> bool {
+        let numbered = version.minor.is_some() || version.revision.is_some();
+        !numbered || self.plain_from.is_none_or(|from| version.major < from)
     }
 
     /// Whether the stability may stand in a version.
@@ -132,7 +142,7 @@ impl DeprecationPolicy {
     pub fn allows(&self, gone: &Gone, as_of: Date) -> bool {
         let since = gone.deprecated_at.as_deref().and_then(crate::config::parse_date);
         let long_enough = self.window_months.is_none_or(|months| {
-            since.is_some_and(|since| months_between(since, as_of) >= months as i32)
+            since.and_then(|since| months_after(since, months)).is_some_and(|end| as_of >= end)
         });
         match self.removal {
             Removal::Never => false,
@@ -142,10 +152,10 @@ impl DeprecationPolicy {
     }
 }
 
-/// Whole months from one day to another.
-fn months_between(since: Date, as_of: Date) -> i32 {
-    let months = |date: Date| i32::from(date.year()) * 12 + i32::from(date.month());
-    months(as_of) - months(since) - i32::from(as_of.day() < since.day())
+/// The day so many months later, the last of its month where that is shorter;
+/// `None` beyond the calendar.
+pub(crate) fn months_after(since: Date, months: u32) -> Option<Date> {
+    since.checked_add(jiff::Span::new().try_months(months).ok()?).ok()
 }
 
 /// What may be removed from a package that is no alpha.

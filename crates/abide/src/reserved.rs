@@ -2,7 +2,11 @@
 
 use std::fmt;
 
-use abide_schema::{Edition, Enum, File, Message, RangeDecl};
+use abide_schema::{Edition, Element, Enum, File, Message, Part, RangeDecl};
+
+use crate::change::{Change, Diff};
+use crate::rule::Sink;
+use crate::surface::{Effects, Surface};
 
 /// Whether a message reserves a field number.
 pub(crate) fn number_of_message(message: Message<'_>, number: i32) -> bool {
@@ -24,6 +28,35 @@ pub(crate) fn number_of_enum(item: Enum<'_>, number: i32) -> bool {
 pub(crate) fn name_of_enum(item: Enum<'_>, name: &str) -> bool {
     let decl = item.file().decl();
     item.reserved_names().iter().any(|reserved| decl.str(reserved.name) == name)
+}
+
+/// Reports an element that takes a number, a name or both, where what holds it
+/// had reserved them; `was` and `is` are its number and its name.
+pub(crate) fn reused<'t>(
+    diff: &Diff<'t>,
+    new: Element<'t>,
+    was: Option<(i32, &str)>,
+    is: (i32, &str),
+    (number_reserved, name_reserved): (bool, bool),
+    sink: &mut Sink,
+) {
+    let number = number_reserved && was.is_none_or(|it| it.0 != is.0);
+    let name = name_reserved && was.is_none_or(|it| it.1 != is.1);
+    let (part, what, surfaces): (_, String, &[Surface]) = match (number, name) {
+        (false, false) => return,
+        (true, false) => (Part::Number, format!("number {}", is.0), &[Surface::Wire]),
+        (false, true) => (Part::Name, format!("name `{}`", is.1), &[Surface::Json, Surface::Text]),
+        (true, true) => (Part::Number, format!("number {} and its name", is.0), Surface::NOTATIONS),
+    };
+    let were = if number && name { "were" } else { "was" };
+    let kind = new.noun();
+    let message = format!("{kind} `{}` takes the {what}, which {were} reserved", new.name());
+    let finding = sink.change(diff, Change::Added(new), part, message);
+    finding.fact(what).breaks(Effects::backward(surfaces));
+    let had = if number { "number" } else { "name" };
+    finding
+        .why(format!("what was written when another {kind} had the {had} is read as this {kind}"));
+    finding.help("give it one that was never used");
 }
 
 /// The statements that reserve a number and a name in a file: numbers and names

@@ -75,6 +75,7 @@ rules! {
     field_presence_changed = "rules/field-presence-changed.rs";
     field_removed = "rules/field-removed.rs";
     field_renamed = "rules/field-renamed.rs";
+    field_replaced = "rules/field-replaced.rs";
     field_string_type_changed = "rules/field-string-type-changed.rs";
     field_type_changed = "rules/field-type-changed.rs";
     field_utf8_validation_changed = "rules/field-utf8-validation-changed.rs";
@@ -99,6 +100,7 @@ rules! {
     long_running_operation_changed = "rules/long-running-operation-changed.rs";
     major_gap = "rules/major-gap.rs";
     message_added = "rules/message-added.rs";
+    message_history_broken = "rules/message-history-broken.rs";
     message_moved = "rules/message-moved.rs";
     message_removed = "rules/message-removed.rs";
     message_renamed = "rules/message-renamed.rs";
@@ -158,6 +160,7 @@ rules! {
     syntax_error = "rules/syntax-error.rs";
     too_many_majors = "rules/too-many-majors.rs";
     two_candidates = "rules/two-candidates.rs";
+    unstable_type_named = "rules/unstable-type-named.rs";
     visibility_narrowed = "rules/visibility-narrowed.rs";
     waiver_expired = "rules/waiver-expired.rs";
     waiver_invalid = "rules/waiver-invalid.rs";
@@ -170,3 +173,6 @@ rules! {
 pub fn nearest_rule(word: &str) -> Option<&'static str> {
     crate::config::nearest(word, RULES.iter().map(|rule| rule.id))
 }
+
+/// The rule that gathers what others find of two fields of one number.
+pub(crate) static REPLACED: &Rule = &field_replaced::RULE;

@@ -121,6 +121,19 @@ impl Direction {
         }
     }
 
+    /// What reports call the side that writes: `old` or `new`.
+    pub const fn writer(self) -> &'static str {
+        match self {
+            Direction::Backward => "old",
+            Direction::Forward => "new",
+        }
+    }
+
+    /// What reports call the side that reads what the other wrote.
+    pub const fn reader(self) -> &'static str {
+        self.other().writer()
+    }
+
     /// Its name in reports and configuration.
     pub const fn name(self) -> &'static str {
         match self {
@@ -169,7 +182,8 @@ impl Effects {
         Effects::of(surfaces, Direction::ALL)
     }
 
-    fn of(surfaces: &[Surface], directions: &[Direction]) -> Effects {
+    /// These surfaces, in these directions.
+    pub fn of(surfaces: &[Surface], directions: &[Direction]) -> Effects {
         let mut effects = Effects::NONE;
         for &direction in directions {
             for &surface in surfaces {

@@ -25,8 +25,8 @@ const BUF_MARKER: &str = "buf:lint:ignore";
 
 /// What waivers did to the findings of a run.
 pub(crate) struct Waived {
-    /// How many findings they took away.
-    pub(crate) count: usize,
+    /// The findings that they took away.
+    pub(crate) taken: Vec<Finding>,
     /// What is wrong with the waivers themselves.
     pub(crate) findings: Vec<Finding>,
 }
@@ -85,7 +85,7 @@ pub(crate) fn apply(
     fingerprints: bool,
     findings: &mut Vec<Finding>,
 ) -> Waived {
-    let mut waived = Waived { count: 0, findings: Vec::new() };
+    let mut waived = Waived { taken: Vec::new(), findings: Vec::new() };
     let mut by_package: BTreeMap<PackageId, Vec<Waiver>> = BTreeMap::new();
     let files: Vec<File<'_>> = context.tree.files().filter(|file| file.is_judged()).collect();
     let found: Vec<_> = files.into_par_iter().with_min_len(16).filter_map(in_comments).collect();
@@ -95,8 +95,7 @@ pub(crate) fn apply(
     }
     let holds = |until: Option<Date>| until.is_none_or(|until| context.as_of <= until);
     let mut used = vec![false; context.policy.waivers.len()];
-    let before = findings.len();
-    findings.retain(|finding| {
+    let taken = findings.extract_if(.., |finding| {
         let mut keep = true;
         if let Some(place) = finding.location.place() {
             let package = context.tree.file(place.file).package().id;
@@ -119,9 +118,9 @@ pub(crate) fn apply(
                 keep = false;
             }
         }
-        keep
+        !keep
     });
-    waived.count = before - findings.len();
+    waived.taken = taken.collect();
 
     // A waiver is judged only where its rule could have matched it.
     for waiver in by_package.values().flatten() {

@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 
 use abide_schema::value::{self, Entry, Undeclared, Value, default_of};
 use abide_schema::{
-    Cardinality, Edition, Enum, EnumId, EnumValue, Field, FieldId, Message, MessageId, Tree, Type,
+    Cardinality, Edition, Enum, EnumId, EnumValue, Field, FieldId, Message, MessageId, Presence,
+    Tree, Type,
 };
 
 use crate::change::{Change, Diff};
@@ -133,11 +134,34 @@ impl<'t> Diff<'t> {
         proof.on(&surfaces)
     }
 
+    /// What readers make of values of a field where another field has its number:
+    /// even what fits is taken for something that it is not.
+    pub(crate) fn prove_replaced(&self, old: Field<'t>, new: Field<'t>) -> Proof {
+        let mut proof = self.prove_field(Change::Both { old, new });
+        for (crossing, writer, reader) in self.crossings(old, new) {
+            crossing.mistaken(writer, reader, &mut proof);
+        }
+        proof
+    }
+
     /// What becomes of a field that both sides have where it is absent.
     pub fn prove_absence(&self, old: Field<'t>, new: Field<'t>) -> Proof {
         let mut proof = Proof::default();
         for (crossing, writer, reader) in self.crossings(old, new) {
             crossing.absence(writer, reader, &mut proof);
+        }
+        proof
+    }
+
+    /// What becomes of a zero that somebody set where the reader's field has no
+    /// presence: it comes and goes as if nobody had.
+    pub fn prove_presence(&self, old: Field<'t>, new: Field<'t>) -> Proof {
+        let mut proof = Proof::default();
+        for (crossing, writer, reader) in self.crossings(old, new) {
+            let forgets = (writer.presence(), reader.presence());
+            if forgets == (Presence::Explicit, Presence::Implicit) {
+                crossing.forgotten(writer, reader, &mut proof);
+            }
         }
         proof
     }
@@ -224,7 +248,7 @@ impl<'t> Diff<'t> {
                     if let (Some(printed), Some(other)) = (printed, other)
                         && printed != other
                     {
-                        let side = crossing.reader_word();
+                        let side = crossing.direction.reader();
                         let other = one_line(&String::from_utf8_lossy(&other));
                         let observed = format!("the {side} side prints it as `{other}`");
                         let reads = crossing.reader().message(theirs.ty);
@@ -348,6 +372,49 @@ impl<'d, 't> Crossing<'d, 't> {
         Some(sample::with(message, field, values))
     }
 
+    /// The first value on the wire that the reader has in another field.
+    fn mistaken(self, writer: Field<'t>, reader: Field<'t>, proof: &mut Proof) {
+        if proof.effects.contains(Surface::Wire, self.direction) {
+            return;
+        }
+        for values in sample::occurrences(self, writer, Some(reader)) {
+            let Some(value) = self.around(writer, values) else { continue };
+            let Some(target) = self.message(self.writer().message(value.ty)) else { return };
+            let bytes = value.encode(self.writer());
+            let Ok(read) = read(Surface::Wire, self.reader(), target.id, &bytes) else { continue };
+            let taken: Vec<&Value> = read.of(reader.id).map(|entry| &entry.value).collect();
+            let observed = self.values(None, reader, &[], &taken).filter(|_| !taken.is_empty());
+            if let Some(observed) = observed {
+                proof.add(self.witness(Surface::Wire, (&value, target), bytes, observed));
+                return;
+            }
+        }
+    }
+
+    /// A zero that is set no more once the reader has written it again.
+    fn forgotten(self, writer: Field<'t>, reader: Field<'t>, proof: &mut Proof) {
+        let zero = default_of(reader).filter(|_| self.same_type(writer, reader));
+        let Some(value) = zero.and_then(|zero| self.around(writer, vec![zero])) else { return };
+        let Some(target) = self.message(self.writer().message(value.ty)) else { return };
+        let is_set = |value: &value::Message| value.of(writer.id).next().is_some();
+        for &surface in Surface::NOTATIONS {
+            let Some(bytes) = write(surface, self.writer(), &value) else { continue };
+            let read_back = |bytes: &[u8]| read(surface, self.writer(), value.ty, bytes).ok();
+            // What the writer itself does not take back proves nothing.
+            let sets = read_back(&bytes).is_some_and(|it| is_set(&it));
+            let Ok(read) = read(surface, self.reader(), target.id, &bytes) else { continue };
+            let again = write(surface, self.reader(), &read).and_then(|it| read_back(&it));
+            if sets && again.is_some_and(|it| !is_set(&it)) {
+                let observed = format!(
+                    "the {} reader takes it for no value, and does not write `{}` again",
+                    self.direction.reader(),
+                    reader.name(),
+                );
+                proof.add(self.witness(surface, (&value, target), bytes, observed));
+            }
+        }
+    }
+
     fn absence(self, writer: Field<'t>, reader: Field<'t>, proof: &mut Proof) {
         if let Some(absent) = self.around(writer, Vec::new()) {
             self.carry(&absent, (Some(writer), Some(reader)), None, proof);
@@ -439,7 +506,7 @@ impl<'d, 't> Crossing<'d, 't> {
                 Err(Refusal::Missing(field)) if !self.blames(probed, &value, target, field) => None,
                 Err(refusal) => Some(format!(
                     "the {} reader refuses it: {}",
-                    self.reader_word(),
+                    self.direction.reader(),
                     refusal.reason(reader)
                 )),
                 Ok(read) => self.on(surface).difference(&value, &read, probed),
@@ -522,16 +589,13 @@ impl<'d, 't> Crossing<'d, 't> {
     }
 
     fn same_type(self, writer: Field<'t>, reader: Field<'t>) -> bool {
-        match self.direction {
-            Direction::Backward => self.diff.same_type(writer.ty(), reader.ty()),
-            Direction::Forward => self.diff.same_type(reader.ty(), writer.ty()),
-        }
+        self.are_paired(writer.ty(), reader.ty())
     }
 
-    fn reader_word(self) -> &'static str {
+    fn are_paired(self, writer: Type, reader: Type) -> bool {
         match self.direction {
-            Direction::Backward => "new",
-            Direction::Forward => "old",
+            Direction::Backward => self.diff.same_type(writer, reader),
+            Direction::Forward => self.diff.same_type(reader, writer),
         }
     }
 
@@ -576,7 +640,7 @@ impl<'d, 't> Crossing<'d, 't> {
         is: &[&Value],
     ) -> Option<String> {
         let name = to.name();
-        let reader = self.reader_word();
+        let reader = self.direction.reader();
         let Some(from) = from else {
             let value = shown_all(to, is);
             return Some(format!("the {reader} reader takes it for `{name}` = {value}"));
@@ -721,9 +785,23 @@ impl<'d, 't> Crossing<'d, 't> {
             {
                 true
             }
+            None if was != is => false,
             // The number may have gone to another value.
-            None => was == is && !self.was_elsewhere(from, to, is),
+            None if self.are_paired(Type::Enum(from), Type::Enum(to)) => {
+                !self.was_elsewhere(from, to, is)
+            }
+            None => self.mean_the_same(from, to, is),
         }
+    }
+
+    /// Whether a number means the same in two enums that are no pair: by a name
+    /// that both have for it, whatever all names of the one and of the other
+    /// begin with. A number that only one of them knows stays what it is, and
+    /// zero is no value.
+    fn mean_the_same(self, from: EnumId, to: EnumId, number: i32) -> bool {
+        let was = short_names(self.writer().enumeration(from), number);
+        let is = short_names(self.reader().enumeration(to), number);
+        number == 0 || was.is_empty() || is.is_empty() || was.iter().any(|it| is.contains(it))
     }
 
     /// Whether a value of the writer's enum and one of the reader's have a name in
@@ -789,6 +867,18 @@ pub(crate) fn first_names(item: Enum<'_>) -> BTreeMap<i32, &str> {
         names.entry(value.number()).or_insert(value.name());
     }
     names
+}
+
+/// The names for one number of an enum, without the words that the names of all
+/// its numbers begin with.
+fn short_names(item: Enum<'_>, number: i32) -> Vec<&str> {
+    let names = || item.values().map(EnumValue::name);
+    let first = names().next().unwrap_or_default();
+    let shared = |end: &usize| names().all(|it| it.starts_with(&first[..*end]));
+    let ends = first.match_indices('_').map(|(at, _)| at + 1);
+    let prefix = ends.rev().find(shared).unwrap_or_default();
+    let values = item.values().filter(|it| it.number() == number);
+    values.map(|it| &it.name()[prefix..]).collect()
 }
 
 /// The enum that a field holds: for a map that of its values.

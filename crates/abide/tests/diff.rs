@@ -330,7 +330,7 @@ fn equal_texts_differ_where_their_names_lead_elsewhere() {
         diff.field_changes().iter().filter_map(|it| Some(it.both()?.1.full_name())).collect();
     assert!(fields.contains(&"acme.v1.User.name".to_owned()), "{fields:?}");
     let text = found(&old, &new);
-    assert!(text.iter().any(|it| it.starts_with("field-type-changed")), "{text:?}");
+    assert!(text.iter().any(|it| it.starts_with("field-replaced")), "{text:?}");
 }
 
 /// Files of packages `acme.NAME.v1` in their folders, as `NAME/FILE: TEXT`.
@@ -405,6 +405,38 @@ fn what_happens_together_is_told_once() {
         back.sort();
         assert_eq!(told(new, old), back.join(" "), "{new:?}\n{old:?}");
     }
+}
+
+#[test]
+fn a_service_is_known_by_its_only_method_where_no_other_could_be_meant() {
+    let told = |old: &[&str], new: &[&str]| {
+        let with = |services: &[&str]| {
+            let each = services.iter().map(|it| format!("service {it} }}\n"));
+            acme(&[(
+                "a/a",
+                &format!("message A {{}}\nmessage B {{}}\n{}", each.collect::<String>()),
+            )])
+        };
+        let found = found(&with(old), &with(new));
+        let rules = found.iter().filter_map(|it| it.split_once(':'));
+        rules.map(|(rule, _)| rule.to_owned()).collect::<Vec<String>>().join(" ")
+    };
+    let (old, new) = ("Old { rpc Get(A) returns (B);", "New { rpc Get(A) returns (B);");
+    assert_eq!(told(&[old], &[new]), "service-renamed");
+    assert_eq!(told(&[new], &[old]), "service-renamed");
+    // Another method, or other types.
+    assert_eq!(told(&[old], &["New { rpc Put(A) returns (B);"]), "service-removed service-added");
+    assert_eq!(told(&[old], &["New { rpc Get(A) returns (A);"]), "service-removed service-added");
+    assert_eq!(
+        told(&[old], &["New { rpc Get(A) returns (stream B);"]),
+        "service-removed service-added"
+    );
+    // Nobody can tell which.
+    let other = "Other { rpc Get(A) returns (B);";
+    assert_eq!(told(&[old], &[new, other]), "service-removed service-added service-added");
+    assert_eq!(told(&[old, other], &[new]), "service-removed service-removed service-added");
+    // One that was there before is none of them.
+    assert_eq!(told(&[old, other], &[new, other]), "service-renamed");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use abide::{Accepted, Config, Options, Report, Scope, Surface, check};
+use abide::{Accepted, Bump, Config, Options, Report, Scope, Surface, check};
 use abide_schema::{FileDecl, SourceFile, Tree};
 use jiff::civil::date;
 
@@ -122,6 +122,40 @@ fn a_waiver_for_a_change_is_used_by_either_baseline() {
         assert_eq!(stale, ["waiver-unused"], "{config}");
         assert_eq!(told(Some(&base), None, Scope::Everything), ["waiver-unused"], "{config}");
     }
+}
+
+/// The sketch of `Node` that a design document of the policy itself got wrong.
+#[test]
+fn a_number_given_twice_and_a_misspelt_type_are_told() {
+    let node = one("message Node { string id = 1; string build = 6; Agents agents = 7;\n\
+                    repeated string features = 7; AgentVersions versions = 8; }\n\
+                    message Agents { repeated AgentsVersions all = 1; }\n\
+                    message AgentVersions {}");
+    assert_eq!(rules(&judge(&node, "", None)), ["number-duplicated", "name-not-found"]);
+}
+
+#[test]
+fn a_waived_break_counts_for_the_bump() {
+    let old = one("message User { string name = 1; string mail = 2; }");
+    let judged = |new: &str, config: &str| {
+        let policy = Config::parse(config, None).expect("it is well-formed").policy;
+        let new = one(new);
+        let options = Options { baseline: Some(&old), ..Options::on(date(2026, 1, 15)) };
+        let report = check(&new, &policy, options);
+        // The same where the last release is told apart.
+        let options = Options { bump_baseline: Some(&old), ..options };
+        assert_eq!(check(&new, &policy, options).required_bump, report.required_bump);
+        (rules(&report), report.waived, report.required_bump)
+    };
+    let gone = "message User { string name = 1; }";
+    assert_eq!(judged(gone, ""), (vec!["field-removed"], 0, Some(Bump::Major)));
+    let comment = format!("// abide:allow(field-removed): nobody sends it\n{gone}");
+    assert_eq!(judged(&comment, ""), (vec![], 1, Some(Bump::Major)));
+    let waiver = "[[waiver]]\nrule = \"field-removed\"\nelement = \"acme.**\"\nreason = \"agreed\"";
+    assert_eq!(judged(gone, waiver), (vec![], 1, Some(Bump::Major)));
+    // A rule that is off finds no fact.
+    let off = "[rules]\nfield-removed = \"off\"";
+    assert_eq!(judged(gone, off), (vec![], 0, Some(Bump::None)));
 }
 
 #[test]

@@ -209,10 +209,8 @@ fn fields() {
             "message X { int32 a = 1; string b = 2; }",
             "message X { int32 a = 2; string b = 1; }",
             &[
-                "field-renamed a.v1.X.a: json<> text<> buf:FIELD_SAME_JSON_NAME buf:FIELD_SAME_NAME google:FIELD_NAME_CHANGE protolock:NoChangingFieldIDs protolock:NoChangingFieldNames",
-                "field-renamed a.v1.X.b: json<> text<> buf:FIELD_SAME_JSON_NAME buf:FIELD_SAME_NAME google:FIELD_NAME_CHANGE protolock:NoChangingFieldIDs protolock:NoChangingFieldNames",
-                "field-type-changed a.v1.X.a: wire<> buf:FIELD_SAME_TYPE buf:FIELD_WIRE_COMPATIBLE_TYPE buf:FIELD_WIRE_JSON_COMPATIBLE_TYPE google:FIELD_TYPE_CHANGE",
-                "field-type-changed a.v1.X.b: wire<> buf:FIELD_SAME_TYPE buf:FIELD_WIRE_COMPATIBLE_TYPE buf:FIELD_WIRE_JSON_COMPATIBLE_TYPE google:FIELD_TYPE_CHANGE",
+                "field-replaced a.v1.X.a: wire<> buf:FIELD_SAME_JSON_NAME buf:FIELD_SAME_NAME buf:FIELD_SAME_TYPE buf:FIELD_WIRE_COMPATIBLE_TYPE buf:FIELD_WIRE_JSON_COMPATIBLE_TYPE google:FIELD_NAME_CHANGE google:FIELD_TYPE_CHANGE protolock:NoChangingFieldIDs protolock:NoChangingFieldNames",
+                "field-replaced a.v1.X.b: wire<> buf:FIELD_SAME_JSON_NAME buf:FIELD_SAME_NAME buf:FIELD_SAME_TYPE buf:FIELD_WIRE_COMPATIBLE_TYPE buf:FIELD_WIRE_JSON_COMPATIBLE_TYPE google:FIELD_NAME_CHANGE google:FIELD_TYPE_CHANGE protolock:NoChangingFieldIDs protolock:NoChangingFieldNames",
             ],
         ),
         // Number and type.
@@ -229,8 +227,7 @@ fn fields() {
             "message X { int32 a = 1; }",
             "message X { string b = 1; }",
             &[
-                "field-renamed a.v1.X.b: json<> text<> buf:FIELD_SAME_JSON_NAME buf:FIELD_SAME_NAME google:FIELD_NAME_CHANGE protolock:NoChangingFieldNames",
-                "field-type-changed a.v1.X.b: wire<> buf:FIELD_SAME_TYPE buf:FIELD_WIRE_COMPATIBLE_TYPE buf:FIELD_WIRE_JSON_COMPATIBLE_TYPE google:FIELD_TYPE_CHANGE",
+                "field-replaced a.v1.X.b: wire<> json<> text<> buf:FIELD_SAME_JSON_NAME buf:FIELD_SAME_NAME buf:FIELD_SAME_TYPE buf:FIELD_WIRE_COMPATIBLE_TYPE buf:FIELD_WIRE_JSON_COMPATIBLE_TYPE google:FIELD_NAME_CHANGE google:FIELD_TYPE_CHANGE protolock:NoChangingFieldNames",
             ],
         ),
         // A reserved number, by renumbering; a reserved name, by renaming.
@@ -284,8 +281,8 @@ fn fields() {
             "message X { int32 a = 1; int32 b = 2; }",
             "message X { oneof o { int32 a = 1; int32 b = 2; } }",
             &[
-                "field-oneof-changed a.v1.X.a: wire< json< text< buf:FIELD_SAME_CARDINALITY buf:FIELD_SAME_ONEOF google:FIELD_ONEOF_MOVE_IN protolock:NoMovingExistingFieldsIntoOrOutOfOneof",
-                "field-oneof-changed a.v1.X.b: wire< json< text< buf:FIELD_SAME_CARDINALITY buf:FIELD_SAME_ONEOF google:FIELD_ONEOF_MOVE_IN protolock:NoMovingExistingFieldsIntoOrOutOfOneof",
+                "field-oneof-changed a.v1.X.a: wire<> json<> text<> buf:FIELD_SAME_CARDINALITY buf:FIELD_SAME_ONEOF google:FIELD_ONEOF_MOVE_IN protolock:NoMovingExistingFieldsIntoOrOutOfOneof",
+                "field-oneof-changed a.v1.X.b: wire<> json<> text<> buf:FIELD_SAME_CARDINALITY buf:FIELD_SAME_ONEOF google:FIELD_ONEOF_MOVE_IN protolock:NoMovingExistingFieldsIntoOrOutOfOneof",
                 "oneof-added a.v1.X.o:",
             ],
         ),

@@ -160,8 +160,8 @@ fn declared(ty: &str) -> String {
     format!(
         r#"edition = "2023";
 package a.v1;
-enum Open {{ O0 = 0; O1 = 1; }}
-enum Closed {{ option features.enum_type = CLOSED; C0 = 0; C1 = 1; }}
+enum Open {{ OPEN_NO = 0; OPEN_YES = 1; }}
+enum Closed {{ option features.enum_type = CLOSED; CLOSED_NO = 0; CLOSED_YES = 1; }}
 message M {{ int32 a = 1; string b = 2; bytes c = 3; }}
 message X {{ {ty} f = 1{options}; }}"#
     )

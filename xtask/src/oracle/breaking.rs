@@ -17,9 +17,9 @@ use serde_json::Value;
 
 use super::wire::{messages, string};
 use super::witnesses;
+use crate::Result;
 use crate::corpora::{self, Corpus};
 use crate::tools::{Protoc, output, stdout, workspace};
-use crate::{Place, Result};
 
 /// Every rule of buf, whatever its category.
 const BUF_CONFIG: &str =
@@ -74,16 +74,15 @@ struct Difference {
 
 /// Compares on all pairs; true when every difference has a reason and every
 /// witness is confirmed.
-pub(super) fn run(place: &Place, protoc: &Protoc, abide: &Path, show: usize) -> Result<bool> {
+pub(super) fn run(trees: &[Corpus], protoc: &Protoc, abide: &Path, show: usize) -> Result<bool> {
     let mut pairs = pages()?;
-    let mut trees = corpora::archives(place)?;
     let order = ["envoy-v2-to-v3", "envoy-v4alpha-2020-04", "envoy-v4alpha-2020-12", "envoy-head"];
     for names in order.windows(2) {
-        pairs.extend(between(&mut trees, names)?);
+        pairs.extend(between(trees, names));
     }
-    let mut releases = corpora::envoy_types(RELEASES)?;
+    let releases = corpora::envoy_types(RELEASES)?;
     for versions in RELEASES.windows(2) {
-        pairs.extend(between(&mut releases, versions)?);
+        pairs.extend(between(&releases, versions));
     }
     let judged = judged(&pairs, protoc, abide)?;
 
@@ -267,12 +266,11 @@ fn folder() -> Result<PathBuf> {
     Ok(workspace()?.join("testdata/breaking"))
 }
 
-/// Takes two trees out of a list, where both are in it.
-fn between(trees: &mut [Corpus], names: &[&str]) -> Result<Option<Pair>> {
-    let find = |name: &str| trees.iter().find(|tree| tree.name == name);
-    let (Some(old), Some(new)) = (find(names[0]), find(names[1])) else { return Ok(None) };
-    let name = format!("{} → {}", old.name, new.name);
-    Ok(Some(Pair { name, old: old.again()?, new: new.again()? }))
+/// Two trees of a list, where both are in it.
+fn between(trees: &[Corpus], names: &[&str]) -> Option<Pair> {
+    let find = |name: &str| trees.iter().find(|tree| tree.name == name).cloned();
+    let (old, new) = (find(names[0])?, find(names[1])?);
+    Some(Pair { name: format!("{} → {}", old.name, new.name), old, new })
 }
 
 /// The examples in the pages of rules that have an old side.

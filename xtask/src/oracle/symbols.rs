@@ -18,9 +18,9 @@ use std::sync::Arc;
 use abide::Language;
 use abide_schema::{Element, File, FileDecl, SourceFile, Tree, missing_imports};
 
+use crate::Result;
 use crate::corpora::{self, Corpus, fresh};
 use crate::tools::{Protoc, output, stdout, workspace};
-use crate::{Place, Result};
 
 /// A symbol and its signature, in the normal form of a language.
 pub(super) type Declared = BTreeSet<(String, String)>;
@@ -37,13 +37,11 @@ struct Sides {
 
 /// Compares the model with the generators on our own files and on a sample of
 /// a real tree; true when nothing differs.
-pub(super) fn run(place: &Place, protoc: &Protoc, show: usize) -> Result<bool> {
+pub(super) fn run(trees: &[Corpus], protoc: &Protoc, show: usize) -> Result<bool> {
     let generators = Generators::find()?;
     let mut corpora = vec![corpora::own()?, corpora::folder("symbols", "testdata/symbols")?];
-    for corpus in corpora::archives(place)? {
-        if corpus.name == "envoy-head" {
-            corpora.push(corpora::slice(&corpus, 12)?);
-        }
+    if let Some(tree) = trees.iter().find(|tree| tree.name == "envoy-head") {
+        corpora.push(corpora::slice(tree, 12)?);
     }
     let mut agreed = true;
     for corpus in &corpora {

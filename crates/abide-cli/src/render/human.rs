@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ops::Range;
 
-use abide::{Bump, ChangeFacts, ConfigError, Direction, Finding, Location, Report, Severity};
+use abide::{Bump, ChangeFacts, ConfigError, Finding, Location, Report, Severity};
 use abide_schema::FileId;
 use abide_syntax::{LineIndex, Span};
 use codespan_reporting::diagnostic::{self, Diagnostic};
@@ -151,10 +151,7 @@ fn effects(change: &ChangeFacts) -> Vec<String> {
         notes.push(format!("{}: {}", lost.surface, lost.symbol));
     }
     if let Some(witness) = &change.witness {
-        let side = match witness.direction {
-            Direction::Backward => "old",
-            Direction::Forward => "new",
-        };
+        let side = witness.direction.writer();
         let value = match witness.value.as_str() {
             "" => "the empty message".to_owned(),
             _ => witness.shown(),

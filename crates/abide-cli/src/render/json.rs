@@ -98,16 +98,12 @@ fn object(finding: &Finding, scene: &Scene) -> Value {
 
 /// The value stands under the name of the side that wrote it.
 fn witness(witness: &Witness) -> Value {
-    let side = match witness.direction {
-        Direction::Backward => "old",
-        Direction::Forward => "new",
-    };
     json!({
         "surface": witness.surface.name(),
         "direction": witness.direction.name(),
         "type": witness.message,
         "reader": witness.reader,
-        side: witness.value,
+        witness.direction.writer(): witness.value,
         "bytes": BASE64.encode(&witness.bytes),
         "observed": witness.observed,
     })

@@ -3,7 +3,8 @@
 use std::hash::{Hash, Hasher};
 
 use abide_schema::{
-    Element, Enum, Field, File, FileId, Message, Method, Package, PackageVersion, Service, Type,
+    Element, Enum, Field, File, FileId, Message, MessageId, Method, Package, PackageVersion,
+    Service, Type,
 };
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
@@ -252,7 +253,63 @@ impl<'t> Diff<'t> {
         {
             self.services.add(old.id, new.id);
         }
+        self.pair_services_by_methods();
     }
+
+    /// One method is no shape to be known by, but where a package lost one
+    /// service with these very methods, and has one new one, the two are one.
+    fn pair_services_by_methods(&mut self) {
+        let free = |it: &Service<'t>| self.new_service(*it).is_none();
+        let files = self.old_files().filter(|it| it.is_judged());
+        let old: Vec<Service<'t>> = files.flat_map(File::services).filter(free).collect();
+        let free = |it: &Service<'t>| self.old_service(*it).is_none();
+        let files = self.new_files().filter(|it| it.is_judged());
+        let new: Vec<Service<'t>> = files.flat_map(File::services).filter(free).collect();
+        let mut alike: FxHashMap<_, (usize, Vec<Service<'t>>)> = FxHashMap::default();
+        let key_of_old = |it: Service<'t>| {
+            let home = self.new_package(it.package())?.id;
+            Some((home, methods(it, |it| self.new_message(it))?))
+        };
+        for it in &old {
+            if let Some(key) = key_of_old(*it) {
+                alike.entry(key).or_default().0 += 1;
+            }
+        }
+        for &it in &new {
+            if let Some(key) = methods(it, Some)
+                && let Some((_, found)) = alike.get_mut(&(it.package().id, key))
+            {
+                found.push(it);
+            }
+        }
+        let only = |old: Service<'t>| match alike.get(&key_of_old(old)?)? {
+            (1, found) if found.len() == 1 => Some((old, found[0])),
+            _ => None,
+        };
+        let pairs: Vec<(Service<'t>, Service<'t>)> = old.into_iter().filter_map(only).collect();
+        for (old, new) in pairs {
+            self.services.add(old.id, new.id);
+        }
+    }
+}
+
+/// A method by its name, whether client and server stream, and what it takes
+/// and gives.
+type Signature<'t> = (&'t str, [bool; 2], [MessageId; 2]);
+
+/// The methods of a service in the order of their names, with types as `twin`
+/// knows them; `None` where there is no method, or a type is not to be found.
+fn methods<'t>(
+    service: Service<'t>,
+    twin: impl Fn(Message<'t>) -> Option<Message<'t>>,
+) -> Option<Vec<Signature<'t>>> {
+    let signature = |it: Method<'t>| {
+        let types = [twin(it.input()?)?.id, twin(it.output()?)?.id];
+        Some((it.name(), [it.decl().client_streaming, it.decl().server_streaming], types))
+    };
+    let mut methods = service.methods().map(signature).collect::<Option<Vec<Signature<'t>>>>()?;
+    methods.sort_unstable();
+    (!methods.is_empty()).then_some(methods)
 }
 
 fn feature(parts: impl Hash) -> Feature {

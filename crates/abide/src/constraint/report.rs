@@ -113,10 +113,7 @@ fn proof(
     };
     let own = violations.iter().find(|it| is_own(it));
     let Some(violation) = own.or(violations.first()) else { return Proof::default() };
-    let side = match direction {
-        Direction::Backward => "new",
-        Direction::Forward => "old",
-    };
+    let side = direction.reader();
     let path =
         if violation.path.is_empty() { String::new() } else { format!("`{}`: ", violation.path) };
     Proof::of(Witness {

@@ -1,8 +1,8 @@
 use abide_schema::{Package, Stability};
-use jiff::Span;
 
 use crate::config::parse_date;
 use crate::finding::Severity;
+use crate::policy::months_after;
 use crate::rule::{Check, Context, Group, Rule, Sink, package_place};
 
 pub(super) static RULE: Rule = Rule {
@@ -27,8 +27,7 @@ fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
     let since = calendar.alpha_since.get(name).copied().or_else(introduced);
     let (Some(months), Some(since)) = (calendar.alpha_max_months, since) else { return };
     let alpha = package.version().is_some_and(|version| version.stability == Stability::Alpha);
-    let end = Span::new().try_months(months).and_then(|months| since.checked_add(months));
-    let Ok(end) = end else { return };
+    let Some(end) = months_after(since, months) else { return };
     let Some(place) = package_place(package).filter(|_| alpha && context.as_of > end) else {
         return;
     };

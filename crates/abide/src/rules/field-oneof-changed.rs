@@ -39,7 +39,8 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     };
     let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
     finding.fact(was.map_or("", Oneof::name)).fact(is.map_or("", Oneof::name));
-    finding.proven(diff.prove_kept(old, new)).source(diff, change.map(Element::Field));
+    finding.proven(diff.prove_kept(old, new)).proven(diff.prove_presence(old, new));
+    finding.source(diff, change.map(Element::Field));
     let mut aliases =
         vec!["buf:FIELD_SAME_ONEOF", "protolock:NoMovingExistingFieldsIntoOrOutOfOneof"];
     if is.is_some() {

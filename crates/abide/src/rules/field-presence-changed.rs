@@ -44,10 +44,12 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         (_, Presence::LegacyRequired) | (Presence::LegacyRequired, _) => {
             finding.proven(diff.prove_absence(old, new));
         }
-        (Presence::Explicit, Presence::Implicit) => {
-            finding.why("who set it to zero cannot be told any more from who did not set it");
+        _ => {
+            finding.proven(diff.prove_presence(old, new));
         }
-        _ => {}
+    }
+    if (was, is) == (Presence::Explicit, Presence::Implicit) {
+        finding.why("who set it to zero cannot be told any more from who did not set it");
     }
     let mut aliases = peer::of_counts(old, new);
     if old.decl().proto3_optional != new.decl().proto3_optional {

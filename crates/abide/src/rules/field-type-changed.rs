@@ -1,6 +1,6 @@
 use abide_schema::{Element, Field, Part, Type};
 
-use crate::change::{Change, Diff};
+use crate::change::{Change, Diff, entries};
 use crate::finding::Severity;
 use crate::peer;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
@@ -20,18 +20,7 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
     // A map and a list of messages differ in cardinality.
-    if old.is_map() != new.is_map() {
-        return;
-    }
-    let differs = |&(old, new): &(Field<'t>, Field<'t>)| {
-        // What did not link is told by the linker.
-        !matches!((old.ty(), new.ty()), (Type::Unresolved, _) | (_, Type::Unresolved))
-            && !diff.same_type(old.ty(), new.ty())
-    };
-    let pairs: Vec<(Field<'t>, Field<'t>)> = match entries(old).zip(entries(new)) {
-        Some((old, new)) => old.into_iter().zip(new).filter(differs).collect(),
-        None => [(old, new)].into_iter().filter(differs).collect(),
-    };
+    let pairs = diff.types_apart(old, new);
     if pairs.is_empty() {
         return;
     }
@@ -54,13 +43,8 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     finding.aliases(&peer::of_pair(old, new, &aliases));
 }
 
-/// The key and the value of a map.
-fn entries(field: Field<'_>) -> Option<[Field<'_>; 2]> {
-    let entry = field.message_type().filter(|_| field.is_map())?;
-    Some([entry.field_numbered(1)?, entry.field_numbered(2)?])
-}
-
-fn type_name(field: Field<'_>) -> String {
+/// The type of a field as it is written, with its full name.
+pub(super) fn type_name(field: Field<'_>) -> String {
     if let Some([key, value]) = entries(field) {
         return format!("map<{}, {}>", type_name(key), type_name(value));
     }

@@ -1,4 +1,4 @@
-use abide_schema::File;
+use abide_schema::{Element, Part, Service};
 
 use crate::change::{Change, Diff};
 use crate::finding::Severity;
@@ -8,37 +8,64 @@ use crate::surface::{Effects, Surface};
 
 pub(super) static RULE: Rule = Rule {
     id: "generic-services-changed",
-    summary: "abstract classes for services that are generated now, or not any more",
+    summary: "a service for which abstract classes are generated now, or not any more",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
     spares_work_in_progress: true,
     page: include_str!("generic-services-changed.md"),
-    check: Check::Change(ChangeCheck::File(check)),
+    check: Check::Change(ChangeCheck::Service(check)),
 };
 
-const OPTIONS: &[(&str, Surface, &str)] = &[
-    ("cc_generic_services", Surface::SourceCpp, "buf:FILE_SAME_CC_GENERIC_SERVICES"),
-    ("java_generic_services", Surface::SourceJava, "buf:FILE_SAME_JAVA_GENERIC_SERVICES"),
-    ("py_generic_services", Surface::SourcePython, "buf:FILE_SAME_PY_GENERIC_SERVICES"),
+/// The option of each language, what it is called, and the rule of buf for it.
+const OPTIONS: &[(&str, &str, Surface, &str)] = &[
+    ("cc_generic_services", "C++", Surface::SourceCpp, "buf:FILE_SAME_CC_GENERIC_SERVICES"),
+    ("java_generic_services", "Java", Surface::SourceJava, "buf:FILE_SAME_JAVA_GENERIC_SERVICES"),
+    ("py_generic_services", "Python", Surface::SourcePython, "buf:FILE_SAME_PY_GENERIC_SERVICES"),
 ];
 
-fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<File<'t>>, sink: &mut Sink) {
-    let Some((old, new)) = option::files(change) else { return };
-    for &(name, surface, alias) in OPTIONS {
-        let setting = Setting::standard((old, new), name);
-        let (was, is) = setting.values();
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Service<'t>>, sink: &mut Sink) {
+    let Some((old, new)) = change.both() else { return };
+    let Some(files) = option::files(change.map(Service::file)) else { return };
+    let (mut lost, mut gained, mut surfaces) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut facts, mut aliases) = (Vec::new(), Vec::new());
+    for &(name, language, surface, alias) in OPTIONS {
+        let (was, is) = Setting::standard(files, name).values();
         if was == is {
             continue;
         }
-        let finding = setting.report(sink, format!("`{name}` changed from `{was}` to `{is}`"));
-        finding.fact(name).fact(&was).fact(is).aliases(&[alias]);
-        // A file without services has no such classes to lose.
-        if was == "true" && old.file().services().next().is_some() {
-            finding.breaks(Effects::backward(&[surface]));
-            finding
-                .why("the abstract class and the stub of each service are not generated any more");
+        facts.push(format!("{name} {is}"));
+        aliases.push(alias);
+        if was == "true" {
+            lost.push(language);
+            surfaces.push(surface);
+        } else {
+            gained.push(language);
         }
+    }
+    if facts.is_empty() {
+        return;
+    }
+    let of = format!("service `{}`", new.name());
+    let message = match (lost.is_empty(), gained.is_empty()) {
+        (false, true) => format!("{of} loses its generic classes in {}", lost.join(", ")),
+        (true, _) => format!("{of} has generic classes in {} now", gained.join(", ")),
+        (false, false) => format!(
+            "{of} loses its generic classes in {}, and has them in {} now",
+            lost.join(", "),
+            gained.join(", ")
+        ),
+    };
+    let change = Change::Both { old, new }.map(Element::Service);
+    let finding = sink.change(diff, change, Part::Name, message);
+    facts.into_iter().for_each(|fact| {
+        finding.fact(fact);
+    });
+    finding.aliases(&aliases).source(diff, change);
+    // What else changed about its code is told where it did.
+    if let Some(facts) = &mut finding.change {
+        facts.effects = Effects::backward(&surfaces);
+        facts.symbols.retain(|it| surfaces.contains(&it.surface));
     }
 }

@@ -19,8 +19,9 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Method(check)),
 };
 
+pub(super) const INFO: &str = "google.longrunning.operation_info";
+
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink: &mut Sink) {
-    const INFO: &str = "google.longrunning.operation_info";
     let Some((old, new)) = change.both() else { return };
     let holders = (Holder::Element(Element::Method(old)), Holder::Element(Element::Method(new)));
     for (part, what) in [("response_type", "response"), ("metadata_type", "metadata")] {
@@ -70,7 +71,7 @@ fn message_named<'t>(tree: &'t Tree, full_name: &str) -> Option<Message<'t>> {
 }
 
 /// The full name of a type that is written with it or relative to the package.
-fn named(method: Method<'_>, entry: Option<&Entry>) -> Option<String> {
+pub(super) fn named(method: Method<'_>, entry: Option<&Entry>) -> Option<String> {
     let written = entry?.value.as_str().filter(|it| !it.is_empty())?;
     let package = method.package().name();
     let relative = !written.contains('.') && !package.is_empty();

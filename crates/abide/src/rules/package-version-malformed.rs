@@ -1,4 +1,4 @@
-use abide_schema::Package;
+use abide_schema::{Package, Stability};
 
 use crate::finding::Severity;
 use crate::policy::version_like;
@@ -38,6 +38,22 @@ fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
         sink.report(place, name, name, message)
             .help(format!("its version may be {}", allowed.join(" or ")))
             .fact("stability");
+    }
+    if !packages.is_plain(version) {
+        let plain = format!(
+            "v{}{}",
+            version.major,
+            match version.stability {
+                Stability::Stable => "",
+                Stability::Beta => "beta",
+                Stability::Alpha => "alpha",
+            }
+        );
+        let message = format!(
+            "the version of package `{name}` has a number besides its major, which the policy does \
+             not allow"
+        );
+        sink.report(place, name, name, message).help(format!("call it `{plain}`")).fact("number");
     }
     if let Some(pattern) = packages.pattern.as_ref().filter(|_| !packages.has_form(name)) {
         let message = format!("package `{name}` does not have the form `{}`", pattern.text());

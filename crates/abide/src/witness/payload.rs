@@ -57,7 +57,7 @@ impl<'t> Crossing<'_, 't> {
         let observed = match read(surface, self.reader(), target.id, &bytes) {
             Err(refusal) => Some(format!(
                 "the {} reader refuses it: {}",
-                self.reader_word(),
+                self.direction.reader(),
                 refusal.reason(self.reader())
             )),
             Ok(read) => self.difference_by_number(&value, &read, target),

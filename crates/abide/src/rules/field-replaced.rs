@@ -1,0 +1,65 @@
+use abide_schema::{Element, Field, Part};
+
+use super::field_type_changed::type_name;
+use crate::change::{Change, Diff};
+use crate::finding::Severity;
+use crate::reserved;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::surface::{Direction, Effects, Surface};
+
+pub(crate) static RULE: Rule = Rule {
+    id: "field-replaced",
+    summary: "a field with the number of another one",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("field-replaced.md"),
+    check: Check::Change(ChangeCheck::Field(check)),
+};
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+    let Change::Both { old, new } = change else { return };
+    let holders = old.containing_message().zip(new.containing_message());
+    let Some((was_in, is_in)) = holders.filter(|_| diff.is_replaced(old, new)) else { return };
+    let (number, was, is) = (new.number(), type_name(old), type_name(new));
+    let message = format!(
+        "field `{}` of type `{is}` takes the number {number} from `{}` of type `{was}`",
+        new.name(),
+        old.name(),
+    );
+    let finding = sink.change(diff, change.map(Element::Field), Part::Name, message);
+    finding.fact(old.name()).fact(was).fact(new.name()).fact(is);
+    finding.source(diff, change.map(Element::Field));
+    // A name that another field has is no lost name.
+    let moved = is_in.field_named(old.name());
+    if moved.is_none() && was_in.field_named(new.name()).is_none() {
+        finding.proven(diff.prove_replaced(old, new));
+    } else {
+        finding.proven(diff.prove_replaced(old, new).on(&[Surface::Wire]));
+    }
+    for (direction, field, reader) in
+        [(Direction::Backward, old, is_in), (Direction::Forward, new, was_in)]
+    {
+        let known =
+            |it: Field<'_>| it.name() == field.json_name() || it.json_name() == field.json_name();
+        if !reader.fields().any(known) {
+            finding.breaks(Effects::of(&[Surface::Json], &[direction]));
+        }
+        if reader.field_named(field.name()).is_none() {
+            finding.breaks(Effects::of(&[Surface::Text], &[direction]));
+        }
+    }
+    finding.why(format!("what was written as `{}` is read as `{}`", old.name(), new.name()));
+    match moved {
+        Some(moved) => {
+            finding.label(moved.place(Part::Name), "this field has the name now");
+            finding.help("leave each field its number");
+        }
+        None => {
+            let reserved = reserved::statements(new.file(), Some(number), Some(old.name()));
+            finding.help(format!("give it a number that was never used, and write `{reserved}`"));
+        }
+    }
+}

@@ -1,0 +1,115 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use abide_schema::{File, Message, Part, Place};
+
+use crate::change::relative;
+use crate::finding::Severity;
+use crate::rule::{Check, Context, Group, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "message-history-broken",
+    summary: "a message that names what it was in an earlier version wrongly, or not at all",
+    group: Group::Lifecycle,
+    severity: Some(Severity::Warning),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("message-history-broken.md"),
+    check: Check::Tree(check),
+};
+
+/// A message that says what it was, what that is, and where it says so.
+type Link<'t> = (Message<'t>, &'t str, Place);
+
+fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
+    let messages = || context.tree.files().flat_map(File::all_messages);
+    let links: Vec<Link<'t>> = messages()
+        .filter_map(|it| it.previous_type().map(|(name, place)| (it, name, place)))
+        .collect();
+    if links.is_empty() {
+        return;
+    }
+    let known: BTreeMap<String, Message<'t>> =
+        messages().map(|message| (message.full_name(), message)).collect();
+    let mut heirs: BTreeMap<&str, Vec<Message<'t>>> = BTreeMap::new();
+    for &(message, name, _) in &links {
+        heirs.entry(name).or_default().push(message);
+    }
+    for &(message, name, place) in links.iter().filter(|it| it.0.file().is_judged()) {
+        let own = message.full_name();
+        let mut report = |text: String, help: String| {
+            let finding = sink.report(place, message.package().name(), &own, text);
+            finding.help(help).fact(name);
+        };
+        let Some(&before) = known.get(name) else {
+            if package_of(name).is_some_and(|it| context.tree.package_named(it).is_some()) {
+                report(
+                    format!("`{own}` was `{name}` before, and there is no such message"),
+                    "name the message that it was made from".to_owned(),
+                );
+            }
+            continue;
+        };
+        let major = |it: Message<'t>| it.package().version().map(|it| it.major);
+        let (Some(now), then) = (major(message), major(before).unwrap_or(0)) else { continue };
+        if then >= now {
+            report(
+                format!("`{own}` was `{name}` before, which belongs to no earlier version"),
+                "name the message of the version before".to_owned(),
+            );
+            continue;
+        }
+        let others = || heirs[name].iter().copied().filter(|it| *it != message);
+        let between = |it: &Message<'t>| major(*it).is_some_and(|it| then < it && it < now);
+        if let Some(nearer) = others().find(between) {
+            report(
+                format!("`{own}` was `{name}` before, and so was `{}`", nearer.full_name()),
+                format!("follow the chain one step at a time: name `{}`", nearer.full_name()),
+            );
+        } else if let Some(twin) =
+            others().find(|it| it.package() == message.package() && (it.full_name() < own))
+        {
+            report(
+                format!("`{own}` and `{}` were both `{name}` before", twin.full_name()),
+                "let one of them name it".to_owned(),
+            );
+        }
+    }
+    unnamed(context, &links, sink);
+}
+
+/// Messages without a word beside messages of their package that have one,
+/// where the version before has a message of this name.
+fn unnamed<'t>(context: &Context<'t>, links: &[Link<'t>], sink: &mut Sink) {
+    let packages: BTreeSet<_> = links.iter().map(|it| it.0.package().id).collect();
+    let taken: BTreeSet<&str> = links.iter().map(|it| it.1).collect();
+    for versions in context.apis().values() {
+        for pair in versions.windows(2).filter(|it| packages.contains(&it[1].id)) {
+            let (before, package) = (pair[0], pair[1]);
+            let name = |it: Message<'t>| relative(it.package(), it.full_name());
+            let all = before.files().flat_map(File::all_messages);
+            let known: BTreeMap<String, Message<'t>> = all.map(|it| (name(it), it)).collect();
+            let judged = package.files().filter(|it| it.is_judged());
+            for message in judged.flat_map(File::all_messages) {
+                let silent = !message.is_map_entry() && message.previous_type().is_none();
+                let Some(then) = known.get(&name(message)).filter(|_| silent) else { continue };
+                let (own, then) = (message.full_name(), then.full_name());
+                if taken.contains(then.as_str()) {
+                    continue;
+                }
+                let text = format!("`{own}` does not say that it was `{then}` before");
+                let place = message.place(Part::Name);
+                let finding = sink.report(place, package.name(), &own, text);
+                finding.help("others in its package do: say it, too").fact(then);
+            }
+        }
+    }
+}
+
+/// The package of a type by its full name: the name of a type begins with a
+/// capital.
+pub(super) fn package_of(name: &str) -> Option<&str> {
+    let mut ends = name.match_indices('.').map(|(at, _)| at);
+    let end = ends.find(|&at| name[at + 1..].starts_with(|it: char| it.is_uppercase()))?;
+    Some(&name[..end])
+}

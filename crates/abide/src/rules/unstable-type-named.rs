@@ -1,0 +1,61 @@
+use abide_schema::{Element, PackageVersion, Place};
+
+use super::long_running_operation_changed::{INFO, named};
+use super::message_history_broken::package_of;
+use crate::finding::Severity;
+use crate::option::Holder;
+use crate::rule::{Check, Context, Group, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "unstable-type-named",
+    summary: "an annotation that names a type of a less stable package",
+    group: Group::Dependencies,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("unstable-type-named.md"),
+    check: Check::Element(check),
+};
+
+fn check<'t>(_: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
+    let package = element.package();
+    let Some(own) = package.version().map(|it| it.stability) else { return };
+    for (name, place) in named_types(element) {
+        let Some(home) = package_of(&name) else { continue };
+        let theirs = PackageVersion::of_package(home).map(|it| it.stability);
+        let Some(theirs) = theirs.filter(|it| *it < own) else { continue };
+        // What is imported is told as a dependency.
+        let imported = element.file().imports().filter_map(|it| it.file);
+        if imported.map(|it| it.package()).any(|it| it.name() == home) {
+            continue;
+        }
+        let (noun, full_name) = (element.noun(), element.full_name());
+        let message =
+            format!("the {noun} `{full_name}` of a {own} package names the {theirs} type `{name}`");
+        let finding = sink.report(place, package.name(), full_name, message);
+        finding
+            .fact(name)
+            .why("it travels in an `Any`, and may break although nothing here changes");
+        finding.help(format!("name a type of a {own} package, or move the {noun} to {theirs}"));
+    }
+}
+
+/// The types that a service or a method names in its options, and where.
+fn named_types(element: Element<'_>) -> Vec<(String, Place)> {
+    match element {
+        Element::Service(service) => {
+            let resource = service.resource_type().into_iter();
+            resource.map(|(name, place)| (name.to_owned(), place)).collect()
+        }
+        Element::Method(method) => {
+            let holder = Holder::Element(element);
+            let parts = ["response_type", "metadata_type"].map(|part| holder.part(INFO, part));
+            let parts = parts.into_iter().flatten();
+            parts
+                .filter_map(|it| Some((named(method, Some(it))?, holder.place(Some(it)))))
+                .collect()
+        }
+        _ => Vec::new(),
+    }
+}
