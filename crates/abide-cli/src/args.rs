@@ -105,6 +105,15 @@ pub(crate) enum ListFormat {
     Json,
 }
 
+/// The form of a plan of versions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PlanFormat {
+    /// For people: each package with the version it needs, and why.
+    Human,
+    /// JSON Lines: an object for each package, then a summary.
+    Json,
+}
+
 /// The form of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum GraphFormat {
@@ -152,6 +161,21 @@ pub(crate) struct CompareArgs {
     pub(crate) changes: bool,
 }
 
+/// What `abide bump` does besides telling.
+#[derive(Args, Clone, Copy, Debug)]
+#[group(multiple = false)]
+pub(crate) struct BumpAction {
+    /// Record versions and hashes, in abide.lock or in the options of each file
+    #[arg(long)]
+    pub(crate) write: bool,
+    /// Leave with status 1 if something is not recorded
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Show what --write would write
+    #[arg(long)]
+    pub(crate) diff: bool,
+}
+
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -188,6 +212,22 @@ pub(crate) enum Command {
         /// source-go, … (repeatable, or separated by commas)
         #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = surfaces())]
         surface: Vec<String>,
+    },
+    /// Tell which version each package needs since the last release, and why
+    #[command(after_help = format!("{SOURCES}\n\n{EXIT_STATUS}"))]
+    Bump {
+        /// The tree.
+        #[command(flatten)]
+        tree: TreeArgs,
+        /// The last release, such as git:v1.4.0 [default: bump-against of abide.toml, else against]
+        #[arg(long, value_name = "SOURCE")]
+        against: Option<String>,
+        /// What is done about it.
+        #[command(flatten)]
+        action: BumpAction,
+        /// The form of the report
+        #[arg(long, value_name = "FORMAT", default_value = "human")]
+        format: PlanFormat,
     },
     /// Draw the package DAG with versions and stability
     #[command(after_help = SOURCES)]

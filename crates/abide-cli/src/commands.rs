@@ -1,6 +1,7 @@
 //! What each command does.
 
 mod build;
+mod bump;
 mod check;
 mod explain;
 mod graph;
@@ -54,6 +55,9 @@ pub(crate) fn run(cli: &Cli) -> ExitCode {
             check::breaking(&cli.global, judge, compare, surface, color)
         }
         Command::Lint { judge } => check::lint(&cli.global, judge, color),
+        Command::Bump { tree, against, action, format } => {
+            bump::bump(&cli.global, tree, against.as_deref(), *action, *format)
+        }
         Command::Graph { tree, format, imports } => {
             graph::graph(&cli.global, tree, *format, *imports)
         }

@@ -4,6 +4,7 @@ mod github;
 mod human;
 mod json;
 mod markdown;
+pub(crate) mod plan;
 
 use abide::{Finding, Label, Location, Report, Severity};
 use abide_schema::{Place, Tree};

@@ -2,12 +2,12 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use abide::{Accepted, Config, Preset};
+use abide::{Accepted, Config, Lock, Preset};
 
 use crate::args::{Global, TreeArgs};
 use crate::error::Error;
 use crate::render::{TextFile, config_errors};
-use crate::source::{Source, SourceOptions};
+use crate::source::{LOCK, Source, SourceOptions};
 
 /// The name of the configuration.
 pub(crate) const CONFIG: &str = "abide.toml";
@@ -126,6 +126,11 @@ impl Settings {
         self.focus.as_deref().is_some_and(|focus| !focus.is_empty())
     }
 
+    /// Whether less than a whole tree is judged, configured or not.
+    pub(crate) fn is_part(&self) -> bool {
+        self.is_partial() || self.alone.is_some()
+    }
+
     fn open(
         &self,
         spec: Option<&str>,
@@ -199,6 +204,16 @@ impl Settings {
             None => format!("{}/", folder.display()),
         }
     }
+}
+
+/// What `abide.lock` of a source holds, where it has one. `whose` tells it from that of another
+/// source.
+pub(crate) fn lock(source: &Source, whose: &str, color: bool) -> Result<Option<Lock>, Error> {
+    let Some(text) = source.lock()? else { return Ok(None) };
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let lock = Lock::parse(&text);
+    let file = TextFile { name: format!("{LOCK}{whose}"), text };
+    lock.map(Some).map_err(|errors| Error::Config(config_errors(&errors, &file, color)))
 }
 
 /// The preset with this name.

@@ -20,6 +20,9 @@ use std::sync::Arc;
 
 use abide_schema::{SourceFile, Text};
 
+/// The name of the record of versions.
+pub const LOCK: &str = "abide.lock";
+
 /// The largest file that is read: spans are 32-bit byte offsets.
 pub const MAX_FILE: u64 = u32::MAX as u64;
 
@@ -624,6 +627,24 @@ impl Source {
     /// How messages call it: as the user wrote it.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The folder that the tree lies in, where it is one that can be written to.
+    pub fn folder(&self) -> Option<&Path> {
+        match &self.kind {
+            Kind::Directory(top) => Some(top),
+            Kind::File { .. } | Kind::Git(_) | Kind::Archive(_) | Kind::Descriptors(_) => None,
+        }
+    }
+
+    /// The record of versions that stands in the folder of the tree, if it is there.
+    pub fn lock(&self) -> Result<Option<Text>, SourceError> {
+        match &self.kind {
+            Kind::Directory(top) => find_on_disk(&top.join(LOCK)),
+            Kind::Git(revision) => revision.find(&join(&revision.top, LOCK)),
+            Kind::Archive(archive) => Ok(archive.find(&join(&archive.top, LOCK))),
+            Kind::File { .. } | Kind::Descriptors(_) => Ok(None),
+        }
     }
 
     /// Looks up a file that judged files import but that is not in the tree.

@@ -12,9 +12,16 @@ use std::path::{Path, PathBuf};
 /// `| head` does, is no error.
 pub fn write(target: Option<&Path>, bytes: &[u8]) -> io::Result<()> {
     match target {
-        Some(target) if target != Path::new("-") => write_file(target, bytes),
+        Some(target) if target != Path::new("-") => write_file(target, bytes, None),
         _ => write_stream(&mut io::stdout().lock(), bytes),
     }
+}
+
+/// Replaces a file that nobody else writes meanwhile. What an interrupted run left beside it is
+/// overwritten, so that after this one nothing is left.
+pub fn replace(target: &Path, bytes: &[u8]) -> io::Result<()> {
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    write_file(target, bytes, Some(&format!(".{name}.abide-new")))
 }
 
 fn write_stream(stream: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
@@ -24,7 +31,7 @@ fn write_stream(stream: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
     }
 }
 
-fn write_file(target: &Path, bytes: &[u8]) -> io::Result<()> {
+fn write_file(target: &Path, bytes: &[u8], beside: Option<&str>) -> io::Result<()> {
     // Renaming over a link would replace the link and leave its file as it was.
     let target = fs::canonicalize(target).unwrap_or_else(|_| target.to_owned());
     let old = match fs::metadata(&target) {
@@ -43,6 +50,13 @@ fn write_file(target: &Path, bytes: &[u8]) -> io::Result<()> {
     fs::create_dir_all(&folder)?;
     let mut builder = tempfile::Builder::new();
     builder.prefix(".abide-");
+    if let Some(name) = beside {
+        builder.prefix(name).rand_bytes(0);
+        match fs::remove_file(folder.join(name)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
     #[cfg(unix)]
     if old.is_none() {
         use std::os::unix::fs::PermissionsExt;

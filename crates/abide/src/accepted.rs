@@ -80,6 +80,15 @@ impl Accepted {
         HEADER.to_owned() + &lines.concat()
     }
 
+    /// Whether a finding is among them.
+    pub(crate) fn holds(&self, finding: &Finding) -> bool {
+        let mut of_rule = self.lines.iter().filter(|it| it.rule == finding.rule).peekable();
+        of_rule.peek().is_some() && {
+            let fingerprint = finding.fingerprint();
+            of_rule.any(|it| it.fingerprint == fingerprint)
+        }
+    }
+
     pub(crate) fn lines(&self) -> &[AcceptedLine] {
         &self.lines
     }

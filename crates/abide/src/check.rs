@@ -7,14 +7,16 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::accepted::Accepted;
+use crate::bump::{self, Records, Released};
 use crate::change::Diff;
 use crate::finding::{Finding, Label, Location, Severity};
 use crate::option::Holder;
 use crate::policy::Policy;
+use crate::reuse;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 use crate::rules::{self, RULES};
 use crate::surface::{Bump, Surface};
-use crate::waiver;
+use crate::waiver::Waivers;
 
 /// What a run knows besides the tree and the policy.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +35,8 @@ pub struct Options<'a> {
     pub surfaces: &'a [Surface],
     /// Findings that are accepted.
     pub accepted: Option<&'a Accepted>,
+    /// What is recorded of versions; `None` asks nothing of them.
+    pub records: Option<Records<'a>>,
     /// Whether only a part of the configured tree is judged: then nobody can tell whether a
     /// waiver of `abide.toml` or a line of `abide.accepted` is stale.
     pub partial: bool,
@@ -49,6 +53,7 @@ impl Options<'_> {
             changes: false,
             surfaces: &[],
             accepted: None,
+            records: None,
             partial: false,
         }
     }
@@ -97,6 +102,8 @@ pub struct Report {
     pub accepted: usize,
     /// The bump that the changes need, where there is a baseline.
     pub required_bump: Option<Bump>,
+    /// What a waiver took away, with the severities that the policy gave it.
+    pub(crate) spared: Vec<Finding>,
 }
 
 /// Judges a tree. The result depends on nothing but the arguments: not on
@@ -121,6 +128,10 @@ fn judge_tree<'t>(
 
     let mut findings = run(&context, &rules);
     findings.extend(linker_findings(tree, policy, options.scope));
+    if let Some(lock) = options.records.and_then(|it| it.lock) {
+        let reused = reuse::findings(tree, lock, &findings);
+        findings.extend(reused.into_iter().filter(|it| runs(policy, it)));
+    }
     spare_work_in_progress(&context, &mut findings);
     narrow(options.surfaces, &mut findings);
     sort(&context, &mut findings);
@@ -131,25 +142,43 @@ fn judge_tree<'t>(
         packages: tree.packages().filter(|package| package.is_judged()).count(),
         ..Report::default()
     };
+    let mut waivers = Waivers::of(&context);
+    report.spared = waivers.take(&context, &mut findings);
+    report.waived = report.spared.len();
+    apply_severities(policy, options.as_of, &mut findings);
+    apply_severities(policy, options.as_of, &mut report.spared);
+    let since = options.bump_baseline.map(|old| (old, since_release(tree, policy, options, old)));
+    report.required_bump = match &since {
+        Some((_, since)) => since.required_bump,
+        // Nobody is less broken for it: a waiver takes away the error, not the fact.
+        None => options.baseline.map(|_| bump_of(findings.iter().chain(&report.spared))),
+    };
+    let asks_versions = options.scope == Scope::Everything
+        && !options.partial
+        && options.records.is_some_and(|it| it.exist(tree));
+    if asks_versions {
+        let released = match &since {
+            Some((old, since)) => Some((*old, &since.findings, &since.spared)),
+            None => options.baseline.map(|old| (old, &findings, &report.spared)),
+        };
+        let released = released.map(|(tree, changes, spared)| Released { tree, changes, spared });
+        let plan = bump::plan_since(tree, policy, options, released);
+        let mut unrecorded = bump::findings(tree, &plan);
+        unrecorded.retain(|it| runs(policy, it));
+        report.waived += waivers.take(&context, &mut unrecorded).len();
+        findings.extend(unrecorded);
+    }
     let ran = |rule: &Rule| {
         options.scope.has(rule)
             && policy.runs(rule)
             && (options.baseline.is_some() || !rule.needs_baseline())
+            && (asks_versions || rule.id != bump::RULE)
     };
-    let mut waived = waiver::apply(&context, &ran, fingerprints, &mut findings);
-    report.waived = waived.taken.len();
-    findings.extend(waived.findings);
+    findings.extend(waivers.findings(&context, &ran, fingerprints));
     apply_severities(policy, options.as_of, &mut findings);
-    // Nobody is less broken for it: a waiver takes away the error, not the fact.
-    apply_severities(policy, options.as_of, &mut waived.taken);
-    report.required_bump = match options.bump_baseline {
-        Some(released) => {
-            let since = since_release(tree, policy, options, released);
-            findings.retain(|it| it.rule != "waiver-unused" || is_unused_in(&since, it));
-            since.required_bump
-        }
-        None => options.baseline.map(|_| bump_of(findings.iter().chain(&waived.taken))),
-    };
+    if let Some((_, since)) = &since {
+        findings.retain(|it| it.rule != "waiver-unused" || is_unused_in(since, it));
+    }
     if !options.changes {
         findings.retain(|it| it.change.is_none() || it.severity > Severity::Note);
     }
@@ -310,8 +339,13 @@ fn narrow(surfaces: &[Surface], findings: &mut Vec<Finding>) {
     });
 }
 
+/// Whether the rule of a finding is not switched off everywhere.
+fn runs(policy: &Policy, finding: &Finding) -> bool {
+    Rule::find(finding.rule).is_none_or(|rule| policy.runs(rule))
+}
+
 /// What changed since the last release, for the bump.
-fn since_release<'t>(
+pub(crate) fn since_release<'t>(
     tree: &'t Tree,
     policy: &'t Policy,
     options: Options<'t>,
@@ -321,6 +355,7 @@ fn since_release<'t>(
         scope: Scope::Changes,
         baseline: Some(released),
         bump_baseline: None,
+        changes: true,
         accepted: None,
         ..options
     };
@@ -394,7 +429,7 @@ fn linker_findings(tree: &Tree, policy: &Policy, scope: Scope) -> Vec<Finding> {
         }
         let id = finding.rule;
         debug_assert!(Rule::find(id).is_some(), "a test compares kinds and rules");
-        if Rule::find(id).is_none_or(|rule| policy.runs(rule)) {
+        if runs(policy, &finding) {
             findings.push(finding);
         }
     }

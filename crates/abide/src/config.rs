@@ -11,7 +11,7 @@ use toml_edit::{Document, Item, TableLike, Value};
 use crate::finding::Severity;
 use crate::policy::{
     Closure, ConfigWaiver, Edge, Glob, Layer, Levels, OptionOrder, Override, Policy, Removal,
-    WaiverTarget,
+    SecurityFix, WaiverTarget,
 };
 use crate::preset::Preset;
 use crate::rule::{Group, Rule};
@@ -312,6 +312,7 @@ impl Reader {
             "rules",
             "override",
             "waiver",
+            "security-fix",
             "packages",
             "dependencies",
             "calendar",
@@ -345,6 +346,12 @@ impl Reader {
                     for (table, span) in self.tables(item) {
                         let waiver = self.waiver(table, span);
                         config.policy.waivers.extend(waiver);
+                    }
+                }
+                "security-fix" => {
+                    for (table, span) in self.tables(item) {
+                        let fix = self.security_fix(table, span);
+                        config.policy.security_fixes.extend(fix);
                     }
                 }
                 "packages" => self.packages(item, &mut config.policy),
@@ -439,21 +446,12 @@ impl Reader {
                     element = self.string(item).and_then(|text| self.glob(&text, span(item)));
                 }
                 "fingerprint" => fingerprint = self.string(item),
-                "reason" => {
-                    reason = self.string(item);
-                    if reason.as_deref().is_some_and(|reason| reason.trim().is_empty()) {
-                        self.error(span(item), "the reason of a waiver is empty", None);
-                    }
-                }
+                "reason" => reason = self.reason(item, "a waiver"),
                 "until" => until = self.date(item),
                 _ => self.unknown_key(&entry, "`[[waiver]]`", KEYS),
             }
         }
-        let target = match (element, fingerprint) {
-            (None, Some(fingerprint)) => Some(WaiverTarget::Fingerprint(fingerprint)),
-            (Some(element), None) => Some(WaiverTarget::Element(element)),
-            _ => None,
-        };
+        let target = target(element, fingerprint);
         if self.errors.len() > before {
             return None;
         }
@@ -468,6 +466,37 @@ impl Reader {
             return None;
         }
         Some(ConfigWaiver { rule, target: target?, reason: reason?, until, span: at })
+    }
+
+    fn reason(&mut self, item: &Item, of: &str) -> Option<String> {
+        let reason = self.string(item);
+        if reason.as_deref().is_some_and(|reason| reason.trim().is_empty()) {
+            self.error(span(item), format!("the reason of {of} is empty"), None);
+        }
+        reason
+    }
+
+    fn security_fix(&mut self, table: &dyn TableLike, at: Span) -> Option<SecurityFix> {
+        const KEYS: &[&str] = &["element", "fingerprint", "reason"];
+        let before = self.errors.len();
+        let (mut element, mut fingerprint, mut reason) = (None, None, None);
+        for entry in entries(table) {
+            let item = entry.item;
+            match entry.key {
+                "element" => {
+                    element = self.string(item).and_then(|text| self.glob(&text, span(item)));
+                }
+                "fingerprint" => fingerprint = self.string(item),
+                "reason" => reason = self.reason(item, "a security fix"),
+                _ => self.unknown_key(&entry, "`[[security-fix]]`", KEYS),
+            }
+        }
+        let fix = target(element, fingerprint).zip(reason);
+        if fix.is_none() && self.errors.len() == before {
+            let message = "a security fix needs `reason`, and either `element` or `fingerprint`";
+            self.error(at, message, None);
+        }
+        fix.map(|(target, reason)| SecurityFix { target, reason })
     }
 
     fn packages(&mut self, item: &Item, policy: &mut Policy) {
@@ -636,6 +665,15 @@ impl Reader {
                 _ => self.unknown_key(&entry, "`[upgrade]`", KEYS),
             }
         }
+    }
+}
+
+/// What a waiver covers, if it names one thing.
+fn target(element: Option<Glob>, fingerprint: Option<String>) -> Option<WaiverTarget> {
+    match (element, fingerprint) {
+        (None, Some(fingerprint)) => Some(WaiverTarget::Fingerprint(fingerprint)),
+        (Some(element), None) => Some(WaiverTarget::Element(element)),
+        _ => None,
     }
 }
 

@@ -4,6 +4,7 @@
 //! clock or prints.
 
 mod accepted;
+mod bump;
 mod change;
 mod check;
 mod config;
@@ -12,12 +13,14 @@ mod dependencies;
 mod finding;
 mod graph;
 mod hash;
+mod lock;
 mod named;
 mod option;
 mod peer;
 mod policy;
 mod preset;
 mod reserved;
+mod reuse;
 mod rule;
 mod rules;
 mod source;
@@ -27,6 +30,7 @@ mod waiver;
 mod witness;
 
 pub use accepted::Accepted;
+pub use bump::{Edit, PackagePlan, Plan, Reason, Records, STATUS_PROTO, Verdict, plan};
 pub use change::{Change, Diff};
 pub use check::{Options, Report, Scope, check};
 pub use config::{Config, ConfigError, VersionIn, nearest};
@@ -34,10 +38,11 @@ pub use constraint::{Judgement, Violation, judge};
 pub use finding::{ChangeFacts, Finding, Gone, Label, Location, Severity};
 pub use graph::GraphView;
 pub use hash::{HashError, Hashes, Meaning, Reference, SemanticHash, TreeHashes, facts};
+pub use lock::{Lock, Record};
 pub use option::Holder;
 pub use policy::{
     BreakingPolicy, Calendar, Closure, ConfigWaiver, DependencyPolicy, DeprecationPolicy, Edge,
-    Glob, OptionOrder, PackagePolicy, Policy, Removal, UpgradePolicy, WaiverTarget,
+    Glob, OptionOrder, PackagePolicy, Policy, Removal, SecurityFix, UpgradePolicy, WaiverTarget,
 };
 pub use preset::Preset;
 pub use rule::{ChangeCheck, Check, Context, Group, Rule, Sink};

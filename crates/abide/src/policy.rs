@@ -33,6 +33,8 @@ pub struct Policy {
     pub options: BTreeMap<String, Vec<OptionOrder>>,
     /// Reasoned exceptions: `[[waiver]]`.
     pub waivers: Vec<ConfigWaiver>,
+    /// Which changes only mend a hole: `[[security-fix]]`.
+    pub security_fixes: Vec<SecurityFix>,
     /// Severities; later layers win.
     pub(crate) layers: Vec<Layer>,
 }
@@ -274,6 +276,24 @@ pub enum WaiverTarget {
     Element(Glob),
     /// One finding.
     Fingerprint(String),
+}
+
+impl WaiverTarget {
+    pub(crate) fn covers(&self, finding: &Finding) -> bool {
+        match self {
+            WaiverTarget::Element(glob) => glob.covers(&finding.element),
+            WaiverTarget::Fingerprint(text) => *text == finding.fingerprint(),
+        }
+    }
+}
+
+/// A change that mends a hole and asks for a patch only.
+#[derive(Clone, Debug)]
+pub struct SecurityFix {
+    /// What it covers.
+    pub target: WaiverTarget,
+    /// Why.
+    pub reason: String,
 }
 
 /// A glob over dotted names. `*` stands for any characters, dots included, `?`

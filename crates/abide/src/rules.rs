@@ -161,6 +161,7 @@ rules! {
     too_many_majors = "rules/too-many-majors.rs";
     two_candidates = "rules/two-candidates.rs";
     unstable_type_named = "rules/unstable-type-named.rs";
+    version_not_bumped = "rules/version-not-bumped.rs";
     visibility_narrowed = "rules/visibility-narrowed.rs";
     waiver_expired = "rules/waiver-expired.rs";
     waiver_invalid = "rules/waiver-invalid.rs";

@@ -14,22 +14,16 @@ use jiff::civil::Date;
 use memchr::memmem;
 use rayon::prelude::*;
 
+use crate::bump::{SECURITY_MARKER, gives_reason};
 use crate::config::{did_you_mean, parse_date};
 use crate::finding::{Finding, Location};
 use crate::policy::WaiverTarget;
 use crate::rule::{Context, Group, Rule};
 use crate::rules::RULES;
 
+/// What makes a comment a waiver.
 const MARKER: &str = "abide:allow";
 const BUF_MARKER: &str = "buf:lint:ignore";
-
-/// What waivers did to the findings of a run.
-pub(crate) struct Waived {
-    /// The findings that they took away.
-    pub(crate) taken: Vec<Finding>,
-    /// What is wrong with the waivers themselves.
-    pub(crate) findings: Vec<Finding>,
-}
 
 /// A waiver in a comment.
 struct Waiver {
@@ -50,7 +44,7 @@ enum Allows {
 
 /// What a comment stands above or behind.
 #[derive(Clone, Copy)]
-enum Covers {
+pub(crate) enum Covers {
     File,
     Span(Span),
 }
@@ -76,72 +70,91 @@ impl Waiver {
     }
 }
 
-/// Takes away the findings that a waiver covers.
-/// `ran` tells whether a rule could have found something in this run, and
-/// `fingerprints` whether every finding that has a fingerprint could.
-pub(crate) fn apply(
-    context: &Context<'_>,
-    ran: &dyn Fn(&Rule) -> bool,
-    fingerprints: bool,
-    findings: &mut Vec<Finding>,
-) -> Waived {
-    let mut waived = Waived { taken: Vec::new(), findings: Vec::new() };
-    let mut by_package: BTreeMap<PackageId, Vec<Waiver>> = BTreeMap::new();
-    let files: Vec<File<'_>> = context.tree.files().filter(|file| file.is_judged()).collect();
-    let found: Vec<_> = files.into_par_iter().with_min_len(16).filter_map(in_comments).collect();
-    for (file, waivers, defects) in found {
-        by_package.entry(file.package().id).or_default().extend(waivers);
-        waived.findings.extend(defects);
-    }
-    let holds = |until: Option<Date>| until.is_none_or(|until| context.as_of <= until);
-    let mut used = vec![false; context.policy.waivers.len()];
-    let taken = findings.extract_if(.., |finding| {
-        let mut keep = true;
-        if let Some(place) = finding.location.place() {
-            let package = context.tree.file(place.file).package().id;
-            for waiver in by_package.get_mut(&package).into_iter().flatten() {
-                if holds(waiver.until) && waiver.covers(context, finding, place) {
-                    waiver.used = true;
-                    keep = false;
-                }
-            }
-        }
-        for (waiver, used) in context.policy.waivers.iter().zip(&mut used) {
-            let rule = waiver.rule.is_none_or(|rule| rule.id == finding.rule);
-            let covered = rule
-                && match &waiver.target {
-                    WaiverTarget::Element(glob) => glob.covers(&finding.element),
-                    WaiverTarget::Fingerprint(text) => *text == finding.fingerprint(),
-                };
-            if covered && holds(waiver.until) {
-                *used = true;
-                keep = false;
-            }
-        }
-        !keep
-    });
-    waived.taken = taken.collect();
+/// The waivers of a run, in comments and in `abide.toml`.
+pub(crate) struct Waivers {
+    by_package: BTreeMap<PackageId, Vec<Waiver>>,
+    /// Which waivers of `abide.toml` matched something.
+    used: Vec<bool>,
+    /// Waivers in comments that are none.
+    invalid: Vec<Finding>,
+}
 
-    // A waiver is judged only where its rule could have matched it.
-    for waiver in by_package.values().flatten() {
-        let Allows::Rule(rule) = waiver.allows else { continue };
-        let package = context.tree.file(waiver.place.file).package().name();
-        let location = Location::Tree(waiver.place);
-        let found = state(rule.id, waiver.until, context.as_of, waiver.used || !ran(rule));
-        waived.findings.extend(found.map(|it| it.finding(location, rule.id, package)));
+impl Waivers {
+    pub(crate) fn of(context: &Context<'_>) -> Waivers {
+        let used = vec![false; context.policy.waivers.len()];
+        let mut waivers = Waivers { by_package: BTreeMap::new(), used, invalid: Vec::new() };
+        let files: Vec<File<'_>> = context.tree.files().filter(|file| file.is_judged()).collect();
+        let found: Vec<_> =
+            files.into_par_iter().with_min_len(16).filter_map(in_comments).collect();
+        for (file, found, defects) in found {
+            waivers.by_package.entry(file.package().id).or_default().extend(found);
+            waivers.invalid.extend(defects);
+        }
+        waivers
     }
-    for (waiver, used) in context.policy.waivers.iter().zip(used) {
-        let name = match &waiver.target {
-            WaiverTarget::Element(glob) => glob.text(),
-            WaiverTarget::Fingerprint(text) => text,
-        };
-        let silent = used || !waiver.rule.map_or(fingerprints, ran);
-        let what = waiver.rule.map_or(name, |rule| rule.id);
-        let found = state(what, waiver.until, context.as_of, silent);
-        let location = Location::Config(waiver.span);
-        waived.findings.extend(found.map(|it| it.finding(location, name, "")));
+
+    /// Takes the findings away that a waiver covers, and gives them back.
+    pub(crate) fn take(
+        &mut self,
+        context: &Context<'_>,
+        findings: &mut Vec<Finding>,
+    ) -> Vec<Finding> {
+        let holds = |until: Option<Date>| until.is_none_or(|until| context.as_of <= until);
+        findings
+            .extract_if(.., |finding| {
+                let mut taken = false;
+                if let Some(place) = finding.location.place() {
+                    let package = context.tree.file(place.file).package().id;
+                    for waiver in self.by_package.get_mut(&package).into_iter().flatten() {
+                        if holds(waiver.until) && waiver.covers(context, finding, place) {
+                            waiver.used = true;
+                            taken = true;
+                        }
+                    }
+                }
+                for (waiver, used) in context.policy.waivers.iter().zip(&mut self.used) {
+                    let rule = waiver.rule.is_none_or(|rule| rule.id == finding.rule);
+                    if rule && waiver.target.covers(finding) && holds(waiver.until) {
+                        *used = true;
+                        taken = true;
+                    }
+                }
+                taken
+            })
+            .collect()
     }
-    waived
+
+    /// What is wrong with the waivers themselves. `ran` tells whether a rule
+    /// could have found something in this run, and `fingerprints` whether every
+    /// finding that has a fingerprint could.
+    pub(crate) fn findings(
+        self,
+        context: &Context<'_>,
+        ran: &dyn Fn(&Rule) -> bool,
+        fingerprints: bool,
+    ) -> Vec<Finding> {
+        let mut findings = self.invalid;
+        // A waiver is judged only where its rule could have matched it.
+        for waiver in self.by_package.values().flatten() {
+            let Allows::Rule(rule) = waiver.allows else { continue };
+            let package = context.tree.file(waiver.place.file).package().name();
+            let location = Location::Tree(waiver.place);
+            let found = state(rule.id, waiver.until, context.as_of, waiver.used || !ran(rule));
+            findings.extend(found.map(|it| it.finding(location, rule.id, package)));
+        }
+        for (waiver, used) in context.policy.waivers.iter().zip(self.used) {
+            let name = match &waiver.target {
+                WaiverTarget::Element(glob) => glob.text(),
+                WaiverTarget::Fingerprint(text) => text,
+            };
+            let silent = used || !waiver.rule.map_or(fingerprints, ran);
+            let what = waiver.rule.map_or(name, |rule| rule.id);
+            let found = state(what, waiver.until, context.as_of, silent);
+            let location = Location::Config(waiver.span);
+            findings.extend(found.map(|it| it.finding(location, name, "")));
+        }
+        findings
+    }
 }
 
 /// What is wrong with a waiver.
@@ -190,7 +203,7 @@ fn in_comments(file: File<'_>) -> Option<(File<'_>, Vec<Waiver>, Vec<Finding>)> 
     let decl = file.decl();
     let text = decl.source_text()?;
     let marked = |marker: &str| memmem::find(text, marker.as_bytes()).is_some();
-    if !marked(MARKER) && !marked(BUF_MARKER) {
+    if !marked(MARKER) && !marked(BUF_MARKER) && !marked(SECURITY_MARKER) {
         return None;
     }
     let ast = decl.ast()?;
@@ -217,6 +230,16 @@ fn in_comments(file: File<'_>) -> Option<(File<'_>, Vec<Waiver>, Vec<Finding>)> 
                         findings.push(defect.finding(location, file.path(), package));
                     }
                 }
+            } else if gives_reason(words) == Some(false) {
+                let defect = Defect {
+                    rule: "waiver-invalid",
+                    message: "the mark of a security fix gives no reason".to_owned(),
+                    at: None,
+                    help: format!("write `{SECURITY_MARKER}: REASON`"),
+                    fact: words.to_owned(),
+                };
+                let package = file.package().name();
+                findings.push(defect.finding(Location::Tree(place), file.path(), package));
             } else if let Some(id) = words.strip_prefix(BUF_MARKER)
                 && leads(ast, text, comment, token_end)
                 && let Some(id) = id.split_whitespace().next()
@@ -231,7 +254,7 @@ fn in_comments(file: File<'_>) -> Option<(File<'_>, Vec<Waiver>, Vec<Finding>)> 
 }
 
 /// Every comment of a text with the end of the token before it.
-fn comments(text: &[u8]) -> Vec<(Comment, u32)> {
+pub(crate) fn comments(text: &[u8]) -> Vec<(Comment, u32)> {
     let mut lexer = Lexer::new(text, 0);
     let mut comments = Vec::new();
     let mut gap = 0;
@@ -247,7 +270,7 @@ fn comments(text: &[u8]) -> Vec<(Comment, u32)> {
 }
 
 /// The lines of a comment without its marks and the white space around them.
-fn lines(text: &[u8], comment: Span) -> Vec<Span> {
+pub(crate) fn lines(text: &[u8], comment: Span) -> Vec<Span> {
     let mut lines = Vec::new();
     let mut start = comment.start as usize;
     for line in comment.of(text).split_inclusive(|&byte| byte == b'\n') {
@@ -261,7 +284,7 @@ fn lines(text: &[u8], comment: Span) -> Vec<Span> {
 }
 
 /// The statement that a comment stands behind, on its line, or above.
-fn covered(ast: &Ast, text: &[u8], comment: Comment, token_end: u32) -> Covers {
+pub(crate) fn covered(ast: &Ast, text: &[u8], comment: Comment, token_end: u32) -> Covers {
     let behind =
         token_end > 0 && !Span::new(token_end, comment.span.start).of(text).contains(&b'\n');
     let holder = ast

@@ -4,7 +4,8 @@
 //! are linked and judged: blocks with `file=PATH` in their info string belong
 //! together, until a path repeats; a block without is a tree of its own. A
 //! `toml` block is the `abide.toml` of the blocks behind it, `text
-//! file=abide.accepted` the accepted findings, and `proto old file=PATH` a file
+//! file=abide.accepted` the accepted findings, `text file=abide.lock` the record
+//! of versions, and `proto old file=PATH` a file
 //! of the old tree. `imported` marks a file that is not judged. Pages of rules
 //! about changes show compatible changes, too. What is reported at the old side
 //! is marked in the old file.
@@ -20,7 +21,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use abide::{Accepted, Check, Config, Group, Location, Options, RULES, Report, Rule, Severity};
+use abide::{
+    Accepted, Check, Config, Group, Location, Lock, Options, RULES, Records, Report, Rule, Severity,
+};
 use abide_schema::{FileDecl, ProblemKind, SourceFile, Tree};
 use abide_syntax::{LineIndex, Position, Span};
 use jiff::civil::date;
@@ -61,6 +64,7 @@ struct Case {
     files: Vec<Block>,
     config: String,
     accepted: Option<String>,
+    lock: Option<String>,
 }
 
 fn blocks(page: &str) -> Vec<Block> {
@@ -105,14 +109,15 @@ fn cases(page: &str) -> Vec<Case> {
             continue;
         }
         let accepted = block.file.as_deref() == Some("abide.accepted");
-        if block.language != "proto" && !accepted {
+        let lock = block.file.as_deref() == Some("abide.lock");
+        if block.language != "proto" && !accepted && !lock {
             continue;
         }
         let joins = config.is_none()
             && cases.last().is_some_and(|case| {
                 let same = |it: &Block| it.file == block.file && it.old == block.old;
                 case.section == block.section
-                    && (accepted || block.file.is_some())
+                    && block.file.is_some()
                     && case.files.iter().all(|it| it.file.is_some() && !same(it))
             });
         if !joins {
@@ -123,6 +128,8 @@ fn cases(page: &str) -> Vec<Case> {
         let case = cases.last_mut().expect("one was just pushed");
         if accepted {
             case.accepted = Some(block.text);
+        } else if lock {
+            case.lock = Some(block.text);
         } else {
             case.files.push(block);
         }
@@ -211,12 +218,15 @@ fn judge(
     let policy = Config::parse(&case.config, None).map_err(|it| format!("{it:?}"))?.policy;
     let accepted = case.accepted.as_deref().map(Accepted::parse).transpose();
     let accepted = accepted.map_err(|it| format!("{it:?}"))?;
+    let lock = case.lock.as_deref().map(Lock::parse).transpose();
+    let lock = lock.map_err(|it| format!("{it:?}"))?;
     let new = tree(case.files.iter().filter(|it| !it.old), imports);
     let old: Vec<&Block> = case.files.iter().filter(|it| it.old).collect();
     let old = (!old.is_empty()).then(|| tree(old.into_iter(), imports));
     let options = Options {
         baseline: old.as_ref(),
         accepted: accepted.as_ref(),
+        records: Some(Records { lock: lock.as_ref(), ..Records::default() }),
         changes,
         ..Options::on(date(2026, 1, 15))
     };

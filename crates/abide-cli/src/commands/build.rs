@@ -9,7 +9,7 @@ use super::check::{today, troubles, width};
 use super::{Outcome, error_color, say};
 use crate::args::{Format, Global, TreeArgs};
 use crate::error::Error;
-use crate::load::load;
+use crate::load::{Loaded, load};
 use crate::progress::Progress;
 use crate::render::{Scene, render};
 use crate::settings::Settings;
@@ -25,14 +25,8 @@ pub(super) fn build(
     let settings = Settings::read(global, args.source.as_deref(), error_color(global))?;
     let loaded = load(&settings.source(args)?, &progress)?;
     let tree = &loaded.tree;
-    let errors = link_errors(global, &settings, tree);
-    let troubles = troubles(&loaded);
-    if errors.is_some() || !troubles.is_empty() {
-        progress.finish();
-        let failed = errors.is_some();
-        errors.iter().for_each(|text| say(text));
-        say("note: nothing was written");
-        return Ok(Outcome { troubles, ..Outcome::nothing(failed) });
+    if let Some(refused) = unless_linked(global, &settings, &loaded, &progress) {
+        return Ok(refused);
     }
     progress.step("writing descriptors");
     let judged: Vec<_> = tree.files().filter(|file| file.is_judged()).map(|file| file.id).collect();
@@ -41,6 +35,25 @@ pub(super) fn build(
     let mut outcome = Outcome::of(bytes);
     outcome.target = out.map(Path::to_owned);
     Ok(outcome)
+}
+
+/// What a command says of a tree that does not link, or was not read, in full: of such a tree
+/// nothing is written.
+pub(super) fn unless_linked(
+    global: &Global,
+    settings: &Settings,
+    loaded: &Loaded,
+    progress: &Progress,
+) -> Option<Outcome> {
+    let errors = link_errors(global, settings, &loaded.tree);
+    let troubles = troubles(loaded);
+    if errors.is_none() && troubles.is_empty() {
+        return None;
+    }
+    progress.finish();
+    errors.iter().for_each(|text| say(text));
+    say("note: nothing was written");
+    Some(Outcome { troubles, ..Outcome::nothing(errors.is_some()) })
 }
 
 /// What is wrong with a tree, for people, where it is no valid one: what protoc refuses of its

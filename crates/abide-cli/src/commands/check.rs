@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal;
 
-use abide::{Accepted, Location, Options, Report, Scope, Severity, Surface};
+use abide::{Accepted, Location, Options, Records, Report, Scope, Severity, Surface};
 
 use super::{Outcome, error_color, say};
 use crate::args::{CompareArgs, Format, Global, JudgeArgs};
@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::load::{Loaded, load, load_old};
 use crate::progress::Progress;
 use crate::render::{Scene, render};
-use crate::settings::{ACCEPTED, Settings};
+use crate::settings::{ACCEPTED, Settings, lock};
 use crate::source::shown;
 use crate::write;
 
@@ -26,6 +26,7 @@ struct Work<'a> {
     changes: bool,
     surfaces: Vec<Surface>,
     accept: bool,
+    asks_records: bool,
 }
 
 pub(super) fn lint(global: &Global, judge: &JudgeArgs, color: bool) -> Result<Outcome, Error> {
@@ -76,6 +77,7 @@ fn work<'a>(compare: &'a CompareArgs, settings: &'a Settings) -> Work<'a> {
         against: compare.against.as_deref().or(config.against.as_deref()),
         bump_against: compare.bump_against.as_deref().or(config.bump_against.as_deref()),
         changes: compare.changes,
+        asks_records: true,
         ..Work::default()
     }
 }
@@ -88,13 +90,23 @@ fn run(
     color: bool,
 ) -> Result<Outcome, Error> {
     let progress = Progress::new(global.quiet);
-    let mut loaded = load(&settings.source(&judge.tree)?, &progress)?;
+    let source = settings.source(&judge.tree)?;
+    let mut loaded = load(&source, &progress)?;
     let mut old = |spec: Option<&str>| {
-        let source = spec.map(|spec| settings.baseline(spec, &judge.tree)).transpose()?;
-        source.map(|source| load_old(&source, &mut loaded.tree, &progress)).transpose()
+        let Some(spec) = spec else { return Ok((None, None)) };
+        let source = settings.baseline(spec, &judge.tree)?;
+        let old = load_old(&source, &mut loaded.tree, &progress)?;
+        let lock = lock(&source, &format!(" of {spec}"), error_color(global))?;
+        Ok::<_, Error>((Some(old), lock))
     };
-    let baseline = old(work.against)?;
-    let released = old(work.bump_against)?;
+    let (baseline, baseline_lock) = old(work.against)?;
+    let (released, released_lock) = old(work.bump_against)?;
+    let recorded = lock(&source, "", error_color(global))?;
+    let records = Records {
+        version_in: settings.config.version_in,
+        lock: recorded.as_ref(),
+        released: if released.is_some() { &released_lock } else { &baseline_lock }.as_ref(),
+    };
     let accept = work.accept;
     let accepted = if accept { None } else { settings.accepted(error_color(global))? };
     progress.step("judging");
@@ -107,6 +119,7 @@ fn run(
         changes: work.changes || judge.format == Format::Markdown,
         surfaces: &work.surfaces,
         accepted: accepted.as_ref().map(|(accepted, _)| accepted),
+        records: work.asks_records.then_some(records),
         partial: settings.is_partial(),
     };
     let mut report = abide::check(&loaded.tree, &settings.config.policy, options);
@@ -188,7 +201,7 @@ fn record(settings: &Settings, report: &mut Report) -> Result<String, Error> {
 
 /// What the user should know of an old tree that does not link in full: it is compared as far as
 /// it does. One of which nothing is understood cannot be compared with at all.
-fn unlinked(old: &Loaded) -> Result<Option<String>, Error> {
+pub(super) fn unlinked(old: &Loaded) -> Result<Option<String>, Error> {
     let judged = |id| old.tree.file(id).is_judged();
     let problems = old.tree.problems().iter();
     let mut errors = problems.filter(|it| it.kind.is_error() && judged(it.place.file));
@@ -215,7 +228,7 @@ fn unlinked(old: &Loaded) -> Result<Option<String>, Error> {
 }
 
 /// What the user should know of an old tree that shares no path and no package with the new one.
-fn foreign(new: &Loaded, old: &Loaded) -> Option<String> {
+pub(super) fn foreign(new: &Loaded, old: &Loaded) -> Option<String> {
     let names = |tree: &'_ abide_schema::Tree| -> std::collections::BTreeSet<String> {
         let files = tree.files().filter(|file| file.is_judged());
         files.flat_map(|file| [file.full_name(), file.package().full_name()]).collect()

@@ -84,7 +84,9 @@ impl Archive {
     pub(super) fn read(&self, layout: &Layout) -> Gathered {
         let mut gathered = Gathered::default();
         for (display, text) in self.entries.files_below(&self.top) {
-            if let Some((root, path)) = layout.place(display) {
+            if let Some((root, path)) = layout.place(display)
+                && is_proto(display.as_bytes())
+            {
                 gathered.files.push(SourceFile {
                     path: path.into(),
                     display: display.into(),
@@ -140,7 +142,7 @@ impl Entries {
             return Err(outside());
         }
         let target = normalize(&join(from, target)).ok_or_else(outside)?;
-        if is_proto(name.as_bytes()) {
+        if is_kept(&name) {
             self.refuse_second(&name)?;
             self.links.insert(name, target);
         }
@@ -172,6 +174,11 @@ impl Entries {
             }
         }
     }
+}
+
+/// Whether a file is of any use: protos, and records of versions.
+fn is_kept(name: &str) -> bool {
+    is_proto(name.as_bytes()) || name.rsplit('/').next() == Some(LOCK)
 }
 
 /// Whether a name counts from somewhere else than the archive's top, on any system.
@@ -221,14 +228,14 @@ fn read_tar(
         }
         let raw = entry.path_bytes().into_owned();
         let name = entry_name(&raw)?;
-        let proto = is_proto(name.as_bytes());
+        let kept = is_kept(&name);
         if kind.is_symlink() || kind.is_hard_link() {
             let target = entry.link_name_bytes().unwrap_or_default();
             // A symbolic link counts from its own folder, a hard link from the archive's top.
             let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
             let from = if kind.is_symlink() { folder.to_owned() } else { String::new() };
             entries.link(name, &target, &from)?;
-        } else if kind.is_dir() || !proto {
+        } else if kind.is_dir() || !kept {
         } else if !(kind.is_file() || kind.is_contiguous() || kind.is_gnu_sparse()) {
             entries.problem(name, NOT_REGULAR);
         } else if std::str::from_utf8(&raw).is_err() {
@@ -260,7 +267,7 @@ fn read_zip(packed: impl Read + io::Seek, allowance: &mut Allowance) -> Result<E
         let mut entry = archive.by_index(index).map_err(damaged)?;
         let raw = entry.name_raw().to_vec();
         let name = entry_name(&raw)?;
-        let proto = is_proto(name.as_bytes());
+        let kept = is_kept(&name);
         if entry.is_symlink() {
             let mut target = Vec::new();
             allowance
@@ -269,7 +276,7 @@ fn read_zip(packed: impl Read + io::Seek, allowance: &mut Allowance) -> Result<E
                 .map_err(|error| unpack::reason(&error))?;
             let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
             entries.link(name, &target, &folder)?;
-        } else if entry.is_dir() || !proto {
+        } else if entry.is_dir() || !kept {
         } else if std::str::from_utf8(&raw).is_err() {
             entries.problem(name, NOT_UNICODE);
         } else {

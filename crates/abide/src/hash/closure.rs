@@ -133,6 +133,11 @@ impl TreeHashes {
         })
     }
 
+    /// The hashes of a message or an enum, by its full name.
+    pub(crate) fn of_type(&self, full_name: &str) -> Option<Hashes> {
+        self.node(full_name).map(|node| node.hashes)
+    }
+
     fn node(&self, full_name: &str) -> Option<&TypeNode> {
         let at = self.types.binary_search_by(|node| (*node.name).cmp(full_name)).ok()?;
         Some(&self.types[at])

@@ -1,0 +1,255 @@
+//! `abide bump`.
+
+use std::collections::BTreeMap;
+use std::fs::{File, TryLockError};
+use std::path::Path;
+
+use abide::{Edit, Options, Plan, Records, STATUS_PROTO, Verdict};
+use abide_schema::Tree;
+use similar::TextDiff;
+
+use super::build::unless_linked;
+use super::check::{foreign, today, unlinked};
+use super::{Outcome, error_color, say};
+use crate::args::{BumpAction, Global, PlanFormat, TreeArgs};
+use crate::error::Error;
+use crate::load::{Loaded, load, load_beside};
+use crate::progress::Progress;
+use crate::render::plan as render;
+use crate::settings::{CONFIG, Settings, lock};
+use crate::source::{LOCK, Source, shown};
+use crate::write;
+
+/// How often the work begins anew when somebody edits what is being written.
+const ATTEMPTS: u32 = 5;
+
+/// A file that is to hold another text.
+struct Rewrite {
+    /// As seen from the folder of the tree.
+    path: String,
+    /// What it held when the plan was made; none if it was not there.
+    old: Option<Vec<u8>>,
+    new: Vec<u8>,
+}
+
+pub(super) fn bump(
+    global: &Global,
+    tree: &TreeArgs,
+    against: Option<&str>,
+    action: BumpAction,
+    format: PlanFormat,
+) -> Result<Outcome, Error> {
+    let settings = Settings::read(global, tree.source.as_deref(), error_color(global))?;
+    if settings.is_part() {
+        return Err(Error::Usage(format!(
+            "versions are those of whole packages: leave SOURCE out, or name the folder of {CONFIG}"
+        )));
+    }
+    let config = &settings.config;
+    let against = against.or(config.bump_against.as_deref()).or(config.against.as_deref());
+    let progress = Progress::new(global.quiet);
+    for _ in 0..ATTEMPTS {
+        let source = settings.source(tree)?;
+        let folder = if action.write { Some(writable(&source)?) } else { None };
+        // Held from the first look at the tree until all is written, so that nobody else's
+        // record is overwritten by one that knows less.
+        let guard = folder.map(|folder| exclusive(folder, global)).transpose()?;
+        let loaded = load(&source, &progress)?;
+        if let Some(refused) = unless_linked(global, &settings, &loaded, &progress) {
+            return Ok(refused);
+        }
+        let plan = plan(global, &settings, tree, &source, &loaded, against, &progress)?;
+        let rewrites = rewrites(&plan, &source, &loaded.tree)?;
+        if plan.edits.iter().any(|it| it.text.contains(STATUS_PROTO)) {
+            find_status_proto(&source, &loaded.tree)?;
+        }
+        let mut written = Vec::new();
+        if let Some(folder) = folder
+            && !write_all(folder, &rewrites, &mut written)?
+        {
+            continue;
+        }
+        drop(guard);
+        progress.finish();
+        let report = if action.diff {
+            diff(&rewrites, &settings.prefix(tree))
+        } else {
+            match format {
+                PlanFormat::Human => render::human(&plan, &written, global),
+                PlanFormat::Json => render::json(&plan, &written),
+            }
+        };
+        let undone = plan.count(Verdict::Unknown) > 0;
+        let failed = plan.count(Verdict::Refused) > 0
+            || action.write && undone
+            || action.check && (undone || !plan.is_recorded());
+        return Ok(Outcome { failed, ..Outcome::of(report) });
+    }
+    Err(Error::Usage("the tree is edited all the time: run `abide bump --write` again".to_owned()))
+}
+
+fn plan(
+    global: &Global,
+    settings: &Settings,
+    tree: &TreeArgs,
+    source: &Source,
+    loaded: &Loaded,
+    against: Option<&str>,
+    progress: &Progress,
+) -> Result<Plan, Error> {
+    let color = error_color(global);
+    let recorded = lock(source, "", color)?;
+    let mut notes = loaded.notes.clone();
+    if recorded.as_ref().is_some_and(abide::Lock::is_unresolved) {
+        notes.push(format!(
+            "{LOCK} holds a merge conflict, of which both sides count: `abide bump --write` resolves it"
+        ));
+    }
+    let mut released = None;
+    let mut released_lock = None;
+    if let Some(spec) = against {
+        let source = settings.baseline(spec, tree)?;
+        let old = load_beside(&source, Some(&loaded.tree), progress)?;
+        notes.extend(unlinked(&old)?);
+        notes.extend(foreign(loaded, &old));
+        notes.extend(old.notes.iter().cloned());
+        released_lock = lock(&source, &format!(" of {spec}"), color)?;
+        released = Some(old);
+    }
+    for note in notes.iter().filter(|_| !global.quiet) {
+        say(&format!("note: {}", shown(note)));
+    }
+    progress.step("counting versions");
+    let accepted = settings.accepted(color)?;
+    let options = Options {
+        baseline: released.as_ref().map(|it| &it.tree),
+        accepted: accepted.as_ref().map(|(accepted, _)| accepted),
+        records: Some(Records {
+            version_in: settings.config.version_in,
+            lock: recorded.as_ref(),
+            released: released_lock.as_ref(),
+        }),
+        ..Options::on(global.as_of.unwrap_or_else(today))
+    };
+    Ok(abide::plan(&loaded.tree, &settings.config.policy, options))
+}
+
+fn writable(source: &Source) -> Result<&Path, Error> {
+    source.folder().ok_or_else(|| {
+        Error::Usage(format!(
+            "nothing can be written to `{}`: check the tree out and name its folder",
+            source.name()
+        ))
+    })
+}
+
+/// Keeps every other `abide bump --write` out of a folder while the file lives. The folder itself
+/// is what is locked: it is there before the first record, and nothing is left behind.
+fn exclusive(folder: &Path, global: &Global) -> Result<Option<File>, Error> {
+    let failed = |error| Error::File { what: format!("cannot lock `{}`", folder.display()), error };
+    // Where a folder cannot be opened, or locked, what is written is still compared before.
+    let Ok(file) = File::open(folder) else { return Ok(None) };
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => {
+            if !global.quiet {
+                say("note: waiting for another `abide bump --write`");
+            }
+            file.lock().map_err(failed)?;
+            Ok(Some(file))
+        }
+        Err(TryLockError::Error(_)) => Ok(None),
+    }
+}
+
+/// What is to be written: first the files, and the lock last.
+fn rewrites(plan: &Plan, source: &Source, tree: &Tree) -> Result<Vec<Rewrite>, Error> {
+    let mut by_path: BTreeMap<&str, Vec<&Edit>> = BTreeMap::new();
+    for edit in &plan.edits {
+        by_path.entry(&edit.path).or_default().push(edit);
+    }
+    let mut rewrites = Vec::new();
+    for file in tree.files() {
+        let decl = file.decl();
+        let edits = by_path.get(&*decl.display);
+        if let (Some(edits), Some(text)) = (edits, decl.source_text()) {
+            rewrites.push(Rewrite {
+                path: decl.display.to_string(),
+                old: Some(text.to_vec()),
+                new: edited(text, edits),
+            });
+        }
+    }
+    if plan.is_lock_stale {
+        let old = source.lock()?.map(|text| text.to_vec());
+        let new = plan.lock.to_string().into_bytes();
+        rewrites.push(Rewrite { path: LOCK.to_owned(), old, new });
+    }
+    Ok(rewrites)
+}
+
+/// A text with its edits made, which are in the order of their places.
+fn edited(text: &[u8], edits: &[&Edit]) -> Vec<u8> {
+    let mut new = Vec::with_capacity(text.len() + 256);
+    let mut done = 0;
+    for edit in edits {
+        let range = edit.span.range();
+        new.extend_from_slice(&text[done..range.start]);
+        new.extend_from_slice(edit.text.as_bytes());
+        done = range.end;
+    }
+    new.extend_from_slice(&text[done..]);
+    new
+}
+
+/// Writes each file, unless somebody changed one since it was read: then nothing more is written,
+/// and the work has to begin anew.
+fn write_all(
+    folder: &Path,
+    rewrites: &[Rewrite],
+    written: &mut Vec<String>,
+) -> Result<bool, Error> {
+    for rewrite in rewrites {
+        let path = folder.join(&rewrite.path);
+        let failed = |what: &str, error| Error::File {
+            what: format!("cannot {what} `{}`", path.display()),
+            error,
+        };
+        let now = match std::fs::read(&path) {
+            Ok(bytes) => Some(bytes),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(error) => return Err(failed("read", error)),
+        };
+        if now != rewrite.old {
+            return Ok(false);
+        }
+        write::replace(&path, &rewrite.new).map_err(|error| failed("write", error))?;
+        written.push(rewrite.path.clone());
+    }
+    Ok(true)
+}
+
+/// Whoever writes the option needs the file that declares it.
+fn find_status_proto(source: &Source, tree: &Tree) -> Result<(), Error> {
+    let in_tree = tree.files().any(|file| file.path() == STATUS_PROTO);
+    if in_tree || source.import(STATUS_PROTO)?.is_some() {
+        return Ok(());
+    }
+    Err(Error::Usage(format!(
+        "`{STATUS_PROTO}` is not found, which declares the option that holds versions: name the \
+         folder that holds it in `import-paths`, or set `version-in = \"lock\"`"
+    )))
+}
+
+fn diff(rewrites: &[Rewrite], prefix: &str) -> Vec<u8> {
+    let mut text = String::new();
+    for rewrite in rewrites {
+        let old = rewrite.old.as_deref().map(String::from_utf8_lossy).unwrap_or_default();
+        let new = String::from_utf8_lossy(&rewrite.new);
+        let path = format!("{prefix}{}", rewrite.path);
+        let before = if rewrite.old.is_some() { format!("a/{path}") } else { "/dev/null".into() };
+        let diff = TextDiff::from_lines(&*old, &*new);
+        text += &diff.unified_diff().header(&before, &format!("b/{path}")).to_string();
+    }
+    text.into_bytes()
+}

@@ -1,0 +1,159 @@
+//! The versions that packages need.
+
+use std::fmt::Write;
+
+use abide::{Bump, PackagePlan, Plan, Reason, Verdict};
+use serde_json::{Map, Value, json};
+
+use crate::args::Global;
+use crate::source::shown;
+
+/// How many reasons of one package people see unless they ask for more.
+const REASONS: usize = 5;
+
+/// For people: what is to be done first, then the sum.
+pub(crate) fn human(plan: &Plan, written: &[String], global: &Global) -> Vec<u8> {
+    let mut text = String::new();
+    let is_news = |it: &&PackagePlan| {
+        global.verbose || it.verdict != Verdict::Recorded || it.required != Bump::None
+    };
+    for package in plan.packages.iter().filter(is_news) {
+        package_lines(&mut text, package, global);
+    }
+    if !global.quiet {
+        let count = |verdict| plan.count(verdict);
+        let yet = if written.is_empty() { "to record" } else { "written" };
+        let parts = [
+            (count(Verdict::Recorded), "recorded"),
+            (count(Verdict::Unrecorded), yet),
+            (count(Verdict::Refused), "refused"),
+            (count(Verdict::Unknown), "unknown"),
+        ];
+        let parts: Vec<String> = parts
+            .into_iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, what)| format!("{count} {what}"))
+            .collect();
+        let packages = match plan.packages.len() {
+            1 => "1 package".to_owned(),
+            count => format!("{count} packages"),
+        };
+        let sum = if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{packages}{sum}");
+        for path in written {
+            let _ = writeln!(text, "wrote {}", shown(path));
+        }
+    }
+    text.into_bytes()
+}
+
+fn package_lines(text: &mut String, package: &PackagePlan, global: &Global) {
+    let name = if package.name.is_empty() { "(no package)" } else { &package.name };
+    let from = package.recorded.as_ref().or(package.from.as_ref());
+    let _ = write!(text, "{}", shown(name));
+    let _ = match (from, &package.to) {
+        (None, Some(to)) => write!(text, " {to}, its first version"),
+        (Some(from), Some(to)) if from != to => write!(text, " {from} → {to}"),
+        (Some(from), _) => write!(text, " {from}"),
+        (None, None) => Ok(()),
+    };
+    match package.verdict {
+        Verdict::Refused => text.push_str(" breaks, and no version of it may"),
+        Verdict::Unknown => {
+            text.push_str(" changed; name the last release with `--against SOURCE`")
+        }
+        Verdict::Unrecorded if package.hash_new.is_none() => text.push_str(" is gone"),
+        Verdict::Unrecorded | Verdict::Recorded => {
+            if package.required != Bump::None && from.is_some() {
+                let _ = write!(text, " ({}", package.required.name());
+                text.push_str(if package.catches_up { ", to catch up)" } else { ")" });
+            }
+            if package.verdict == Verdict::Recorded {
+                text.push_str(", recorded");
+            }
+        }
+    }
+    text.push('\n');
+    let shown_reasons = if global.verbose { package.reasons.len() } else { REASONS };
+    for reason in package.reasons.iter().take(shown_reasons) {
+        let _ = writeln!(text, "  {}: {}", reason.bump.name(), shown(&words(reason)));
+    }
+    if package.reasons.len() > shown_reasons {
+        let _ = writeln!(text, "  and {} more (-v)", package.reasons.len() - shown_reasons);
+    }
+    if package.verdict == Verdict::Refused {
+        let _ = match package.candidate() {
+            Some(candidate) => writeln!(
+                text,
+                "  undo it and make it in the candidate `{candidate}`, or waive it with a reason"
+            ),
+            None => writeln!(
+                text,
+                "  undo it, or make it in a package with a version, or waive it with a reason"
+            ),
+        };
+    }
+}
+
+fn words(reason: &Reason) -> String {
+    match reason.rule {
+        Some(rule) => format!("{reason} [{rule}]"),
+        None => reason.to_string(),
+    }
+}
+
+/// JSON Lines: an object for each package, then the summary.
+pub(crate) fn json(plan: &Plan, written: &[String]) -> Vec<u8> {
+    let mut lines: Vec<Value> = plan.packages.iter().map(package_object).collect();
+    let mut summary = json!({
+        "kind": "summary",
+        "packages": plan.packages.len(),
+    });
+    if let Value::Object(summary) = &mut summary {
+        let verdicts = [Verdict::Recorded, Verdict::Unrecorded, Verdict::Refused, Verdict::Unknown];
+        for verdict in verdicts {
+            summary.insert(verdict.word().to_owned(), plan.count(verdict).into());
+        }
+        summary.insert("required_bump".to_owned(), plan.required_bump().name().into());
+        if !written.is_empty() {
+            summary.insert("written".to_owned(), written.into());
+        }
+    }
+    lines.push(summary);
+    lines.iter().map(|line| format!("{line}\n")).collect::<String>().into_bytes()
+}
+
+fn package_object(package: &PackagePlan) -> Value {
+    let mut object = Map::new();
+    let mut put = |key: &str, value: Option<Value>| {
+        object.extend(value.map(|value| (key.to_owned(), value)));
+    };
+    let text = |it: &dyn std::fmt::Display| Some(Value::from(it.to_string()));
+    put("kind", Some("package".into()));
+    put("package", Some(package.name.as_str().into()));
+    put("verdict", Some(package.verdict.word().into()));
+    put("from", package.from.as_ref().and_then(|it| text(it)));
+    put("required", Some(package.required.name().into()));
+    put("to", package.to.as_ref().and_then(|it| text(it)));
+    put("recorded", package.recorded.as_ref().and_then(|it| text(it)));
+    put("catches_up", package.catches_up.then(|| true.into()));
+    put("hash_old", package.hash_old.as_ref().and_then(|it| text(it)));
+    put("hash_new", package.hash_new.as_ref().and_then(|it| text(it)));
+    put("reasons", Some(package.reasons.iter().map(reason_object).collect()));
+    Value::Object(object)
+}
+
+fn reason_object(reason: &Reason) -> Value {
+    let mut object = Map::new();
+    if let Some(rule) = reason.rule {
+        object.insert("rule".to_owned(), rule.into());
+    }
+    object.insert("element".to_owned(), reason.element.as_str().into());
+    object.insert("bump".to_owned(), reason.bump.name().into());
+    object.insert("message".to_owned(), reason.message.as_str().into());
+    if !reason.via.is_empty() {
+        object.insert("via".to_owned(), reason.via.as_slice().into());
+    }
+    Value::Object(object)
+}

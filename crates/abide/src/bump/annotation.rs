@@ -1,0 +1,207 @@
+//! Versions and hashes in the option `(abide.annotations.v1.file_policy)` of
+//! each file, read and edited in place.
+
+use abide_schema::value::{self, Entry};
+use abide_schema::{File, Node, Package, Part, RawOptions};
+use abide_syntax::{Ast, OptionNode, Span};
+use semver::Version;
+
+use super::{Edit, version};
+use crate::hash::{SemanticHash, TreeHashes};
+
+const OPTION: &str = "abide.annotations.v1.file_policy";
+/// The file that declares the option by which files record their version; it
+/// must be found where imports resolve.
+pub const STATUS_PROTO: &str = "abide/annotations/v1/status.proto";
+
+/// What the files of a package say, and what they should.
+pub(super) struct Annotated<'t> {
+    package: Package<'t>,
+    files: Vec<(File<'t>, SemanticHash)>,
+}
+
+/// The version that the files of a package record: the highest, where they do
+/// not agree.
+pub(super) fn version_of(package: Package<'_>) -> Option<Version> {
+    let written = package.files().filter_map(|it| it.released_version());
+    let versions = written.filter_map(|(text, _)| Version::parse(text).ok());
+    versions.filter(|it| version::fits(it, package.name())).max()
+}
+
+impl<'t> Annotated<'t> {
+    pub(super) fn of(package: Package<'t>, hashes: &TreeHashes) -> Annotated<'t> {
+        // The file that declares the option cannot bear it.
+        let files = package.files().filter(|it| it.is_judged() && it.path() != STATUS_PROTO);
+        let own = |file: File<'t>| Some((file, hashes.file(&file.decl().display)?.own));
+        Annotated { package, files: files.filter_map(own).collect() }
+    }
+
+    pub(super) fn version(&self) -> Option<Version> {
+        version_of(self.package)
+    }
+
+    /// Whether every file has the same version and its own hash.
+    pub(super) fn agrees(&self) -> bool {
+        let version = |file: File<'t>| file.released_version().map(|(text, _)| text);
+        let Some(&(first, _)) = self.files.first() else { return true };
+        self.files.iter().all(|&(file, own)| {
+            let hash = file.released_hash().map(|(text, _)| text.parse());
+            version(file) == version(first) && hash == Some(Ok(own))
+        })
+    }
+
+    /// What writes the version, and the own hash of each file.
+    pub(super) fn edits(&self, version: &Version) -> Vec<Edit> {
+        let mut edits = Vec::new();
+        for &(file, own) in &self.files {
+            let wanted = [("version", version.to_string()), ("hash", own.to_string())];
+            if let Some(editor) = Editor::of(file) {
+                editor.write(&wanted, &mut edits);
+            }
+        }
+        edits
+    }
+}
+
+/// One file, as text.
+struct Editor<'t> {
+    file: File<'t>,
+    text: &'t [u8],
+    ast: &'t Ast,
+    /// What ends its lines.
+    newline: &'static str,
+}
+
+impl<'t> Editor<'t> {
+    /// None for a file that was no text.
+    fn of(file: File<'t>) -> Option<Editor<'t>> {
+        let decl = file.decl();
+        let (text, ast) = (decl.source_text()?, decl.ast()?);
+        let newline = if text.windows(2).any(|it| it == b"\r\n") { "\r\n" } else { "\n" };
+        Some(Editor { file, text, ast, newline })
+    }
+
+    fn write(&self, wanted: &[(&str, String)], edits: &mut Vec<Edit>) {
+        let tree = self.file.tree;
+        let outer = self.file.options().and_then(|it| it.extension(tree, OPTION));
+        let policy = outer.and_then(|it| it.value.as_message());
+        let found = |name: &str| policy.and_then(|it| it.get(tree, name));
+        let mut missing: Vec<(&str, &str)> = Vec::new();
+        for (name, value) in wanted {
+            match found(name) {
+                Some(entry) if entry.value.as_str() == Some(value) => {}
+                Some(entry) => edits.push(self.edit(entry.span, format!("\"{value}\""))),
+                None => missing.push((*name, value)),
+            }
+        }
+        if missing.is_empty() {
+            return;
+        }
+        match outer.and_then(|outer| self.statement(outer, policy)) {
+            Some(option) => edits.push(self.beside(option, &missing)),
+            None => self.anew(&missing, edits),
+        }
+    }
+
+    /// The statement that sets the option, or a part of it.
+    fn statement(&self, outer: &Entry, policy: Option<&value::Message>) -> Option<OptionNode> {
+        let inner = policy.into_iter().flat_map(|it| it.entries.iter().map(|it| it.span));
+        let spans: Vec<Span> = inner.chain([outer.span]).collect();
+        let holds = |option: &OptionNode| {
+            let within = |it: &Span| option.span.start <= it.start && it.end <= option.span.end;
+            spans.iter().any(|it| !it.is_empty() && within(it))
+        };
+        self.options().find(holds)
+    }
+
+    /// The options of the file.
+    fn options(&self) -> impl Iterator<Item = OptionNode> {
+        let decl = self.file.decl();
+        let ids = match decl.options {
+            RawOptions::Syntax(slice) => &decl.option_ids[slice.range()],
+            RawOptions::None | RawOptions::Wire(_) => &[],
+        };
+        ids.iter().map(|&id| self.ast.options[id as usize])
+    }
+
+    /// Adds fields to a statement: into its braces, or as statements of the
+    /// same kind behind it.
+    fn beside(&self, option: OptionNode, missing: &[(&str, &str)]) -> Edit {
+        let parts = self.ast.parts(&option);
+        let [_] = parts else {
+            let name = parts.first().map_or("", |it| it.span.str(self.text));
+            let statement = |(field, value): &(&str, &str)| {
+                format!("{}option {name}.{field} = \"{value}\";", self.newline)
+            };
+            let at = self.line_end(option.span.end);
+            return self.edit(at, missing.iter().map(statement).collect());
+        };
+        let value = self.ast.values[option.value as usize].span;
+        let inside = Span::new(value.start + 1, value.end);
+        let rest = inside.str(self.text);
+        let blank = &rest[..rest.len() - rest.trim_start().len()];
+        let fields = missing.iter().map(|(name, value)| format!("{name}: \"{value}\""));
+        let is_empty = rest.trim_start().starts_with('}');
+        let text: String = if blank.contains('\n') && !is_empty {
+            // Each on its own line, as what is there.
+            fields.map(|it| format!("{blank}{it}")).collect()
+        } else {
+            let fields: Vec<String> = fields.collect();
+            fields.join(" ") + if is_empty { "" } else { " " }
+        };
+        let at =
+            if blank.contains('\n') { inside.start } else { inside.start + blank.len() as u32 };
+        self.edit(Span::new(at, at), text)
+    }
+
+    /// A new statement behind the options, and the import that it needs.
+    fn anew(&self, missing: &[(&str, &str)], edits: &mut Vec<Edit>) {
+        let (decl, newline) = (self.file.decl(), self.newline);
+        // Names are looked up from the inside out.
+        let mut inner = self.file.package().name().split('.').skip(1);
+        let dot = if inner.any(|it| it == "abide") { "." } else { "" };
+        let fields = missing.iter().map(|(name, value)| format!("  {name}: \"{value}\"{newline}"));
+        let fields: String = fields.collect();
+        let statement = format!("option ({dot}{OPTION}) = {{{newline}{fields}}};");
+
+        let end = |node: Node| self.file.place_of(node, Part::Whole).span.end;
+        let head = decl.package.map(|it| it.node).or(decl.syntax.map(|it| it.node)).map(end);
+        let last_import = decl.imports.iter().map(|it| end(it.node)).max();
+        let last_option = self.options().map(|it| it.span.end).max();
+        let behind = |near: Option<u32>, far: Option<u32>| match (near, far) {
+            (Some(at), _) => (self.line_end(at), newline.to_owned()),
+            (None, Some(at)) => (self.line_end(at), newline.repeat(2)),
+            (None, None) => (Span::new(0, 0), String::new()),
+        };
+        let (option_at, lead) = behind(last_option, last_import.or(head));
+        let mut text = lead + &statement;
+        if decl.imports.iter().all(|it| &*it.path != STATUS_PROTO) {
+            let (import_at, lead) = behind(last_import, head);
+            let import = format!("{lead}import \"{STATUS_PROTO}\";");
+            if import_at == option_at {
+                text = import + &newline.repeat(2) + &statement;
+            } else {
+                edits.push(self.edit(import_at, import));
+            }
+        }
+        if option_at.end == 0 {
+            text += newline;
+        }
+        edits.push(self.edit(option_at, text));
+    }
+
+    /// The end of the line behind a statement: what a comment there says is
+    /// about the statement.
+    fn line_end(&self, end: u32) -> Span {
+        let rest = Span::new(end, self.text.len() as u32).str(self.text);
+        let line = rest.lines().next().unwrap_or_default();
+        let told = line.trim_start();
+        let at =
+            if told.is_empty() || told.starts_with("//") { end + line.len() as u32 } else { end };
+        Span::new(at, at)
+    }
+
+    fn edit(&self, span: Span, text: String) -> Edit {
+        Edit { path: self.file.decl().display.to_string(), span, text }
+    }
+}

@@ -1,0 +1,606 @@
+//! `abide.lock`: the version and the hashes of each package as recorded, and
+//! the ledger of every field and enum value that there ever was.
+//!
+//! One line an element. The lines of a package stand together, in the order of
+//! their names and numbers, and a blank line keeps packages apart: to git, two
+//! edits that touch are one conflict, so what two people did to two packages
+//! must never touch.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use abide_schema::{Enum, EnumValue, Field, Message, Stability, Tree};
+use abide_syntax::Span;
+use semver::Version;
+
+use crate::bump::version;
+use crate::config::ConfigError;
+use crate::hash::{Hashes, SemanticHash};
+
+/// The first word of the file, before the number of its format.
+const FORMAT: &str = "abide-lock";
+/// The only format that there is so far.
+const NEWEST: u32 = 1;
+const HEADER: &str = "\
+abide-lock 1
+# Versions, hashes, and every number and name that was ever used. `abide bump --write` writes this
+# file, and mends it after a merge.
+";
+/// What stands behind an element that the tree does not hold any more.
+const GONE: &str = "gone";
+/// How the package without a name is written.
+const UNNAMED: &str = "-";
+const REMEDY: &str = "take the line from version control; without the file `abide bump --write` \
+                      begins a new one, which knows nothing of numbers and names that are free";
+
+/// The content of `abide.lock`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lock {
+    packages: BTreeMap<String, PackageLock>,
+    unresolved: bool,
+}
+
+/// What is recorded of a package.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct PackageLock {
+    record: Option<Record>,
+    gone: bool,
+    ledger: BTreeMap<Use, Fate>,
+}
+
+/// The version of a package and what it meant under it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// The version.
+    pub version: Version,
+    /// The hashes of the package at that version.
+    pub hashes: Hashes,
+}
+
+/// A number and a name, used together in a message or an enum.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Use {
+    /// The full name of the message or enum.
+    holder: String,
+    kind: Kind,
+    number: i32,
+    name: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Field,
+    Value,
+}
+
+/// Whether a use was in the tree when it was last recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Fate {
+    Gone,
+    Alive,
+}
+
+/// What of a field or an enum value was taken from another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Reuse<'l> {
+    /// The name that had the number, where the number is reused.
+    pub(crate) number_of: Option<&'l str>,
+    /// The number that had the name, where the name is reused.
+    pub(crate) name_of: Option<i32>,
+}
+
+impl Lock {
+    /// Reads `abide.lock`; every malformed line is an error.
+    ///
+    /// Both sides of a merge conflict count: a record is that of the higher
+    /// version, and the ledger is the union. [`Lock::is_unresolved`] tells.
+    pub fn parse(text: &str) -> Result<Lock, Vec<ConfigError>> {
+        let mut reader = Reader { text, lock: Lock::default(), errors: Vec::new() };
+        let uses = reader.lines();
+        for (at, used, fate) in uses {
+            reader.enter(at, used, fate);
+        }
+        if reader.errors.is_empty() {
+            return Ok(reader.lock);
+        }
+        reader.errors.sort_by_key(|it| it.span.start);
+        Err(reader.errors)
+    }
+
+    /// Whether the text held a merge conflict, or one line twice, as a merge
+    /// by union leaves it.
+    pub fn is_unresolved(&self) -> bool {
+        self.unresolved
+    }
+
+    /// Takes the conflict for resolved: what is written has none.
+    pub(crate) fn resolve(&mut self) {
+        self.unresolved = false;
+    }
+
+    /// What is recorded of a package.
+    pub fn record(&self, package: &str) -> Option<&Record> {
+        self.packages.get(package)?.record.as_ref()
+    }
+
+    /// The packages that are recorded as part of the tree.
+    pub(crate) fn packages(&self) -> impl Iterator<Item = &str> {
+        self.packages.iter().filter(|(_, it)| !it.gone).map(|(name, _)| name.as_str())
+    }
+
+    /// Records a package; without a record only its ledger is kept here.
+    pub(crate) fn set_record(&mut self, package: &str, record: Option<Record>) {
+        let entry = self.packages.entry(package.to_owned()).or_default();
+        (entry.record, entry.gone) = (record, false);
+    }
+
+    /// Records that a package is no part of the tree any more. Its numbers and
+    /// names stay, if it was to be relied on.
+    pub(crate) fn set_gone(&mut self, package: &str) {
+        let Some(entry) = self.packages.get_mut(package) else { return };
+        if !keeps_ledger(package) {
+            self.packages.remove(package);
+            return;
+        }
+        entry.gone = true;
+        entry.ledger.values_mut().for_each(|fate| *fate = Fate::Gone);
+    }
+
+    /// Brings the ledger of a package up to the tree: what is there is alive,
+    /// what was is gone.
+    pub(crate) fn set_uses(&mut self, tree: &Tree, package: &str) {
+        let entry = self.packages.entry(package.to_owned()).or_default();
+        entry.ledger.values_mut().for_each(|fate| *fate = Fate::Gone);
+        if !keeps_ledger(package) {
+            entry.ledger.clear();
+            return;
+        }
+        let files = tree.package_named(package).into_iter().flat_map(|it| it.files());
+        for file in files.filter(|it| it.is_judged()) {
+            let messages = file.all_messages().filter(|it| !it.is_map_entry());
+            let fields = messages.flat_map(|it| it.fields()).map(Use::of_field);
+            let values = file.all_enums().flat_map(|it| it.values()).map(Use::of_value);
+            // A descriptor may hold any text as a name.
+            let is_word = |it: &Use| is_word(&it.holder) && is_word(&it.name);
+            entry.ledger.extend(fields.chain(values).filter(is_word).map(|it| (it, Fate::Alive)));
+        }
+    }
+
+    /// What a field takes from one that is gone.
+    pub(crate) fn reuse_by_field(&self, field: Field<'_>) -> Option<Reuse<'_>> {
+        self.reuse(field.package().name(), &Use::of_field(field))
+    }
+
+    /// What an enum value takes from one that is gone.
+    pub(crate) fn reuse_by_value(&self, value: EnumValue<'_>) -> Option<Reuse<'_>> {
+        self.reuse(value.package().name(), &Use::of_value(value))
+    }
+
+    /// A number is reused where all that had it are gone, and so is a name.
+    fn reuse(&self, package: &str, new: &Use) -> Option<Reuse<'_>> {
+        let ledger = &self.packages.get(package)?.ledger;
+        let first = Use { number: i32::MIN, name: String::new(), ..new.clone() };
+        let of_holder = || {
+            let same = |it: &Use| (&it.holder, it.kind) == (&new.holder, new.kind);
+            ledger.range(&first..).take_while(move |(it, _)| same(it))
+        };
+        let last = |had: &dyn Fn(&Use) -> bool| {
+            let mut found = None;
+            for (used, fate) in of_holder().filter(|(it, _)| had(it)) {
+                if *fate == Fate::Alive || used == new {
+                    return None;
+                }
+                found = Some(used);
+            }
+            found
+        };
+        let number_of = last(&|it| it.number == new.number).map(|it| it.name.as_str());
+        let name_of = last(&|it| it.name == new.name).map(|it| it.number);
+        (number_of.is_some() || name_of.is_some()).then_some(Reuse { number_of, name_of })
+    }
+}
+
+/// Whether the numbers and names of a package are kept for ever: in an alpha
+/// everything may change.
+fn keeps_ledger(package: &str) -> bool {
+    let version = abide_schema::PackageVersion::of_package(package);
+    version.is_none_or(|it| it.stability != Stability::Alpha)
+}
+
+fn is_word(text: &str) -> bool {
+    !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || c.is_control())
+}
+
+impl Use {
+    fn of_field(field: Field<'_>) -> Use {
+        let holder = field.parent().map(Message::full_name).unwrap_or_default();
+        Use { holder, kind: Kind::Field, number: field.number(), name: field.name().to_owned() }
+    }
+
+    fn of_value(value: EnumValue<'_>) -> Use {
+        let holder = Enum::full_name(value.parent());
+        Use { holder, kind: Kind::Value, number: value.number(), name: value.name().to_owned() }
+    }
+}
+
+impl fmt::Display for Lock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(HEADER)?;
+        for (name, package) in &self.packages {
+            let name = if name.is_empty() { UNNAMED } else { name };
+            write!(f, "\npackage {name}")?;
+            if let Some(Record { version, hashes }) = &package.record {
+                write!(f, " {version} {} {}", hashes.own, hashes.closure)?;
+            }
+            f.write_str(if package.gone { " gone\n" } else { "\n" })?;
+            for (Use { holder, kind, number, name }, fate) in &package.ledger {
+                let kind = match kind {
+                    Kind::Field => "field",
+                    Kind::Value => "value",
+                };
+                write!(f, "{kind} {holder} {number} {name}")?;
+                f.write_str(if *fate == Fate::Gone { " gone\n" } else { "\n" })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// In which part of a merge conflict a line stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    None,
+    Ours,
+    Base,
+    Theirs,
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    lock: Lock,
+    errors: Vec<ConfigError>,
+}
+
+impl<'a> Reader<'a> {
+    fn error(&mut self, at: &str, message: impl Into<String>, help: impl Into<String>) {
+        // Every part is a slice of the text.
+        let start = at.as_ptr() as usize - self.text.as_ptr() as usize;
+        let span = Span::new(start as u32, (start + at.len()) as u32);
+        self.errors.push(ConfigError { message: message.into(), span, help: Some(help.into()) });
+    }
+
+    /// Reads every line; the lines of the ledger are given back, for which
+    /// package an element belongs to is known when all packages are.
+    fn lines(&mut self) -> Vec<(&'a str, Use, Fate)> {
+        let mut uses = Vec::new();
+        let mut side = Side::None;
+        let mut opened = "";
+        let mut is_first = true;
+        for line in self.text.lines() {
+            if let Some(next) = after_marker(line, side) {
+                if side == Side::None {
+                    opened = line;
+                }
+                side = next;
+                self.lock.unresolved = true;
+                continue;
+            }
+            // Both sides know what the base knew.
+            if side == Side::Base || line.trim().is_empty() {
+                continue;
+            }
+            if is_first || line.starts_with(FORMAT) {
+                is_first = false;
+                if !self.header(line) {
+                    return Vec::new();
+                }
+            } else if !line.starts_with('#') {
+                uses.extend(self.line(line));
+            }
+        }
+        if side != Side::None {
+            self.error(opened, "this conflict has no end", REMEDY);
+        }
+        if is_first {
+            let message = format!("expected `{FORMAT} {NEWEST}` in the first line");
+            self.error(&self.text[..0], message, REMEDY);
+        }
+        uses
+    }
+
+    /// Whether this is the first line of a file of a known format.
+    fn header(&mut self, line: &'a str) -> bool {
+        let format = line.strip_prefix(FORMAT).and_then(|it| it.strip_prefix(' '));
+        match format.map(|it| (it, it.trim_end().parse::<u32>())) {
+            Some((_, Ok(NEWEST))) => return true,
+            Some((format, Ok(newer))) if newer > NEWEST => {
+                let message =
+                    format!("format {newer} is newer than this abide, which reads {NEWEST}");
+                self.error(format, message, "update abide");
+            }
+            _ => {
+                let message = format!("expected `{FORMAT} {NEWEST}` in the first line");
+                self.error(line, message, REMEDY);
+            }
+        }
+        false
+    }
+
+    fn line(&mut self, line: &'a str) -> Option<(&'a str, Use, Fate)> {
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        let (words, fate) = match &words[..] {
+            // `gone` may be a name, too.
+            [rest @ .., GONE] if matches!(rest, ["package", _, ..] | [_, _, _, _]) => {
+                (rest, Fate::Gone)
+            }
+            all => (all, Fate::Alive),
+        };
+        match *words {
+            ["package", name] => self.package(name, None, fate),
+            ["package", name, version, own, closure] => {
+                let record = self.record(name, version, own, closure)?;
+                self.package(name, Some(record), fate);
+            }
+            [word @ ("field" | "value"), holder, number, name] => {
+                let kind = if word == "field" { Kind::Field } else { Kind::Value };
+                let Ok(parsed) = i32::from_str(number) else {
+                    self.error(number, format!("`{number}` is no number"), REMEDY);
+                    return None;
+                };
+                let (holder, name) = (holder.to_owned(), name.to_owned());
+                return Some((line, Use { holder, kind, number: parsed, name }, fate));
+            }
+            _ => {
+                let message = "expected `package NAME VERSION OWN CLOSURE`, `field MESSAGE NUMBER \
+                               NAME` or `value ENUM NUMBER NAME`";
+                self.error(line, message, REMEDY);
+            }
+        }
+        None
+    }
+
+    fn record(&mut self, name: &str, version: &str, own: &str, closure: &str) -> Option<Record> {
+        let mut hash = |text: &str| match SemanticHash::from_str(text) {
+            Ok(hash) => Some(hash),
+            Err(error) => {
+                self.error(text, error.to_string(), REMEDY);
+                None
+            }
+        };
+        let (own, closure) = (hash(own), hash(closure));
+        let parsed = match Version::parse(version) {
+            Ok(parsed) if version::fits(&parsed, unwritten(name)) => parsed,
+            Ok(_) => {
+                let first = version::first(unwritten(name));
+                let message = format!("`{name}` has versions like `{first}`, not `{version}`");
+                self.error(version, message, REMEDY);
+                return None;
+            }
+            Err(_) => {
+                self.error(version, format!("`{version}` is no semantic version"), REMEDY);
+                return None;
+            }
+        };
+        Some(Record { version: parsed, hashes: Hashes { own: own?, closure: closure? } })
+    }
+
+    fn package(&mut self, name: &str, record: Option<Record>, fate: Fate) {
+        let gone = fate == Fate::Gone;
+        let new = PackageLock { record, gone, ledger: BTreeMap::new() };
+        let name = unwritten(name);
+        let Some(known) = self.lock.packages.get_mut(name) else {
+            self.lock.packages.insert(name.to_owned(), new);
+            return;
+        };
+        self.lock.unresolved = true;
+        known.gone &= gone;
+        let version = |it: &Option<Record>| it.as_ref().map(|it| it.version.clone());
+        if version(&new.record) > version(&known.record) {
+            known.record = new.record;
+        }
+    }
+
+    /// Puts a use into the ledger of the package with the longest name that
+    /// begins its own.
+    fn enter(&mut self, line: &str, used: Use, fate: Fate) {
+        let mut name = used.holder.as_str();
+        while !name.is_empty() && !self.lock.packages.contains_key(name) {
+            name = name.rsplit_once('.').map_or("", |(outer, _)| outer);
+        }
+        let name = name.to_owned();
+        let Some(package) = self.lock.packages.get_mut(&name) else {
+            let message = format!("no line says which package `{}` is of", used.holder);
+            return self.error(line, message, REMEDY);
+        };
+        let known = package.ledger.entry(used).or_insert(fate);
+        *known = fate.max(*known);
+    }
+}
+
+/// The name of a package as written in the file.
+fn unwritten(name: &str) -> &str {
+    if name == UNNAMED { "" } else { name }
+}
+
+/// The part of a conflict that begins behind a line, if the line is a marker
+/// of git.
+fn after_marker(line: &str, side: Side) -> Option<Side> {
+    let mark = line.split(' ').next().unwrap_or_default();
+    match (mark, side) {
+        ("<<<<<<<", Side::None) => Some(Side::Ours),
+        ("|||||||", Side::Ours) => Some(Side::Base),
+        ("=======", Side::Ours | Side::Base) => Some(Side::Theirs),
+        (">>>>>>>", Side::Theirs) => Some(Side::None),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hashes(seed: u8) -> Hashes {
+        Hashes { own: SemanticHash::new([seed; 32]), closure: SemanticHash::new([!seed; 32]) }
+    }
+
+    fn record(version: &str, seed: u8) -> Option<Record> {
+        let version = version.parse().expect("a version");
+        Some(Record { version, hashes: hashes(seed) })
+    }
+
+    fn used(kind: Kind, holder: &str, number: i32, name: &str) -> Use {
+        Use { holder: holder.to_owned(), kind, number, name: name.to_owned() }
+    }
+
+    /// Packages of every kind, with names that look like words of the format.
+    fn any_lock(random: &mut fastrand::Rng) -> Lock {
+        const PACKAGES: &[&str] =
+            &["", "acme", "acme.v1", "acme.v1.sub", "gone", "package.v3", "z.v1p1beta1"];
+        const NAMES: &[&str] = &["id", "gone", "package", "field", "Größe", "-"];
+        let mut lock = Lock::default();
+        for name in PACKAGES {
+            if random.bool() {
+                continue;
+            }
+            let package = lock.packages.entry((*name).to_owned()).or_default();
+            if random.bool() {
+                let version = version::first(name);
+                let version = (0..random.u8(..4))
+                    .fold(version, |it, _| version::next(&it, crate::surface::Bump::Minor));
+                package.record = Some(Record { version, hashes: hashes(random.u8(..)) });
+            }
+            package.gone = random.u8(..4) == 0;
+            for _ in 0..random.usize(..6) {
+                let kind = if random.bool() { Kind::Field } else { Kind::Value };
+                let holder = if name.is_empty() { "Top".into() } else { format!("{name}.Top") };
+                let named = random.choice(NAMES).expect("there are names");
+                let fate = if random.bool() { Fate::Alive } else { Fate::Gone };
+                package.ledger.insert(used(kind, &holder, random.i32(-3..12), named), fate);
+            }
+        }
+        lock
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let mut random = fastrand::Rng::with_seed(4);
+        for _ in 0..2000 {
+            let lock = any_lock(&mut random);
+            let text = lock.to_string();
+            assert_eq!(Lock::parse(&text).as_ref(), Ok(&lock), "{text}");
+            assert_eq!(Lock::parse(&text.replace('\n', "\r\n")), Ok(lock), "{text}");
+        }
+    }
+
+    #[test]
+    fn of_two_sides_the_ledger_is_the_union() {
+        let mut random = fastrand::Rng::with_seed(5);
+        for _ in 0..1000 {
+            let (ours, theirs) = (any_lock(&mut random), any_lock(&mut random));
+            let text = format!(
+                "<<<<<<< ours\n{ours}||||||| base\nabide-lock 1\nwhatever\n=======\n{theirs}>>>>>>> theirs\n"
+            );
+            let both = Lock::parse(&text).expect("both sides are sound");
+            assert!(both.is_unresolved());
+            for (name, package) in &both.packages {
+                let sides = [&ours, &theirs].map(|it| it.packages.get(name));
+                let sides: Vec<&PackageLock> = sides.into_iter().flatten().collect();
+                let mut union: BTreeMap<&Use, Fate> = BTreeMap::new();
+                for (used, fate) in sides.iter().flat_map(|it| &it.ledger) {
+                    let known = union.entry(used).or_insert(*fate);
+                    *known = (*known).max(*fate);
+                }
+                assert!(package.ledger.iter().map(|(it, fate)| (it, *fate)).eq(union), "{text}");
+                let version = |it: &PackageLock| it.record.as_ref().map(|it| it.version.clone());
+                assert_eq!(version(package), sides.iter().filter_map(|it| version(it)).max());
+                assert_eq!(package.gone, sides.iter().all(|it| it.gone));
+            }
+            let names = ours.packages.keys().chain(theirs.packages.keys());
+            assert!(names.into_iter().all(|it| both.packages.contains_key(it)), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_damaged_file_says_where_and_what_to_do() {
+        let hash = hashes(1).own;
+        let rows = [
+            ("", 0, "expected `abide-lock 1` in the first line"),
+            ("package a.v1\n", 0, "expected `abide-lock 1` in the first line"),
+            ("abide-lock 2\nwhatever\n", 11, "format 2 is newer than this abide, which reads 1"),
+            ("abide-lock one\n", 0, "expected `abide-lock 1` in the first line"),
+            ("abide-lock 1\npackage a.v1 1.0\n", 13, "expected `package NAME VERSION OWN CLOSURE`"),
+            (
+                &format!("abide-lock 1\npackage a.v1 1.0 {hash} {hash}\n"),
+                26,
+                "`1.0` is no semantic version",
+            ),
+            (
+                &format!("abide-lock 1\npackage a.v2 1.0.0 {hash} {hash}\n"),
+                26,
+                "`a.v2` has versions like `2.0.0`, not `1.0.0`",
+            ),
+            (
+                &format!("abide-lock 1\npackage a.v1 1.0.0 {hash} abide1:x\n"),
+                111,
+                "a semantic hash is",
+            ),
+            ("abide-lock 1\npackage a\nfield a.M one id\n", 33, "`one` is no number"),
+            (
+                "abide-lock 1\npackage a\nfield b.M 1 id\n",
+                23,
+                "no line says which package `b.M` is of",
+            ),
+            ("abide-lock 1\npackage a\nmessage a.M 1 id\n", 23, "expected `package NAME"),
+            ("abide-lock 1\n<<<<<<< ours\npackage a\n", 13, "this conflict has no end"),
+            ("\u{feff}abide-lock 1\n", 0, "expected `abide-lock 1` in the first line"),
+        ];
+        for (text, at, message) in rows {
+            let errors = Lock::parse(text).expect_err(text);
+            let first = errors.first().expect("an error is told");
+            assert!(first.message.starts_with(message), "{text}: {errors:?}");
+            assert_eq!(first.span.start, at, "{text}");
+            assert!(first.help.as_ref().is_some_and(|it| !it.is_empty()), "{text}");
+        }
+        let text = "abide-lock 1\npackage a\nfield\nvalue a.E x y\n";
+        assert_eq!(Lock::parse(text).expect_err(text).len(), 2, "every line is told");
+    }
+
+    #[test]
+    fn a_line_that_stands_twice_is_a_merge_to_resolve() {
+        let text = format!(
+            "abide-lock 1\npackage a.v1 1.1.0 {0} {0}\nfield a.v1.M 1 id gone\n\
+             package a.v1 1.2.0 {1} {1}\nfield a.v1.M 1 id\n",
+            hashes(1).own,
+            hashes(2).own,
+        );
+        let lock = Lock::parse(&text).expect("it can be read");
+        assert!(lock.is_unresolved());
+        assert_eq!(lock.record("a.v1").map(|it| it.version.to_string()), Some("1.2.0".into()));
+        assert!(lock.packages["a.v1"].ledger.values().all(|it| *it == Fate::Alive));
+    }
+
+    #[test]
+    fn a_number_or_a_name_is_reused_where_all_that_had_it_are_gone() {
+        let mut lock = Lock::default();
+        lock.set_record("a.v1", record("1.0.0", 1));
+        let ledger = &mut lock.packages.get_mut("a.v1").expect("it is there").ledger;
+        let field = |number, name| used(Kind::Field, "a.v1.M", number, name);
+        ledger.insert(field(1, "id"), Fate::Alive);
+        ledger.insert(field(2, "mail"), Fate::Gone);
+        ledger.insert(field(3, "old"), Fate::Gone);
+        ledger.insert(field(3, "renamed"), Fate::Alive);
+        ledger.insert(used(Kind::Field, "a.v1.Other", 9, "x"), Fate::Gone);
+        let reuse = |number, name| {
+            lock.reuse("a.v1", &field(number, name)).map(|it| (it.number_of, it.name_of))
+        };
+        assert_eq!(reuse(2, "email"), Some((Some("mail"), None)), "the number");
+        assert_eq!(reuse(7, "mail"), Some((None, Some(2))), "the name");
+        assert_eq!(reuse(2, "mail"), None, "it is back");
+        assert_eq!(reuse(2, "old"), Some((Some("mail"), Some(3))), "both, of two");
+        assert_eq!(reuse(3, "again"), None, "a rename told elsewhere");
+        assert_eq!(reuse(9, "x"), None, "of another message");
+        assert_eq!(reuse(4, "new"), None);
+        assert_eq!(lock.reuse("b.v1", &field(2, "email")), None, "an unknown package");
+    }
+}

@@ -1,0 +1,84 @@
+//! Numbers and names that the ledger of `abide.lock` knows from elements that
+//! are gone, however long ago.
+
+use abide_schema::{Element, Part, Tree};
+
+use crate::finding::{ChangeFacts, Finding, Location, Severity};
+use crate::lock::{Lock, Reuse};
+use crate::surface::{Bump, Effects, Surface};
+
+/// A finding for each field and enum value that takes a number or a name which
+/// another one had, unless the old tree has shown the same already.
+pub(crate) fn findings(tree: &Tree, lock: &Lock, known: &[Finding]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for file in tree.files().filter(|it| it.is_judged()) {
+        for element in file.elements() {
+            let (rule, number, reuse) = match element {
+                Element::Field(field) if field.is_extension() => continue,
+                Element::Field(field) => {
+                    ("field-number-reused", field.number(), lock.reuse_by_field(field))
+                }
+                Element::EnumValue(value) => {
+                    ("enum-number-reused", value.number(), lock.reuse_by_value(value))
+                }
+                Element::Message(_)
+                | Element::Oneof(_)
+                | Element::Enum(_)
+                | Element::Service(_)
+                | Element::Method(_) => continue,
+            };
+            let Some(reuse) = reuse else { continue };
+            let finding = finding(rule, element, number, reuse);
+            let same = |it: &&Finding| it.rule == rule && it.element == finding.element;
+            if !known.iter().any(|it| same(&it)) {
+                findings.push(finding);
+            }
+        }
+    }
+    findings
+}
+
+fn finding(rule: &'static str, element: Element<'_>, number: i32, reuse: Reuse<'_>) -> Finding {
+    let (noun, name) = (element.noun(), element.name());
+    let mut finding;
+    let new = |part: Part, what: String, before: String| {
+        let message = format!("{noun} `{name}` takes the {what}, which {before} had");
+        let location = Location::Tree(element.place(part));
+        let package = element.package().name();
+        let mut finding = Finding::new(rule, location, package, element.full_name(), message);
+        finding.fact(what);
+        finding
+    };
+    let surfaces: &[Surface] = match (reuse.number_of, reuse.name_of) {
+        (Some(before), None) => {
+            finding = new(Part::Number, format!("number {number}"), format!("`{before}`"));
+            &[Surface::Wire]
+        }
+        (None, Some(before)) => {
+            finding = new(Part::Name, format!("name `{name}`"), format!("number {before}"));
+            &[Surface::Json, Surface::Text]
+        }
+        (before, _) => {
+            let before = before.unwrap_or_default();
+            let what = format!("number {number} and its name");
+            finding = new(Part::Number, what, format!("`{before}` and another number"));
+            Surface::NOTATIONS
+        }
+    };
+    finding.change = Some(Box::new(ChangeFacts {
+        old: None,
+        effects: Effects::backward(surfaces),
+        bump: Bump::Major,
+        symbols: Vec::new(),
+        witness: None,
+        at_least: Severity::Note,
+        gone: None,
+        apart: false,
+    }));
+    let old = if reuse.number_of.is_some() { "number" } else { "name" };
+    finding.why(format!(
+        "`abide.lock` knows the {old} of one that is gone: what was written then is read as this {noun}"
+    ));
+    finding.help("give it one that was never used");
+    finding
+}

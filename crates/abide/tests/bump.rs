@@ -1,0 +1,416 @@
+//! Laws of versions, over generated trees and edits.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use abide::{Bump, Config, Lock, Options, Plan, Records, Verdict, VersionIn, plan};
+use abide_schema::{FileDecl, SourceFile, Tree};
+use fastrand::Rng;
+use jiff::civil::date;
+
+/// How many trees each law is tried on.
+const TREES: u64 = 30;
+
+/// A package of a generated tree; its messages refer to packages before it.
+#[derive(Clone, Debug, Default)]
+struct Package {
+    messages: Vec<Message>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Message {
+    /// Names of scalar fields, by number.
+    fields: BTreeMap<i32, String>,
+    /// Packages whose first message a field refers to.
+    uses: Vec<usize>,
+}
+
+fn name(package: usize) -> String {
+    format!("acme.p{package}.v1")
+}
+
+fn any_tree(random: &mut Rng) -> Vec<Package> {
+    let mut packages: Vec<Package> = Vec::new();
+    for package in 0..random.usize(2..7) {
+        let mut messages = Vec::new();
+        for _ in 0..random.usize(1..4) {
+            let fields = (1..=random.i32(0..4)).map(|it| (it, format!("f{it}"))).collect();
+            let uses = (0..package).filter(|_| random.u8(..3) == 0).collect();
+            messages.push(Message { fields, uses });
+        }
+        packages.push(Package { messages });
+    }
+    packages
+}
+
+/// The files of a tree; with `noise` in another order and with comments.
+fn files(packages: &[Package], noise: Option<&mut Rng>) -> Vec<(String, String)> {
+    let mut files = Vec::new();
+    let mut unused = Rng::with_seed(0);
+    let is_noisy = noise.is_some();
+    let random = noise.unwrap_or(&mut unused);
+    for (at, package) in packages.iter().enumerate() {
+        let used: BTreeSet<usize> =
+            package.messages.iter().flat_map(|it| it.uses.clone()).collect();
+        let mut imports: Vec<String> =
+            used.iter().map(|it| format!("import \"acme/p{it}/v1/p.proto\";\n")).collect();
+        let mut bodies = Vec::new();
+        for (index, message) in package.messages.iter().enumerate() {
+            let mut lines: Vec<String> = Vec::new();
+            for (number, field) in &message.fields {
+                lines.push(format!("  string {field} = {number};\n"));
+            }
+            for it in &message.uses {
+                lines.push(format!("  acme.p{it}.v1.M0 r{it} = {};\n", 100 + it));
+            }
+            if is_noisy {
+                random.shuffle(&mut lines);
+                lines.insert(0, "  // What it is about.\n\n".to_owned());
+            }
+            bodies.push(format!("message M{index} {{\n{}}}\n", lines.concat()));
+        }
+        if is_noisy {
+            random.shuffle(&mut imports);
+            random.shuffle(&mut bodies);
+        }
+        let text = format!(
+            "syntax = \"proto3\";\npackage {};\n{}{}",
+            name(at),
+            imports.concat(),
+            bodies.concat()
+        );
+        files.push((format!("acme/p{at}/v1/p.proto"), text));
+    }
+    if is_noisy {
+        random.shuffle(&mut files);
+    }
+    files
+}
+
+fn link(files: &[(String, String)]) -> Tree {
+    let parse = |(path, text): &(String, String)| {
+        let path: Arc<str> = path.as_str().into();
+        let (display, text) = (Arc::clone(&path), text.as_bytes().into());
+        Arc::new(FileDecl::parse(SourceFile { path, display, root: 0, imported: false, text }))
+    };
+    let tree = Tree::link(files.iter().map(parse).collect());
+    let errors: Vec<_> = tree.problems().iter().filter(|it| it.kind.is_error()).collect();
+    assert!(errors.is_empty(), "{errors:?}\n{files:?}");
+    tree
+}
+
+fn tree(packages: &[Package]) -> Tree {
+    link(&files(packages, None))
+}
+
+fn plan_with(
+    new: &Tree,
+    old: Option<&Tree>,
+    toml: &str,
+    lock: Option<&Lock>,
+    released: Option<&Lock>,
+    version_in: VersionIn,
+) -> Plan {
+    let policy = Config::parse(toml, None).expect("the configuration is right").policy;
+    let options = Options {
+        baseline: old,
+        records: Some(Records { version_in, lock, released }),
+        ..Options::on(date(2026, 1, 15))
+    };
+    plan(new, &policy, options)
+}
+
+/// The plan from a release that recorded its own versions.
+fn since(new: &Tree, old: &Tree) -> Plan {
+    let first = plan_with(old, None, "", None, None, VersionIn::Lock).lock;
+    plan_with(new, Some(old), "", Some(&first), Some(&first), VersionIn::Lock)
+}
+
+fn verdicts(plan: &Plan) -> Vec<(String, Bump, Option<String>, Verdict)> {
+    let version = |it: &abide::PackagePlan| it.to.as_ref().map(ToString::to_string);
+    plan.packages.iter().map(|it| (it.name.clone(), it.required, version(it), it.verdict)).collect()
+}
+
+/// Which packages reach the first message of a package.
+fn reaching(packages: &[Package], target: usize) -> BTreeSet<String> {
+    let mut found = BTreeSet::from([target]);
+    // What reaches by way of the first message alone: others are not referred to.
+    let mut leading = BTreeSet::from([target]);
+    for (at, package) in packages.iter().enumerate().skip(target + 1) {
+        if package.messages.iter().any(|it| it.uses.iter().any(|it| leading.contains(it))) {
+            found.insert(at);
+        }
+        if package.messages[0].uses.iter().any(|it| leading.contains(it)) {
+            leading.insert(at);
+        }
+    }
+    found.into_iter().map(name).collect()
+}
+
+#[test]
+fn a_change_in_a_leaf_raises_exactly_the_packages_that_reach_it() {
+    let (mut caught_up, mut stayed) = (0, 0);
+    for seed in 0..TREES {
+        let mut random = Rng::with_seed(seed);
+        let packages = any_tree(&mut random);
+        let target = random.usize(..packages.len());
+        let mut changed = packages.clone();
+        changed[target].messages[0].fields.insert(50, "more".to_owned());
+        let plan = since(&tree(&changed), &tree(&packages));
+        let wanted = reaching(&packages, target);
+        for package in &plan.packages {
+            let risen = package.required != Bump::None;
+            assert_eq!(risen, wanted.contains(&package.name), "{seed}: {package:?}");
+            assert_eq!(package.catches_up, risen && package.name != name(target), "{package:?}");
+            let to = if risen { "1.1.0" } else { "1.0.0" };
+            assert_eq!(package.to.as_ref().map(ToString::to_string).as_deref(), Some(to));
+            if package.catches_up {
+                let [reason] = &package.reasons[..] else { panic!("one reason: {package:?}") };
+                assert_eq!(reason.element, format!("{}.M0", name(target)));
+                assert_eq!(reason.via.last(), Some(&reason.element));
+                assert!(reason.via[0].starts_with(&package.name), "{reason:?}");
+                caught_up += 1;
+            }
+            stayed += usize::from(!risen);
+        }
+    }
+    assert!(caught_up > 10 && stayed > 10, "{caught_up} caught up, {stayed} stayed");
+}
+
+#[test]
+fn order_and_comments_never_matter() {
+    for seed in 0..TREES {
+        let mut random = Rng::with_seed(seed);
+        let packages = any_tree(&mut random);
+        let old = tree(&packages);
+        let same = link(&files(&packages, Some(&mut random)));
+        let plan = since(&same, &old);
+        assert!(plan.is_recorded() && plan.required_bump() == Bump::None, "{:?}", plan.packages);
+
+        let mut changed = packages.clone();
+        let target = random.usize(..packages.len());
+        changed[target].messages[0].fields.insert(50, "more".to_owned());
+        let noisy = link(&files(&changed, Some(&mut random)));
+        let (plain, noisy) = (since(&tree(&changed), &old), since(&noisy, &old));
+        assert_eq!(verdicts(&plain), verdicts(&noisy), "{seed}");
+        assert_eq!(plain.lock, noisy.lock);
+        let reasons =
+            |it: &Plan| -> Vec<_> { it.packages.iter().map(|it| it.reasons.clone()).collect() };
+        assert_eq!(reasons(&plain), reasons(&noisy));
+    }
+}
+
+/// An edit at random; some break.
+fn edit(packages: &mut [Package], random: &mut Rng) {
+    let package = random.usize(..packages.len());
+    let messages = &mut packages[package].messages;
+    match random.u8(..6) {
+        0 => messages.push(Message::default()),
+        1 if messages[0].fields.contains_key(&1) => drop(messages[0].fields.remove(&1)),
+        2 if package > 0 && messages[0].uses.is_empty() => messages[0].uses.push(package - 1),
+        _ => {
+            let number = random.i32(10..60);
+            messages[0].fields.insert(number, format!("f{number}"));
+        }
+    }
+}
+
+#[test]
+fn more_changes_never_lower_a_bump_and_recording_twice_is_recording_once() {
+    let (mut refused, mut risen) = (0, 0);
+    for seed in 0..TREES {
+        let mut random = Rng::with_seed(seed);
+        let packages = any_tree(&mut random);
+        let old = tree(&packages);
+        let first = plan_with(&old, None, "", None, None, VersionIn::Lock).lock;
+        let mut lock = first.clone();
+        let mut changed = packages.clone();
+        let mut before: Vec<Bump> = vec![Bump::None; packages.len()];
+        for _ in 0..4 {
+            // What only adds to what there is: an edit that undoes another is no more change.
+            let snapshot = changed.clone();
+            edit(&mut changed, &mut random);
+            let new = tree(&changed);
+            let plan = plan_with(&new, Some(&old), "", Some(&lock), Some(&first), VersionIn::Lock);
+            let bumps: Vec<Bump> = plan.packages.iter().map(|it| it.required).collect();
+            let lowered = bumps.iter().zip(&before).any(|(now, before)| now < before);
+            assert!(!lowered, "{seed}: {before:?} {bumps:?}\n{snapshot:?}\n{changed:?}");
+            before = bumps;
+            for package in &plan.packages {
+                refused += usize::from(package.verdict == Verdict::Refused);
+                risen += usize::from(package.verdict == Verdict::Unrecorded);
+                assert_eq!(package.verdict == Verdict::Refused, package.required == Bump::Major);
+            }
+            let again =
+                plan_with(&new, Some(&old), "", Some(&plan.lock), Some(&first), VersionIn::Lock);
+            assert_eq!(again.lock, plan.lock, "{seed}");
+            assert_eq!(again.count(Verdict::Unrecorded), 0, "{seed}: {:?}", again.packages);
+            assert!(again.is_recorded());
+            // Nor does the order in which it was recorded matter.
+            let at_once =
+                plan_with(&new, Some(&old), "", Some(&first), Some(&first), VersionIn::Lock);
+            if plan.count(Verdict::Refused) == 0 {
+                assert_eq!(at_once.lock, plan.lock, "{seed}");
+            }
+            let text = plan.lock.to_string();
+            lock = Lock::parse(&text).expect("what is written can be read");
+            assert_eq!(lock, plan.lock);
+        }
+    }
+    assert!(refused > 5 && risen > 30, "{refused} refused, {risen} risen");
+}
+
+fn one(text: &str) -> Tree {
+    let package = text.lines().find_map(|it| it.strip_prefix("package ")).unwrap_or("x;");
+    let path = format!("{}/a.proto", package.trim_end_matches(';').replace('.', "/"));
+    link(&[(path, format!("syntax = \"proto3\";\n{text}"))])
+}
+
+fn row(plan: &Plan) -> (Bump, Option<String>, Verdict) {
+    let [package] = &plan.packages[..] else { panic!("one package: {:?}", plan.packages) };
+    (package.required, package.to.as_ref().map(ToString::to_string), package.verdict)
+}
+
+const USER: &str = "package acme.v3;\nmessage User { string id = 1; string mail = 2; }\n";
+
+#[test]
+fn a_security_fix_is_a_patch() {
+    let old = one(USER);
+    let added = |comment: &str| {
+        one(&format!(
+            "package acme.v3;\nmessage User {{ string id = 1; string mail = 2;\n{comment}\n  bool masked = 3; }}\n"
+        ))
+    };
+    let patch = (Bump::Patch, Some("3.0.1".to_owned()), Verdict::Unrecorded);
+    let minor = (Bump::Minor, Some("3.1.0".to_owned()), Verdict::Unrecorded);
+    let marked = added("  // abide:security-fix: mails leaked into logs");
+    assert_eq!(row(&since(&marked, &old)), patch);
+    assert_eq!(row(&since(&added("  // mends a hole"), &old)), minor);
+    assert_eq!(row(&since(&added("  // abide:security-fix"), &old)), minor, "without a reason");
+
+    let first = plan_with(&old, None, "", None, None, VersionIn::Lock).lock;
+    let from = |new: &Tree, old: &Tree, toml: &str| {
+        row(&plan_with(new, Some(old), toml, Some(&first), Some(&first), VersionIn::Lock))
+    };
+    let toml = "[[security-fix]]\nelement = \"acme.v3.User.masked\"\nreason = \"logs\"\n";
+    assert_eq!(from(&added(""), &old, toml), patch);
+    let more = one(&USER.replace("{", "{ bool masked = 3; int32 age = 4;"));
+    assert_eq!(from(&more, &old, toml), minor, "one change that is none");
+    // The mark of an earlier fix says nothing of what comes later.
+    let later = one(
+        "package acme.v3;\nmessage User { string id = 1; string mail = 2;\n  // abide:security-fix: \
+         mails leaked into logs\n  bool masked = 3 [deprecated = true]; }\n",
+    );
+    assert_eq!(from(&later, &marked, "").0, Bump::Minor);
+    // A break stays one.
+    let broken =
+        one("package acme.v3;\n// abide:security-fix: it leaks\nmessage User { string id = 1; }\n");
+    assert_eq!(from(&broken, &old, ""), (Bump::Major, None, Verdict::Refused));
+}
+
+#[test]
+fn a_break_is_refused_unless_it_is_waived() {
+    let broken = "message User { string id = 1; }\n";
+    let refused = |package: &str| {
+        let text = format!("package {package};\n");
+        let old = one(&(text.clone() + "message User { string id = 1; string mail = 2; }\n"));
+        row(&since(&one(&(text + broken)), &old))
+    };
+    assert_eq!(refused("acme.v3"), (Bump::Major, None, Verdict::Refused));
+    assert_eq!(refused("acme.type"), (Bump::Major, None, Verdict::Refused));
+    let raised = |version: &str| (Some(version.to_owned()), Verdict::Unrecorded);
+    for (package, version) in [
+        ("acme.v3alpha", "3.0.0-alpha.2"),
+        ("acme.v3beta", "3.0.0-beta.2"),
+        ("acme.v1p1beta1", "1.1.0-beta.1.2"),
+        ("acme.v0", "0.1.0"),
+    ] {
+        let (bump, to, verdict) = refused(package);
+        assert_eq!((to, verdict), raised(version), "{package}");
+        assert_eq!(bump, Bump::Minor, "{package}");
+    }
+    let old = one(USER);
+    let first = plan_with(&old, None, "", None, None, VersionIn::Lock).lock;
+    let waiver = "[[waiver]]\nrule = \"field-removed\"\nelement = \"acme.v3.User.mail\"\nreason = \"unused\"\n";
+    let new = one(&format!("package acme.v3;\n{broken}"));
+    let plan = plan_with(&new, Some(&old), waiver, Some(&first), Some(&first), VersionIn::Lock);
+    assert_eq!(row(&plan), (Bump::Minor, Some("3.1.0".to_owned()), Verdict::Unrecorded));
+    assert_eq!(plan.packages[0].reasons[0].rule, Some("field-removed"));
+    assert_eq!(plan.packages[0].candidate().as_deref(), Some("acme.v4alpha"));
+    // A waived removal frees number and name, and the ledger remembers.
+    assert!(plan.lock.to_string().contains("\nfield acme.v3.User 2 mail gone\n"), "{}", plan.lock);
+    let reused = one("package acme.v3;\nmessage User { string id = 1; bytes photo = 2; }\n");
+    let (lock, released) = (Some(&plan.lock), Some(&plan.lock));
+    let later = plan_with(&reused, Some(&new), waiver, lock, released, VersionIn::Lock);
+    assert_eq!(row(&later), (Bump::Major, None, Verdict::Refused));
+    assert_eq!(later.packages[0].reasons[0].rule, Some("field-number-reused"));
+    assert_eq!(later.lock, plan.lock, "what is refused is not recorded");
+}
+
+#[test]
+fn without_a_release_only_the_agreement_is_told() {
+    let (old, new) = (one(USER), one(&USER.replace("{", "{ int32 age = 4;")));
+    let first = plan_with(&old, None, "", None, None, VersionIn::Lock);
+    assert_eq!(row(&first), (Bump::None, Some("3.0.0".to_owned()), Verdict::Unrecorded));
+    let alone = |tree: &Tree| plan_with(tree, None, "", Some(&first.lock), None, VersionIn::Lock);
+    assert_eq!(row(&alone(&old)), (Bump::None, Some("3.0.0".to_owned()), Verdict::Recorded));
+    assert_eq!(row(&alone(&new)), (Bump::None, None, Verdict::Unknown));
+    assert_eq!(alone(&new).lock, first.lock, "nothing is recorded of what nobody knows");
+    // An alpha counts every change.
+    let alpha = |text: &str| one(&text.replace("v3", "v3alpha1"));
+    let first = plan_with(&alpha(USER), None, "", None, None, VersionIn::Lock).lock;
+    let changed = alpha(&USER.replace("{", "{ int32 age = 4;"));
+    let plan = plan_with(&changed, None, "", Some(&first), None, VersionIn::Lock);
+    let next = Some("3.0.0-alpha.1.2".to_owned());
+    assert_eq!(row(&plan), (Bump::Minor, next.clone(), Verdict::Unrecorded));
+    let again = plan_with(&changed, None, "", Some(&plan.lock), None, VersionIn::Lock);
+    assert_eq!(row(&again), (Bump::None, next, Verdict::Recorded));
+    assert!(!again.lock.to_string().contains("field "), "an alpha has no ledger");
+}
+
+#[test]
+fn a_version_never_falls() {
+    let (old, new) = (one(USER), one(&USER.replace("{", "{ int32 age = 4;")));
+    let first = plan_with(&old, None, "", None, None, VersionIn::Lock).lock;
+    let ahead = first.to_string().replace(" 3.0.0 ", " 3.7.0 ");
+    let ahead = Lock::parse(&ahead).expect("a record");
+    let plan = |new: &Tree| {
+        row(&plan_with(new, Some(&old), "", Some(&ahead), Some(&first), VersionIn::Lock))
+    };
+    assert_eq!(plan(&old), (Bump::None, Some("3.7.0".to_owned()), Verdict::Recorded));
+    assert_eq!(plan(&new), (Bump::Minor, Some("3.7.0".to_owned()), Verdict::Unrecorded));
+    // A release without a record, as a descriptor set is: the record of the same meaning counts.
+    let plan = plan_with(&new, Some(&old), "", Some(&first), None, VersionIn::Lock);
+    assert_eq!(row(&plan), (Bump::Minor, Some("3.1.0".to_owned()), Verdict::Unrecorded));
+}
+
+#[test]
+fn a_package_that_is_gone_is_remembered() {
+    let both = link(&[
+        (
+            "a/v1/a.proto".to_owned(),
+            "syntax = \"proto3\";\npackage a.v1;\nmessage A { int32 x = 1; }\n".to_owned(),
+        ),
+        (
+            "b/v1/b.proto".to_owned(),
+            "syntax = \"proto3\";\npackage b.v1;\nmessage B {}\n".to_owned(),
+        ),
+    ]);
+    let left = one("package b.v1;\nmessage B {}\n");
+    let first = plan_with(&both, None, "", None, None, VersionIn::Lock).lock;
+    let plan = plan_with(&left, Some(&both), "", Some(&first), Some(&first), VersionIn::Lock);
+    let gone = &plan.packages[0];
+    assert_eq!((gone.name.as_str(), gone.verdict), ("a.v1", Verdict::Refused));
+    assert_eq!(plan.lock, first);
+    let waiver = "[[waiver]]\nrule = \"package-removed\"\nelement = \"a.v1\"\nreason = \"unused\"\n\
+                  [[waiver]]\nrule = \"message-removed\"\nelement = \"a.v1\"\nreason = \"unused\"\n\
+                  [[waiver]]\nrule = \"file-removed\"\nelement = \"a/v1/a.proto\"\nreason = \"unused\"\n";
+    let plan = plan_with(&left, Some(&both), waiver, Some(&first), Some(&first), VersionIn::Lock);
+    assert_eq!(plan.packages[0].verdict, Verdict::Unrecorded, "{:?}", plan.packages[0]);
+    let text = plan.lock.to_string();
+    assert!(text.contains("\nfield a.v1.A 1 x gone\n") && text.contains("gone\nfield"), "{text}");
+    // It goes on where it was.
+    let back =
+        plan_with(&both, Some(&left), waiver, Some(&plan.lock), Some(&plan.lock), VersionIn::Lock);
+    assert_eq!(back.packages[0].to.as_ref().map(ToString::to_string).as_deref(), Some("1.1.0"));
+}
