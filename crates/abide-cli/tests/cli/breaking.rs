@@ -19,7 +19,7 @@ fn tree(files: &[(&str, &str)]) -> TempDir {
     folder
 }
 
-fn git(folder: &Path, arguments: &[&str]) {
+pub(crate) fn git(folder: &Path, arguments: &[&str]) {
     let ran = Command::new("git")
         .args(["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"])
         .args(arguments)
@@ -32,7 +32,7 @@ fn git(folder: &Path, arguments: &[&str]) {
     assert!(ran.status.success(), "git {arguments:?}: {ran:?}");
 }
 
-fn commit(folder: &Path) {
+pub(crate) fn commit(folder: &Path) {
     git(folder, &["init", "--quiet"]);
     git(folder, &["add", "--all"]);
     git(folder, &["commit", "--quiet", "-m", "one"]);

@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // Tests set up a world; helpers are tests too.
 
 mod breaking;
+mod bump;
 mod contract;
 mod determinism;
 mod hostile;

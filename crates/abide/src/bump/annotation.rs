@@ -3,7 +3,7 @@
 
 use abide_schema::value::{self, Entry};
 use abide_schema::{File, Node, Package, Part, RawOptions};
-use abide_syntax::{Ast, OptionNode, Span};
+use abide_syntax::{Ast, Lexer, OptionNode, Span, TokenKind};
 use semver::Version;
 
 use super::{Edit, version};
@@ -90,7 +90,7 @@ impl<'t> Editor<'t> {
         for (name, value) in wanted {
             match found(name) {
                 Some(entry) if entry.value.as_str() == Some(value) => {}
-                Some(entry) => edits.push(self.edit(entry.span, format!("\"{value}\""))),
+                Some(entry) => edits.extend(self.replace(entry.span, value)),
                 None => missing.push((*name, value)),
             }
         }
@@ -100,6 +100,21 @@ impl<'t> Editor<'t> {
         match outer.and_then(|outer| self.statement(outer, policy)) {
             Some(option) => edits.push(self.beside(option, &missing)),
             None => self.anew(&missing, edits),
+        }
+    }
+
+    /// Writes a string in the place of another; of one in several pieces, the
+    /// comments between them stay.
+    fn replace(&self, span: Span, value: &str) -> Vec<Edit> {
+        let mut lexer = Lexer::new(self.text, span.start);
+        let mut edits = Vec::new();
+        loop {
+            let token = lexer.next_token();
+            if token.kind == TokenKind::End || token.span.start >= span.end {
+                return edits;
+            }
+            let text = if edits.is_empty() { format!("\"{value}\"") } else { String::new() };
+            edits.push(self.edit(token.span, text));
         }
     }
 
@@ -184,7 +199,15 @@ impl<'t> Editor<'t> {
                 edits.push(self.edit(import_at, import));
             }
         }
-        if option_at.end == 0 {
+        // What follows stands apart, unless it is at the end of the file.
+        let rest = Span::new(option_at.end, self.text.len() as u32).str(self.text);
+        let mut lines = rest.lines();
+        let at_start = option_at.end == 0;
+        let next = if at_start { lines.next() } else { lines.nth(1) };
+        if last_option.is_none() && next.is_some_and(|it| !it.trim().is_empty()) {
+            text += newline;
+        }
+        if at_start {
             text += newline;
         }
         edits.push(self.edit(option_at, text));

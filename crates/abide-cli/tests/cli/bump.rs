@@ -1,0 +1,555 @@
+//! The life of versions: recorded, raised, refused, merged, interrupted.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use crate::breaking::{commit, git};
+use crate::run::{Ran, abide, put, repository};
+
+const MONEY: &str = "syntax = \"proto3\";\npackage acme.type.v1;\n\n// An amount.\nmessage Money {\n  \
+                     string currency = 1;\n  int64 units = 2;\n}\n";
+const USER: &str = "syntax = \"proto3\";\npackage acme.user.v1;\n\nimport \
+                    \"acme/type/v1/money.proto\";\n\nmessage User {\n  string id = 1;\n  \
+                    acme.type.v1.Money debt = 2;\n  Kind kind = 3;\n}\n\nenum Kind {\n  \
+                    KIND_UNSPECIFIED = 0;\n  KIND_PERSON = 1;\n}\n";
+
+fn tree(files: &[(&str, &str)]) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    put(folder.path(), files);
+    folder
+}
+
+/// A repository with two packages, of which one uses the other.
+fn two_packages() -> TempDir {
+    tree(&[
+        ("abide.toml", "bump-against = \"git:HEAD\"\n"),
+        ("acme/type/v1/money.proto", MONEY),
+        ("acme/user/v1/user.proto", USER),
+    ])
+}
+
+fn ok(folder: &Path, args: &[&str]) -> Ran {
+    let ran = abide(folder, args);
+    assert_eq!(ran.status, 0, "{args:?}: {} {}", ran.text(), ran.stderr);
+    ran
+}
+
+fn read(folder: &Path, name: &str) -> String {
+    fs::read_to_string(folder.join(name)).unwrap()
+}
+
+fn edit(folder: &Path, name: &str, from: &str, to: &str) {
+    let text = read(folder, name);
+    assert!(text.contains(from), "{name} holds no {from:?}: {text}");
+    fs::write(folder.join(name), text.replacen(from, to, 1)).unwrap();
+}
+
+fn golden(name: &str, actual: &str) {
+    let path = repository().join("testdata/bump").join(name);
+    if std::env::var_os("SNAPSHOTS").is_some_and(|it| it == "overwrite") {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, actual).unwrap();
+    }
+    let wanted = fs::read_to_string(&path).unwrap_or_default();
+    assert!(wanted == actual, "{} differs; this is it now:\n{actual}", path.display());
+}
+
+/// A session at a terminal, as a reader of the golden would have it.
+struct Session {
+    folder: TempDir,
+    text: String,
+}
+
+impl Session {
+    fn abide(&mut self, args: &[&str]) {
+        let ran = abide(self.folder.path(), args);
+        let lines = [&ran.stderr, &ran.text()].map(|it| it.trim_end().to_owned());
+        let lines: Vec<String> = lines.into_iter().filter(|it| !it.is_empty()).collect();
+        self.text +=
+            &format!("$ abide {}\n{}\n[{}]\n\n", args.join(" "), lines.join("\n"), ran.status);
+    }
+
+    fn edit(&mut self, what: &str, name: &str, from: &str, to: &str) {
+        self.text += &format!("# {what}\n");
+        edit(self.folder.path(), name, from, to);
+    }
+
+    fn release(&mut self, name: &str) {
+        commit(self.folder.path());
+        git(self.folder.path(), &["tag", name]);
+        self.text += &format!("# {name} is released.\n\n");
+    }
+}
+
+#[test]
+fn the_whole_life_of_versions() {
+    let folder = tree(&[
+        ("acme/type/v1/money.proto", MONEY),
+        ("acme/user/v1/user.proto", USER),
+        (
+            "acme/user/v2alpha/user.proto",
+            "syntax = \"proto3\";\npackage acme.user.v2alpha;\nmessage User {}\n",
+        ),
+        (
+            "acme/pay/v1p1beta1/pay.proto",
+            "syntax = \"proto3\";\npackage acme.pay.v1p1beta1;\nmessage Pay {}\n",
+        ),
+        ("acme/log/log.proto", "syntax = \"proto3\";\npackage acme.log;\nmessage Line {}\n"),
+    ]);
+    let mut session = Session { folder, text: String::new() };
+    session.abide(&["bump", "--check"]);
+    session.abide(&["bump", "--diff"]);
+    session.abide(&["bump", "--write"]);
+    session.abide(&["bump", "--write"]);
+    session.abide(&["bump", "--check"]);
+    session.release("r1");
+
+    let (money, user) = ("acme/type/v1/money.proto", "acme/user/v1/user.proto");
+    session.edit("A comment.", money, "An amount.", "An amount of money.");
+    session.abide(&["bump", "--against", "git:r1", "--check"]);
+    session.edit("A field.", money, "units = 2;", "units = 2;\n  int32 nanos = 3;");
+    session.abide(&["bump", "--check"]);
+    session.abide(&["bump", "--against", "git:r1"]);
+    session.abide(&["check", "--against", "git:r1"]);
+    session.abide(&["bump", "--against", "git:r1", "--diff"]);
+    session.abide(&["bump", "--against", "git:r1", "--write"]);
+    session.abide(&["bump", "--against", "git:r1", "--check"]);
+    session.edit(
+        "One more field before the release.",
+        money,
+        "nanos = 3;",
+        "nanos = 3;\n  bool exact = 4;",
+    );
+    session.abide(&["bump", "--against", "git:r1", "--write"]);
+    session.release("r2");
+
+    session.edit(
+        "A fix of a hole, in a dependency.",
+        money,
+        "  bool exact = 4;",
+        "  bool exact = 4;\n  // abide:security-fix: amounts could be forged\n  bytes seal = 5;",
+    );
+    session.abide(&["bump", "--against", "git:r2", "--write"]);
+    session.release("r3");
+
+    session.edit("A break.", user, "  Kind kind = 3;\n", "");
+    session.edit(
+        "Alpha and beta change, too.",
+        "acme/user/v2alpha/user.proto",
+        "{}",
+        "{ int32 a = 1; }",
+    );
+    session.edit("", "acme/pay/v1p1beta1/pay.proto", "{}", "{ int32 a = 1; }");
+    session.edit("", "acme/log/log.proto", "{}", "{ int32 a = 1; }");
+    session.abide(&["bump", "--against", "git:r3", "--write"]);
+    session.abide(&["bump", "--against", "git:r3", "--format", "json"]);
+    session.edit(
+        "It is waived.",
+        user,
+        "message User",
+        "// abide:allow(field-removed): nobody set it\nmessage User",
+    );
+    session.abide(&["bump", "--against", "git:r3", "--write"]);
+    session.release("r4");
+
+    session.edit(
+        "The waiver goes, the break is no more news.",
+        user,
+        "// abide:allow(field-removed): nobody set it\n",
+        "",
+    );
+    session.edit("Its number is taken again.", user, "debt = 2;", "debt = 2;\n  bytes photo = 3;");
+    session.abide(&["check"]);
+    session.abide(&["bump", "--against", "git:r4", "--write"]);
+    session.abide(&["check", "--against", "git:r4"]);
+    golden("life.txt", &session.text);
+}
+
+#[test]
+fn a_lock_that_is_damaged_or_newer_is_not_touched() {
+    let folder = two_packages();
+    commit(folder.path());
+    ok(folder.path(), &["bump", "--write"]);
+    let sound = read(folder.path(), "abide.lock");
+    let damages = [
+        (sound.replace("abide-lock 1", "abide-lock 2"), "abide.lock:1:12", "update abide"),
+        (
+            sound.replace("field acme.type.v1.Money 1", "field acme.type.v1.Money one"),
+            "abide.lock:6:26",
+            "version control",
+        ),
+        (sound.replace(" 1.0.0 ", " 2.0.0 "), "abide.lock:5:22", "has versions like `1.0.0`"),
+        (sound[..sound.len() / 2].to_owned(), "abide.lock:", "version control"),
+        (String::new(), "abide.lock:1:1", "expected `abide-lock 1`"),
+        ("\0\u{1b}[31m".to_owned(), "abide.lock:1:1", "expected `abide-lock 1`"),
+    ];
+    for (text, place, advice) in damages {
+        fs::write(folder.path().join("abide.lock"), &text).unwrap();
+        for args in [&["bump"][..], &["bump", "--write"], &["bump", "--check"], &["check"]] {
+            let ran = abide(folder.path(), args);
+            assert_eq!(ran.status, 2, "{args:?}: {text}");
+            assert!(ran.stderr.contains(place), "{place}: {}", ran.stderr);
+            assert!(ran.stderr.contains(advice), "{advice}: {}", ran.stderr);
+            assert!(!ran.stderr.contains('\u{1b}'), "{:?}", ran.stderr);
+        }
+        assert_eq!(read(folder.path(), "abide.lock"), text);
+    }
+    // That of the release, too.
+    fs::write(folder.path().join("abide.lock"), "abide-lock 3\n").unwrap();
+    git(folder.path(), &["add", "--all"]);
+    git(folder.path(), &["commit", "--quiet", "-m", "two"]);
+    fs::write(folder.path().join("abide.lock"), sound).unwrap();
+    let ran = abide(folder.path(), &["bump"]);
+    assert_eq!(ran.status, 2);
+    assert!(ran.stderr.contains("abide.lock of git:HEAD"), "{}", ran.stderr);
+}
+
+/// Merges two edits of a lock as git does; whether it went without a conflict.
+fn merge(ours: &str, base: &str, theirs: &str) -> (bool, String) {
+    let folder = tree(&[("ours", ours), ("base", base), ("theirs", theirs)]);
+    let merged = Command::new("git")
+        .args(["merge-file", "-p", "--diff3", "ours", "base", "theirs"])
+        .current_dir(folder.path())
+        .output()
+        .expect("these tests need the `git` program: install it");
+    let text = String::from_utf8(merged.stdout).unwrap();
+    (merged.status.success(), text)
+}
+
+/// The lock after an edit of one file.
+fn lock_after(folder: &Path, name: &str, from: &str, to: &str) -> String {
+    let text = read(folder, name);
+    edit(folder, name, from, to);
+    ok(folder, &["bump", "--write"]);
+    let lock = read(folder, "abide.lock");
+    fs::write(folder.join(name), text).unwrap();
+    git(folder, &["checkout", "--quiet", "abide.lock"]);
+    lock
+}
+
+#[test]
+fn independent_edits_merge_without_a_conflict() {
+    let folder = two_packages();
+    let (money, user) = ("acme/type/v1/money.proto", "acme/user/v1/user.proto");
+    put(
+        folder.path(),
+        &[(
+            "acme/yard/v1/yard.proto",
+            "syntax = \"proto3\";\npackage acme.yard.v1;\nmessage Yard {}\n",
+        )],
+    );
+    // So that no package follows another.
+    edit(folder.path(), user, "  acme.type.v1.Money debt = 2;\n", "");
+    edit(folder.path(), user, "import \"acme/type/v1/money.proto\";\n\n", "");
+    commit(folder.path());
+    ok(folder.path(), &["bump", "--write"]);
+    git(folder.path(), &["add", "--all"]);
+    git(folder.path(), &["commit", "--quiet", "-m", "recorded"]);
+    let base = read(folder.path(), "abide.lock");
+    let edits = [
+        (money, "units = 2;", "units = 2; int32 nanos = 3;"),
+        (user, "message User {", "message User { bool live = 9;"),
+        ("acme/yard/v1/yard.proto", "{}", "{ int32 size = 1; }"),
+    ];
+    let locks: Vec<String> =
+        edits.iter().map(|(name, from, to)| lock_after(folder.path(), name, from, to)).collect();
+    for (one, ours) in locks.iter().enumerate() {
+        for (two, theirs) in locks.iter().enumerate().filter(|(two, _)| *two != one) {
+            assert_ne!(ours, &base);
+            let (clean, merged) = merge(ours, &base, theirs);
+            assert!(clean, "{merged}");
+            // And what git makes of them is what both edits together make.
+            for at in [one, two] {
+                let (name, from, to) = edits[at];
+                edit(folder.path(), name, from, to);
+            }
+            fs::write(folder.path().join("abide.lock"), merged).unwrap();
+            ok(folder.path(), &["bump", "--check"]);
+            git(folder.path(), &["checkout", "--quiet", "."]);
+        }
+    }
+}
+
+#[test]
+fn a_conflict_is_resolved_by_writing() {
+    let folder = two_packages();
+    commit(folder.path());
+    ok(folder.path(), &["bump", "--write"]);
+    git(folder.path(), &["add", "--all"]);
+    git(folder.path(), &["commit", "--quiet", "-m", "recorded"]);
+    let base = read(folder.path(), "abide.lock");
+    let money = "acme/type/v1/money.proto";
+    let ours = lock_after(folder.path(), money, "units = 2;", "units = 2; int32 nanos = 3;");
+    let theirs = lock_after(folder.path(), money, "units = 2;", "units = 2; bool exact = 4;");
+    let (clean, merged) = merge(&ours, &base, &theirs);
+    assert!(!clean && merged.contains("<<<<<<<"), "{merged}");
+    edit(folder.path(), money, "units = 2;", "units = 2; int32 nanos = 3; bool exact = 4;");
+    fs::write(folder.path().join("abide.lock"), &merged).unwrap();
+    let ran = abide(folder.path(), &["bump", "--check"]);
+    assert_eq!(ran.status, 1);
+    assert!(ran.stderr.contains("`abide bump --write` resolves it"), "{}", ran.stderr);
+    assert_eq!(read(folder.path(), "abide.lock"), merged, "checking writes nothing");
+    ok(folder.path(), &["bump", "--write"]);
+    ok(folder.path(), &["bump", "--check"]);
+    let resolved = read(folder.path(), "abide.lock");
+    assert!(!resolved.contains("<<<<") && resolved.contains(" 1.1.0 "), "{resolved}");
+    for field in ["field acme.type.v1.Money 3 nanos\n", "field acme.type.v1.Money 4 exact\n"] {
+        assert!(resolved.contains(field), "{resolved}");
+    }
+}
+
+#[test]
+fn what_cannot_be_written_is_refused_with_words() {
+    let folder = two_packages();
+    commit(folder.path());
+    ok(folder.path(), &["build", "-o", "tree.binpb"]);
+    for (source, words) in
+        [("git:HEAD", "check the tree out"), ("tree.binpb", "check the tree out")]
+    {
+        let ran = abide(folder.path(), &["bump", source, "--write"]);
+        assert_eq!(ran.status, 2, "{source}");
+        assert!(ran.stderr.contains(words), "{}", ran.stderr);
+        assert!(!folder.path().join("abide.lock").exists());
+        ok(folder.path(), &["bump", source]);
+    }
+    fs::write(folder.path().join("abide.toml"), "roots = [\".\"]\n").unwrap();
+    for source in ["acme/user", "acme/user/v1/user.proto"] {
+        let ran = abide(folder.path(), &["bump", source]);
+        assert_eq!(ran.status, 2, "{source}");
+        assert!(ran.stderr.contains("whole packages"), "{}", ran.stderr);
+    }
+    put(folder.path(), &[("acme/user/v1/user.proto", "syntax = \"proto3\";\nmessage {}\n")]);
+    let ran = abide(folder.path(), &["bump", "--write"]);
+    assert_eq!(ran.status, 1);
+    assert!(ran.stderr.contains("nothing was written"), "{}", ran.stderr);
+    assert!(!folder.path().join("abide.lock").exists());
+}
+
+#[test]
+fn a_release_may_be_a_descriptor_set_or_an_archive() {
+    let folder = two_packages();
+    commit(folder.path());
+    ok(folder.path(), &["bump", "--write"]);
+    ok(folder.path(), &["build", "-o", "r1.binpb"]);
+    let packed = Command::new("tar")
+        .args(["-cf", "r1.tar", "abide.lock", "acme"])
+        .current_dir(folder.path())
+        .status()
+        .expect("these tests need the `tar` program: install it");
+    assert!(packed.success());
+    edit(folder.path(), "acme/type/v1/money.proto", "units = 2;", "units = 2; int32 nanos = 3;");
+    for release in ["r1.binpb", "r1.tar"] {
+        let ran = ok(folder.path(), &["bump", "--against", release, "--format", "json"]);
+        let to: Vec<_> = ran.json().iter().map(|it| it["to"].clone()).collect();
+        assert_eq!(to[..2], ["1.1.0", "1.1.0"], "{release}: {}", ran.text());
+    }
+    // The archive knows its versions even when the record here has moved on.
+    let lock = read(folder.path(), "abide.lock").replace(" 1.0.0 ", " 1.4.0 ");
+    fs::write(folder.path().join("abide.lock"), lock).unwrap();
+    let ran = ok(folder.path(), &["bump", "--against", "r1.tar", "--format", "json"]);
+    assert_eq!((&ran.json()[0]["from"], &ran.json()[0]["to"]), (&"1.0.0".into(), &"1.4.0".into()));
+}
+
+/// Protos that keep versions in options, in every layout, with what they import.
+fn with_options() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let before = repository().join("testdata/bump/option/before");
+    for entry in fs::read_dir(before).unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(&path, folder.path().join(path.file_name().unwrap())).unwrap();
+    }
+    let status = read(&repository(), "api/abide/annotations/v1/status.proto");
+    put(folder.path(), &[("third_party/abide/annotations/v1/status.proto", &status)]);
+    commit(folder.path());
+    folder
+}
+
+fn protos(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
+    let mut paths: Vec<PathBuf> =
+        entries.filter(|it| it.extension().is_some_and(|it| it == "proto")).collect();
+    paths.sort();
+    paths
+}
+
+#[test]
+fn options_are_edited_in_place() {
+    let folder = with_options();
+    let against = ["--against", "git:HEAD"];
+    let bump = |more: &[&str]| abide(folder.path(), &[&["bump"], &against[..], more].concat());
+    let hashes = ok(folder.path(), &["hash", "--format", "json"]).text();
+    assert_eq!(bump(&["--check"]).status, 1);
+    let shown = bump(&["--diff"]).text();
+    let before: Vec<String> =
+        protos(folder.path()).iter().map(|it| fs::read_to_string(it).unwrap()).collect();
+    assert!(before.len() > 8);
+    let written = bump(&["--write"]);
+    assert_eq!(written.status, 0, "{} {}", written.text(), written.stderr);
+    assert_eq!(bump(&["--check"]).status, 0, "{}", bump(&["--check"]).text());
+    for (path, before) in protos(folder.path()).iter().zip(&before) {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let after = fs::read_to_string(path).unwrap();
+        golden(&format!("option/after/{name}"), &after);
+        for line in after.lines().filter(|it| !before.lines().any(|old| old == *it)) {
+            assert!(shown.contains(&format!("+{line}")), "{name}: {line}");
+        }
+        let comments = before.lines().filter_map(|it| it.split_once("//").map(|it| it.1));
+        for comment in comments {
+            assert!(after.contains(comment), "{name} lost {comment:?}:\n{after}");
+        }
+        assert_eq!(before.contains('\r'), after.contains('\r'), "{name}");
+        assert_eq!(
+            after.matches('\n').count() * usize::from(after.contains('\r')),
+            after.matches('\r').count()
+        );
+    }
+    // It is legal, and means what it did.
+    assert_eq!(ok(folder.path(), &["hash", "--format", "json"]).text(), hashes);
+    let again = bump(&["--write"]);
+    assert!(again.status == 0 && !again.text().contains("wrote"), "{}", again.text());
+    let lock = read(folder.path(), "abide.lock");
+    assert!(!lock.contains("abide1:") && lock.contains("field acme.user.v1.User 1 id\n"), "{lock}");
+
+    // From then on the options are the record.
+    git(folder.path(), &["add", "--all"]);
+    git(folder.path(), &["commit", "--quiet", "-m", "recorded"]);
+    edit(folder.path(), "plain.proto", "string id = 1;", "string id = 1; string mail = 2;");
+    let ran = abide(folder.path(), &["bump", "--check"]);
+    assert!(ran.status == 1 && ran.text().contains("`--against SOURCE`"), "{}", ran.text());
+    let check = abide(folder.path(), &["check", "--against", "git:HEAD", "--format", "json"]);
+    assert!(check.rules().iter().any(|it| it == "version-not-bumped"), "{}", check.text());
+    assert_eq!(bump(&["--write"]).status, 0);
+    for path in protos(folder.path()) {
+        let text = fs::read_to_string(&path).unwrap();
+        let wanted = if text.contains("package acme.user.v1") { "\"1.1.0\"" } else { "\"1.0.0\"" };
+        assert!(text.contains(wanted), "{}: {text}", path.display());
+    }
+}
+
+#[test]
+fn an_option_that_cannot_be_imported_is_not_written() {
+    let folder =
+        tree(&[("abide.toml", "version-in = \"option\"\n"), ("acme/type/v1/money.proto", MONEY)]);
+    let ran = abide(folder.path(), &["bump", "--write"]);
+    assert_eq!(ran.status, 2);
+    assert!(ran.stderr.contains("`import-paths`"), "{}", ran.stderr);
+    assert_eq!(read(folder.path(), "acme/type/v1/money.proto"), MONEY);
+}
+
+fn spawn(folder: &Path, args: &[&str]) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_abide"))
+        .args(args)
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts")
+}
+
+#[test]
+fn a_writer_that_is_killed_leaves_the_old_or_the_new() {
+    let folder = with_options();
+    let write = ["bump", "--write", "--against", "git:HEAD"];
+    let contents = || -> Vec<(PathBuf, String)> {
+        let mut paths = protos(folder.path());
+        paths.push(folder.path().join("abide.lock"));
+        paths
+            .into_iter()
+            .map(|it| (it.clone(), fs::read_to_string(it).unwrap_or_default()))
+            .collect()
+    };
+    let old = contents();
+    let begin = Instant::now();
+    ok(folder.path(), &write);
+    let whole = begin.elapsed();
+    let new = contents();
+    let restore = |files: &[(PathBuf, String)]| {
+        for (path, text) in files {
+            if text.is_empty() {
+                let _ = fs::remove_file(path);
+            } else {
+                fs::write(path, text).unwrap();
+            }
+        }
+    };
+    const ROUNDS: u32 = 40;
+    let (mut killed, mut mixed) = (0, 0);
+    for round in 0..ROUNDS {
+        restore(&old);
+        let mut child = spawn(folder.path(), &write);
+        // Most of the time is spent before the first byte is written.
+        std::thread::sleep(whole / 2 + whole * round / ROUNDS);
+        killed += u32::from(child.try_wait().unwrap().is_none());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let mut kinds = [false; 2];
+        for ((path, now), ((_, old), (_, new))) in contents().iter().zip(old.iter().zip(&new)) {
+            assert!(now == old || now == new, "{} is a mixture: {now}", path.display());
+            kinds[usize::from(now == new)] = true;
+        }
+        mixed += u32::from(kinds == [true, true]);
+    }
+    assert!(killed > 0, "no run was caught, of which {mixed} had written a part");
+    ok(folder.path(), &write);
+    assert_eq!(contents(), new, "a repetition has the same result");
+    let names = fs::read_dir(folder.path()).unwrap().map(|it| it.unwrap().file_name());
+    let left: Vec<_> = names.filter(|it| it.to_str().unwrap().starts_with('.')).collect();
+    assert_eq!(left, [".git"], "nothing is left behind");
+}
+
+#[test]
+fn a_writer_waits_for_another_and_then_reads() {
+    let folder = two_packages();
+    commit(folder.path());
+    let other = fs::File::open(folder.path()).unwrap();
+    other.lock().unwrap();
+    let mut child = spawn(folder.path(), &["bump", "--write"]);
+    std::thread::sleep(Duration::from_millis(700));
+    assert!(child.try_wait().unwrap().is_none(), "it waits");
+    assert!(!folder.path().join("abide.lock").exists());
+    edit(folder.path(), "acme/type/v1/money.proto", "units = 2;", "units = 2; int32 nanos = 3;");
+    drop(other);
+    let output = child.wait_with_output().unwrap();
+    let words = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && words.contains("waiting for another"), "{words}");
+    assert!(read(folder.path(), "abide.lock").contains("field acme.type.v1.Money 3 nanos\n"));
+}
+
+#[test]
+fn two_writers_at_once_lose_nothing() {
+    let folder = two_packages();
+    commit(folder.path());
+    ok(folder.path(), &["bump", "--write"]);
+    git(folder.path(), &["add", "--all"]);
+    git(folder.path(), &["commit", "--quiet", "-m", "recorded"]);
+    const ROUNDS: i32 = 6;
+    let writer = |name: &'static str, body: &'static str, from: i32| {
+        let path = folder.path().to_owned();
+        std::thread::spawn(move || {
+            for round in 0..ROUNDS {
+                let field = format!("{body}\n  int32 n{0} = {0};", from + round);
+                // As an editor saves it: no reader sees half of it.
+                let text = read(&path, name).replacen(body, &field, 1);
+                let beside = path.join(format!(".{from}"));
+                fs::write(&beside, text).unwrap();
+                fs::rename(&beside, path.join(name)).unwrap();
+                ok(&path, &["bump", "--write"]);
+            }
+        })
+    };
+    let one = writer("acme/type/v1/money.proto", "message Money {", 100);
+    let two = writer("acme/user/v1/user.proto", "message User {", 200);
+    one.join().unwrap();
+    two.join().unwrap();
+    ok(folder.path(), &["bump", "--check"]);
+    let lock = read(folder.path(), "abide.lock");
+    for round in 0..ROUNDS {
+        assert!(lock.contains(&format!("Money {0} n{0}\n", 100 + round)), "{lock}");
+        assert!(lock.contains(&format!("User {0} n{0}\n", 200 + round)), "{lock}");
+    }
+}
