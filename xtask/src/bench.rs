@@ -65,7 +65,7 @@ pub(crate) fn run(place: &Place, runs: usize, out: Option<&Path>) -> Result<bool
         return Err("at least one run".into());
     }
     let bench = Bench {
-        abide: abide(place)?,
+        abide: abide(place.abide.as_deref())?,
         protoc: warned(Protoc::find()),
         buf: warned(output(Command::new("buf").arg("--version")).map(|_| ())).is_some(),
         runs,

@@ -7,6 +7,7 @@
     reason = "xtask is an outermost crate: it runs programs, reads and writes files, and prints"
 )]
 
+mod api;
 mod bench;
 mod corpora;
 mod oracle;
@@ -66,6 +67,18 @@ enum Task {
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
+    /// Record the versions of our own protos, as `abide bump --write` does it.
+    ApiBump {
+        /// Only tell whether they are recorded.
+        #[arg(long)]
+        check: bool,
+        /// What versions count from, while there is no release.
+        #[arg(long, value_name = "SOURCE", default_value = "git:HEAD")]
+        against: String,
+        /// The binary to run, instead of building this workspace's own.
+        #[arg(long, value_name = "FILE")]
+        abide: Option<PathBuf>,
+    },
     /// Run one command and print its seconds, peak memory in KiB and exit code.
     #[command(hide = true)]
     Measure {
@@ -93,6 +106,7 @@ fn main() -> ExitCode {
         Task::Oracle { place, only, show } => oracle::run(&place, &only, show),
         Task::Soundness { pairs, first, seed } => soundness::run(pairs, first, seed),
         Task::Bench { place, runs, out } => bench::run(&place, runs, out.as_deref()),
+        Task::ApiBump { check, against, abide } => api::bump(check, &against, abide.as_deref()),
         Task::Measure { command } => bench::measure(&command).map(|()| true),
     };
     match outcome {

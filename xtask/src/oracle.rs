@@ -39,7 +39,7 @@ pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
     if !only.is_empty() && only.iter().all(|part| part == "validation") {
         return Ok(agreed);
     }
-    let abide = abide(place)?;
+    let abide = abide(place.abide.as_deref())?;
 
     let archives = corpora::archives(place)?;
     let mut corpora = Vec::new();

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use crate::{Place, Result};
+use crate::Result;
 
 /// The root of this workspace.
 pub(crate) fn workspace() -> Result<PathBuf> {
@@ -19,8 +19,8 @@ pub(crate) fn target() -> Result<PathBuf> {
 }
 
 /// Our own binary, built as users get it unless the caller names one.
-pub(crate) fn abide(place: &Place) -> Result<PathBuf> {
-    if let Some(path) = &place.abide {
+pub(crate) fn abide(named: Option<&Path>) -> Result<PathBuf> {
+    if let Some(path) = named {
         return Ok(std::path::absolute(path)?);
     }
     let mut cargo = Command::new("cargo");

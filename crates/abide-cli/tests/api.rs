@@ -8,7 +8,7 @@ mod run;
 use std::sync::Arc;
 
 use abide_schema::{FileDecl, Message, SourceFile, Tree};
-use run::{abide, repository};
+use run::{abide, put, repository};
 
 #[test]
 fn the_tool_is_silent_about_our_own_protos() {
@@ -16,7 +16,7 @@ fn the_tool_is_silent_about_our_own_protos() {
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""), "{}", ran.text());
     let lines = ran.json();
     assert_eq!(lines.len(), 1, "{}", ran.text());
-    assert_eq!(lines[0]["files"], 3, "{}", ran.text());
+    assert_eq!(lines[0]["files"], 4, "{}", ran.text());
 }
 
 /// Reads a file of `api` and what it imports from there.
@@ -52,10 +52,16 @@ fn covers(message: Message<'_>, value: &serde_json::Value) {
             "{}",
             field.full_name()
         );
-        let one = if value.is_array() { &value[0] } else { value };
+        let one = match value.as_array() {
+            Some(list) if list.is_empty() => continue,
+            Some(list) => &list[0],
+            None => value,
+        };
         match field.message_type() {
             Some(inner) => covers(inner, one),
-            None => assert!(one.is_string() || one.is_u64(), "`{key}` is {one}"),
+            None => {
+                assert!(one.is_string() || one.is_u64() || one.is_boolean(), "`{key}` is {one}")
+            }
         }
     }
 }
@@ -84,5 +90,38 @@ fn the_report_is_what_its_proto_says() {
     let printed = |key: &str| lines.iter().any(|line| line.get(key).is_some());
     for field in message(&tree, "abide.report.v1.Finding").fields() {
         assert!(printed(field.name()), "nothing prints `{}`", field.name());
+    }
+}
+
+#[test]
+fn the_plan_of_versions_is_what_its_proto_says() {
+    let status = "abide/annotations/v1/status.proto";
+    let tree = read(&[status, "abide/report/v1/plan.proto"]);
+    assert!(tree.problems().is_empty(), "{:?}", tree.problems());
+    let folder = tempfile::TempDir::new().unwrap();
+    let user = "syntax = \"proto3\";\npackage acme.user.v1;\nmessage User { int32 a = 1; }\n";
+    let shop = "syntax = \"proto3\";\npackage acme.shop.v1;\nimport \"old/user.proto\";\n\
+                message Shop { acme.user.v1.User owner = 1; }\n";
+    put(folder.path(), &[("old/user.proto", user), ("old/shop.proto", shop)]);
+    let bump = |args: &[&str]| {
+        let ran = abide(folder.path(), &[&["bump", "--format", "json"], args].concat());
+        ran.json()
+    };
+    put(folder.path(), &[("abide.toml", "roots = [\".\"]\n")]);
+    let mut lines = bump(&["--write"]);
+    assert_eq!(abide(folder.path(), &["build", "-o", "old.binpb"]).status, 0);
+    put(folder.path(), &[("old/user.proto", &user.replace("a = 1;", "a = 1; int32 b = 2;"))]);
+    lines.extend(bump(&["--against", "old.binpb"]));
+    let names = [("package", "PackagePlan"), ("summary", "PlanSummary")];
+    for line in &lines {
+        let name = names.iter().find(|(kind, _)| line["kind"] == *kind).expect("a known kind").1;
+        covers(message(&tree, &format!("abide.report.v1.{name}")), line);
+    }
+    for (kind, name) in names {
+        let printed =
+            |key: &str| lines.iter().any(|it| it["kind"] == kind && it.get(key).is_some());
+        for field in message(&tree, &format!("abide.report.v1.{name}")).fields() {
+            assert!(printed(field.name()), "nothing prints `{}`", field.full_name());
+        }
     }
 }

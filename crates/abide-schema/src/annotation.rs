@@ -299,7 +299,7 @@ impl<'t> File<'t> {
         self.policy("version")
     }
 
-    /// The semantic hash that its package had under
+    /// The semantic hash that the file itself had under
     /// [`released_version`](File::released_version).
     pub fn released_hash(self) -> Option<(&'t str, Place)> {
         self.policy("hash")

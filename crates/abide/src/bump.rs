@@ -345,6 +345,7 @@ impl Planner<'_> {
             plan.from = self.released_version(name, record);
             if plan.from.is_some() || before.is_some() {
                 self.require(package, &mut plan);
+                self.mistrust(name, &mut plan);
             }
             if plan.required == Bump::Major {
                 plan.verdict = Verdict::Refused;
@@ -415,6 +416,25 @@ impl Planner<'_> {
             });
         }
         plan.required = plan.reasons.iter().map(|it| it.bump).max().unwrap_or(Bump::Minor);
+    }
+
+    /// Asks for another version where the release was not what was recorded as
+    /// its version: nobody knows which of the two its users have.
+    fn mistrust(&self, name: &str, plan: &mut PackagePlan) {
+        let Some(record) = self.records.released.and_then(|it| it.record(name)) else { return };
+        let tree = |it: &TreeHashes| it.package(name).map(|it| it.closure);
+        let recorded = Some(record.hashes.closure);
+        if recorded == self.old.as_ref().and_then(tree) || recorded == tree(&self.new) {
+            return;
+        }
+        plan.reasons.push(Reason {
+            rule: None,
+            element: name.to_owned(),
+            bump: Bump::Minor,
+            message: format!("what was released is not what was recorded as {}", record.version),
+            via: Vec::new(),
+        });
+        plan.required = plan.required.max(Bump::Minor);
     }
 
     /// What of a package changed its meaning without a reason that tells how:

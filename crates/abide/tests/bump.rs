@@ -385,6 +385,18 @@ fn a_version_never_falls() {
 }
 
 #[test]
+fn a_release_that_was_not_what_it_recorded_is_left_behind() {
+    let (first, released) = (one(USER), one(&USER.replace("{", "{ int32 age = 4;")));
+    let lock = plan_with(&first, None, "", None, None, VersionIn::Lock).lock;
+    let plan = |new: &Tree| {
+        row(&plan_with(new, Some(&released), "", Some(&lock), Some(&lock), VersionIn::Lock))
+    };
+    let next = (Bump::Minor, Some("3.1.0".to_owned()), Verdict::Unrecorded);
+    assert_eq!(plan(&released), next);
+    assert_eq!(plan(&one(&USER.replace("{", "{ int32 age = 4; int32 more = 5;"))), next);
+}
+
+#[test]
 fn a_package_that_is_gone_is_remembered() {
     let both = link(&[
         (

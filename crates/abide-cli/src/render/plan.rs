@@ -71,6 +71,8 @@ fn package_lines(text: &mut String, package: &PackagePlan, global: &Global) {
             }
             if package.verdict == Verdict::Recorded {
                 text.push_str(", recorded");
+            } else if from == package.to.as_ref() {
+                text.push_str(", with another hash");
             }
         }
     }

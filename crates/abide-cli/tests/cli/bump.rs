@@ -88,6 +88,7 @@ impl Session {
 #[test]
 fn the_whole_life_of_versions() {
     let folder = tree(&[
+        ("abide.toml", "[packages]\nunversioned = [\"acme.log\"]\n"),
         ("acme/type/v1/money.proto", MONEY),
         ("acme/user/v1/user.proto", USER),
         (

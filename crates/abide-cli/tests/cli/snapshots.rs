@@ -85,7 +85,8 @@ fn drawings_of_the_acme_tree() {
 
 #[test]
 fn help_for_every_command() {
-    let commands = ["", "check", "lint", "breaking", "graph", "build", "explain", "rules", "init"];
+    let commands =
+        ["", "check", "lint", "breaking", "bump", "graph", "build", "explain", "rules", "init"];
     let mut all = String::new();
     for command in commands {
         let args = [command, "--help"];

@@ -1,0 +1,24 @@
+//! Versions of our own protos.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::{Result, tools};
+
+/// Runs `abide bump` on `api`: whether it found everything in order.
+///
+/// A check compares tree and record alone, so it needs no history. What is written counts from
+/// `against`.
+pub(crate) fn bump(check: bool, against: &str, abide: Option<&Path>) -> Result<bool> {
+    let mut command = Command::new(tools::abide(abide)?);
+    command.current_dir(tools::workspace()?).args(["bump", "api"]);
+    match check {
+        true => command.arg("--check"),
+        false => command.args(["--write", "--against", against]),
+    };
+    match command.status()?.code() {
+        Some(0) => Ok(true),
+        Some(1) => Ok(false),
+        _ => Err("`abide bump` could not do its work".into()),
+    }
+}
