@@ -323,10 +323,10 @@ impl Planner<'_> {
         let record = self.records.lock.and_then(|it| it.record(name));
         let in_lock = record.map(|it| it.version.clone());
         // Whoever moves versions to another place does not begin anew.
-        let recorded = annotated.version().max(in_lock);
-        let agrees = match self.records.version_in {
-            VersionIn::Lock => record.map(|it| it.hashes) == hashes,
-            VersionIn::Option => annotated.agrees(),
+        let recorded = annotated.version().max(in_lock.clone());
+        let (here, agrees) = match self.records.version_in {
+            VersionIn::Lock => (in_lock, record.map(|it| it.hashes) == hashes),
+            VersionIn::Option => (annotated.version(), annotated.agrees()),
         };
         let before = self.old.as_ref().and_then(|it| it.package(name));
         let mut plan = PackagePlan {
@@ -368,7 +368,7 @@ impl Planner<'_> {
             Some(recorded) if *recorded > needed => recorded.clone(),
             _ => needed,
         };
-        if agrees && recorded.as_ref() == Some(&to) {
+        if agrees && here.as_ref() == Some(&to) {
             plan.verdict = Verdict::Recorded;
         }
         plan.to = Some(to);

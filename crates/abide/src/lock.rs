@@ -177,9 +177,13 @@ impl Lock {
         self.reuse(value.package().name(), &Use::of_value(value))
     }
 
-    /// A number is reused where all that had it are gone, and so is a name.
+    /// A number is reused where all that had it are gone, and so is a name. What
+    /// comes back as it was is no other.
     fn reuse(&self, package: &str, new: &Use) -> Option<Reuse<'_>> {
         let ledger = &self.packages.get(package)?.ledger;
+        if ledger.contains_key(new) {
+            return None;
+        }
         let first = Use { number: i32::MIN, name: String::new(), ..new.clone() };
         let of_holder = || {
             let same = |it: &Use| (&it.holder, it.kind) == (&new.holder, new.kind);
@@ -188,7 +192,7 @@ impl Lock {
         let last = |had: &dyn Fn(&Use) -> bool| {
             let mut found = None;
             for (used, fate) in of_holder().filter(|(it, _)| had(it)) {
-                if *fate == Fate::Alive || used == new {
+                if *fate == Fate::Alive {
                     return None;
                 }
                 found = Some(used);
@@ -564,6 +568,44 @@ mod tests {
         }
         let text = "abide-lock 1\npackage a\nfield\nvalue a.E x y\n";
         assert_eq!(Lock::parse(text).expect_err(text).len(), 2, "every line is told");
+    }
+
+    #[test]
+    fn any_text_is_read_or_refused() {
+        let mut random = fastrand::Rng::with_seed(6);
+        let pieces = [
+            "<<<<<<< a\n",
+            "=======\n",
+            ">>>>>>> b\n",
+            "||||||| c\n",
+            "gone",
+            "package",
+            " ",
+            "\n",
+            "é",
+            "-9",
+        ];
+        let (mut read, mut refused) = (0, 0);
+        for _ in 0..3000 {
+            let mut text = any_lock(&mut random).to_string();
+            for _ in 0..random.usize(..4) {
+                let at = random.usize(..=text.len());
+                let at = (0..=at).rev().find(|&it| text.is_char_boundary(it)).unwrap_or(0);
+                match random.bool() {
+                    true => text.truncate(at),
+                    false => text.insert_str(at, pieces[random.usize(..pieces.len())]),
+                }
+            }
+            match Lock::parse(&text) {
+                Ok(_) => read += 1,
+                Err(errors) => {
+                    refused += 1;
+                    let inside = |it: &ConfigError| text.get(it.span.range()).is_some();
+                    assert!(!errors.is_empty() && errors.iter().all(inside), "{text}");
+                }
+            }
+        }
+        assert!(read > 100 && refused > 100, "{read} read, {refused} refused");
     }
 
     #[test]

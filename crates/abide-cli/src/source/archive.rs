@@ -142,7 +142,7 @@ impl Entries {
             return Err(outside());
         }
         let target = normalize(&join(from, target)).ok_or_else(outside)?;
-        if is_kept(&name) {
+        if is_proto(name.as_bytes()) {
             self.refuse_second(&name)?;
             self.links.insert(name, target);
         }
