@@ -13,7 +13,7 @@ use super::check::{foreign, today, unlinked};
 use super::{Outcome, error_color, say};
 use crate::args::{BumpAction, Global, PlanFormat, TreeArgs};
 use crate::error::Error;
-use crate::load::{Loaded, load, load_beside};
+use crate::load::{Loaded, load, load_old};
 use crate::progress::Progress;
 use crate::render::plan as render;
 use crate::settings::{CONFIG, Settings, lock};
@@ -54,11 +54,11 @@ pub(super) fn bump(
         // Held from the first look at the tree until all is written, so that nobody else's
         // record is overwritten by one that knows less.
         let guard = folder.map(|folder| exclusive(folder, global)).transpose()?;
-        let loaded = load(&source, &progress)?;
+        let mut loaded = load(&source, &progress)?;
         if let Some(refused) = unless_linked(global, &settings, &loaded, &progress) {
             return Ok(refused);
         }
-        let plan = plan(global, &settings, tree, &source, &loaded, against, &progress)?;
+        let plan = plan(global, &settings, tree, &source, &mut loaded, against, &progress)?;
         let rewrites = rewrites(&plan, &source, &loaded.tree)?;
         if plan.edits.iter().any(|it| it.text.contains(STATUS_PROTO)) {
             find_status_proto(&source, &loaded.tree)?;
@@ -93,7 +93,7 @@ fn plan(
     settings: &Settings,
     tree: &TreeArgs,
     source: &Source,
-    loaded: &Loaded,
+    loaded: &mut Loaded,
     against: Option<&str>,
     progress: &Progress,
 ) -> Result<Plan, Error> {
@@ -109,7 +109,7 @@ fn plan(
     let mut released_lock = None;
     if let Some(spec) = against {
         let source = settings.baseline(spec, tree)?;
-        let old = load_beside(&source, Some(&loaded.tree), progress)?;
+        let old = load_old(&source, &mut loaded.tree, progress)?;
         notes.extend(unlinked(&old)?);
         notes.extend(foreign(loaded, &old));
         notes.extend(old.notes.iter().cloned());
