@@ -77,12 +77,15 @@ fn package_lines(text: &mut String, package: &PackagePlan, global: &Global) {
         }
     }
     text.push('\n');
-    let shown_reasons = if global.verbose { package.reasons.len() } else { REASONS };
-    for reason in package.reasons.iter().take(shown_reasons) {
+    // A first version is the same whatever changed before it.
+    let matter = from.is_some() || package.verdict == Verdict::Refused;
+    let reasons = if matter { &package.reasons[..] } else { &[] };
+    let shown_reasons = if global.verbose { reasons.len() } else { REASONS };
+    for reason in reasons.iter().take(shown_reasons) {
         let _ = writeln!(text, "  {}: {}", reason.bump.name(), shown(&words(reason)));
     }
-    if package.reasons.len() > shown_reasons {
-        let _ = writeln!(text, "  and {} more (-v)", package.reasons.len() - shown_reasons);
+    if reasons.len() > shown_reasons {
+        let _ = writeln!(text, "  and {} more (-v)", reasons.len() - shown_reasons);
     }
     if package.verdict == Verdict::Refused {
         let _ = match package.candidate() {
