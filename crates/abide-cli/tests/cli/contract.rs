@@ -291,6 +291,58 @@ fn init_writes_a_configuration_that_works() {
     let ran = abide(folder.path(), &["init"]);
     assert!(ran.status == 2 && ran.stderr.contains("exists"), "{}", ran.stderr);
     assert_eq!(std::fs::read_to_string(folder.path().join("abide.toml")).unwrap(), text);
+    // So do the keys that it only suggests.
+    let suggested = |line: &&str| line.starts_with('[') || line.contains(" = ");
+    let lines = text.lines().map(|it| it.strip_prefix("# ").filter(suggested).unwrap_or(it));
+    let lines: Vec<&str> = lines.collect();
+    assert!(lines.contains(&"[calendar]"));
+    std::fs::write(folder.path().join("abide.toml"), lines.join("\n")).unwrap();
+    assert_eq!(abide(folder.path(), &["check"]).status, 0);
+}
+
+#[test]
+fn the_calendar_counts_from_as_of() {
+    let config = r#"
+        [calendar]
+        client-releases = ["03-31", "06-30", "09-30", "12-31"]
+        previous-major-months = 12
+        stable-since = { "acme.user.v2" = 2025-06-30 }
+    "#;
+    let old = r#"
+        syntax = "proto3";
+        package acme.user.v1;
+        import "abide/annotations/v1/lifecycle.proto";
+        message User {
+          // Use `nickname`.
+          string nick = 1 [
+            deprecated = true,
+            (abide.annotations.v1.field_policy).deprecated_at = "2026-02-10"
+          ];
+          string nickname = 2;
+        }
+    "#;
+    let folder = tree(&[
+        ("abide.toml", config),
+        ("acme/user/v1/user.proto", old),
+        (
+            "acme/user/v2/user.proto",
+            "syntax = \"proto3\";\npackage acme.user.v2;\nmessage User {}\n",
+        ),
+    ]);
+    let api = concat!(env!("CARGO_MANIFEST_DIR"), "/../../api");
+    let (refuses, ends) = ("deprecated-not-disallowed", "major-past-support");
+    let expected: [(&str, &[&str]); 4] = [
+        ("2026-06-29", &[]),
+        ("2026-06-30", &[refuses]),
+        ("2026-07-01", &[ends, refuses]),
+        ("2027-01-01", &[ends, refuses]),
+    ];
+    for (day, rules) in expected {
+        let args = ["check", ".", "-I", api, "--as-of", day, "--format", "json"];
+        let ran = abide(folder.path(), &args);
+        assert_eq!(ran.status, 0, "{}", ran.stderr);
+        assert_eq!(ran.rules(), rules, "on {day}");
+    }
 }
 
 #[test]

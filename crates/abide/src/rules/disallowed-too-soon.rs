@@ -17,12 +17,12 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
-    let Some(place) = element.disallowed_by_default() else { return };
     let Some(Deprecation { phases, .. }) = Deprecation::of(element, context.policy)
         .filter(|it| context.as_of < it.phases.last_warning)
     else {
         return;
     };
+    let Some(place) = element.disallowed_by_default() else { return };
     let (name, noun) = (element.full_name(), element.noun());
     let message = format!(
         "the {noun} `{name}` is disallowed by default before the release of {}",
