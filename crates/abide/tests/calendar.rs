@@ -302,6 +302,8 @@ fn the_status_says_what_happens_next() {
             "acme.user.v1.User.a disallowed by default 2027-03-31",
         ]
     );
+    let ends: Vec<Option<Date>> = status.deprecations.iter().map(|it| it.served_until).collect();
+    assert_eq!(ends, [Some(date(2027, 6, 30)); 2]);
     let [retirement] = status.retirements[..] else { panic!("{:?}", status.retirements) };
     assert_eq!(retirement.package.name(), "acme.user.v1");
     assert_eq!(retirement.successor.name(), "acme.user.v2");
@@ -309,7 +311,7 @@ fn the_status_says_what_happens_next() {
 
     assert!(Status::of(&tree, &policy, date(2026, 6, 30)).major_may_rise());
     let silent = Status::of(&tree, &Policy::of(Preset::Standard), date(2026, 4, 1));
-    assert!(silent.major_may_rise());
+    assert!(silent.major_may_rise() && !silent.is_configured() && status.is_configured());
     assert!(silent.deprecations.is_empty() && silent.retirements.is_empty());
     assert_eq!((silent.client_release, silent.api_release), (None, None));
 }

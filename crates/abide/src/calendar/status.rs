@@ -56,6 +56,11 @@ impl<'t> Status<'t> {
         }
     }
 
+    /// Whether a calendar is configured at all.
+    pub fn is_configured(&self) -> bool {
+        self.client_release.is_some() || self.api_release.is_some() || !self.retirements.is_empty()
+    }
+
     /// Whether a new major may appear on the day; always where no API releases
     /// are configured.
     pub fn major_may_rise(&self) -> bool {
@@ -72,6 +77,9 @@ pub struct Deprecation<'t> {
     pub place: Place,
     /// When its phases begin.
     pub phases: Phases,
+    /// The last day on which anybody serves it: its removal from clients is not
+    /// its removal from the API, which waits for a major.
+    pub served_until: Option<Date>,
 }
 
 impl<'t> Deprecation<'t> {
@@ -86,7 +94,8 @@ impl<'t> Deprecation<'t> {
         let since = policy.calendar.day_of(element.deprecated_since()?.0)?;
         let replacement = policy.deprecation.replacement(&element.full_name());
         let phases = policy.calendar.phases(since, replacement)?;
-        Some(Deprecation { element, place, phases })
+        let served_until = policy.calendar.life_end(since);
+        Some(Deprecation { element, place, phases, served_until })
     }
 }
 
