@@ -240,6 +240,16 @@ pub enum Phase {
 }
 
 impl Phase {
+    /// The word for it in reports for programs.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Phase::Deprecated => "deprecated",
+            Phase::Warned => "warned",
+            Phase::Disallowed => "disallowed",
+            Phase::Removed => "removed",
+        }
+    }
+
     /// What a release does with it in this phase, for a sentence.
     pub const fn words(self) -> &'static str {
         match self {

@@ -303,7 +303,7 @@ fn the_status_says_what_happens_next() {
         ]
     );
     let ends: Vec<Option<Date>> = status.deprecations.iter().map(|it| it.served_until).collect();
-    assert_eq!(ends, [Some(date(2027, 6, 30)); 2]);
+    assert_eq!(ends, [Some(date(2026, 6, 30)); 2], "their package ends before the next major");
     let [retirement] = status.retirements[..] else { panic!("{:?}", status.retirements) };
     assert_eq!(retirement.package.name(), "acme.user.v1");
     assert_eq!(retirement.successor.name(), "acme.user.v2");

@@ -305,6 +305,7 @@ fn the_calendar_counts_from_as_of() {
     let config = r#"
         [calendar]
         client-releases = ["03-31", "06-30", "09-30", "12-31"]
+        api-releases = ["06-30"]
         previous-major-months = 12
         stable-since = { "acme.user.v2" = 2025-06-30 }
     "#;
@@ -343,6 +344,30 @@ fn the_calendar_counts_from_as_of() {
         assert_eq!(ran.status, 0, "{}", ran.stderr);
         assert_eq!(ran.rules(), rules, "on {day}");
     }
+    let bump = |day, more: &[&str]| {
+        let args = [&["bump", ".", "-I", api, "--as-of", day], more].concat();
+        abide(folder.path(), &args)
+    };
+    for (day, says) in [
+        ("2026-05-30", "no major may rise before 2026-05-31, nor after 2026-06-30"),
+        ("2026-05-31", "a major may rise until 2026-06-30"),
+        ("2026-05-31", "next client release: 2026-06-30"),
+        ("2026-06-30", "next client release: 2026-09-30"),
+        ("2026-05-31", "acme.user.v1 is supported until 2026-06-30"),
+        ("2026-06-29", "User.nick is disallowed by default from 2026-06-30 on"),
+        ("2026-06-30", "User.nick is removed from 2026-09-30 on"),
+    ] {
+        let text = bump(day, &[]).text();
+        assert!(text.contains(says), "on {day}: {text}");
+    }
+    let json = bump("2026-06-30", &["--format", "json"]).json();
+    let calendar = json.iter().find(|it| it["kind"] == "calendar").expect("there is a calendar");
+    assert_eq!(calendar["api_release"], "2027-06-30");
+    assert_eq!(calendar["major_may_rise"], true);
+    assert_eq!(calendar["deprecations"][0]["phase"], "disallowed");
+    assert_eq!(json.last().expect("there is a summary")["kind"], "summary");
+    std::fs::write(folder.path().join("abide.toml"), "").unwrap();
+    assert!(!bump("2026-06-30", &[]).text().contains("calendar"));
 }
 
 #[test]

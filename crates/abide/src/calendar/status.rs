@@ -31,13 +31,6 @@ impl<'t> Status<'t> {
     /// What the calendar of a policy says about the judged files of a tree.
     pub fn of(tree: &'t Tree, policy: &Policy, as_of: Date) -> Status<'t> {
         let calendar = &policy.calendar;
-        let elements = tree.files().filter(|file| file.is_judged()).flat_map(|it| it.elements());
-        let next = |it: &Deprecation<'t>| it.phases.next(as_of).map(|(_, day)| day);
-        let mut deprecations: Vec<Deprecation<'t>> = elements
-            .filter_map(|element| Deprecation::of(element, policy))
-            .filter(|it| next(it).is_some())
-            .collect();
-        deprecations.sort_by_cached_key(|it| (next(it), it.element.full_name()));
         let apis = rule::apis(tree);
         let mut retirements: Vec<Retirement<'t>> = apis
             .values()
@@ -46,6 +39,19 @@ impl<'t> Status<'t> {
             .filter_map(|(package, versions)| Retirement::of(package, versions, calendar))
             .collect();
         retirements.sort_by_key(|it| (it.end, it.package.name()));
+        let end = |it: &Deprecation<'t>| {
+            let package = it.element.package().id;
+            let retired = retirements.iter().find(|it| it.package.id == package);
+            retired.map(|it| it.end).into_iter().chain(it.served_until).min()
+        };
+        let next = |it: &Deprecation<'t>| it.phases.next(as_of).map(|(_, day)| day);
+        let elements = tree.files().filter(|file| file.is_judged()).flat_map(|it| it.elements());
+        let mut deprecations: Vec<Deprecation<'t>> = elements
+            .filter_map(|element| Deprecation::of(element, policy))
+            .filter(|it| next(it).is_some())
+            .map(|it| Deprecation { served_until: end(&it), ..it })
+            .collect();
+        deprecations.sort_by_cached_key(|it| (next(it), it.element.full_name()));
         Status {
             as_of,
             client_release: calendar.client_releases.next(as_of),
