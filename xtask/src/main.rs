@@ -10,6 +10,7 @@
 mod api;
 mod bench;
 mod corpora;
+mod hooks;
 mod oracle;
 mod soundness;
 mod tools;
@@ -79,6 +80,16 @@ enum Task {
         #[arg(long, value_name = "FILE")]
         abide: Option<PathBuf>,
     },
+    /// Make commits in a small repository under the hooks of `.pre-commit-hooks.yaml`, with the real
+    /// pre-commit.
+    Hooks {
+        /// Try the hooks that are built from source, too.
+        #[arg(long)]
+        from_source: bool,
+        /// The binary to run, instead of building this workspace's own.
+        #[arg(long, value_name = "FILE")]
+        abide: Option<PathBuf>,
+    },
     /// Run one command and print its seconds, peak memory in KiB and exit code.
     #[command(hide = true)]
     Measure {
@@ -107,6 +118,7 @@ fn main() -> ExitCode {
         Task::Soundness { pairs, first, seed } => soundness::run(pairs, first, seed),
         Task::Bench { place, runs, out } => bench::run(&place, runs, out.as_deref()),
         Task::ApiBump { check, against, abide } => api::bump(check, &against, abide.as_deref()),
+        Task::Hooks { from_source, abide } => hooks::run(from_source, abide.as_deref()),
         Task::Measure { command } => bench::measure(&command).map(|()| true),
     };
     match outcome {

@@ -1,5 +1,6 @@
 //! Findings as text: one module for each format, all fed the same way.
 
+pub(crate) mod calendar;
 mod github;
 mod human;
 mod json;

@@ -572,7 +572,7 @@ fn demote(policy: &Policy, as_of: Date, finding: &mut Finding) {
         return;
     }
     let reason = match &change.gone {
-        Some(gone) if policy.deprecation.allows(gone, as_of) => {
+        Some(gone) if policy.deprecation.allows(gone, &policy.calendar, as_of) => {
             change.bump = change.bump.min(Bump::Minor);
             "`[deprecation] removal` allows what was deprecated to go"
         }

@@ -8,6 +8,7 @@ use abide_syntax::Span;
 use jiff::civil::Date;
 use toml_edit::{Document, Item, TableLike, Value};
 
+use crate::calendar::Clock;
 use crate::finding::Severity;
 use crate::policy::{
     Closure, ConfigWaiver, Edge, Glob, Layer, Levels, OptionOrder, Override, Policy, Removal,
@@ -569,28 +570,66 @@ impl Reader {
     }
 
     fn calendar(&mut self, item: &Item, policy: &mut Policy) {
-        const KEYS: &[&str] = &["alpha-max-months", "alpha-since"];
+        const KEYS: &[&str] = &[
+            "client-releases",
+            "api-releases",
+            "major-window-days",
+            "previous-major-months",
+            "stable-since",
+            "alpha-max-months",
+            "alpha-max-releases",
+            "alpha-since",
+            "version-dates",
+        ];
+        let calendar = &mut policy.calendar;
         let Some(table) = self.table(item) else { return };
         for entry in entries(table) {
+            let item = entry.item;
             match entry.key {
-                "alpha-max-months" => policy.calendar.alpha_max_months = self.count(entry.item),
-                "alpha-since" => {
-                    let mut since = BTreeMap::new();
-                    let Some(table) = self.table(entry.item) else { continue };
-                    for entry in entries(table) {
-                        if let Some(date) = self.date(entry.item) {
-                            since.insert(entry.key.to_owned(), date);
-                        }
-                    }
-                    policy.calendar.alpha_since = since;
-                }
+                "client-releases" => calendar.client_releases = self.clock(item),
+                "api-releases" => calendar.api_releases = self.clock(item),
+                "major-window-days" => calendar.major_window_days = self.count(item),
+                "previous-major-months" => calendar.previous_major_months = self.count(item),
+                "stable-since" => calendar.stable_since = self.dates(item),
+                "alpha-max-months" => calendar.alpha_max_months = self.count(item),
+                "alpha-max-releases" => calendar.alpha_max_releases = self.count(item),
+                "alpha-since" => calendar.alpha_since = self.dates(item),
+                "version-dates" => calendar.version_dates = self.dates(item),
                 _ => self.unknown_key(&entry, "`[calendar]`", KEYS),
             }
         }
     }
 
+    /// A table of dates by name.
+    fn dates(&mut self, item: &Item) -> BTreeMap<String, Date> {
+        let mut dates = BTreeMap::new();
+        if let Some(table) = self.table(item) {
+            for entry in entries(table) {
+                if let Some(date) = self.date(entry.item) {
+                    dates.insert(entry.key.to_owned(), date);
+                }
+            }
+        }
+        dates
+    }
+
+    /// Days of the year, such as `06-30`.
+    fn clock(&mut self, item: &Item) -> Clock {
+        let mut days = Vec::new();
+        for (text, span) in self.strings(item) {
+            match day_of_year(&text) {
+                Some(day) => days.push(day),
+                None => {
+                    let help = "write month and day, such as `06-30`".to_owned();
+                    self.error(span, format!("`{text}` is no day of every year"), Some(help));
+                }
+            }
+        }
+        Clock::of(days).expect("each is a day of every year")
+    }
+
     fn deprecation(&mut self, item: &Item, policy: &mut Policy) {
-        const KEYS: &[&str] = &["removal", "window-months"];
+        const KEYS: &[&str] = &["removal", "window-months", "without-equivalent", "dropped"];
         let Some(table) = self.table(item) else { return };
         for entry in entries(table) {
             match entry.key {
@@ -604,6 +643,10 @@ impl Reader {
                         self.word_of(entry.item, &words).unwrap_or_default();
                 }
                 "window-months" => policy.deprecation.window_months = self.count(entry.item),
+                "without-equivalent" => {
+                    policy.deprecation.without_equivalent = self.globs(entry.item);
+                }
+                "dropped" => policy.deprecation.dropped = self.globs(entry.item),
                 _ => self.unknown_key(&entry, "`[deprecation]`", KEYS),
             }
         }
@@ -681,6 +724,13 @@ fn target(element: Option<Glob>, fingerprint: Option<String>) -> Option<WaiverTa
 pub(crate) fn parse_date(text: &str) -> Option<Date> {
     // `Date`'s own parser also takes a time of day and drops it.
     (text.len() == 10).then(|| text.parse().ok())?
+}
+
+/// Month and day, such as `06-30`.
+fn day_of_year(text: &str) -> Option<(i8, i8)> {
+    // A year without a 29 February.
+    let date = parse_date(&format!("2023-{text}"))?;
+    Some((date.month(), date.day()))
 }
 
 /// Words for a sentence: "`a`, `b` or `c`".

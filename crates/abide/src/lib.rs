@@ -5,6 +5,7 @@
 
 mod accepted;
 mod bump;
+mod calendar;
 mod change;
 mod check;
 mod config;
@@ -31,6 +32,9 @@ mod witness;
 
 pub use accepted::Accepted;
 pub use bump::{Edit, PackagePlan, Plan, Reason, Records, STATUS_PROTO, Verdict, plan};
+pub use calendar::{
+    Calendar, Clock, Deprecation, Phase, Phases, Replacement, Retirement, Status, Window,
+};
 pub use change::{Change, Diff};
 pub use check::{Options, Report, Scope, check};
 pub use config::{Config, ConfigError, VersionIn, nearest};
@@ -41,8 +45,8 @@ pub use hash::{HashError, Hashes, Meaning, Reference, SemanticHash, TreeHashes, 
 pub use lock::{Lock, Record};
 pub use option::Holder;
 pub use policy::{
-    BreakingPolicy, Calendar, Closure, ConfigWaiver, DependencyPolicy, DeprecationPolicy, Edge,
-    Glob, OptionOrder, PackagePolicy, Policy, Removal, SecurityFix, UpgradePolicy, WaiverTarget,
+    BreakingPolicy, Closure, ConfigWaiver, DependencyPolicy, DeprecationPolicy, Edge, Glob,
+    OptionOrder, PackagePolicy, Policy, Removal, SecurityFix, UpgradePolicy, WaiverTarget,
 };
 pub use preset::Preset;
 pub use rule::{ChangeCheck, Check, Context, Group, Rule, Sink};

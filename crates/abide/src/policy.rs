@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use abide_schema::{PackageVersion, Stability};
+use abide_schema::{Element, PackageVersion, Stability};
 use abide_syntax::Span;
 use globset::{GlobBuilder, GlobMatcher};
 use jiff::civil::Date;
 
+use crate::calendar::{Calendar, Replacement};
 use crate::finding::{ChangeFacts, Finding, Gone, Severity};
 use crate::preset::Preset;
 use crate::rule::{Group, Rule};
@@ -119,30 +120,36 @@ impl Edge {
     }
 }
 
-/// Clocks and windows.
-#[derive(Clone, Debug, Default)]
-pub struct Calendar {
-    /// How many months an alpha may live.
-    pub alpha_max_months: Option<u32>,
-    /// Since when alphas exist, by package.
-    pub alpha_since: BTreeMap<String, Date>,
-}
-
 /// When what is deprecated may go.
 #[derive(Clone, Debug, Default)]
 pub struct DeprecationPolicy {
     /// What may be removed from a package that is no alpha.
     pub removal: Removal,
     /// How many months an element must have been deprecated, counted from the
-    /// date in its `deprecated_at`. Without a date there the window is open
-    /// never.
+    /// day that its `deprecated_at` names. Where that is not known the window
+    /// is open never.
     pub window_months: Option<u32>,
+    /// Elements that something replaces that is no equivalent.
+    pub without_equivalent: Vec<Glob>,
+    /// Elements that nothing replaces.
+    pub dropped: Vec<Glob>,
 }
 
 impl DeprecationPolicy {
+    /// What comes after a deprecated element: an equivalent, unless it or what
+    /// encloses it is named among those without one.
+    pub fn replacement(&self, element: &str) -> Replacement {
+        let named = |globs: &[Glob]| globs.iter().any(|glob| glob.covers(element));
+        match () {
+            () if named(&self.dropped) => Replacement::Nothing,
+            () if named(&self.without_equivalent) => Replacement::NoEquivalent,
+            () => Replacement::Equivalent,
+        }
+    }
+
     /// Whether an element may go that was like this.
-    pub fn allows(&self, gone: &Gone, as_of: Date) -> bool {
-        let since = gone.deprecated_at.as_deref().and_then(crate::config::parse_date);
+    pub fn allows(&self, gone: &Gone, calendar: &Calendar, as_of: Date) -> bool {
+        let since = gone.deprecated_at.as_deref().and_then(|text| calendar.day_of(text));
         let long_enough = self.window_months.is_none_or(|months| {
             since.and_then(|since| months_after(since, months)).is_some_and(|end| as_of >= end)
         });
@@ -489,6 +496,12 @@ impl Policy {
     pub fn is_exempt(&self, package: &str) -> bool {
         PackageVersion::of_package(package)
             .is_some_and(|version| version.stability == Stability::Alpha)
+    }
+
+    /// Whether an element may ever be removed from its package: from an alpha,
+    /// and elsewhere where `[deprecation] removal` allows it.
+    pub(crate) fn may_lose(&self, element: Element<'_>) -> bool {
+        self.is_exempt(element.package().name()) || self.deprecation.removal != Removal::Never
     }
 
     /// The last setting that concerns a rule in a package, or one effect of a

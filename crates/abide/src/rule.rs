@@ -193,19 +193,23 @@ impl<'t> Context<'t> {
     /// The versioned packages by the API they are versions of, in the order of
     /// their versions. Imported packages are among them.
     pub fn apis(&self) -> &BTreeMap<String, Vec<Package<'t>>> {
-        self.apis.get_or_init(|| {
-            let mut apis: BTreeMap<String, Vec<Package<'t>>> = BTreeMap::new();
-            for package in self.tree.packages() {
-                if let Some(api) = api_name(package.name()) {
-                    apis.entry(api).or_default().push(package);
-                }
-            }
-            for versions in apis.values_mut() {
-                versions.sort_by_key(|package| (package.version(), package.id));
-            }
-            apis
-        })
+        self.apis.get_or_init(|| apis(self.tree))
     }
+}
+
+/// The versioned packages of a tree by the API they are versions of, in the
+/// order of their versions.
+pub(crate) fn apis(tree: &Tree) -> BTreeMap<String, Vec<Package<'_>>> {
+    let mut apis: BTreeMap<String, Vec<Package<'_>>> = BTreeMap::new();
+    for package in tree.packages() {
+        if let Some(api) = api_name(package.name()) {
+            apis.entry(api).or_default().push(package);
+        }
+    }
+    for versions in apis.values_mut() {
+        versions.sort_by_key(|package| (package.version(), package.id));
+    }
+    apis
 }
 
 /// Where the name in the `package` statement of a file stands, else the first

@@ -27,6 +27,8 @@ rules! {
     dependency_not_allowed = "rules/dependency-not-allowed.rs";
     dependency_not_latest = "rules/dependency-not-latest.rs";
     dependency_too_deep = "rules/dependency-too-deep.rs";
+    deprecated_not_disallowed = "rules/deprecated-not-disallowed.rs";
+    deprecated_past_removal = "rules/deprecated-past-removal.rs";
     deprecated_type_in_use = "rules/deprecated-type-in-use.rs";
     deprecation_withdrawn = "rules/deprecation-withdrawn.rs";
     deprecation_without_replacement = "rules/deprecation-without-replacement.rs";
@@ -34,6 +36,7 @@ rules! {
     descriptor_accessor_removed = "rules/descriptor-accessor-removed.rs";
     descriptor_invalid = "rules/descriptor-invalid.rs";
     disallowed_not_deprecated = "rules/disallowed-not-deprecated.rs";
+    disallowed_too_soon = "rules/disallowed-too-soon.rs";
     edition_changed = "rules/edition-changed.rs";
     edition_invalid = "rules/edition-invalid.rs";
     element_deprecated = "rules/element-deprecated.rs";
@@ -99,6 +102,8 @@ rules! {
     language_feature_changed = "rules/language-feature-changed.rs";
     long_running_operation_changed = "rules/long-running-operation-changed.rs";
     major_gap = "rules/major-gap.rs";
+    major_outside_window = "rules/major-outside-window.rs";
+    major_past_support = "rules/major-past-support.rs";
     message_added = "rules/message-added.rs";
     message_history_broken = "rules/message-history-broken.rs";
     message_moved = "rules/message-moved.rs";

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
 use std::path::Path;
 
-use abide::{Edit, Options, Plan, Records, STATUS_PROTO, Verdict};
+use abide::{Edit, Options, Plan, Records, STATUS_PROTO, Status, Verdict};
 use abide_schema::Tree;
 use similar::TextDiff;
 
@@ -74,9 +74,11 @@ pub(super) fn bump(
         let report = if action.diff {
             diff(&rewrites, &settings.prefix(tree))
         } else {
+            let as_of = global.as_of.unwrap_or_else(today);
+            let status = Status::of(&loaded.tree, &settings.config.policy, as_of);
             match format {
-                PlanFormat::Human => render::human(&plan, &written, global),
-                PlanFormat::Json => render::json(&plan, &written),
+                PlanFormat::Human => render::human(&plan, &status, &written, global),
+                PlanFormat::Json => render::json(&plan, &status, &written),
             }
         };
         let undone = plan.count(Verdict::Unknown) > 0;

@@ -28,7 +28,14 @@ pub(super) fn init(global: &Global, dir: Option<&Path>) -> Result<Outcome, Error
          import-paths = []\n\
          \n\
          # [rules]\n\
-         # one-definition = \"warning\"\n",
+         # one-definition = \"warning\"\n\
+         \n\
+         # When clients and the API are released, as month and day: phases of a deprecation are\n\
+         # counted in releases of clients, and majors rise only before a release of the API.\n\
+         # [calendar]\n\
+         # client-releases = [\"03-31\", \"06-30\", \"09-30\", \"12-31\"]\n\
+         # api-releases = [\"06-30\"]\n\
+         # previous-major-months = 12\n",
         preset.name()
     );
     write::write(Some(&path), text.as_bytes()).map_err(|error| Error::File {

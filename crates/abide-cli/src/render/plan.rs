@@ -2,17 +2,23 @@
 
 use std::fmt::Write;
 
-use abide::{Bump, PackagePlan, Plan, Reason, Verdict};
+use abide::{Bump, PackagePlan, Plan, Reason, Status, Verdict};
 use serde_json::{Map, Value, json};
 
 use crate::args::Global;
+use crate::render::calendar;
 use crate::source::shown;
 
 /// How many reasons of one package people see unless they ask for more.
 const REASONS: usize = 5;
 
-/// For people: what is to be done first, then the sum.
-pub(crate) fn human(plan: &Plan, written: &[String], global: &Global) -> Vec<u8> {
+/// For people: what is to be done first, then the sum, then the calendar.
+pub(crate) fn human(
+    plan: &Plan,
+    status: &Status<'_>,
+    written: &[String],
+    global: &Global,
+) -> Vec<u8> {
     let mut text = String::new();
     let is_news = |it: &&PackagePlan| {
         global.verbose || it.verdict != Verdict::Recorded || it.required != Bump::None
@@ -45,6 +51,7 @@ pub(crate) fn human(plan: &Plan, written: &[String], global: &Global) -> Vec<u8>
             let _ = writeln!(text, "wrote {}", shown(path));
         }
     }
+    text += &calendar::human(status, global);
     text.into_bytes()
 }
 
@@ -108,9 +115,10 @@ fn words(reason: &Reason) -> String {
     }
 }
 
-/// JSON Lines: an object for each package, then the summary.
-pub(crate) fn json(plan: &Plan, written: &[String]) -> Vec<u8> {
+/// JSON Lines: an object for each package, then the calendar where there is one, then the summary.
+pub(crate) fn json(plan: &Plan, status: &Status<'_>, written: &[String]) -> Vec<u8> {
     let mut lines: Vec<Value> = plan.packages.iter().map(package_object).collect();
+    lines.extend(calendar::json(status));
     let mut summary = json!({
         "kind": "summary",
         "packages": plan.packages.len(),

@@ -291,6 +291,83 @@ fn init_writes_a_configuration_that_works() {
     let ran = abide(folder.path(), &["init"]);
     assert!(ran.status == 2 && ran.stderr.contains("exists"), "{}", ran.stderr);
     assert_eq!(std::fs::read_to_string(folder.path().join("abide.toml")).unwrap(), text);
+    // So do the keys that it only suggests.
+    let suggested = |line: &&str| line.starts_with('[') || line.contains(" = ");
+    let lines = text.lines().map(|it| it.strip_prefix("# ").filter(suggested).unwrap_or(it));
+    let lines: Vec<&str> = lines.collect();
+    assert!(lines.contains(&"[calendar]"));
+    std::fs::write(folder.path().join("abide.toml"), lines.join("\n")).unwrap();
+    assert_eq!(abide(folder.path(), &["check"]).status, 0);
+}
+
+#[test]
+fn the_calendar_counts_from_as_of() {
+    let config = r#"
+        [calendar]
+        client-releases = ["03-31", "06-30", "09-30", "12-31"]
+        api-releases = ["06-30"]
+        previous-major-months = 12
+        stable-since = { "acme.user.v2" = 2025-06-30 }
+    "#;
+    let old = r#"
+        syntax = "proto3";
+        package acme.user.v1;
+        import "abide/annotations/v1/lifecycle.proto";
+        message User {
+          // Use `nickname`.
+          string nick = 1 [
+            deprecated = true,
+            (abide.annotations.v1.field_policy).deprecated_at = "2026-02-10"
+          ];
+          string nickname = 2;
+        }
+    "#;
+    let folder = tree(&[
+        ("abide.toml", config),
+        ("acme/user/v1/user.proto", old),
+        (
+            "acme/user/v2/user.proto",
+            "syntax = \"proto3\";\npackage acme.user.v2;\nmessage User {}\n",
+        ),
+    ]);
+    let api = concat!(env!("CARGO_MANIFEST_DIR"), "/../../api");
+    let (refuses, ends) = ("deprecated-not-disallowed", "major-past-support");
+    let expected: [(&str, &[&str]); 4] = [
+        ("2026-06-29", &[]),
+        ("2026-06-30", &[refuses]),
+        ("2026-07-01", &[ends, refuses]),
+        ("2027-01-01", &[ends, refuses]),
+    ];
+    for (day, rules) in expected {
+        let args = ["check", ".", "-I", api, "--as-of", day, "--format", "json"];
+        let ran = abide(folder.path(), &args);
+        assert_eq!(ran.status, 0, "{}", ran.stderr);
+        assert_eq!(ran.rules(), rules, "on {day}");
+    }
+    let bump = |day, more: &[&str]| {
+        let args = [&["bump", ".", "-I", api, "--as-of", day], more].concat();
+        abide(folder.path(), &args)
+    };
+    for (day, says) in [
+        ("2026-05-30", "no major may rise before 2026-05-31, nor after 2026-06-30"),
+        ("2026-05-31", "a major may rise until 2026-06-30"),
+        ("2026-05-31", "next client release: 2026-06-30"),
+        ("2026-06-30", "next client release: 2026-09-30"),
+        ("2026-05-31", "acme.user.v1 is supported until 2026-06-30"),
+        ("2026-06-29", "User.nick is disallowed by default from 2026-06-30 on"),
+        ("2026-06-30", "User.nick is removed from 2026-09-30 on"),
+    ] {
+        let text = bump(day, &[]).text();
+        assert!(text.contains(says), "on {day}: {text}");
+    }
+    let json = bump("2026-06-30", &["--format", "json"]).json();
+    let calendar = json.iter().find(|it| it["kind"] == "calendar").expect("there is a calendar");
+    assert_eq!(calendar["api_release"], "2027-06-30");
+    assert_eq!(calendar["major_may_rise"], true);
+    assert_eq!(calendar["deprecations"][0]["phase"], "disallowed");
+    assert_eq!(json.last().expect("there is a summary")["kind"], "summary");
+    std::fs::write(folder.path().join("abide.toml"), "").unwrap();
+    assert!(!bump("2026-06-30", &[]).text().contains("calendar"));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 use abide_schema::Element;
 
+use crate::config::parse_date;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -20,11 +21,11 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     };
     let (name, noun, package) = (element.full_name(), element.noun(), element.package().name());
     match element.deprecated_since() {
-        Some((text, place)) if !is_minor_version(text) => {
+        Some((text, place)) if !is_minor_version(text) && parse_date(text).is_none() => {
             let message =
                 format!("the deprecated {noun} `{name}` names the version `{text}`, which is none");
             sink.report(place, package, name, message)
-                .help("write major and minor, such as `3.4`")
+                .help("write major and minor, such as `3.4`, or the day, such as `2026-03-31`")
                 .fact(text);
         }
         // What stands where a removed zero value stood was never in use.

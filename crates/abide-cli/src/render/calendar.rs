@@ -1,0 +1,101 @@
+//! What the calendar says.
+
+use std::fmt::Write;
+
+use abide::{Deprecation, Retirement, Status};
+use jiff::civil::Date;
+use serde_json::{Map, Value, json};
+
+use crate::args::Global;
+use crate::source::shown;
+
+/// How many deprecations people see unless they ask for more.
+const DEPRECATIONS: usize = 5;
+
+/// For people; nothing where nothing is configured.
+pub(crate) fn human(status: &Status<'_>, global: &Global) -> String {
+    let mut text = String::new();
+    if global.quiet || !status.is_configured() {
+        return text;
+    }
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "calendar of {}:", status.as_of);
+    let releases = [("client", status.client_release), ("API", status.api_release)];
+    for (what, day) in releases {
+        let _ = day.map(|day| writeln!(text, "  next {what} release: {day}"));
+    }
+    if let Some(window) = status.major_window {
+        let _ = match status.major_may_rise() {
+            true => writeln!(text, "  a major may rise until {}", window.closes),
+            false => {
+                writeln!(
+                    text,
+                    "  no major may rise before {}, nor after {}",
+                    window.opens, window.closes
+                )
+            }
+        };
+    }
+    for Retirement { package, successor, since, end } in &status.retirements {
+        let (name, next) = (shown(package.name()), shown(successor.name()));
+        let _ = writeln!(text, "  {name} is supported until {end}: {next} is stable since {since}");
+    }
+    let count = if global.verbose { status.deprecations.len() } else { DEPRECATIONS };
+    for it in status.deprecations.iter().take(count) {
+        let Some((phase, day)) = it.phases.next(status.as_of) else { continue };
+        let name = it.element.full_name();
+        let _ = write!(text, "  {} is {} from {day} on", shown(&name), phase.words());
+        let _ = write!(text, ", deprecated since {}", it.phases.deprecated);
+        let _ = it.served_until.map(|day| write!(text, ", and served by nobody after {day}"));
+        text.push('\n');
+    }
+    if status.deprecations.len() > count {
+        let _ = writeln!(text, "  and {} more (-v)", status.deprecations.len() - count);
+    }
+    text
+}
+
+/// An object; none where nothing is configured.
+pub(crate) fn json(status: &Status<'_>) -> Option<Value> {
+    if !status.is_configured() {
+        return None;
+    }
+    let mut object = Map::new();
+    object.insert("kind".to_owned(), "calendar".into());
+    object.insert("as_of".to_owned(), text(status.as_of));
+    let mut put = |key: &str, value: Option<Value>| {
+        object.extend(value.map(|value| (key.to_owned(), value)));
+    };
+    put("client_release", status.client_release.map(text));
+    put("api_release", status.api_release.map(text));
+    let window = |it: abide::Window| json!({"opens": text(it.opens), "closes": text(it.closes)});
+    put("major_window", status.major_window.map(window));
+    put("major_may_rise", Some(status.major_may_rise().into()));
+    let retirement = |it: &Retirement<'_>| {
+        json!({
+            "package": it.package.name(),
+            "successor": it.successor.name(),
+            "since": text(it.since),
+            "end": text(it.end),
+        })
+    };
+    put("retirements", Some(status.retirements.iter().map(retirement).collect()));
+    let deprecation = |it: &Deprecation<'_>| {
+        let mut object = Map::new();
+        object.insert("element".to_owned(), it.element.full_name().into());
+        object.insert("since".to_owned(), text(it.phases.deprecated));
+        object.insert("phase".to_owned(), it.phases.on(status.as_of).word().into());
+        if let Some((phase, day)) = it.phases.next(status.as_of) {
+            object.insert("next_phase".to_owned(), phase.word().into());
+            object.insert("next_on".to_owned(), text(day));
+        }
+        object.extend(it.served_until.map(|day| ("served_until".to_owned(), text(day))));
+        Value::Object(object)
+    };
+    put("deprecations", Some(status.deprecations.iter().map(deprecation).collect()));
+    Some(Value::Object(object))
+}
+
+fn text(day: Date) -> Value {
+    day.to_string().into()
+}

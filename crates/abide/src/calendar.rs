@@ -1,0 +1,300 @@
+//! The release calendar: when clients and APIs are released, when a major may
+//! rise, and how long what is old still lives.
+//!
+//! Dates come in as arguments; there is no clock here. Everything counts from
+//! two clocks. Clients are released often, and phases of a deprecation are
+//! counted in their releases. The API is released seldom, and majors rise only
+//! then.
+
+mod status;
+
+use std::collections::BTreeMap;
+
+use abide_schema::{Package, Stability};
+use jiff::Span;
+use jiff::civil::Date;
+
+use crate::config::parse_date;
+use crate::policy::months_after;
+
+pub use status::{Deprecation, Retirement, Status};
+
+/// How many days before an API release majors may rise, where `[calendar]`
+/// says nothing.
+const MAJOR_WINDOW_DAYS: u32 = 30;
+
+/// Clocks and windows: `[calendar]`.
+#[derive(Clone, Debug, Default)]
+pub struct Calendar {
+    /// When clients of the API are released, such as a proxy.
+    pub client_releases: Clock,
+    /// When the API is released: only then may a major rise.
+    pub api_releases: Clock,
+    /// How many days before an API release a new major may appear.
+    pub major_window_days: Option<u32>,
+    /// How many months a stable major is supported once the next one is
+    /// stable.
+    pub previous_major_months: Option<u32>,
+    /// Since when stable packages exist.
+    pub stable_since: BTreeMap<String, Date>,
+    /// How many months an alpha may live.
+    pub alpha_max_months: Option<u32>,
+    /// How many API releases an alpha may see before it is promoted or
+    /// deleted.
+    pub alpha_max_releases: Option<u32>,
+    /// Since when alphas exist, by package.
+    pub alpha_since: BTreeMap<String, Date>,
+    /// The days of the minor versions that `deprecated_at` names.
+    pub version_dates: BTreeMap<String, Date>,
+}
+
+impl Calendar {
+    /// The day that an annotation names: a date, or a version whose date is
+    /// known.
+    pub fn day_of(&self, text: &str) -> Option<Date> {
+        parse_date(text).or_else(|| self.version_dates.get(text).copied())
+    }
+
+    /// Since when a package exists, where that is on record: in the calendar,
+    /// else in `introduced` of `abide.annotations.v1.file_policy`, where the
+    /// earliest of its files counts.
+    pub fn introduced(&self, package: Package<'_>) -> Option<Date> {
+        let stability = package.version().map(|version| version.stability);
+        let recorded = match stability {
+            Some(Stability::Alpha) => self.alpha_since.get(package.name()),
+            Some(Stability::Stable) => self.stable_since.get(package.name()),
+            Some(Stability::Beta) | None => None,
+        };
+        let annotated = || package.files().filter_map(|it| parse_date(it.introduced()?.0)).min();
+        recorded.copied().or_else(annotated)
+    }
+
+    /// The window in which a new major may appear: the one that is open on the
+    /// day, else the next one. `None` without API releases.
+    pub fn major_window(&self, day: Date) -> Option<Window> {
+        let closes = self.api_releases.next(day.yesterday().ok()?)?;
+        let days = self.major_window_days.unwrap_or(MAJOR_WINDOW_DAYS);
+        let opens = Span::new().try_days(days).ok().and_then(|days| closes.checked_sub(days).ok());
+        Some(Window { opens: opens.unwrap_or(Date::MIN), closes })
+    }
+
+    /// The last day on which a stable major is supported whose successor is
+    /// stable since a day.
+    pub fn support_end(&self, successor_since: Date) -> Option<Date> {
+        months_after(successor_since, self.previous_major_months?)
+    }
+
+    /// The last day on which an alpha may live that exists since a day, and
+    /// what says so.
+    pub fn alpha_end(&self, since: Date) -> Option<(Date, String)> {
+        let count = |count: u32, noun: &str| match count {
+            1 => format!("one {noun}"),
+            _ => format!("{count} {noun}s"),
+        };
+        let by_months = self
+            .alpha_max_months
+            .and_then(|months| Some((months_after(since, months)?, count(months, "month"))));
+        let by_releases = self.alpha_max_releases.and_then(|releases| {
+            let end = self.api_releases.nth(since, releases)?;
+            Some((end, count(releases, "API release")))
+        });
+        by_months.into_iter().chain(by_releases).min_by_key(|(end, _)| *end)
+    }
+
+    /// The phases of what is deprecated since a day. `None` without client
+    /// releases.
+    pub fn phases(&self, since: Date, replacement: Replacement) -> Option<Phases> {
+        let cycles = replacement.warning_cycles();
+        let clock = &self.client_releases;
+        let warned = clock.next(since)?;
+        let last_warning = clock.nth(since, cycles)?;
+        let disallowed = clock.next(last_warning)?;
+        let removed = clock.next(disallowed)?;
+        Some(Phases { deprecated: since, warned, last_warning, disallowed, removed })
+    }
+
+    /// The last day on which what is deprecated since a day is still served by
+    /// anybody: the next major lacks it, and this one is supported for a while
+    /// longer. With a yearly API release and a year of support that is one to
+    /// two years.
+    pub fn life_end(&self, deprecated_since: Date) -> Option<Date> {
+        self.support_end(self.api_releases.next(deprecated_since)?)
+    }
+}
+
+/// The major version of a stable package.
+pub(crate) fn stable_major(package: Package<'_>) -> Option<u32> {
+    let version = package.version()?;
+    (version.stability == Stability::Stable).then_some(version.major)
+}
+
+/// Days of the year on which something is released.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Clock {
+    /// Months and days, in order.
+    days: Vec<(i8, i8)>,
+}
+
+impl Clock {
+    /// The clock of some days, each with the number of its month. `None` where
+    /// one of them is no day of every year.
+    pub fn of(days: impl IntoIterator<Item = (i8, i8)>) -> Option<Clock> {
+        let mut days: Vec<(i8, i8)> = days.into_iter().collect();
+        // 2023 has no 29 February.
+        if days.iter().any(|(month, day)| Date::new(2023, *month, *day).is_err()) {
+            return None;
+        }
+        days.sort_unstable();
+        days.dedup();
+        Some(Clock { days })
+    }
+
+    /// Whether anything is ever released.
+    pub fn is_set(&self) -> bool {
+        !self.days.is_empty()
+    }
+
+    /// The first release after a day.
+    pub fn next(&self, after: Date) -> Option<Date> {
+        let years = [Some(after.year()), after.year().checked_add(1)];
+        let mut releases = years.into_iter().flatten().flat_map(|year| self.of_year(year));
+        releases.find(|release| *release > after)
+    }
+
+    /// The last release on a day or before it.
+    pub fn previous(&self, until: Date) -> Option<Date> {
+        let years = [Some(until.year()), until.year().checked_sub(1)];
+        let mut releases = years.into_iter().flatten().flat_map(|year| self.of_year(year).rev());
+        releases.find(|release| *release <= until)
+    }
+
+    /// The release with this number, from 1, of those after a day. Each step
+    /// moves the day on, so that it ends with the calendar at the latest.
+    fn nth(&self, after: Date, number: u32) -> Option<Date> {
+        let mut day = after;
+        for _ in 0..number {
+            day = self.next(day)?;
+        }
+        Some(day)
+    }
+
+    fn of_year(&self, year: i16) -> impl DoubleEndedIterator<Item = Date> {
+        self.days.iter().filter_map(move |&(month, day)| Date::new(year, month, day).ok())
+    }
+}
+
+/// The days on which a new major may appear, the first and the last one among
+/// them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// The first day.
+    pub opens: Date,
+    /// The last day: that of the API release.
+    pub closes: Date,
+}
+
+impl Window {
+    /// Whether a day lies in it.
+    pub fn contains(self, day: Date) -> bool {
+        self.opens <= day && day <= self.closes
+    }
+}
+
+/// What comes after something deprecated; it decides how long users are only
+/// warned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Replacement {
+    /// An equivalent, into which a stateless converter could translate.
+    #[default]
+    Equivalent,
+    /// Something that is no equivalent.
+    NoEquivalent,
+    /// Nothing.
+    Nothing,
+}
+
+impl Replacement {
+    /// How many releases in a row only warn: one where an equivalent exists, so
+    /// that users have between one and two cycles; two full cycles without an
+    /// equivalent; two further ones where nothing comes after it.
+    pub const fn warning_cycles(self) -> u32 {
+        match self {
+            Replacement::Equivalent => 1,
+            Replacement::NoEquivalent => 2,
+            Replacement::Nothing => 4,
+        }
+    }
+}
+
+/// How far a deprecation has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Phase {
+    /// It is on record; no release knows of it.
+    Deprecated,
+    /// The latest release warns of its use.
+    Warned,
+    /// The latest release refuses its use unless an operator allows it.
+    Disallowed,
+    /// The latest release does not have it.
+    Removed,
+}
+
+impl Phase {
+    /// The word for it in reports for programs.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Phase::Deprecated => "deprecated",
+            Phase::Warned => "warned",
+            Phase::Disallowed => "disallowed",
+            Phase::Removed => "removed",
+        }
+    }
+
+    /// What a release does with it in this phase, for a sentence.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Phase::Deprecated => "deprecated",
+            Phase::Warned => "warned of",
+            Phase::Disallowed => "disallowed by default",
+            Phase::Removed => "removed",
+        }
+    }
+}
+
+/// The days on which a deprecation changes its phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Phases {
+    /// Since when it is deprecated.
+    pub deprecated: Date,
+    /// The first client release that warns.
+    pub warned: Date,
+    /// The last client release that only warns. Work on the next one begins
+    /// here: `disallowed_by_default` is set.
+    pub last_warning: Date,
+    /// The client release that refuses it. Work on its removal begins here.
+    pub disallowed: Date,
+    /// The first client release without it.
+    pub removed: Date,
+}
+
+impl Phases {
+    /// The phase on a day.
+    pub fn on(&self, day: Date) -> Phase {
+        match day {
+            _ if day >= self.removed => Phase::Removed,
+            _ if day >= self.disallowed => Phase::Disallowed,
+            _ if day >= self.warned => Phase::Warned,
+            _ => Phase::Deprecated,
+        }
+    }
+
+    /// The phase that comes next after a day, and when.
+    pub fn next(&self, after: Date) -> Option<(Phase, Date)> {
+        match self.on(after) {
+            Phase::Deprecated => Some((Phase::Warned, self.warned)),
+            Phase::Warned => Some((Phase::Disallowed, self.disallowed)),
+            Phase::Disallowed => Some((Phase::Removed, self.removed)),
+            Phase::Removed => None,
+        }
+    }
+}

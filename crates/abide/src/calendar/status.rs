@@ -1,0 +1,138 @@
+//! What the calendar says about a tree on a day.
+
+use abide_schema::{Element, Package, Place, Tree};
+use jiff::civil::Date;
+
+use crate::calendar::{Calendar, Phases, Window, stable_major};
+use crate::policy::Policy;
+use crate::rule;
+
+/// What the calendar says about a tree on a day: what is released next, what
+/// may happen today, and what happens to old things next. Empty where nothing
+/// is configured.
+#[derive(Clone, Debug)]
+pub struct Status<'t> {
+    /// The day.
+    pub as_of: Date,
+    /// The next release of clients.
+    pub client_release: Option<Date>,
+    /// The next release of the API.
+    pub api_release: Option<Date>,
+    /// The window for new majors that is open, or opens next.
+    pub major_window: Option<Window>,
+    /// The deprecations whose day is known and whose phase still changes, in
+    /// the order in which it changes next.
+    pub deprecations: Vec<Deprecation<'t>>,
+    /// The old majors whose end of support is known, in its order.
+    pub retirements: Vec<Retirement<'t>>,
+}
+
+impl<'t> Status<'t> {
+    /// What the calendar of a policy says about the judged files of a tree.
+    pub fn of(tree: &'t Tree, policy: &Policy, as_of: Date) -> Status<'t> {
+        let calendar = &policy.calendar;
+        let apis = rule::apis(tree);
+        let mut retirements: Vec<Retirement<'t>> = apis
+            .values()
+            .flat_map(|versions| versions.iter().map(move |package| (*package, versions)))
+            .filter(|(package, _)| package.is_judged())
+            .filter_map(|(package, versions)| Retirement::of(package, versions, calendar))
+            .collect();
+        retirements.sort_by_key(|it| (it.end, it.package.name()));
+        let end = |it: &Deprecation<'t>| {
+            let package = it.element.package().id;
+            let retired = retirements.iter().find(|it| it.package.id == package);
+            retired.map(|it| it.end).into_iter().chain(it.served_until).min()
+        };
+        let next = |it: &Deprecation<'t>| it.phases.next(as_of).map(|(_, day)| day);
+        let elements = tree.files().filter(|file| file.is_judged()).flat_map(|it| it.elements());
+        let mut deprecations: Vec<Deprecation<'t>> = elements
+            .filter_map(|element| Deprecation::of(element, policy))
+            .filter(|it| next(it).is_some())
+            .map(|it| Deprecation { served_until: end(&it), ..it })
+            .collect();
+        deprecations.sort_by_cached_key(|it| (next(it), it.element.full_name()));
+        Status {
+            as_of,
+            client_release: calendar.client_releases.next(as_of),
+            api_release: calendar.api_releases.next(as_of),
+            major_window: calendar.major_window(as_of),
+            deprecations,
+            retirements,
+        }
+    }
+
+    /// Whether a calendar is configured at all.
+    pub fn is_configured(&self) -> bool {
+        self.client_release.is_some() || self.api_release.is_some() || !self.retirements.is_empty()
+    }
+
+    /// Whether a new major may appear on the day; always where no API releases
+    /// are configured.
+    pub fn major_may_rise(&self) -> bool {
+        self.major_window.is_none_or(|window| window.contains(self.as_of))
+    }
+}
+
+/// Something deprecated whose day is known.
+#[derive(Clone, Copy, Debug)]
+pub struct Deprecation<'t> {
+    /// What is deprecated.
+    pub element: Element<'t>,
+    /// Where that is said.
+    pub place: Place,
+    /// When its phases begin.
+    pub phases: Phases,
+    /// The last day on which anybody serves it: its removal from clients is not
+    /// its removal from the API, which waits for a major.
+    pub served_until: Option<Date>,
+}
+
+impl<'t> Deprecation<'t> {
+    /// The deprecation of an element. `None` where it is not deprecated itself,
+    /// where its day is not known, and without client releases.
+    pub fn of(element: Element<'t>, policy: &Policy) -> Option<Deprecation<'t>> {
+        // Where no client is ever released, no option needs to be read.
+        if !policy.calendar.client_releases.is_set() {
+            return None;
+        }
+        let place = element.deprecated()?;
+        let since = policy.calendar.day_of(element.deprecated_since()?.0)?;
+        let replacement = policy.deprecation.replacement(&element.full_name());
+        let phases = policy.calendar.phases(since, replacement)?;
+        let served_until = policy.calendar.life_end(since);
+        Some(Deprecation { element, place, phases, served_until })
+    }
+}
+
+/// The end of an old stable major.
+#[derive(Clone, Copy, Debug)]
+pub struct Retirement<'t> {
+    /// The old major.
+    pub package: Package<'t>,
+    /// The stable major that ends it.
+    pub successor: Package<'t>,
+    /// Since when that one is stable.
+    pub since: Date,
+    /// The last day on which the old one is supported.
+    pub end: Date,
+}
+
+impl<'t> Retirement<'t> {
+    /// The end of a package among the versions of its API, in their order.
+    /// `None` where it is not stable, where no later major has a known day, and
+    /// where the calendar does not limit the support.
+    pub(crate) fn of(
+        package: Package<'t>,
+        versions: &[Package<'t>],
+        calendar: &Calendar,
+    ) -> Option<Retirement<'t>> {
+        let major = stable_major(package)?;
+        let later = versions.iter().filter(|it| stable_major(**it).is_some_and(|it| it > major));
+        let ends = later.filter_map(|&successor| {
+            let since = calendar.introduced(successor)?;
+            Some(Retirement { package, successor, since, end: calendar.support_end(since)? })
+        });
+        ends.min_by_key(|it| it.end)
+    }
+}

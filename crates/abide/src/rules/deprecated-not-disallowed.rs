@@ -1,0 +1,49 @@
+use abide_schema::Element;
+
+use crate::calendar::{Deprecation, Phase};
+use crate::finding::Severity;
+use crate::rule::{Check, Context, Group, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "deprecated-not-disallowed",
+    summary: "a deprecated element that should be disallowed by default by now",
+    group: Group::Lifecycle,
+    severity: Some(Severity::Warning),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("deprecated-not-disallowed.md"),
+    check: Check::Element(check),
+};
+
+fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
+    let Some(Deprecation { place, phases, .. }) = Deprecation::of(element, context.policy) else {
+        return;
+    };
+    let due = match phases.on(context.as_of) {
+        Phase::Deprecated | Phase::Warned => false,
+        Phase::Disallowed => true,
+        // Then another rule asks for more.
+        Phase::Removed => !context.policy.may_lose(element),
+    };
+    if !due || is_disallowed(element) || context.is_frozen(element.package()) {
+        return;
+    }
+    let (name, noun) = (element.full_name(), element.noun());
+    let message = format!(
+        "the deprecated {noun} `{name}` should be disallowed by default since {}",
+        phases.disallowed
+    );
+    sink.report(place, element.package().name(), name, message)
+        .why(format!(
+            "it is deprecated since {}; releases warn of it from {} on",
+            phases.deprecated, phases.warned
+        ))
+        .help("annotate it with `disallowed_by_default`")
+        .fact(phases.disallowed.to_string());
+}
+
+/// Whether the element or what encloses it is refused by default.
+fn is_disallowed(element: Element<'_>) -> bool {
+    element.disallowed_by_default().is_some() || element.parent().is_some_and(is_disallowed)
+}

@@ -1,0 +1,41 @@
+use abide_schema::Element;
+
+use crate::calendar::{Deprecation, Phase};
+use crate::finding::Severity;
+use crate::rule::{Check, Context, Group, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "deprecated-past-removal",
+    summary: "a deprecated element that should be gone by now",
+    group: Group::Lifecycle,
+    severity: Some(Severity::Warning),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("deprecated-past-removal.md"),
+    check: Check::Element(check),
+};
+
+fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
+    let Some(Deprecation { place, phases, .. }) = Deprecation::of(element, context.policy)
+        .filter(|it| it.phases.on(context.as_of) == Phase::Removed)
+    else {
+        return;
+    };
+    if !context.policy.may_lose(element) || context.is_frozen(element.package()) {
+        return;
+    }
+    let (name, noun) = (element.full_name(), element.noun());
+    let message = format!("the deprecated {noun} `{name}` should be gone since {}", phases.removed);
+    let finding = sink.report(place, element.package().name(), name, message);
+    finding
+        .why(format!(
+            "it is deprecated since {}, and refused since {}",
+            phases.deprecated, phases.disallowed
+        ))
+        .fact(phases.removed.to_string());
+    finding.help(match element {
+        Element::Field(_) | Element::EnumValue(_) => "remove it, and reserve its number and name",
+        _ => "remove it",
+    });
+}

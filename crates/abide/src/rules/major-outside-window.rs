@@ -1,0 +1,47 @@
+use abide_schema::{Tree, api_name};
+
+use crate::calendar::stable_major;
+use crate::finding::Severity;
+use crate::rule::{Check, Context, Group, Rule, Sink, apis, package_place};
+
+pub(super) static RULE: Rule = Rule {
+    id: "major-outside-window",
+    summary: "a new stable major that appears at a time when majors may not rise",
+    group: Group::Lifecycle,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: false,
+    page: include_str!("major-outside-window.md"),
+    check: Check::Baseline(check),
+};
+
+fn check<'t>(context: &Context<'t>, old: &'t Tree, sink: &mut Sink) {
+    let calendar = &context.policy.calendar;
+    if !calendar.api_releases.is_set() {
+        return;
+    }
+    let before = apis(old);
+    for new in context.tree.packages().filter(|it| it.is_judged() && stable_major(*it).is_some()) {
+        let versions = api_name(new.name()).and_then(|api| before.get(&api));
+        let majors = versions.into_iter().flatten().filter_map(|it| Some((stable_major(*it)?, it)));
+        // The first stable major of an API raises none.
+        let Some((highest, released)) = majors.max_by_key(|(major, _)| *major) else { continue };
+        let rises = stable_major(new).is_some_and(|it| it > highest);
+        // A comparison with an older tree does not make it younger.
+        let since = calendar.introduced(new).filter(|day| *day <= context.as_of);
+        let day = since.unwrap_or(context.as_of);
+        let window = calendar.major_window(day).filter(|it| rises && !it.contains(day));
+        let (Some(window), Some(place)) = (window, package_place(new)) else { continue };
+        let (name, released) = (new.name(), released.name());
+        let message =
+            format!("`{name}` rises above `{released}` on {day}, outside of the window for majors");
+        sink.report(place, name, name, message)
+            .why(format!(
+                "majors rise only with the API release of {}: from {} on",
+                window.closes, window.opens
+            ))
+            .help("keep it an alpha until then; if it appeared in a window, say so in `introduced`")
+            .fact(released);
+    }
+}

@@ -1,0 +1,43 @@
+use crate::calendar::Retirement;
+use crate::finding::Severity;
+use crate::rule::{Check, Context, Group, Rule, Sink, package_place};
+
+pub(super) static RULE: Rule = Rule {
+    id: "major-past-support",
+    summary: "an old stable major whose support has ended",
+    group: Group::Lifecycle,
+    severity: Some(Severity::Warning),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: false,
+    page: include_str!("major-past-support.md"),
+    check: Check::Tree(check),
+};
+
+fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
+    let calendar = &context.policy.calendar;
+    if calendar.previous_major_months.is_none() {
+        return;
+    }
+    for versions in context.apis().values() {
+        for &package in versions.iter().filter(|it| it.is_judged()) {
+            let Some(Retirement { successor, since, end, .. }) =
+                Retirement::of(package, versions, calendar).filter(|it| context.as_of > it.end)
+            else {
+                continue;
+            };
+            let (name, next) = (package.name(), successor.name());
+            let Some(place) = package_place(package) else { continue };
+            let finding = sink.report(
+                place,
+                name,
+                name,
+                format!("`{name}` is supported until {end}: `{next}` is stable since {since}"),
+            );
+            finding.help("delete it once no client that you serve needs it").fact(end.to_string());
+            if let Some(place) = package_place(successor) {
+                finding.label(place, "what follows it");
+            }
+        }
+    }
+}

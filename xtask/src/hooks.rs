@@ -1,0 +1,297 @@
+//! `cargo xtask hooks`: what `.pre-commit-hooks.yaml` offers, run by the real
+//! pre-commit on the commits of a small repository.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::Result;
+use crate::tools::{abide, output, stdout, target, workspace};
+
+/// The hooks that run the `abide` on the PATH. Each has a twin that is built
+/// from source.
+const HOOKS: &[&str] = &["abide-check", "abide-bump"];
+
+const SETTINGS: &str = "against = \"git:HEAD\"\n";
+
+const USER: &str = "\
+syntax = \"proto3\";
+package acme.user.v1;
+
+message User {
+  string id = 1;
+  string mail = 2;
+}
+";
+
+/// A commit that somebody makes, and what becomes of it.
+struct Commit {
+    what: &'static str,
+    file: &'static str,
+    text: &'static str,
+    /// Whether its author ran `abide bump --write`.
+    bumps: bool,
+    /// What pre-commit says, where it is refused.
+    refused: Option<&'static str>,
+}
+
+/// In this order, each after those that succeeded.
+const COMMITS: &[Commit] = &[
+    Commit {
+        what: "a field is added",
+        file: "acme/user/v1/user.proto",
+        text: "\
+syntax = \"proto3\";
+package acme.user.v1;
+
+message User {
+  string id = 1;
+  string mail = 2;
+  string name = 3;
+}
+",
+        bumps: true,
+        refused: None,
+    },
+    Commit {
+        what: "a field is added, and its package keeps its version",
+        file: "acme/user/v1/user.proto",
+        text: "\
+syntax = \"proto3\";
+package acme.user.v1;
+
+message User {
+  string id = 1;
+  string mail = 2;
+  string name = 3;
+  string phone = 4;
+}
+",
+        bumps: false,
+        refused: Some("acme.user.v1 1.1.0 → 1.2.0"),
+    },
+    Commit {
+        what: "a field is removed",
+        file: "acme/user/v1/user.proto",
+        text: "\
+syntax = \"proto3\";
+package acme.user.v1;
+
+message User {
+  string id = 1;
+  string name = 3;
+}
+",
+        bumps: false,
+        refused: Some("error[field-removed]"),
+    },
+    Commit {
+        what: "a file that does not link",
+        file: "acme/group/v1/group.proto",
+        text: "\
+syntax = \"proto3\";
+package acme.group.v1;
+
+message Group {
+  User owner = 1;
+}
+",
+        bumps: false,
+        refused: Some("error[name-not-found]"),
+    },
+    Commit {
+        what: "no proto file",
+        file: "README.md",
+        text: "Users.\n",
+        bumps: false,
+        refused: None,
+    },
+];
+
+/// Tries every hook; true when each commit became what it should.
+pub(crate) fn run(from_source: bool, binary: Option<&Path>) -> Result<bool> {
+    let version = stdout(Command::new("pre-commit").arg("--version"))
+        .map_err(|error| format!("`pip install pre-commit`: {error}"))?;
+    println!("hooks: {}", version.trim());
+    let stage = target()?.join("hooks");
+    if stage.exists() {
+        fs::remove_dir_all(&stage)?;
+    }
+    let source = Repository::snapshot(&stage)?;
+    stdout(source.command("pre-commit").args(["validate-manifest", ".pre-commit-hooks.yaml"]))?;
+
+    let binary = abide(binary)?;
+    let installed = binary.parent().map(Path::to_owned);
+    let user = Repository::user(&stage, "user", &source, "", installed, &binary)?;
+    let mut agreed = user.commits(&binary)?;
+    if from_source {
+        let user = Repository::user(&stage, "from-source", &source, "-from-source", None, &binary)?;
+        agreed &= user.commits(&binary)?;
+    }
+    println!("hooks: {}", if agreed { "as they should be" } else { "not as they should be" });
+    Ok(agreed)
+}
+
+/// A repository of this run, whose commands see none of the settings of the
+/// person who runs it.
+struct Repository {
+    folder: PathBuf,
+    /// Where pre-commit keeps its clones.
+    cache: PathBuf,
+    /// Where cargo builds.
+    target: PathBuf,
+    path: OsString,
+}
+
+impl Repository {
+    /// This workspace as it is now, with what is not committed yet: pre-commit
+    /// takes hooks from commits only.
+    fn snapshot(stage: &Path) -> Result<Self> {
+        let source = Self::init(stage, "abide", None)?;
+        let from = workspace()?;
+        let mut list = Command::new("git");
+        list.current_dir(&from).args([
+            "ls-files",
+            "-z",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+        ]);
+        for file in stdout(&mut list)?.split_terminator('\0') {
+            let (from, to) = (from.join(file), source.folder.join(file));
+            // One that is deleted may still be in the index.
+            if from.is_file() {
+                fs::create_dir_all(to.parent().ok_or("a file lies in a folder")?)?;
+                fs::copy(from, to)?;
+            }
+        }
+        source.record("the hooks")?;
+        Ok(source)
+    }
+
+    /// A tree of protos with the hooks of `source` whose names end like this,
+    /// and with them alone.
+    fn user(
+        stage: &Path,
+        name: &str,
+        source: &Self,
+        suffix: &str,
+        installed: Option<PathBuf>,
+        binary: &Path,
+    ) -> Result<Self> {
+        let user = Self::init(stage, name, installed)?;
+        let revision = stdout(source.git().args(["rev-parse", "HEAD"]))?;
+        let hooks: String = HOOKS.iter().map(|id| format!("  - id: {id}{suffix}\n")).collect();
+        let config = format!(
+            "repos:\n- repo: {}\n  rev: {}\n  hooks:\n{hooks}",
+            source.folder.display(),
+            revision.trim()
+        );
+        user.write(".pre-commit-config.yaml", &config)?;
+        user.write("abide.toml", SETTINGS)?;
+        user.write("acme/user/v1/user.proto", USER)?;
+        user.record("the tree before versions")?;
+        user.bump(binary)?;
+        user.record("the tree before the hooks")?;
+        stdout(user.command("pre-commit").arg("install"))?;
+        Ok(user)
+    }
+
+    fn init(stage: &Path, name: &str, installed: Option<PathBuf>) -> Result<Self> {
+        let folder = stage.join(name);
+        fs::create_dir_all(&folder)?;
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let path = std::env::join_paths(installed.into_iter().chain(std::env::split_paths(&path)))?;
+        let repository = Self { folder, cache: stage.join("cache"), target: target()?, path };
+        stdout(repository.git().args(["init", "--quiet", "--initial-branch", "main"]))?;
+        Ok(repository)
+    }
+
+    /// Makes every commit, in the repository and in a linked worktree, where
+    /// git tells its hooks of other folders.
+    fn commits(&self, binary: &Path) -> Result<bool> {
+        let worktree = self.folder.with_extension("worktree");
+        stdout(self.git().args(["worktree", "add", "--quiet", "-b", "linked"]).arg(&worktree))?;
+        let linked = self.at(worktree);
+        let mut agreed = true;
+        for repository in [self, &linked] {
+            for commit in COMMITS {
+                agreed &= repository.tries(commit, binary)?;
+            }
+        }
+        Ok(agreed)
+    }
+
+    /// Records the versions of the tree.
+    fn bump(&self, binary: &Path) -> Result<()> {
+        let binary = binary.to_str().ok_or("the path of `abide` is no text")?;
+        stdout(self.command(binary).args(["bump", "--write"]))?;
+        Ok(())
+    }
+
+    fn at(&self, folder: PathBuf) -> Self {
+        let (cache, target, path) = (self.cache.clone(), self.target.clone(), self.path.clone());
+        Self { folder, cache, target, path }
+    }
+
+    fn tries(&self, commit: &Commit, binary: &Path) -> Result<bool> {
+        self.write(commit.file, commit.text)?;
+        if commit.bumps {
+            self.bump(binary)?;
+        }
+        stdout(self.git().args(["add", "--all"]))?;
+        let before = stdout(self.git().args(["rev-parse", "HEAD"]))?;
+        let output = output(self.git().args(["commit", "--message", commit.what]))?;
+        let said = [output.stdout, output.stderr].concat();
+        let said = String::from_utf8_lossy(&said);
+        let succeeded = stdout(self.git().args(["rev-parse", "HEAD"]))? != before;
+        stdout(self.git().args(["reset", "--quiet", "--hard"]))?;
+        let agrees = match commit.refused {
+            Some(why) => !succeeded && said.contains(why),
+            None => succeeded,
+        };
+        let name = self.folder.file_name().unwrap_or_default().display();
+        let became = if succeeded { "committed" } else { "refused" };
+        println!("{name}: {}: {became}{}", commit.what, if agrees { "" } else { ", WRONG" });
+        if !agrees {
+            println!("{said}");
+        }
+        Ok(agrees)
+    }
+
+    fn write(&self, file: &str, text: &str) -> Result<()> {
+        let path = self.folder.join(file);
+        fs::create_dir_all(path.parent().ok_or("a file lies in a folder")?)?;
+        Ok(fs::write(path, text)?)
+    }
+
+    /// Commits everything, unseen by hooks.
+    fn record(&self, message: &str) -> Result<()> {
+        stdout(self.git().args(["add", "--all"]))?;
+        stdout(self.git().args(["commit", "--quiet", "--no-verify", "--message", message]))?;
+        Ok(())
+    }
+
+    fn git(&self) -> Command {
+        self.command("git")
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        let nobody = if cfg!(windows) { "NUL" } else { "/dev/null" };
+        command
+            .current_dir(&self.folder)
+            .env("PATH", &self.path)
+            .env("PRE_COMMIT_HOME", &self.cache)
+            // What is built from source shares what this workspace has built.
+            .env("CARGO_TARGET_DIR", &self.target)
+            .env("GIT_CONFIG_GLOBAL", nobody)
+            .env("GIT_CONFIG_NOSYSTEM", "1");
+        for role in ["AUTHOR", "COMMITTER"] {
+            command.env(format!("GIT_{role}_NAME"), "Ann");
+            command.env(format!("GIT_{role}_EMAIL"), "ann@example.org");
+        }
+        command
+    }
+}
