@@ -2,6 +2,7 @@
 //! schemas, and the same laws over real trees.
 
 #![allow(clippy::disallowed_methods, reason = "the tests read fixtures")]
+#![allow(clippy::print_stderr, reason = "a missing corpus is said loudly")]
 
 mod corpora;
 mod laws;

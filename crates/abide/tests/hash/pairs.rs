@@ -15,8 +15,11 @@ const LEGACY: &str = "edition = \"2023\"; package p.v1; option features.enum_typ
     option features.repeated_field_encoding = EXPANDED; option features.utf8_validation = NONE; \
     option features.json_format = LEGACY_BEST_EFFORT;";
 
+/// A file: its head and its body.
+type Text = (&'static str, &'static str);
+
 /// No meaning lies between the two sides of a row.
-const SAME: &[((&str, &str), (&str, &str))] = &[
+const SAME: &[(Text, Text)] = &[
     ((PROTO2, ""), ("package p.v1;", "")),
     ((PROTO3, "message M { int32 a = 10; }"), (PROTO3, "message M { int32 a = 0xA; }")),
     ((PROTO3, "message M { int32 a = 10; }"), (PROTO3, "message M { int32 a = 012; }")),
@@ -104,7 +107,7 @@ const SAME: &[((&str, &str), (&str, &str))] = &[
 ];
 
 /// Meaning lies between the two sides of a row.
-const DIFFERENT: &[((&str, &str), (&str, &str))] = &[
+const DIFFERENT: &[(Text, Text)] = &[
     ((PROTO3, "message M { int32 a = 1; }"), (PROTO3, "message M { optional int32 a = 1; }")),
     ((PROTO3, "message M { int32 a = 1; }"), (E2023, "message M { int32 a = 1; }")),
     ((PROTO3, "message M { string a = 1; }"), (PROTO3, "message M { bytes a = 1; }")),
@@ -186,7 +189,7 @@ const DIFFERENT: &[((&str, &str), (&str, &str))] = &[
     ),
 ];
 
-fn linked((head, body): (&str, &str)) -> (Tree, TreeHashes) {
+fn linked((head, body): Text) -> (Tree, TreeHashes) {
     let text = format!("{head}\n{body}\n");
     let tree = tree(&Files::from([("p/v1/p.proto".to_owned(), text)]));
     assert_eq!(errors(&tree), Vec::<&str>::new(), "{head} {body}");
@@ -194,7 +197,7 @@ fn linked((head, body): (&str, &str)) -> (Tree, TreeHashes) {
     (tree, hashes)
 }
 
-fn hashes((head, body): (&str, &str)) -> (Hashes, Hashes, String) {
+fn hashes((head, body): Text) -> (Hashes, Hashes, String) {
     let (tree, hashes) = linked((head, body));
     let package = hashes.package("p.v1").expect("it is declared");
     let file = hashes.file("p/v1/p.proto").expect("it is there");
