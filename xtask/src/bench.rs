@@ -25,6 +25,9 @@ const SLICE: usize = 12;
 /// By how much the cost per file may differ and still be called flat.
 const FLAT: f64 = 1.25;
 
+/// What hashing may add to reading.
+const HASHING: f64 = 0.5;
+
 /// A command to measure.
 struct Tool {
     name: &'static str,
@@ -95,6 +98,8 @@ pub(crate) fn run(place: &Place, runs: usize, out: Option<&Path>) -> Result<bool
     let slice = corpora::slice(&googleapis, SLICE)?;
     let multiplied = corpora::multiplied(&googleapis, COPIES)?;
     met &= bench.flatness(&mut report, &[&slice, &googleapis, &multiplied])?;
+
+    met &= bench.hashing(&mut report, &googleapis)?;
 
     println!("{report}");
     if let Some(out) = out {
@@ -320,6 +325,41 @@ impl Bench {
             report,
             "\n- a file costs at most {FLAT} times what it costs in the smallest tree: {growth:.2}: {}",
             verdict(met),
+        )?;
+        Ok(met)
+    }
+
+    /// What `abide hash` adds to reading a tree, by its own clock.
+    fn hashing(&self, report: &mut String, tree: &Corpus) -> Result<bool> {
+        let mut reading = Vec::new();
+        let mut hashing = Vec::new();
+        for _ in 0..=self.runs {
+            let mut command = Command::new(&self.abide);
+            command.arg("hash").arg(&tree.root).args(["--format", "json", "--verbose"]);
+            let said = output(command.current_dir(&tree.root).stdout(Stdio::null()))?;
+            let said = String::from_utf8_lossy(&said.stderr).into_owned();
+            // Each step is told as `note: STEP took N ms`.
+            let mut sums = [0.0; 2];
+            for (step, time) in said.lines().filter_map(|line| line.split_once(" took ")) {
+                let adds = step.contains("hash");
+                sums[usize::from(adds)] += time.trim_end_matches(" ms").parse::<f64>()?;
+            }
+            reading.push(sums[0]);
+            hashing.push(sums[1]);
+        }
+        // The first run warms up.
+        let [reading, hashing] = [reading, hashing].map(|times| median(times[1..].to_vec()));
+        let share = hashing / reading;
+        let met = reading > 0.0 && hashing > 0.0 && share <= HASHING;
+        writeln!(report, "\n## abide hash on {}: {} files\n", tree.name, tree.files.len())?;
+        writeln!(report, "- reading, parsing and linking: {reading:.0} ms")?;
+        writeln!(report, "- hashing, and writing every hash as JSON: {hashing:.0} ms")?;
+        let percent = HASHING * 100.0;
+        writeln!(
+            report,
+            "- hashing adds at most {percent:.0} % to reading: {:.0} %: {}",
+            share * 100.0,
+            verdict(met)
         )?;
         Ok(met)
     }

@@ -96,12 +96,12 @@ pub(crate) enum Format {
     Markdown,
 }
 
-/// The form of the list of rules.
+/// The form of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ListFormat {
-    /// For people: a line for each rule.
+    /// For people.
     Human,
-    /// JSON Lines: an object for each rule.
+    /// JSON Lines: an object for each entry.
     Json,
 }
 
@@ -259,7 +259,7 @@ pub(crate) enum Command {
         #[arg(long)]
         exclude_source_info: bool,
     },
-    /// Print the semantic hashes of files, messages and packages: what they mean, as a number
+    /// Print the semantic hashes of files, messages and packages, which change when the meaning does
     #[command(after_help = format!("{HASHES}\n\n{SOURCES}\n\n{EXIT_STATUS}"))]
     Hash {
         /// The tree.

@@ -1,4 +1,4 @@
-//! All rules over a linked tree: `cargo bench -p abide`.
+//! All rules, and all hashes, over a linked tree: `cargo bench -p abide`.
 
 #[path = "../../abide-syntax/benches/generated/mod.rs"]
 mod generated;
@@ -25,6 +25,7 @@ fn main() {
     let mut group = criterion.benchmark_group("abide");
     group.throughput(Throughput::Elements(tree.files().len() as u64));
     group.bench_function("check", |bencher| bencher.iter(|| abide::check(&tree, &policy, options)));
+    group.bench_function("hash", |bencher| bencher.iter(|| abide::TreeHashes::of(&tree)));
     group.finish();
     criterion.final_summary();
 }

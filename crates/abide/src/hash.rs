@@ -38,12 +38,25 @@ impl SemanticHash {
     pub fn new(digest: [u8; 32]) -> SemanticHash {
         SemanticHash(digest)
     }
+
+    /// The 64 digits, written to a place that holds them.
+    fn digits(self, digits: &mut [u8; 64]) -> &str {
+        for (pair, byte) in digits.chunks_exact_mut(2).zip(self.0) {
+            pair.copy_from_slice(&hex(byte));
+        }
+        std::str::from_utf8(digits).unwrap_or_default()
+    }
+}
+
+fn hex(byte: u8) -> [u8; 2] {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]
 }
 
 impl fmt::Display for SemanticHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(PREFIX)?;
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(self.digits(&mut [0; 64]))
     }
 }
 

@@ -1,6 +1,7 @@
 //! `abide hash`.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 
 use abide::{Hashes, TreeHashes};
 use abide_schema::{File, Tree};
@@ -130,9 +131,12 @@ fn lines(packages: &BTreeMap<&str, BTreeMap<&str, File<'_>>>, hashes: &TreeHashe
     let mut out = String::new();
     let mut tell = |kind: &str, name: &str, hashes: Option<Hashes>| {
         if let Some(Hashes { own, closure }) = hashes {
-            let (own, closure) = (own.to_string(), closure.to_string());
-            let row = json!({"kind": kind, "name": name, "own": own, "closure": closure});
-            out.push_str(&format!("{row}\n"));
+            // A large tree has tens of thousands of these; hashes need no escape.
+            let name = json!(name);
+            let _ = writeln!(
+                out,
+                "{{\"kind\":\"{kind}\",\"name\":{name},\"own\":\"{own}\",\"closure\":\"{closure}\"}}"
+            );
         }
     };
     let mut paths: Vec<&str> = packages.values().flat_map(|files| files.keys().copied()).collect();

@@ -5,6 +5,7 @@ mod breaking;
 mod bump;
 mod contract;
 mod determinism;
+mod hash;
 mod hostile;
 mod run;
 mod snapshots;

@@ -84,9 +84,27 @@ fn drawings_of_the_acme_tree() {
 }
 
 #[test]
+fn hashes_of_the_acme_tree() {
+    let args = ["hash", "testdata/trees/acme"];
+    let more: [(&str, &[&str]); 4] = [
+        ("txt", &[]),
+        ("package.txt", &["--package", "acme.order.v1"]),
+        ("json", &["--format", "json"]),
+        ("facts", &["--facts", "acme.order.v1"]),
+    ];
+    for (suffix, more) in more {
+        let ran = abide(&repository(), &[&args[..], more].concat());
+        assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
+        golden(&format!("acme.hash.{suffix}"), &ran.stdout);
+    }
+}
+
+#[test]
 fn help_for_every_command() {
-    let commands =
-        ["", "check", "lint", "breaking", "bump", "graph", "build", "explain", "rules", "init"];
+    let commands = [
+        "", "check", "lint", "breaking", "bump", "graph", "build", "hash", "explain", "rules",
+        "init",
+    ];
     let mut all = String::new();
     for command in commands {
         let args = [command, "--help"];

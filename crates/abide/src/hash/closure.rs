@@ -75,7 +75,10 @@ impl TreeHashes {
     /// Of a tree. Files are known by the paths that reports use.
     pub fn of(tree: &Tree) -> TreeHashes {
         let files: Vec<_> = tree.files().collect();
-        let meanings: Vec<Meaning> = files.par_iter().map(|file| Meaning::of(*file)).collect();
+        let meanings: Vec<Meaning> = files
+            .par_iter()
+            .map_init(Facts::default, |facts, file| Meaning::with(facts, *file))
+            .collect();
         let paths = files.iter().map(|file| &*file.decl().display);
         TreeHashes::from_meanings(paths.zip(&meanings))
     }
@@ -218,35 +221,45 @@ fn push_unit(facts: &mut Facts, own: SemanticHash, reached: &[u32], types: &[Typ
 /// Brings the names of files together.
 struct Linker<'m> {
     files: Vec<(&'m str, &'m Meaning)>,
-    /// The types by name, each with where it is declared.
+    /// The types by name, each with its file.
     declared: Vec<(&'m str, u32, &'m Meant)>,
     /// Where each name begins in `declared`, and the end of all.
     starts: Vec<u32>,
     by_name: FxHashMap<&'m str, u32>,
+    /// Of each file, the type that each of its elements is; a service and an
+    /// extension are none.
+    types: Vec<Vec<Option<u32>>>,
     /// Of each file, what the names it has stand for.
     targets: Vec<Vec<Option<u32>>>,
 }
 
 impl<'m> Linker<'m> {
     fn new(files: Vec<(&'m str, &'m Meaning)>) -> Linker<'m> {
-        let mut declared: Vec<(&str, u32, &Meant)> = (0..)
+        let mut places: Vec<(&str, SemanticHash, u32, u32)> = (0..)
             .zip(&files)
-            .flat_map(|(at, (_, meaning))| {
-                let types = meaning.elements.iter().filter(|it| it.kind.is_type());
-                types.map(move |it| (&*it.name, at, it))
+            .flat_map(|(file, (_, meaning))| {
+                let elements = (0..).zip(&meaning.elements);
+                let types = elements.filter(|(_, it)| it.kind.is_type());
+                types.map(move |(at, it)| (&*it.name, it.own, file, at))
             })
             .collect();
-        declared.par_sort_by_key(|(name, file, meant)| (*name, meant.own, *file));
-        let mut starts = Vec::new();
-        let mut by_name = FxHashMap::default();
-        for (at, (name, ..)) in (0..).zip(&declared) {
-            by_name.entry(*name).or_insert_with(|| {
-                starts.push(at);
-                starts.len() as u32 - 1
-            });
+        places.par_sort_unstable();
+        let of = |(_, meaning): &(&str, &Meaning)| vec![None; meaning.elements.len()];
+        let mut types: Vec<Vec<Option<u32>>> = files.iter().map(of).collect();
+        let mut declared = Vec::with_capacity(places.len());
+        let mut starts = Vec::with_capacity(places.len() + 1);
+        let mut by_name = FxHashMap::with_capacity_and_hasher(places.len(), Default::default());
+        for (name, _, file, at) in places {
+            let next = starts.len() as u32;
+            let ty = *by_name.entry(name).or_insert(next);
+            if ty == next {
+                starts.push(declared.len() as u32);
+            }
+            types[file as usize][at as usize] = Some(ty);
+            declared.push((name, file, &files[file as usize].1.elements[at as usize]));
         }
         starts.push(declared.len() as u32);
-        let mut linker = Linker { files, declared, starts, by_name, targets: Vec::new() };
+        let mut linker = Linker { files, declared, starts, by_name, types, targets: Vec::new() };
         linker.targets = linker.files.par_iter().map(|(_, it)| linker.targets_of(it)).collect();
         linker
     }
@@ -346,11 +359,11 @@ impl<'m> Linker<'m> {
     fn reached(&self, files: &[u32]) -> Vec<u32> {
         let mut reached = Vec::new();
         for &file in files {
-            for meant in self.meaning(file).elements.iter().filter(|it| it.is_top) {
-                if meant.kind.is_type() {
-                    reached.extend(self.by_name.get(&*meant.name));
-                } else {
-                    reached.extend(self.references(file, meant));
+            let elements = self.meaning(file).elements.iter().zip(&self.types[file as usize]);
+            for (meant, ty) in elements.filter(|(it, _)| it.is_top) {
+                match ty {
+                    Some(ty) => reached.push(*ty),
+                    None => reached.extend(self.references(file, meant)),
                 }
             }
         }

@@ -16,8 +16,27 @@ pub(super) struct Facts {
     ends: Vec<u32>,
     /// What stands before the next option: its holder, then its path.
     pub(super) path: String,
-    order: Vec<(u32, u32)>,
+    order: Vec<Line>,
     sorted: Vec<u8>,
+}
+
+/// Where a line stands.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    /// Its first bytes as a number: in the order of the lines, where they differ.
+    begin: u64,
+    start: u32,
+    end: u32,
+}
+
+impl Line {
+    fn of(text: &[u8], start: u32, end: u32) -> Line {
+        let line = &text[start as usize..end as usize];
+        let mut begin = [0; 8];
+        let length = line.len().min(8);
+        begin[..length].copy_from_slice(&line[..length]);
+        Line { begin: u64::from_be_bytes(begin), start, end }
+    }
 }
 
 impl Facts {
@@ -73,15 +92,18 @@ impl Facts {
         let text = self.text.as_bytes();
         let mut start = 0;
         self.order.clear();
-        self.order.extend(self.ends.iter().map(|&end| (std::mem::replace(&mut start, end), end)));
-        let line = |&(start, end): &(u32, u32)| &text[start as usize..end as usize];
-        self.order.sort_unstable_by(|a, b| line(a).cmp(line(b)));
-        self.order.dedup_by(|a, b| line(a) == line(b));
+        self.order.extend(
+            self.ends.iter().map(|&end| Line::of(text, std::mem::replace(&mut start, end), end)),
+        );
+        let line = |line: &Line| &text[line.start as usize..line.end as usize];
+        self.order
+            .sort_unstable_by(|a, b| a.begin.cmp(&b.begin).then_with(|| line(a).cmp(line(b))));
+        self.order.dedup_by(|a, b| a.begin == b.begin && line(a) == line(b));
         self.sorted.clear();
         self.sorted.extend_from_slice(title.as_bytes());
-        for range in &self.order {
+        for at in &self.order {
             self.sorted.push(b'\n');
-            self.sorted.extend_from_slice(line(range));
+            self.sorted.extend_from_slice(line(at));
         }
         self.sorted.push(b'\n');
         &self.sorted
@@ -113,16 +135,15 @@ pub(super) fn push_number(out: &mut String, number: i64) {
 }
 
 fn push_hex(out: &mut String, bytes: impl IntoIterator<Item = u8>) {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
     for byte in bytes {
-        out.push(DIGITS[usize::from(byte >> 4)].into());
-        out.push(DIGITS[usize::from(byte & 15)].into());
+        let digits = super::hex(byte);
+        out.extend(digits.map(char::from));
     }
 }
 
 /// Appends the digits of a hash.
 pub(super) fn push_hash(out: &mut String, hash: SemanticHash) {
-    push_hex(out, hash.0);
+    out.push_str(hash.digits(&mut [0; 64]));
 }
 
 /// Appends bytes as a hexadecimal number.

@@ -101,6 +101,8 @@ pub(super) fn language(full_name: &str) -> Option<&'static str> {
 pub(super) struct Languages {
     edition: Edition,
     values: [i32; COUNT],
+    /// Whether all of them are as in proto3, as they nearly always are.
+    is_usual: bool,
 }
 
 impl Languages {
@@ -112,7 +114,8 @@ impl Languages {
             Edition::Edition2023 => 2,
             Edition::Edition2024 => 3,
         };
-        Languages { edition, values: std::array::from_fn(|at| FEATURES[at].defaults[column]) }
+        let values = std::array::from_fn(|at| FEATURES[at].defaults[column]);
+        Languages { edition, values, is_usual: is_usual(&values) }
     }
 
     /// With what the options of an element set.
@@ -134,6 +137,7 @@ impl Languages {
                 _ => {}
             }
         }
+        self.is_usual = is_usual(&self.values);
         self
     }
 
@@ -143,6 +147,7 @@ impl Languages {
         let mut found = self;
         if is_cord(tree, options) {
             found.values[STRING_TYPE] = CORD;
+            found.is_usual = false;
         }
         found.with(tree, options)
     }
@@ -150,6 +155,9 @@ impl Languages {
     /// Writes a fact, behind `holder` and a space, for each feature of the
     /// target that is not as in proto3.
     pub(super) fn write(&self, facts: &mut Facts, target: Target, holder: impl Fn(&mut String)) {
+        if self.is_usual {
+            return;
+        }
         for (at, feature) in FEATURES.iter().enumerate() {
             let value = self.values[at];
             let is_usual = match target {
@@ -175,6 +183,10 @@ impl Languages {
                 .end();
         }
     }
+}
+
+fn is_usual(values: &[i32; COUNT]) -> bool {
+    values.iter().zip(&FEATURES).all(|(value, feature)| *value == feature.defaults[PROTO3])
 }
 
 /// Whether the option `ctype` is `CORD`.

@@ -16,7 +16,7 @@ use super::{SemanticHash, options};
 use crate::reserved::Ranges;
 
 /// What an element is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Message,
     Enum,
@@ -50,7 +50,7 @@ impl Kind {
 }
 
 /// An element that has a hash of its own.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(super) struct Meant {
     pub(super) kind: Kind,
     /// Whether the file itself declares it, and not a message of it.
@@ -64,7 +64,7 @@ pub(super) struct Meant {
 /// What one file means: the own hashes of all that it declares, and the names
 /// of what that refers to. It depends on the file and on the files it imports,
 /// and stands alone: it borrows nothing.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Meaning {
     pub(super) package: Box<str>,
     /// Whether it is one of protobuf's own files, whose types are known by name.
@@ -82,7 +82,12 @@ const FILE: &str = "abide1 file own";
 impl Meaning {
     /// Of a file in a tree that has its imports.
     pub fn of(file: File<'_>) -> Meaning {
-        Builder::new(file).build()
+        Meaning::with(&mut Facts::default(), file)
+    }
+
+    /// The same, in a buffer that may have served other files.
+    pub(super) fn with(facts: &mut Facts, file: File<'_>) -> Meaning {
+        Builder::new(facts, file).build()
     }
 
     /// The package of the file.
@@ -94,18 +99,13 @@ impl Meaning {
     pub fn own(&self) -> SemanticHash {
         self.own
     }
-
-    /// The full name and the own hash of each message, nested ones included.
-    pub fn messages(&self) -> impl Iterator<Item = (&str, SemanticHash)> {
-        let messages = self.elements.iter().filter(|it| it.kind == Kind::Message);
-        messages.map(|it| (&*it.name, it.own))
-    }
 }
 
 /// The title and the facts of the element with this full name, as they are
 /// hashed for its own hash; of the first in the file where there are several.
 pub(super) fn element_facts(file: File<'_>, name: &str) -> Option<String> {
-    let mut builder = Builder::new(file);
+    let mut facts = Facts::default();
+    let mut builder = Builder::new(&mut facts, file);
     builder.wanted = Some(name);
     builder.run();
     builder.found
@@ -116,12 +116,12 @@ pub(super) fn file_facts(file: File<'_>) -> String {
     format!("{FILE}\n{}", Meaning::of(file).facts)
 }
 
-struct Builder<'t> {
+struct Builder<'f, 't> {
     file: File<'t>,
     tree: &'t Tree,
     /// Whether something in the file was not understood, perhaps an option.
     has_problems: bool,
-    facts: Facts,
+    facts: &'f mut Facts,
     /// The facts of the file that are done: those of its elements.
     lines: Vec<String>,
     elements: Vec<Meant>,
@@ -136,8 +136,8 @@ struct Builder<'t> {
     found: Option<String>,
 }
 
-impl<'t> Builder<'t> {
-    fn new(file: File<'t>) -> Builder<'t> {
+impl<'f, 't> Builder<'f, 't> {
+    fn new(facts: &'f mut Facts, file: File<'t>) -> Builder<'f, 't> {
         let tree = file.tree;
         // Problems are in the order of files.
         let problems = tree.problems();
@@ -147,7 +147,7 @@ impl<'t> Builder<'t> {
             file,
             tree,
             has_problems: problems.get(at).is_some_and(|problem| problem.place.file == file.id),
-            facts: Facts::default(),
+            facts,
             lines: Vec::new(),
             elements: Vec::new(),
             languages: Vec::with_capacity(decl.messages.len()),
@@ -166,7 +166,6 @@ impl<'t> Builder<'t> {
         let facts = self.facts.finish(FILE);
         let facts = std::str::from_utf8(facts).unwrap_or_default();
         let facts = facts.split_once('\n').map_or("", |(_, facts)| facts).into();
-        self.elements.sort_by(|a, b| (&a.name, a.kind).cmp(&(&b.name, b.kind)));
         Meaning {
             package: self.file.package().name().into(),
             is_well_known: self.file.path().starts_with("google/protobuf/"),
@@ -251,7 +250,7 @@ impl<'t> Builder<'t> {
 
     fn file_facts(&mut self, of_file: Languages) -> SemanticHash {
         let file = self.file;
-        let facts = &mut self.facts;
+        let facts = &mut *self.facts;
         facts.clear();
         facts.push("package ").push(file.package().name()).end();
         for line in &self.lines {
@@ -278,7 +277,7 @@ impl<'t> Builder<'t> {
         if raw == RawOptions::None {
             return;
         }
-        let facts = &mut self.facts;
+        let facts = &mut *self.facts;
         facts.path.clear();
         facts.path.push_str(holder);
         facts.path.push_str("option ");
@@ -308,7 +307,7 @@ impl<'t> Builder<'t> {
         reserved: Ranges,
         reserved_names: impl Iterator<Item = &'t str>,
     ) {
-        let facts = &mut self.facts;
+        let facts = &mut *self.facts;
         facts.clear();
         facts.push(noun).push(" ").push(name).end();
         if is_local {
@@ -339,9 +338,9 @@ impl<'t> Builder<'t> {
             message.reserved_names().iter().map(|it| file.str(it.name)),
         );
         self.options("", decl.options, message.options());
-        languages.write(&mut self.facts, Target::Message, |_| {});
+        languages.write(self.facts, Target::Message, |_| {});
         if decl.parent == Parent::File {
-            languages.write(&mut self.facts, Target::Class, |_| {});
+            languages.write(self.facts, Target::Class, |_| {});
         }
         for field in message.fields() {
             self.field(field, languages);
@@ -372,7 +371,7 @@ impl<'t> Builder<'t> {
     }
 
     fn nested(&mut self, kind: Kind, outer: &str, name: &str, own: Option<SemanticHash>) {
-        let facts = &mut self.facts;
+        let facts = &mut *self.facts;
         facts.push(kind.noun()).push(" ").push(outer).push(".").push(name).push(" ");
         if let Some(own) = own {
             facts.write(|out| push_hash(out, own));
@@ -396,9 +395,9 @@ impl<'t> Builder<'t> {
             if range.options == RawOptions::None {
                 continue;
             }
-            let mut facts = std::mem::take(&mut self.facts);
+            let mut facts = std::mem::take(self.facts);
             self.options("", range.options, options);
-            std::mem::swap(&mut facts, &mut self.facts);
+            std::mem::swap(&mut facts, self.facts);
             for line in facts.lines() {
                 let ends = (range.start.into(), range.end.into());
                 having.entry(line.to_owned()).or_default().push(ends);
@@ -406,7 +405,7 @@ impl<'t> Builder<'t> {
         }
         for (option, ranges) in having {
             for (first, last) in Ranges::of(ranges).ends() {
-                let facts = &mut self.facts;
+                let facts = &mut *self.facts;
                 facts.push("extensions ").number(first).push(" ").number(last);
                 facts.push(" ").push(&option).end();
             }
@@ -414,17 +413,17 @@ impl<'t> Builder<'t> {
     }
 
     fn field(&mut self, field: Field<'t>, around: Languages) {
-        let facts = &mut self.facts;
+        let facts = &mut *self.facts;
         let number = i64::from(field.number());
         facts.push("field ").number(number).push(" ").push(field.name()).push(" ");
         match field.decl().json_name() {
             Some(name) => facts.quoted(name.as_bytes()),
             None => facts.quoted(abide_schema::default_json_name(field.name()).as_bytes()),
         };
-        self.shape(field);
-        let oneof = field.oneof().filter(|oneof| !oneof.is_synthetic());
-        let around = around.with(self.tree, oneof.and_then(Oneof::options));
-        self.holder_facts(field, around, |out| {
+        let shape = Shape::of(field);
+        self.shape(field, &shape);
+        let around = around.with(self.tree, shape.oneof.and_then(Oneof::options));
+        self.holder_facts(field, &shape, around, |out| {
             out.push_str("field ");
             super::facts::push_number(out, number);
             out.push(' ');
@@ -450,14 +449,16 @@ impl<'t> Builder<'t> {
                 self.facts.push(written.trim_start_matches('.'));
             }
         }
-        self.shape(field);
-        self.holder_facts(field, around, name);
+        let shape = Shape::of(field);
+        self.shape(field, &shape);
+        self.holder_facts(field, &shape, around, name);
     }
 
     /// Options and language features of a field or extension.
     fn holder_facts(
         &mut self,
         field: Field<'t>,
+        shape: &Shape<'t>,
         around: Languages,
         holder: impl Fn(&mut String) + Copy,
     ) {
@@ -468,9 +469,9 @@ impl<'t> Builder<'t> {
             self.options(&text, raw, field.options());
         }
         let languages = around.with_field(self.tree, field.options());
-        let held = held(field);
+        let held = shape.held;
         let any = |wanted: fn(Type) -> bool| held.into_iter().flatten().any(wanted);
-        let facts = &mut self.facts;
+        let facts = &mut *self.facts;
         if held[1].or(held[0]).is_some_and(|ty| matches!(ty, Type::Enum(_))) {
             languages.write(facts, Target::EnumField, holder);
         }
@@ -480,18 +481,17 @@ impl<'t> Builder<'t> {
         if any(|ty| ty == Type::Scalar(Scalar::String)) {
             languages.write(facts, Target::StringField, holder);
         }
-        if field.cardinality() != Cardinality::Singular {
+        if shape.cardinality != Cardinality::Singular {
             languages.write(facts, Target::ManyField, holder);
         }
     }
 
     /// The end of the line of a field: cardinality, type and flags.
-    fn shape(&mut self, field: Field<'t>) {
-        let cardinality = field.cardinality();
+    fn shape(&mut self, field: Field<'t>, shape: &Shape<'t>) {
+        let Shape { cardinality, held, oneof } = *shape;
         let features = field.features();
-        let held = held(field);
         let file = self.file;
-        let facts = &mut self.facts;
+        let facts = &mut *self.facts;
         facts.push(match (cardinality, field.presence()) {
             (Cardinality::Map, _) => " map ",
             (Cardinality::Repeated, _) => " repeated ",
@@ -524,7 +524,7 @@ impl<'t> Builder<'t> {
         if held.iter().flatten().any(is_string) && !features.utf8_validated {
             facts.push(" unverified");
         }
-        if let Some(oneof) = field.oneof().filter(|oneof| !oneof.is_synthetic()) {
+        if let Some(oneof) = oneof {
             facts.push(" oneof ").push(oneof.name());
         }
         if let Some(written) = field.decl().default() {
@@ -565,9 +565,9 @@ impl<'t> Builder<'t> {
         let outer = self.outer(of_file, decl.parent);
         let languages = outer.with(self.tree, item.options());
         self.options("", decl.options, item.options());
-        languages.write(&mut self.facts, Target::Enum, |_| {});
+        languages.write(self.facts, Target::Enum, |_| {});
         if decl.parent == Parent::File {
-            languages.write(&mut self.facts, Target::Class, |_| {});
+            languages.write(self.facts, Target::Class, |_| {});
         }
         if let Some(first) = item.values().next() {
             self.facts.push("first ").number(first.number().into()).end();
@@ -584,7 +584,7 @@ impl<'t> Builder<'t> {
                 self.options(&format!("value {name} "), raw, value.options());
             }
             let languages = languages.with(self.tree, value.options());
-            languages.write(&mut self.facts, Target::EnumValue, |out| {
+            languages.write(self.facts, Target::EnumValue, |out| {
                 out.push_str("value ");
                 out.push_str(name);
                 out.push(' ');
@@ -600,7 +600,7 @@ impl<'t> Builder<'t> {
         self.facts.push("service ").push(&name).end();
         self.options("", service.decl().options, service.options());
         let languages = of_file.with(self.tree, service.options());
-        languages.write(&mut self.facts, Target::Class, |_| {});
+        languages.write(self.facts, Target::Class, |_| {});
         for method in service.methods() {
             let decl = method.decl();
             self.facts.push("method ").push(method.name()).push(" ");
@@ -641,14 +641,29 @@ impl<'t> Builder<'t> {
     }
 }
 
-/// The types of the values that a field holds: its type, or those of the key
-/// and the value of a map.
-fn held(field: Field<'_>) -> [Option<Type>; 2] {
-    if field.cardinality() != Cardinality::Map {
-        return [Some(field.ty()), None];
+/// What a field is, looked up once.
+struct Shape<'t> {
+    cardinality: Cardinality,
+    /// The types of the values it holds: its type, or those of the key and the
+    /// value of a map.
+    held: [Option<Type>; 2],
+    /// The oneof that it is a member of and that was written.
+    oneof: Option<Oneof<'t>>,
+}
+
+impl<'t> Shape<'t> {
+    fn of(field: Field<'t>) -> Shape<'t> {
+        let cardinality = field.cardinality();
+        let held = match cardinality {
+            Cardinality::Map => {
+                let entry = field.message_type();
+                [1, 2].map(|number| entry?.field_numbered(number).map(Field::ty))
+            }
+            Cardinality::Singular | Cardinality::Repeated => [Some(field.ty()), None],
+        };
+        let oneof = field.oneof().filter(|oneof| !oneof.is_synthetic());
+        Shape { cardinality, held, oneof }
     }
-    let entry = field.message_type();
-    [1, 2].map(|number| entry?.field_numbered(number).map(Field::ty))
 }
 
 /// Whether two values are the same, to the bit.
