@@ -3,6 +3,8 @@
 //! The tools take turns, so that a change of the machine's mood falls on all
 //! of them; what counts are ratios of medians.
 
+mod history;
+
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -63,7 +65,7 @@ pub(crate) fn measure(command: &[OsString]) -> Result<()> {
 }
 
 /// Measures all trees and prints the report; true when every goal is met.
-pub(crate) fn run(place: &Place, runs: usize, out: Option<&Path>) -> Result<bool> {
+pub(crate) fn run(place: &Place, runs: usize, out: Option<&Path>, history: bool) -> Result<bool> {
     if runs == 0 {
         return Err("at least one run".into());
     }
@@ -74,38 +76,23 @@ pub(crate) fn run(place: &Place, runs: usize, out: Option<&Path>) -> Result<bool
         runs,
     };
     let mut report = format!("Medians of {runs} runs, in turn, after one warm-up.\n");
-    let mut met = true;
-
-    let trees = corpora::archives(place)?;
-    let envoy = trees.iter().find(|tree| tree.name == "envoy-head");
-    if let Some(envoy) = envoy {
-        write_workspace(envoy)?;
-        met &= bench.compare(&mut report, envoy, "envoy", 20.0, None)?;
-    }
-    let googleapis = corpora::googleapis(place)?;
-    std::fs::write(googleapis.root.join("buf.yaml"), "version: v2\n")?;
-    met &= bench.compare(&mut report, &googleapis, "google", 30.0, Some(1.0 / 8.0))?;
-
-    let releases = corpora::envoy_types(&["0.5.5", "0.7.7"])?;
-    let whole: Vec<Corpus> = releases.iter().map(corpora::whole).collect::<Result<_>>()?;
-    let [old, new] = whole.as_slice() else { return Err("two releases".into()) };
-    met &= bench.breaking(&mut report, [old, new], "envoy", 20.0, None)?;
-    let before = corpora::googleapis_before()?;
-    std::fs::write(before.root.join("buf.yaml"), "version: v2\n")?;
-    let pair = [&before, &googleapis];
-    met &= bench.breaking(&mut report, pair, "google", 30.0, Some(1.0 / 8.0))?;
-
-    let slice = corpora::slice(&googleapis, SLICE)?;
-    let multiplied = corpora::multiplied(&googleapis, COPIES)?;
-    met &= bench.flatness(&mut report, &[&slice, &googleapis, &multiplied])?;
-
-    met &= bench.hashing(&mut report, &googleapis)?;
-
+    let met = if history {
+        bench.history(&mut report, &envoy_types()?[1], &corpora::googleapis(place)?)?
+    } else {
+        bench.everything(&mut report, place)?
+    };
     println!("{report}");
     if let Some(out) = out {
         std::fs::write(out, &report)?;
     }
-    Ok(met && envoy.is_some() && bench.buf && bench.protoc.is_some())
+    Ok(met)
+}
+
+/// Two releases of the Envoy API with all that they import.
+fn envoy_types() -> Result<[Corpus; 2]> {
+    let releases = corpora::envoy_types(&["0.5.5", "0.7.7"])?;
+    let whole: Vec<Corpus> = releases.iter().map(corpora::whole).collect::<Result<_>>()?;
+    <[Corpus; 2]>::try_from(whole).map_err(|_| "two releases".into())
 }
 
 /// What a missing tool gives: a loud word, and nothing.
@@ -133,6 +120,33 @@ struct Bench {
 }
 
 impl Bench {
+    fn everything(&self, report: &mut String, place: &Place) -> Result<bool> {
+        let mut met = true;
+        let trees = corpora::archives(place)?;
+        let envoy = trees.iter().find(|tree| tree.name == "envoy-head");
+        if let Some(envoy) = envoy {
+            write_workspace(envoy)?;
+            met &= self.compare(report, envoy, "envoy", 20.0, None)?;
+        }
+        let googleapis = corpora::googleapis(place)?;
+        std::fs::write(googleapis.root.join("buf.yaml"), "version: v2\n")?;
+        met &= self.compare(report, &googleapis, "google", 30.0, Some(1.0 / 8.0))?;
+
+        let [old, new] = envoy_types()?;
+        met &= self.breaking(report, [&old, &new], "envoy", 20.0, None)?;
+        let before = corpora::googleapis_before()?;
+        std::fs::write(before.root.join("buf.yaml"), "version: v2\n")?;
+        let pair = [&before, &googleapis];
+        met &= self.breaking(report, pair, "google", 30.0, Some(1.0 / 8.0))?;
+
+        let slice = corpora::slice(&googleapis, SLICE)?;
+        let multiplied = corpora::multiplied(&googleapis, COPIES)?;
+        met &= self.flatness(report, &[&slice, &googleapis, &multiplied])?;
+        met &= self.hashing(report, &googleapis)?;
+        met &= self.history(report, &new, &googleapis)?;
+        Ok(met && envoy.is_some() && self.buf && self.protoc.is_some())
+    }
+
     fn abide(&self, tree: &Corpus, preset: &str) -> Tool {
         let mut command: Vec<OsString> = vec![self.abide.clone().into(), "check".into()];
         command.extend([tree.root.clone().into(), "--preset".into(), preset.into()]);

@@ -12,6 +12,7 @@ mod bench;
 mod corpora;
 mod hooks;
 mod oracle;
+mod repository;
 mod soundness;
 mod tools;
 
@@ -67,6 +68,9 @@ enum Task {
         /// Write the report to this file as markdown, too.
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
+        /// Only `abide history`, which no other tool does.
+        #[arg(long)]
+        history: bool,
     },
     /// Record the versions of our own protos, as `abide bump --write` does it.
     ApiBump {
@@ -116,7 +120,9 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
         Task::Oracle { place, only, show } => oracle::run(&place, &only, show),
         Task::Soundness { pairs, first, seed } => soundness::run(pairs, first, seed),
-        Task::Bench { place, runs, out } => bench::run(&place, runs, out.as_deref()),
+        Task::Bench { place, runs, out, history } => {
+            bench::run(&place, runs, out.as_deref(), history)
+        }
         Task::ApiBump { check, against, abide } => api::bump(check, &against, abide.as_deref()),
         Task::Hooks { from_source, abide } => hooks::run(from_source, abide.as_deref()),
         Task::Measure { command } => bench::measure(&command).map(|()| true),

@@ -6,6 +6,7 @@
 mod breaking;
 mod diff;
 mod hash;
+mod history;
 mod symbols;
 mod validation;
 mod verdicts;
@@ -25,7 +26,7 @@ use crate::{Place, Result};
 
 /// What there is besides the trees.
 const PARTS: &[&str] =
-    &["own", "googleapis", "hash", "verdicts", "breaking", "validation", "symbols"];
+    &["own", "googleapis", "hash", "history", "verdicts", "breaking", "validation", "symbols"];
 
 /// Compares all that is asked for; true when nothing differs.
 pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
@@ -40,6 +41,9 @@ pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
         return Ok(agreed);
     }
     let abide = abide(place.abide.as_deref())?;
+    if wanted("history") {
+        agreed &= history::run(&abide)?;
+    }
 
     let archives = corpora::archives(place)?;
     let mut corpora = Vec::new();

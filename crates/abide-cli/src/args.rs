@@ -22,6 +22,17 @@ not enter it. `own` is an element's own meaning, `closure` that of everything re
 To see why a hash changed, compare what was hashed:
   diff <(abide hash git:main --facts acme.user.v1.User) <(abide hash --facts acme.user.v1.User)";
 
+const HISTORY: &str = "\
+The walk goes along first parents: a merge is judged as one change, against its first parent. Each \
+commit is judged by the policy and the waivers of today, on the day it was committed. A version that \
+the commit records (in abide.lock or as a file option) is shown as it is; else it is what the bumps \
+of all commits before make of it.
+
+Verdicts: none (same meaning), compatible, breaking (the policy allows it), refused (it does not), \
+unlinked (it is not understood in full).
+
+Exit status: 0 the history was walked, whatever it holds; 2 the tool could not do its work.";
+
 /// Keeps protobuf APIs stable: reads a tree of `.proto` files as protoc does and enforces the
 /// version policy on it.
 #[derive(Debug, Parser)]
@@ -123,6 +134,35 @@ pub(crate) enum GraphFormat {
     Mermaid,
     /// JSON.
     Json,
+}
+
+/// The form of a history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum HistoryFormat {
+    /// For people: a table, the newest commit first.
+    Human,
+    /// JSON Lines: an object for each commit and package, the oldest first, then a summary.
+    Json,
+    /// One page that needs nothing else: the timeline of every package.
+    Html,
+}
+
+/// Which commits of which tree.
+#[derive(Args, Debug)]
+pub(crate) struct HistoryArgs {
+    /// Begin behind REV, an ancestor of HEAD [default: the first commit]
+    #[arg(long, value_name = "REV")]
+    pub(crate) since: Option<String>,
+    /// The folder of the tree, also one that is gone; of a configured tree the part to show
+    /// [default: the configured tree, else the current folder]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) path: Option<String>,
+    /// A folder that imports resolve in; its files are linked but never judged (repeatable)
+    #[arg(short = 'I', long = "import-path", value_name = "DIR")]
+    pub(crate) import_path: Vec<String>,
+    /// The form of the history
+    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    pub(crate) format: HistoryFormat,
 }
 
 /// Which tree, and where its imports are.
@@ -275,6 +315,13 @@ pub(crate) enum Command {
         /// The form of the list
         #[arg(long, value_name = "FORMAT", default_value = "human")]
         format: ListFormat,
+    },
+    /// Show what every commit did to every package: hash, version, required bump and verdict
+    #[command(after_help = HISTORY)]
+    History {
+        /// Which commits.
+        #[command(flatten)]
+        args: HistoryArgs,
     },
     /// Print the page of a rule: what it checks, why, good and bad examples
     Explain {

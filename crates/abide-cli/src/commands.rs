@@ -6,6 +6,7 @@ mod check;
 mod explain;
 mod graph;
 mod hash;
+mod history;
 mod init;
 
 use std::io::{IsTerminal, Write};
@@ -68,6 +69,7 @@ pub(crate) fn run(cli: &Cli) -> ExitCode {
         Command::Hash { tree, package, facts, format } => {
             hash::hash(&cli.global, tree, package.as_deref(), facts.as_deref(), *format)
         }
+        Command::History { args } => history::history(&cli.global, args, color),
         Command::Explain { rule } => explain::explain(rule),
         Command::Rules { format } => explain::rules(*format),
         Command::Init { dir } => init::init(&cli.global, dir.as_deref()),

@@ -4,6 +4,7 @@
 mod args;
 mod commands;
 mod error;
+mod history;
 mod load;
 mod progress;
 mod render;

@@ -44,6 +44,11 @@ impl Progress {
         self.begin(what);
     }
 
+    /// Says how far the step at hand is.
+    pub(crate) fn tell(&self, what: impl Into<String>) {
+        self.bar.set_message(what.into());
+    }
+
     fn begin(&self, what: String) {
         let mut steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
         steps.push((what, Instant::now()));

@@ -2,6 +2,7 @@
 
 pub(crate) mod calendar;
 mod github;
+pub(crate) mod history;
 mod human;
 mod json;
 mod markdown;
@@ -13,6 +14,7 @@ use abide_syntax::{LineIndex, Position, Span};
 
 use crate::args::Format;
 
+pub(crate) use history::HistoryScene;
 pub(crate) use human::config_errors;
 
 /// What a renderer needs besides the findings.

@@ -4,10 +4,10 @@ use std::path::{Component, Path, PathBuf};
 
 use abide::{Accepted, Config, Lock, Preset};
 
-use crate::args::{Global, TreeArgs};
+use crate::args::{Global, HistoryArgs, TreeArgs};
 use crate::error::Error;
 use crate::render::{TextFile, config_errors};
-use crate::source::{LOCK, Source, SourceOptions};
+use crate::source::{LOCK, Source, SourceOptions, Timeline};
 
 /// The name of the configuration.
 pub(crate) const CONFIG: &str = "abide.toml";
@@ -154,16 +154,49 @@ impl Settings {
         let rooted = if configured { !own } else { copy };
         let roots: &[String] = if rooted { &self.config.roots } else { &[] };
         let base = if configured { &self.folder } else { &self.current };
-        let given = import_path.iter().map(|path| (path, &self.current));
-        let named = self.config.import_paths.iter().map(|path| (path, &self.folder));
-        let import_paths: Vec<String> =
-            given.chain(named).map(|(path, from)| counted_from(base, path, from)).collect();
+        let import_paths = self.import_paths(base, import_path);
         let options = SourceOptions { base, import_paths: &import_paths, roots, merge_with };
         match (focus, spec) {
             (Some(""), Some(_)) => Ok(Source::open(None, &options)?),
             (Some(focus), Some(spec)) => Ok(Source::open(None, &options)?.only(focus, spec)),
             _ => Ok(Source::open(spec, &options)?),
         }
+    }
+
+    /// Opens the commits of the tree that is asked for; of a configured tree perhaps a part.
+    pub(crate) fn timeline(&self, args: &HistoryArgs) -> Result<(Timeline, Option<String>), Error> {
+        let path = args.path.as_deref();
+        let gone = path.filter(|path| !self.current.join(path).exists());
+        // What is gone from the disk may be a part of the configured tree all the same.
+        let part = match gone {
+            Some(path) if self.file.is_some() => self.part_that_was(path),
+            _ => self.focus.clone().or_else(|| self.alone.clone()),
+        };
+        let own = path.filter(|_| part.is_none() && (gone.is_some() || self.file.is_some()));
+        let base = if own.is_some() { &self.current } else { &self.folder };
+        let roots: &[String] = if own.is_some() { &[] } else { &self.config.roots };
+        let import_paths = self.import_paths(base, &args.import_path);
+        let options = SourceOptions { base, import_paths: &import_paths, roots, merge_with: None };
+        let timeline = Timeline::open(&options, own, args.since.as_deref())?;
+        Ok((timeline, part.filter(|part| !part.is_empty())))
+    }
+
+    /// Where a folder that is not on disk would be in the configured tree.
+    fn part_that_was(&self, path: &str) -> Option<String> {
+        let full = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let path = full(&self.current).join(path);
+        let below = slashed(path.strip_prefix(full(&self.folder)).ok()?)?;
+        let names: Vec<&str> = below.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
+        let below = names.join("/");
+        let under = |root: &String| Path::new(&below).starts_with(root);
+        let inside = self.config.roots.is_empty() || self.config.roots.iter().any(under);
+        (inside && !names.contains(&"..")).then_some(below)
+    }
+
+    fn import_paths(&self, base: &Path, given: &[String]) -> Vec<String> {
+        let given = given.iter().map(|path| (path, &self.current));
+        let named = self.config.import_paths.iter().map(|path| (path, &self.folder));
+        given.chain(named).map(|(path, from)| counted_from(base, path, from)).collect()
     }
 
     /// The accepted findings, where the file exists.

@@ -20,6 +20,8 @@ use std::sync::Arc;
 
 use abide_schema::{SourceFile, Text};
 
+pub(crate) use git::timeline::{Commit, Content, Cursor, Step, Timeline};
+
 /// The name of the record of versions.
 pub const LOCK: &str = "abide.lock";
 

@@ -16,7 +16,7 @@ fn the_tool_is_silent_about_our_own_protos() {
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""), "{}", ran.text());
     let lines = ran.json();
     assert_eq!(lines.len(), 1, "{}", ran.text());
-    assert_eq!(lines[0]["files"], 4, "{}", ran.text());
+    assert_eq!(lines[0]["files"], 5, "{}", ran.text());
 }
 
 /// Reads a file of `api` and what it imports from there.
@@ -122,6 +122,51 @@ fn the_plan_of_versions_is_what_its_proto_says() {
             |key: &str| lines.iter().any(|it| it["kind"] == kind && it.get(key).is_some());
         for field in message(&tree, &format!("abide.report.v1.{name}")).fields() {
             assert!(printed(field.name()), "nothing prints `{}`", field.full_name());
+        }
+    }
+}
+
+#[test]
+fn the_history_is_what_its_proto_says() {
+    let status = "abide/annotations/v1/status.proto";
+    let tree = read(&[status, "abide/report/v1/history.proto"]);
+    assert!(tree.problems().is_empty(), "{:?}", tree.problems());
+    let folder = tempfile::TempDir::new().unwrap();
+    let git = |args: &[&str]| {
+        let identity = ["-c", "user.name=A", "-c", "user.email=a@example.com"];
+        let mut git = std::process::Command::new("git");
+        let ran = git.args(identity).args(args).current_dir(folder.path()).status();
+        assert!(ran.expect("git is installed").success(), "git {args:?}");
+    };
+    git(&["init", "--quiet"]);
+    let declared = std::fs::read_to_string(repository().join("api").join(status)).unwrap();
+    let user = |fields: &str| {
+        format!(
+            "syntax = \"proto3\";\npackage acme.user.v1;\nimport \"{status}\";\n\
+             option (abide.annotations.v1.file_policy) = {{version: \"1.2.0\"}};\n\
+             message User {{ {fields} }}\n"
+        )
+    };
+    for fields in ["int32 a = 1;", "string a = 1;"] {
+        put(folder.path(), &[(status, &declared), ("acme/user/v1/user.proto", &user(fields))]);
+        git(&["add", "--all"]);
+        git(&["commit", "--quiet", "-m", "a step"]);
+    }
+    let lines = abide(folder.path(), &["history", "--format", "json"]).json();
+    let names = [("commit", "Commit"), ("package", "Package"), ("summary", "Summary")];
+    for line in &lines {
+        let name = names.iter().find(|(kind, _)| line["kind"] == *kind).expect("a known kind").1;
+        covers(message(&tree, &format!("abide.report.v1.History{name}")), line);
+    }
+    let reasons = lines.iter().flat_map(|it| it["reasons"].as_array().into_iter().flatten());
+    let reasons: Vec<&serde_json::Value> = reasons.collect();
+    for (kind, name) in names.into_iter().chain([("", "Reason")]) {
+        let of_kind = lines.iter().filter(|it| it["kind"] == kind);
+        let all: Vec<&serde_json::Value> =
+            if kind.is_empty() { reasons.clone() } else { of_kind.collect() };
+        for field in message(&tree, &format!("abide.report.v1.History{name}")).fields() {
+            let printed = all.iter().any(|it| it.get(field.name()).is_some());
+            assert!(printed, "nothing prints `{}`", field.full_name());
         }
     }
 }

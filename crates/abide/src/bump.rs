@@ -17,7 +17,7 @@ use abide_syntax::Span;
 use semver::Version;
 
 use crate::accepted::Accepted;
-use crate::check::{Options, since_release};
+use crate::check::{Options, Report, since_release};
 use crate::config::VersionIn;
 use crate::finding::{Finding, Location, Severity};
 use crate::hash::{SemanticHash, TreeHashes};
@@ -30,6 +30,7 @@ use annotation::Annotated;
 pub use annotation::STATUS_PROTO;
 use security::SecurityFixes;
 pub(crate) use security::{SECURITY_MARKER, gives_reason};
+pub use version::{first as first_version, next as next_version};
 
 /// The rule whose findings tell that a version is not recorded.
 pub(crate) const RULE: &str = "version-not-bumped";
@@ -240,14 +241,8 @@ fn changes_by_package(
             continue;
         }
         let spared = spared || accepted.is_some_and(|it| it.holds(finding));
-        let promised = is_stable(&finding.package);
-        let broke = change.bump == Bump::Major && promised;
-        let refused = broke && !spared && finding.severity == Severity::Error;
-        // A major version rises by a new package alone.
-        let mut bump = if refused { Bump::Major } else { change.bump.min(Bump::Minor) };
-        if bump == Bump::Minor && fixes.covers(finding) {
-            bump = Bump::Patch;
-        }
+        let bump = rise(finding, spared, fixes);
+        let refused = bump == Bump::Major;
         let of_package = packages.entry(finding.package.clone()).or_default();
         of_package.broke |= refused;
         of_package.reasons.push(Reason {
@@ -264,6 +259,37 @@ fn changes_by_package(
         changes.reasons.dedup();
     }
     packages
+}
+
+/// How far a change lets its package rise, where it is spared by a waiver or
+/// not: major where it is refused.
+fn rise(finding: &Finding, spared: bool, fixes: &SecurityFixes<'_>) -> Bump {
+    let Some(change) = &finding.change else { return Bump::None };
+    let broke = change.bump == Bump::Major && is_stable(&finding.package);
+    if broke && !spared && finding.severity == Severity::Error {
+        return Bump::Major;
+    }
+    // A major version rises by a new package alone.
+    match change.bump.min(Bump::Minor) {
+        Bump::Minor if fixes.covers(finding) => Bump::Patch,
+        bump => bump,
+    }
+}
+
+/// The changes that a report holds, those that a waiver took away behind the
+/// others, each with how far its package must rise for it: major where it is
+/// refused.
+pub fn rises<'r>(
+    tree: &Tree,
+    old: &Tree,
+    policy: &Policy,
+    report: &'r Report,
+) -> Vec<(&'r Finding, Bump)> {
+    let fixes = SecurityFixes::of(tree, Some(old), policy);
+    let stand = report.findings.iter().map(|it| (it, false));
+    let all = stand.chain(report.spared.iter().map(|it| (it, true)));
+    let changes = all.filter(|(it, _)| it.change.is_some());
+    changes.map(|(it, spared)| (it, rise(it, spared, &fixes))).collect()
 }
 
 /// Whether a package promised that nothing breaks. One without a version did,

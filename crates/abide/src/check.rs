@@ -103,7 +103,7 @@ pub struct Report {
     /// The bump that the changes need, where there is a baseline.
     pub required_bump: Option<Bump>,
     /// What a waiver took away, with the severities that the policy gave it.
-    pub(crate) spared: Vec<Finding>,
+    pub spared: Vec<Finding>,
 }
 
 /// Judges a tree. The result depends on nothing but the arguments: not on

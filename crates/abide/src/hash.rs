@@ -8,6 +8,7 @@ mod facts;
 mod languages;
 mod meaning;
 mod options;
+mod rolling;
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,6 +17,7 @@ use abide_schema::Tree;
 
 pub use closure::{Reference, TreeHashes};
 pub use meaning::Meaning;
+pub use rolling::{PackageStep, RollingHashes};
 
 /// What a semantic hash begins with: the algorithm's version, then the digest.
 const PREFIX: &str = "abide1:sha256:";

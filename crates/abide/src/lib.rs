@@ -31,7 +31,10 @@ mod waiver;
 mod witness;
 
 pub use accepted::Accepted;
-pub use bump::{Edit, PackagePlan, Plan, Reason, Records, STATUS_PROTO, Verdict, plan};
+pub use bump::{
+    Edit, PackagePlan, Plan, Reason, Records, STATUS_PROTO, Verdict, first_version, next_version,
+    plan, rises,
+};
 pub use calendar::{
     Calendar, Clock, Deprecation, Phase, Phases, Replacement, Retirement, Status, Window,
 };
@@ -41,7 +44,10 @@ pub use config::{Config, ConfigError, VersionIn, nearest};
 pub use constraint::{Judgement, Violation, judge};
 pub use finding::{ChangeFacts, Finding, Gone, Label, Location, Severity};
 pub use graph::GraphView;
-pub use hash::{HashError, Hashes, Meaning, Reference, SemanticHash, TreeHashes, facts};
+pub use hash::{
+    HashError, Hashes, Meaning, PackageStep, Reference, RollingHashes, SemanticHash, TreeHashes,
+    facts,
+};
 pub use lock::{Lock, Record};
 pub use option::Holder;
 pub use policy::{

@@ -125,7 +125,7 @@ impl Lock {
     }
 
     /// The packages that are recorded as part of the tree.
-    pub(crate) fn packages(&self) -> impl Iterator<Item = &str> {
+    pub fn packages(&self) -> impl Iterator<Item = &str> {
         self.packages.iter().filter(|(_, it)| !it.gone).map(|(name, _)| name.as_str())
     }
 

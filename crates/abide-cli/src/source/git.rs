@@ -7,6 +7,8 @@ use gix::objs::tree::EntryKind;
 use gix::{ObjectId, Repository, ThreadSafeRepository};
 use rayon::prelude::*;
 
+pub(crate) mod timeline;
+
 /// How many links a path may lead through, as in most kernels: more are a loop.
 const MAX_LINKS: u32 = 40;
 
@@ -53,20 +55,7 @@ impl Revision {
         let name = format!("git:{spec}");
         let failed = |reason: &str| SourceError::unusable(name.as_str(), reason);
         let (revision, subdir) = split_subdir(spec);
-        let discovery = gix::discover::upwards::Options {
-            // A ceiling elsewhere is no reason to find nothing; git does not mind either.
-            match_ceiling_dir_or_error: false,
-            ..Default::default()
-        };
-        let repository = ThreadSafeRepository::discover_with_environment_overrides_opts(
-            options.base,
-            discovery,
-            Default::default(),
-        )
-        .map_err(|error| SourceError::NoRepository {
-            base: options.base.display().to_string(),
-            reason: one_line(&error),
-        })?;
+        let repository = discover(options.base)?;
         let repo = repository.to_thread_local();
         let work = repo.workdir().map(canonical);
         let mut note = None;
@@ -273,6 +262,24 @@ impl Revision {
             },
         }
     }
+}
+
+/// The repository that encloses a folder.
+fn discover(base: &Path) -> Result<ThreadSafeRepository, SourceError> {
+    let discovery = gix::discover::upwards::Options {
+        // A ceiling elsewhere is no reason to find nothing; git does not mind either.
+        match_ceiling_dir_or_error: false,
+        ..Default::default()
+    };
+    ThreadSafeRepository::discover_with_environment_overrides_opts(
+        base,
+        discovery,
+        Default::default(),
+    )
+    .map_err(|error| SourceError::NoRepository {
+        base: base.display().to_string(),
+        reason: one_line(&error),
+    })
 }
 
 /// An entry of a git tree.

@@ -6,6 +6,7 @@ mod bump;
 mod contract;
 mod determinism;
 mod hash;
+mod history;
 mod hostile;
 mod run;
 mod snapshots;

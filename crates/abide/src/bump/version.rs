@@ -8,7 +8,7 @@ use crate::surface::Bump;
 /// The first version of a package: `3.0.0` for `v3`, `3.0.0-alpha.1` for
 /// `v3alpha`, `3.1.0-beta.2.1` for `v3p1beta2`, and `1.0.0` without a version
 /// in its name.
-pub(crate) fn first(package: &str) -> Version {
+pub fn first(package: &str) -> Version {
     let Some(version) = PackageVersion::of_package(package) else { return Version::new(1, 0, 0) };
     let minor = version.minor.unwrap_or(0);
     let mut first = Version::new(version.major.into(), minor.into(), 0);
@@ -23,7 +23,7 @@ pub(crate) fn first(package: &str) -> Version {
 
 /// The version after this one. A pre-release counts on, whatever changed; no
 /// version of a package leaves its major version.
-pub(crate) fn next(version: &Version, bump: Bump) -> Version {
+pub fn next(version: &Version, bump: Bump) -> Version {
     let mut next = version.clone();
     if bump == Bump::None {
         return next;

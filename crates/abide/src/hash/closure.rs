@@ -69,7 +69,7 @@ pub struct Reference<'h> {
 }
 
 const FILE_CLOSURE: &str = "abide1 file closure";
-const PACKAGE_CLOSURE: &str = "abide1 package closure";
+pub(super) const PACKAGE_CLOSURE: &str = "abide1 package closure";
 
 impl TreeHashes {
     /// Of a tree. Files are known by the paths that reports use.
@@ -155,8 +155,11 @@ impl TreeHashes {
         push_type_closure(&mut facts, &node.name, component.closure);
         let of_type = text(&mut facts, TYPE_CLOSURE);
         facts.clear();
-        let closure = |other: u32| self.components[other as usize].closure;
-        push_component(&mut facts, component, |at| &self.types[at as usize].name, closure);
+        let members = component.members.iter();
+        let members = members.map(|(at, own)| (&*self.types[*at as usize].name, *own));
+        let others = component.references.iter();
+        let others = others.map(|other| self.components[*other as usize].closure);
+        push_component(&mut facts, members, others);
         Some(format!("{of_type}\n{}", text(&mut facts, COMPONENT_CLOSURE)))
     }
 
@@ -172,7 +175,7 @@ impl TreeHashes {
 
     fn unit_facts(&self, unit: &Unit, title: &str) -> String {
         let mut facts = Facts::default();
-        push_unit(&mut facts, unit.hashes.own, &unit.reached, &self.types);
+        push_unit(&mut facts, unit.hashes.own, closures(&unit.reached, &self.types));
         text(&mut facts, title)
     }
 }
@@ -186,36 +189,50 @@ fn text(facts: &mut Facts, title: &str) -> String {
     String::from_utf8_lossy(facts.finish(title)).into_owned()
 }
 
-const TYPE_CLOSURE: &str = "abide1 type closure";
-const COMPONENT_CLOSURE: &str = "abide1 component closure";
+pub(super) const TYPE_CLOSURE: &str = "abide1 type closure";
+pub(super) const COMPONENT_CLOSURE: &str = "abide1 component closure";
 
-fn push_component<'n>(
+/// Members with their own hashes, and the closures of the others that they
+/// refer to.
+pub(super) fn push_component<'n>(
     facts: &mut Facts,
-    component: &Component,
-    name: impl Fn(u32) -> &'n str,
-    closure: impl Fn(u32) -> SemanticHash,
+    members: impl IntoIterator<Item = (&'n str, SemanticHash)>,
+    others: impl IntoIterator<Item = SemanticHash>,
 ) {
-    for &(member, own) in &component.members {
-        facts.push("type ").push(name(member)).push(" ");
+    for (name, own) in members {
+        facts.push("type ").push(name).push(" ");
         facts.write(|out| push_hash(out, own)).end();
     }
-    for &other in &component.references {
-        facts.push("component ").write(|out| push_hash(out, closure(other))).end();
+    for closure in others {
+        facts.push("component ").write(|out| push_hash(out, closure)).end();
     }
 }
 
-fn push_type_closure(facts: &mut Facts, name: &str, component: SemanticHash) {
+pub(super) fn push_type_closure(facts: &mut Facts, name: &str, component: SemanticHash) {
     facts.push("type ").push(name).end();
     facts.push("component ").write(|out| push_hash(out, component)).end();
 }
 
-fn push_unit(facts: &mut Facts, own: SemanticHash, reached: &[u32], types: &[TypeNode]) {
+/// The own hash of a file or package, and the closures of the types it reaches.
+pub(super) fn push_unit<'n>(
+    facts: &mut Facts,
+    own: SemanticHash,
+    reached: impl IntoIterator<Item = (&'n str, SemanticHash)>,
+) {
     facts.push("own ").write(|out| push_hash(out, own)).end();
-    for &at in reached {
-        let node = &types[at as usize];
-        facts.push("type ").push(&node.name).push(" ");
-        facts.write(|out| push_hash(out, node.hashes.closure)).end();
+    for (name, closure) in reached {
+        facts.push("type ").push(name).push(" ");
+        facts.write(|out| push_hash(out, closure)).end();
     }
+}
+
+/// Types by their numbers, with their closures.
+fn closures<'n>(
+    reached: &'n [u32],
+    types: &'n [TypeNode],
+) -> impl Iterator<Item = (&'n str, SemanticHash)> {
+    let nodes = reached.iter().map(|at| &types[*at as usize]);
+    nodes.map(|node| (&*node.name, node.hashes.closure))
 }
 
 /// Brings the names of files together.
@@ -327,7 +344,7 @@ impl<'m> Linker<'m> {
                 let (path, meaning) = self.files[at as usize];
                 let reached = self.reached(&[at]);
                 facts.clear();
-                push_unit(facts, meaning.own, &reached, &types);
+                push_unit(facts, meaning.own, closures(&reached, &types));
                 let hashes = Hashes { own: meaning.own, closure: facts.hash(FILE_CLOSURE) };
                 Unit { name: path.into(), hashes, reached, outward: Vec::new() }
             })
@@ -346,7 +363,7 @@ impl<'m> Linker<'m> {
                 let own = facts.hash(PACKAGE_OWN);
                 let reached = self.reached(files);
                 facts.clear();
-                push_unit(facts, own, &reached, &types);
+                push_unit(facts, own, closures(&reached, &types));
                 let hashes = Hashes { own, closure: facts.hash(PACKAGE_CLOSURE) };
                 let outward = self.outward(package, files, &types);
                 Unit { name: (*name).into(), hashes, reached, outward }
@@ -422,9 +439,11 @@ impl<'m> Linker<'m> {
             let members = owns.collect();
             let mut component = Component { members, references, closure: SemanticHash([0; 32]) };
             facts.clear();
-            let name = |at: u32| self.declarations(at)[0].0;
-            let closure = |other: u32| components[other as usize].closure;
-            push_component(&mut facts, &component, name, closure);
+            let members = component.members.iter();
+            let members = members.map(|(at, own)| (self.declarations(*at)[0].0, *own));
+            let others = component.references.iter();
+            let others = others.map(|other| components[*other as usize].closure);
+            push_component(&mut facts, members, others);
             component.closure = facts.hash(COMPONENT_CLOSURE);
             components.push(component);
         }

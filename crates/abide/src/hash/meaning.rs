@@ -50,7 +50,7 @@ impl Kind {
 }
 
 /// An element that has a hash of its own.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Meant {
     pub(super) kind: Kind,
     /// Whether the file itself declares it, and not a message of it.
@@ -64,7 +64,7 @@ pub(super) struct Meant {
 /// What one file means: the own hashes of all that it declares, and the names
 /// of what that refers to. It depends on the file and on the files it imports,
 /// and stands alone: it borrows nothing.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Meaning {
     pub(super) package: Box<str>,
     /// Whether it is one of protobuf's own files, whose types are known by name.
@@ -98,6 +98,11 @@ impl Meaning {
     /// The own hash of the file.
     pub fn own(&self) -> SemanticHash {
         self.own
+    }
+
+    /// The types with their places among the elements.
+    pub(super) fn types(&self) -> impl Iterator<Item = (u32, &Meant)> {
+        (0..).zip(&self.elements).filter(|(_, it)| it.kind.is_type())
     }
 }
 

@@ -1,0 +1,169 @@
+//! `abide history`: what each commit did to each package.
+//!
+//! The walk goes from the oldest commit to the newest. What a step costs is what it changed: the
+//! files that it touched are read and parsed once, two small trees around them are linked and
+//! compared, and hashes are taken anew of what reaches something that changed.
+
+mod forest;
+mod judge;
+mod record;
+mod row;
+
+use std::collections::BTreeSet;
+
+use abide::Policy;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use rayon::prelude::*;
+
+use self::forest::{Forest, Moved};
+pub(crate) use self::judge::Reason;
+use self::judge::{Judged, facts, judge};
+use self::record::Records;
+use self::row::Ledger;
+pub(crate) use self::row::{PackageRow, Verdict};
+use crate::error::Error;
+use crate::progress::Progress;
+use crate::source::{Commit, Timeline};
+
+/// How many commits are judged together: enough for every core, few enough to keep in memory.
+const BATCH: usize = 64;
+
+/// What became of a tree along its commits.
+pub(crate) struct History {
+    /// The folder of the tree in the repository.
+    pub(crate) folder: String,
+    /// The commits that did something to the tree, oldest first.
+    pub(crate) commits: Vec<CommitRow>,
+    /// How many commits the walk passed.
+    pub(crate) walked: usize,
+    /// What the user should know, one phrase each.
+    pub(crate) notes: Vec<String>,
+}
+
+/// What one commit did.
+pub(crate) struct CommitRow {
+    /// The commit, in full.
+    pub(crate) id: String,
+    /// When it was committed, in seconds since 1970.
+    pub(crate) seconds: i64,
+    /// The first line of its message.
+    pub(crate) subject: String,
+    /// The packages it concerns, by name.
+    pub(crate) packages: Vec<PackageRow>,
+}
+
+/// How a history is judged.
+pub(crate) struct Judgement<'a> {
+    /// The policy of today: a waiver that stands now counts for all commits.
+    pub(crate) policy: &'a Policy,
+    /// The day to judge on, instead of that of each commit.
+    pub(crate) as_of: Option<Date>,
+    /// The part of the tree that rows are wanted for.
+    pub(crate) focus: Option<&'a str>,
+}
+
+/// A step that is not yet judged.
+struct Job<'t> {
+    commit: &'t Commit,
+    moved: Moved,
+    records: Option<Records>,
+}
+
+/// Walks a line of commits.
+pub(crate) fn walk(
+    timeline: &Timeline,
+    judgement: &Judgement<'_>,
+    progress: &Progress,
+) -> Result<History, Error> {
+    progress.step("reading the history");
+    let mut cursor = timeline.cursor();
+    let mut forest = Forest::new(timeline);
+    let mut ledger = Ledger::default();
+    let mut records = record::Reader::default();
+    let mut ever = false;
+    if let Some(base) = &timeline.base {
+        let step = cursor.advance(base)?;
+        let moved = forest.step(step, timeline, &mut cursor)?;
+        let tree = abide_schema::Tree::link(forest.everything());
+        ever = tree.files().any(|file| file.is_judged());
+        let own = |key: &forest::Key| forest.entry(key).is_some();
+        ledger.begin(facts(&tree, own), records.read(&cursor)?, moved.cyclic, |key| {
+            forest.is_own(key)
+        });
+    }
+    let mut commits = Vec::new();
+    let total = timeline.commits.len();
+    for (number, batch) in timeline.commits.chunks(BATCH).enumerate() {
+        progress.tell(format!("walking commit {} of {total}", number * BATCH + 1));
+        let mut jobs = Vec::new();
+        for commit in batch {
+            let step = cursor.advance(commit)?;
+            let recorded = records.read(&cursor)?;
+            if step.files.is_empty() && step.imported.is_empty() && recorded.is_none() {
+                continue;
+            }
+            let moved = forest.step(step, timeline, &mut cursor)?;
+            jobs.push(Job { commit, moved, records: recorded });
+        }
+        let judged: Vec<Option<Judged>> = jobs
+            .par_iter()
+            .map(|job| {
+                let as_of = judgement.as_of.unwrap_or_else(|| day(job.commit.seconds));
+                Some(judge(job.moved.pair.as_ref()?, judgement.policy, as_of))
+            })
+            .collect();
+        for (job, judged) in jobs.into_iter().zip(judged) {
+            ever |= job.moved.touched.keys().any(|key| forest.is_own(key));
+            let wanted = |ledger: &Ledger, package: &str| {
+                judgement.focus.is_none_or(|focus| {
+                    let mut files = ledger.files_of(package);
+                    files.any(|(root, path)| is_below(&timeline.display(*root, path), focus))
+                })
+            };
+            let touched: BTreeSet<String> = match judgement.focus {
+                // A package that goes has no file afterwards.
+                Some(_) => job.moved.touched.values().filter_map(|it| it.0.clone()).collect(),
+                None => BTreeSet::new(),
+            };
+            let gone: BTreeSet<String> =
+                touched.into_iter().filter(|package| wanted(&ledger, package)).collect();
+            let mut packages =
+                ledger.step(job.moved, judged, job.records, |key| forest.is_own(key));
+            packages.retain(|row| wanted(&ledger, &row.package) || gone.contains(&row.package));
+            if !packages.is_empty() {
+                commits.push(CommitRow {
+                    id: job.commit.id.to_string(),
+                    seconds: job.commit.seconds,
+                    subject: job.commit.subject.clone(),
+                    packages,
+                });
+            }
+        }
+    }
+    if !ever {
+        return Err(Error::Usage(format!(
+            "no commit on the way to `HEAD` has a `.proto` file in `{}`: name the folder of the \
+             tree with `--path DIR`",
+            timeline.top()
+        )));
+    }
+    Ok(History {
+        folder: timeline.top().to_owned(),
+        commits,
+        walked: total,
+        notes: timeline.notes.clone(),
+    })
+}
+
+/// The day of a moment, in universal time.
+pub(crate) fn day(seconds: i64) -> Date {
+    let moment = jiff::Timestamp::from_second(seconds).unwrap_or_default();
+    moment.to_zoned(TimeZone::UTC).date()
+}
+
+/// Whether a path is a folder or a file, or lies in it.
+fn is_below(path: &str, folder: &str) -> bool {
+    let rest = path.strip_prefix(folder);
+    rest.is_some_and(|rest| folder.is_empty() || rest.is_empty() || rest.starts_with('/'))
+}

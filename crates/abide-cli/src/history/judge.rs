@@ -1,0 +1,106 @@
+//! What one step changed, told by the engine that `abide breaking` uses.
+
+use std::collections::BTreeMap;
+
+use abide::{Bump, Meaning, Options, Policy, Scope, Severity, check, rises};
+use abide_schema::{Problem, ProblemKind, Tree};
+use jiff::civil::Date;
+
+use super::forest::{Key, Pair};
+
+/// What a step changed.
+#[derive(Default)]
+pub(super) struct Judged {
+    /// The changes, by the package that they concern.
+    pub(super) changes: BTreeMap<String, Vec<Reason>>,
+    /// Of each file that was understood anew, what it means now.
+    pub(super) files: Vec<(Key, FileFacts)>,
+}
+
+/// What one file means at a commit.
+pub(super) struct FileFacts {
+    pub(super) meaning: Meaning,
+    /// The version that the file says its package has.
+    pub(super) version: Option<String>,
+    /// Why it does not link.
+    pub(super) errors: Vec<Reason>,
+}
+
+/// Why a row has its verdict.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Reason {
+    /// How much it matters by the policy: the greatest first in reports.
+    pub(crate) severity: Severity,
+    /// The rule, or `catch-up`.
+    pub(crate) rule: &'static str,
+    /// What it concerns.
+    pub(crate) element: String,
+    /// What happened, as one phrase.
+    pub(crate) message: String,
+    /// How far the version must rise for it; none for what is no change.
+    pub(crate) bump: Option<Bump>,
+    /// Whether it breaks somebody backward, whatever the policy makes of it.
+    pub(crate) breaks: bool,
+}
+
+/// Links both sides of a step and compares them.
+pub(super) fn judge(pair: &Pair, policy: &Policy, as_of: Date) -> Judged {
+    let (old, new) = rayon::join(|| Tree::link(pair.old.clone()), || Tree::link(pair.new.clone()));
+    let options = Options {
+        scope: Scope::Changes,
+        baseline: Some(&old),
+        changes: true,
+        partial: true,
+        ..Options::on(as_of)
+    };
+    let report = check(&new, policy, options);
+    let mut changes: BTreeMap<String, Vec<Reason>> = BTreeMap::new();
+    for (finding, bump) in rises(&new, &old, policy, &report) {
+        changes.entry(finding.package.clone()).or_default().push(Reason {
+            severity: finding.severity,
+            rule: finding.rule,
+            element: finding.element.clone(),
+            message: finding.message.clone(),
+            bump: Some(bump),
+            breaks: finding.change.as_ref().is_some_and(|it| it.effects.breaks_backward()),
+        });
+    }
+    Judged { changes, files: facts(&new, |key| pair.fresh.contains(key)) }
+}
+
+/// What the files of a tree mean, those that are asked for.
+pub(super) fn facts(tree: &Tree, wanted: impl Fn(&Key) -> bool) -> Vec<(Key, FileFacts)> {
+    let mut found = Vec::new();
+    for file in tree.files() {
+        let key: Key = (file.decl().root, file.decl().path.clone());
+        if !wanted(&key) {
+            continue;
+        }
+        // Problems are in the order of files.
+        let problems = tree.problems();
+        let from = problems.partition_point(|it| it.place.file < file.id);
+        let own = problems[from..].iter().take_while(|it| it.place.file == file.id);
+        // Circles are found in the whole tree.
+        let counts = |it: &&Problem| it.kind.is_error() && it.kind != ProblemKind::ImportCycle;
+        let errors = own.filter(counts).map(|problem| Reason {
+            severity: Severity::Error,
+            rule: problem.kind.id(),
+            element: problem.element.clone().unwrap_or_else(|| file.full_name()),
+            message: match file.decl().lines(problem.place.span) {
+                Some((start, _)) => {
+                    format!("{}:{}: {}", file.decl().display, start.line, problem.message)
+                }
+                None => format!("{}: {}", file.decl().display, problem.message),
+            },
+            bump: None,
+            breaks: false,
+        });
+        let facts = FileFacts {
+            errors: errors.collect(),
+            version: file.released_version().map(|(version, _)| version.to_owned()),
+            meaning: Meaning::of(file),
+        };
+        found.push((key, facts));
+    }
+    found
+}

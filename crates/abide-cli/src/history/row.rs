@@ -1,0 +1,299 @@
+//! The state of every package along the walk, and the row that each step makes of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use abide::{Bump, Hashes, PackageStep, RollingHashes, Severity, first_version, next_version};
+use semver::Version;
+
+use super::forest::{Key, Moved};
+use super::judge::{FileFacts, Judged, Reason};
+use super::record::Records;
+
+/// What a commit did to a package.
+#[derive(Clone, Debug)]
+pub(crate) struct PackageRow {
+    /// Its name.
+    pub(crate) package: String,
+    /// What is to be said of it.
+    pub(crate) verdict: Verdict,
+    /// How far its version had to rise.
+    pub(crate) required: Bump,
+    /// Its version before; none where it was not there.
+    pub(crate) from: Option<Version>,
+    /// Its version now; none where it is gone.
+    pub(crate) to: Option<Version>,
+    /// Whether the commit itself records that version.
+    pub(crate) recorded: bool,
+    /// Its hashes before.
+    pub(crate) before: Option<Hashes>,
+    /// Its hashes now.
+    pub(crate) after: Option<Hashes>,
+    /// Why, the gravest first.
+    pub(crate) reasons: Vec<Reason>,
+}
+
+/// What is to be said of a package after a commit, the gravest last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Verdict {
+    /// Its meaning is the same.
+    None,
+    /// Its meaning changed, and nobody is broken.
+    Compatible,
+    /// Somebody is broken, and the policy allows it.
+    Breaking,
+    /// Somebody is broken, and the policy refuses it.
+    Refused,
+    /// It does not link.
+    Unlinked,
+}
+
+impl Verdict {
+    /// All of them, in order.
+    pub(crate) const ALL: [Verdict; 5] = [
+        Verdict::None,
+        Verdict::Compatible,
+        Verdict::Breaking,
+        Verdict::Refused,
+        Verdict::Unlinked,
+    ];
+
+    /// The word for it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Verdict::None => "none",
+            Verdict::Compatible => "compatible",
+            Verdict::Breaking => "breaking",
+            Verdict::Refused => "refused",
+            Verdict::Unlinked => "unlinked",
+        }
+    }
+}
+
+/// What is known of one file.
+struct FileState {
+    package: String,
+    version: Option<Version>,
+    errors: Vec<Reason>,
+}
+
+/// The state of every package at one commit.
+#[derive(Default)]
+pub(super) struct Ledger {
+    hashes: RollingHashes,
+    files: BTreeMap<Key, FileState>,
+    /// The files of the tree by package, imported ones left out.
+    packages: BTreeMap<String, BTreeSet<Key>>,
+    versions: BTreeMap<String, Version>,
+    recorded: Records,
+    cyclic: BTreeSet<Key>,
+}
+
+impl Ledger {
+    /// Takes the state that is there before the first step.
+    pub(super) fn begin(
+        &mut self,
+        facts: Vec<(Key, FileFacts)>,
+        records: Option<Records>,
+        cyclic: BTreeSet<Key>,
+        is_own: impl Fn(&Key) -> bool,
+    ) {
+        self.cyclic = cyclic;
+        self.recorded = records.unwrap_or_default();
+        for (key, facts) in facts {
+            self.set(key, facts, &is_own);
+        }
+        self.hashes.settle();
+        let packages: Vec<String> = self.packages.keys().cloned().collect();
+        for package in packages {
+            let version = self.recorded(&package).unwrap_or_else(|| first_version(&package));
+            self.versions.insert(package, version);
+        }
+    }
+
+    /// The files of a package that belong to the tree.
+    pub(super) fn files_of(&self, package: &str) -> impl Iterator<Item = &Key> {
+        self.packages.get(package).into_iter().flatten()
+    }
+
+    fn set(&mut self, key: Key, facts: FileFacts, is_own: impl Fn(&Key) -> bool) {
+        self.forget(&key);
+        let package = facts.meaning.package().to_owned();
+        self.hashes.set(&name(&key), Some(facts.meaning));
+        if !is_own(&key) {
+            return;
+        }
+        self.packages.entry(package.clone()).or_default().insert(key.clone());
+        let version = facts.version.and_then(|text| text.parse().ok());
+        self.files.insert(key, FileState { package, version, errors: facts.errors });
+    }
+
+    fn forget(&mut self, key: &Key) {
+        let Some(before) = self.files.remove(key) else { return };
+        if let Some(files) = self.packages.get_mut(&before.package) {
+            files.remove(key);
+            if files.is_empty() {
+                self.packages.remove(&before.package);
+            }
+        }
+    }
+
+    /// The version that the commit records: in the lock, else in the files, which agree.
+    fn recorded(&self, package: &str) -> Option<Version> {
+        let in_files = || {
+            let files = self.files_of(package).filter_map(|key| self.files.get(key));
+            files.filter_map(|file| file.version.clone()).max()
+        };
+        self.recorded.get(package).cloned().or_else(in_files)
+    }
+
+    fn errors(&self, package: &str) -> Vec<Reason> {
+        let files = self.files_of(package).filter_map(|key| self.files.get(key));
+        let errors = files.flat_map(|file| file.errors.iter().cloned());
+        let circles = self.files_of(package).filter(|key| self.cyclic.contains(*key));
+        let circles = circles.map(|(_, path)| Reason {
+            severity: Severity::Error,
+            rule: "import-cycle",
+            element: path.to_string(),
+            message: format!("`{path}` imports itself, perhaps by way of others"),
+            bump: None,
+            breaks: false,
+        });
+        errors.chain(circles).collect()
+    }
+
+    /// Takes a step, and gives a row for each package that it concerns.
+    pub(super) fn step(
+        &mut self,
+        moved: Moved,
+        judged: Option<Judged>,
+        records: Option<Records>,
+        is_own: impl Fn(&Key) -> bool,
+    ) -> Vec<PackageRow> {
+        let mut concerned: BTreeSet<String> = BTreeSet::new();
+        let mut errors_before: BTreeMap<String, Vec<Reason>> = BTreeMap::new();
+        for (key, (before, now)) in &moved.touched {
+            if is_own(key) {
+                concerned.extend(before.iter().chain(now).cloned());
+            }
+        }
+        if let Some(records) = records {
+            let before = std::mem::replace(&mut self.recorded, records);
+            let names = before.keys().chain(self.recorded.keys());
+            let differ = names.filter(|it| before.get(*it) != self.recorded.get(*it));
+            concerned.extend(differ.cloned());
+        }
+        let Judged { mut changes, files } = judged.unwrap_or_default();
+        for key in files.iter().map(|(key, _)| key).chain(&self.cyclic).chain(&moved.cyclic) {
+            if let Some(state) = self.files.get(key) {
+                let package = &state.package;
+                if !errors_before.contains_key(package) {
+                    errors_before.insert(package.clone(), self.errors(package));
+                }
+            }
+        }
+        self.cyclic = moved.cyclic;
+        for (key, (_, now)) in &moved.touched {
+            if now.is_none() {
+                self.forget(key);
+                self.hashes.set(&name(key), None);
+            }
+        }
+        for (key, facts) in files {
+            self.set(key, facts, &is_own);
+        }
+        for (package, before) in errors_before {
+            if self.errors(&package) != before {
+                concerned.insert(package);
+            }
+        }
+        let hashes = self.hashes.settle();
+        let known =
+            |it: &&String| self.packages.contains_key(*it) || self.versions.contains_key(*it);
+        concerned.extend(hashes.keys().chain(changes.keys()).filter(known).cloned());
+        concerned.retain(|it| self.packages.contains_key(it) || self.versions.contains_key(it));
+        // Those that only catch up come behind those that they follow.
+        let mut rows: Vec<PackageRow> = Vec::new();
+        let catches_up = |it: &String| hashes.get(it).is_some_and(PackageStep::is_catch_up);
+        let (behind, ahead): (Vec<String>, Vec<String>) =
+            concerned.into_iter().partition(catches_up);
+        for package in ahead.into_iter().chain(behind) {
+            let now = self.hashes.package(&package);
+            let unchanged = PackageStep { before: now, after: now, cause: None };
+            let step = hashes.get(&package).unwrap_or(&unchanged);
+            let mut reasons = changes.remove(&package).unwrap_or_default();
+            if step.is_catch_up()
+                && let Some(cause) = &step.cause
+            {
+                let origin = rows.iter().filter(|row| is_in(cause, &row.package));
+                let origin = origin.max_by_key(|row| row.package.len());
+                let bump = origin.map_or(Bump::Minor, |row| row.required.min(Bump::Minor));
+                reasons.push(Reason {
+                    severity: Severity::Note,
+                    rule: "catch-up",
+                    message: format!("it reaches `{cause}`, which changed"),
+                    element: cause.clone(),
+                    bump: Some(bump),
+                    breaks: false,
+                });
+            }
+            rows.push(self.row(package, step, reasons));
+        }
+        rows.sort_by(|a, b| a.package.cmp(&b.package));
+        rows
+    }
+
+    fn row(&mut self, package: String, step: &PackageStep, mut reasons: Vec<Reason>) -> PackageRow {
+        let from = self.versions.remove(&package);
+        let is_there = self.packages.contains_key(&package);
+        // Files that are only imported may have the same package.
+        let before = step.before.filter(|_| from.is_some());
+        let after = step.after.filter(|_| is_there);
+        let changed = before.map(|it| it.closure) != after.map(|it| it.closure);
+        let mut required = Bump::None;
+        if from.is_some() && is_there && changed {
+            let needed = reasons.iter().filter_map(|it| it.bump).max().unwrap_or_default();
+            // What changed and has no name is taken for more than a fix.
+            required = if needed == Bump::None { Bump::Minor } else { needed };
+        }
+        let refused = reasons.iter().any(|it| it.bump == Some(Bump::Major));
+        let breaks = reasons.iter().any(|it| it.breaks);
+        let errors = self.errors(&package);
+        let verdict = match () {
+            () if !errors.is_empty() => Verdict::Unlinked,
+            () if refused => Verdict::Refused,
+            () if breaks => Verdict::Breaking,
+            () if changed => Verdict::Compatible,
+            () => Verdict::None,
+        };
+        let record = self.recorded(&package).filter(|_| is_there);
+        let recorded = record.is_some();
+        let to = is_there.then(|| {
+            let next = || match &from {
+                Some(from) => next_version(from, required),
+                None => first_version(&package),
+            };
+            record.unwrap_or_else(next)
+        });
+        if let Some(to) = &to {
+            self.versions.insert(package.clone(), to.clone());
+        }
+        reasons.extend(errors);
+        // The gravest first, and of those what breaks.
+        reasons.sort_by(|a, b| {
+            let weight = |it: &Reason| (it.severity, it.breaks, it.bump);
+            weight(b).cmp(&weight(a)).then_with(|| a.cmp(b))
+        });
+        PackageRow { package, verdict, required, from, to, recorded, before, after, reasons }
+    }
+}
+
+/// Whether a type may be one of a package.
+fn is_in(full_name: &str, package: &str) -> bool {
+    let rest = full_name.strip_prefix(package);
+    package.is_empty() || rest.is_some_and(|rest| rest.starts_with('.'))
+}
+
+/// A file as hashes know it.
+fn name((root, path): &Key) -> String {
+    format!("{root}/{path}")
+}

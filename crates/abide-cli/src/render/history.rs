@@ -1,0 +1,253 @@
+//! A history as a table, as JSON Lines and as a page.
+
+use abide::Severity;
+use serde_json::{Map, Value, json};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use crate::history::{CommitRow, History, PackageRow, Reason, Verdict};
+use crate::source::shown;
+
+mod page;
+
+pub(crate) use page::html;
+
+/// What the table needs besides the history.
+pub(crate) struct HistoryScene {
+    /// Whether to use colour.
+    pub(crate) color: bool,
+    /// How wide lines may be, in columns.
+    pub(crate) width: usize,
+    /// No summary, and only what is refused or does not link.
+    pub(crate) quiet: bool,
+    /// Commits without meaning too, and every reason.
+    pub(crate) verbose: bool,
+}
+
+/// How many reasons a row of the table shows.
+const REASONS: usize = 3;
+
+/// A moment in universal time, as RFC 3339 writes it.
+fn moment(seconds: i64) -> String {
+    jiff::Timestamp::from_second(seconds).unwrap_or_default().to_string()
+}
+
+/// Wide enough to name a commit of any repository.
+fn short(id: &str) -> &str {
+    id.get(..10).unwrap_or(id)
+}
+
+/// A table: the newest commit first, its packages below it.
+pub(crate) fn human(history: &History, scene: &HistoryScene) -> Vec<u8> {
+    let mut out = String::new();
+    let is_shown = |row: &&PackageRow| match row.verdict {
+        Verdict::None => scene.verbose || row.from != row.to,
+        Verdict::Compatible | Verdict::Breaking => !scene.quiet,
+        Verdict::Refused | Verdict::Unlinked => true,
+    };
+    let names = history.commits.iter().flat_map(|commit| &commit.packages).filter(is_shown);
+    let names = names.map(|row| name(row).width()).max().unwrap_or(0);
+    // Two columns for a narrow terminal: what does not fit goes to a line of its own.
+    let column = names.min(scene.width.saturating_sub(44).max(16));
+    for commit in history.commits.iter().rev() {
+        let mut rows = commit.packages.iter().filter(is_shown).peekable();
+        if rows.peek().is_none() {
+            continue;
+        }
+        let date = &moment(commit.seconds)[..10];
+        let head = format!("{} {date} ", short(&commit.id));
+        let rest = scene.width.saturating_sub(head.len());
+        paint(&mut out, scene, "33", short(&commit.id));
+        out.push_str(&format!(" {date} {}\n", cut(&shown(&commit.subject), rest)));
+        for row in rows {
+            line(&mut out, row, column, scene);
+        }
+    }
+    if !scene.quiet {
+        out.push_str(&total(history));
+    }
+    out.into_bytes()
+}
+
+fn name(row: &PackageRow) -> String {
+    if row.package.is_empty() { "(no package)".to_owned() } else { shown(&row.package) }
+}
+
+fn line(out: &mut String, row: &PackageRow, column: usize, scene: &HistoryScene) {
+    let package = name(row);
+    out.push_str("  ");
+    out.push_str(&package);
+    if package.width() > column {
+        out.push_str("\n  ");
+        out.push_str(&" ".repeat(column));
+    } else {
+        out.push_str(&" ".repeat(column - package.width()));
+    }
+    let code = match row.verdict {
+        Verdict::None => "2",
+        Verdict::Compatible => "32",
+        Verdict::Breaking => "33;1",
+        Verdict::Refused => "31;1",
+        Verdict::Unlinked => "35;1",
+    };
+    out.push_str("  ");
+    paint(out, scene, code, &format!("{:<10}", row.verdict.word()));
+    out.push_str(&format!("  {}", versions(row)));
+    out.push('\n');
+    let grave = matches!(row.verdict, Verdict::Breaking | Verdict::Refused | Verdict::Unlinked);
+    let told = |reason: &&Reason| {
+        scene.verbose || grave && (reason.severity == Severity::Error || reason.breaks)
+    };
+    let reasons: Vec<&Reason> = row.reasons.iter().filter(told).collect();
+    let most = if scene.verbose { reasons.len() } else { REASONS };
+    for reason in reasons.iter().take(most) {
+        let text = format!("{}: {}", reason.rule, shown(&reason.message));
+        out.push_str(&format!("      {}\n", cut(&text, scene.width.saturating_sub(6))));
+    }
+    if reasons.len() > most {
+        out.push_str(&format!("      and {} more\n", reasons.len() - most));
+    }
+}
+
+fn versions(row: &PackageRow) -> String {
+    let recorded = if row.recorded { " (recorded)" } else { "" };
+    match (&row.from, &row.to) {
+        (Some(from), Some(to)) if from == to => format!("{to}{recorded}"),
+        (Some(from), Some(to)) => format!("{from} → {to}{recorded}"),
+        (None, Some(to)) => format!("+ {to}{recorded}"),
+        (Some(from), None) => format!("{from} → gone"),
+        (None, None) => String::new(),
+    }
+}
+
+/// As much of a text as fits.
+fn cut(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let mut left = width.saturating_sub(1);
+    let fits = |c: &char| {
+        let wide = c.width().unwrap_or(0);
+        let fits = wide <= left;
+        left = left.saturating_sub(wide);
+        fits
+    };
+    let mut start: String = text.chars().take_while(fits).collect();
+    start.push('…');
+    start
+}
+
+fn paint(out: &mut String, scene: &HistoryScene, code: &str, text: &str) {
+    if scene.color {
+        out.push_str(&format!("\x1b[{code}m{text}\x1b[0m"));
+    } else {
+        out.push_str(text);
+    }
+}
+
+fn count(history: &History, verdict: Verdict) -> usize {
+    let rows = history.commits.iter().flat_map(|commit| &commit.packages);
+    rows.filter(|row| row.verdict == verdict).count()
+}
+
+fn packages(history: &History) -> usize {
+    let rows = history.commits.iter().flat_map(|commit| &commit.packages);
+    rows.map(|row| &row.package).collect::<std::collections::BTreeSet<_>>().len()
+}
+
+/// One line that is true on its own.
+fn total(history: &History) -> String {
+    let plural = |count: usize, noun: &str| match count {
+        1 => format!("1 {noun}"),
+        _ => format!("{count} {noun}s"),
+    };
+    let verdicts = [Verdict::Refused, Verdict::Breaking, Verdict::Unlinked, Verdict::Compatible];
+    let found: Vec<String> = verdicts
+        .into_iter()
+        .filter(|verdict| count(history, *verdict) > 0)
+        .map(|verdict| format!("{} {}", count(history, verdict), verdict.word()))
+        .collect();
+    let found = if found.is_empty() { "no change of meaning".to_owned() } else { found.join(", ") };
+    format!(
+        "{} of {} concern {}: {found}\n",
+        history.commits.len(),
+        plural(history.walked, "commit"),
+        plural(packages(history), "package"),
+    )
+}
+
+/// JSON Lines: the oldest commit first, each followed by its packages, then the summary.
+pub(crate) fn json(history: &History) -> Vec<u8> {
+    let mut out = String::new();
+    let mut line = |value: Value| out.push_str(&format!("{value}\n"));
+    for commit in &history.commits {
+        line(json!({
+            "kind": "commit",
+            "commit": commit.id,
+            "date": moment(commit.seconds),
+            "subject": commit.subject,
+            "packages": commit.packages.len(),
+        }));
+        for row in &commit.packages {
+            line(package(commit, row));
+        }
+    }
+    let mut summary = Map::new();
+    summary.insert("kind".to_owned(), "summary".into());
+    summary.insert("walked".to_owned(), history.walked.into());
+    summary.insert("commits".to_owned(), history.commits.len().into());
+    summary.insert("packages".to_owned(), packages(history).into());
+    for verdict in Verdict::ALL {
+        summary.insert(verdict.word().to_owned(), count(history, verdict).into());
+    }
+    line(Value::Object(summary));
+    out.into_bytes()
+}
+
+fn package(commit: &CommitRow, row: &PackageRow) -> Value {
+    let mut object = Map::new();
+    let mut put = |key: &str, value: Value| drop(object.insert(key.to_owned(), value));
+    put("kind", "package".into());
+    put("commit", commit.id.as_str().into());
+    put("package", row.package.as_str().into());
+    put("verdict", row.verdict.word().into());
+    put("required", row.required.name().into());
+    for (key, version) in [("from", &row.from), ("to", &row.to)] {
+        if let Some(version) = version {
+            put(key, version.to_string().into());
+        }
+    }
+    if row.recorded {
+        put("recorded", true.into());
+    }
+    for (keys, hashes) in
+        [(["own_old", "closure_old"], row.before), (["own", "closure"], row.after)]
+    {
+        if let Some(hashes) = hashes {
+            put(keys[0], hashes.own.to_string().into());
+            put(keys[1], hashes.closure.to_string().into());
+        }
+    }
+    let reasons: Vec<Value> = row.reasons.iter().map(reason).collect();
+    if !reasons.is_empty() {
+        put("reasons", reasons.into());
+    }
+    Value::Object(object)
+}
+
+fn reason(reason: &Reason) -> Value {
+    let mut value = json!({
+        "rule": reason.rule,
+        "severity": reason.severity.word(),
+        "element": reason.element,
+        "message": reason.message,
+    });
+    if let Value::Object(object) = &mut value {
+        if let Some(bump) = reason.bump {
+            object.insert("bump".to_owned(), bump.name().into());
+        }
+        if reason.breaks {
+            object.insert("breaks".to_owned(), true.into());
+        }
+    }
+    value
+}

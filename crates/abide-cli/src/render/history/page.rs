@@ -1,0 +1,129 @@
+//! A history as one page that needs nothing else: no network, no framework.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::{moment, total};
+use crate::history::{History, PackageRow, Verdict};
+
+const PAGE: &str = include_str!("page.html");
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// How many reasons the page tells of one row; it says how many there are.
+const REASONS: usize = 12;
+
+/// Texts that occur often, each once.
+#[derive(Default)]
+struct Texts<'h> {
+    numbers: BTreeMap<&'h str, usize>,
+    texts: Vec<&'h str>,
+}
+
+impl<'h> Texts<'h> {
+    fn number(&mut self, text: &'h str) -> usize {
+        *self.numbers.entry(text).or_insert_with(|| {
+            self.texts.push(text);
+            self.texts.len() - 1
+        })
+    }
+}
+
+/// The page.
+pub(crate) fn html(history: &History) -> Vec<u8> {
+    let mut texts = Texts::default();
+    let mut packages: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
+    for (at, commit) in history.commits.iter().enumerate() {
+        for row in &commit.packages {
+            packages.entry(&row.package).or_default().push(event(at, row, &mut texts));
+        }
+    }
+    let commits: Vec<Value> = history
+        .commits
+        .iter()
+        .map(|commit| json!([super::short(&commit.id), commit.seconds, commit.subject]))
+        .collect();
+    let packages: Vec<Value> =
+        packages.into_iter().map(|(name, events)| json!([name, events])).collect();
+    let span = match (history.commits.first(), history.commits.last()) {
+        (Some(first), Some(last)) => {
+            format!("{} to {}", &moment(first.seconds)[..10], &moment(last.seconds)[..10])
+        }
+        _ => "no commit".to_owned(),
+    };
+    let data = json!({
+        "verdicts": Verdict::ALL.map(Verdict::word),
+        "commits": commits,
+        "packages": packages,
+        "texts": texts.texts,
+    });
+    let title = match history.folder.as_str() {
+        "." => "API history".to_owned(),
+        folder => format!("API history of {folder}"),
+    };
+    // In one pass: what is put in may hold the marks of the page.
+    let mut page = String::new();
+    let mut rest = PAGE;
+    while let Some((before, behind)) = rest.split_once("{{") {
+        page.push_str(before);
+        let Some((mark, behind)) = behind.split_once("}}") else { break };
+        match mark {
+            "title" => page.push_str(&escaped(&title)),
+            "summary" => page.push_str(&escaped(total(history).trim_end())),
+            "span" => page.push_str(&escaped(&span)),
+            "style" => page.push_str(STYLE),
+            "script" => page.push_str(SCRIPT),
+            // No text of the repository may end the element that holds the data.
+            "data" => page.push_str(&data.to_string().replace('<', "\\u003c")),
+            _ => {}
+        }
+        rest = behind;
+    }
+    page.push_str(rest);
+    page.into_bytes()
+}
+
+/// What the page knows of one row: commit, verdict, versions, bump, closure hash, reasons, and how
+/// many reasons there are.
+fn event<'h>(commit: usize, row: &'h PackageRow, texts: &mut Texts<'h>) -> Value {
+    let version =
+        |it: &Option<semver::Version>| it.as_ref().map_or(Value::Null, |it| it.to_string().into());
+    let hash = row.after.map_or(Value::Null, |it| {
+        let hash = it.closure.to_string();
+        hash.rsplit(':').next().and_then(|hex| hex.get(..12)).unwrap_or_default().into()
+    });
+    let reasons: Vec<Value> = row
+        .reasons
+        .iter()
+        .take(REASONS)
+        .map(|it| json!([texts.number(it.rule), texts.number(&it.message), u8::from(it.breaks)]))
+        .collect();
+    json!([
+        commit,
+        row.verdict as u8,
+        version(&row.from),
+        version(&row.to),
+        row.required.name(),
+        u8::from(row.recorded),
+        hash,
+        reasons,
+        row.reasons.len(),
+    ])
+}
+
+/// A text as HTML shows it.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    out
+}

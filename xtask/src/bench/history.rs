@@ -1,0 +1,158 @@
+//! `abide history` over thousands of commits: what it costs is what changed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::fs;
+
+use super::{Bench, Tool, verdict};
+use crate::Result;
+use crate::corpora::Corpus;
+use crate::repository::{Commit, repository};
+
+/// How many commits the longest history has.
+const COMMITS: usize = 2000;
+
+/// How many files the commits edit: the same in every tree.
+const EDITED: usize = 60;
+
+/// The most seconds that a thousand commits may take.
+const SECONDS: f64 = 10.0;
+
+/// By how much the cost of a commit may differ between a small tree and a large one.
+const FLAT: f64 = 1.5;
+
+impl Bench {
+    /// The same edits in a small and in a large tree, and half as many in the large one.
+    pub(super) fn history(
+        &self,
+        report: &mut String,
+        large: &Corpus,
+        larger: &Corpus,
+    ) -> Result<bool> {
+        let edited = edited(large)?;
+        let small = closed(large, &edited)?;
+        let whole = |tree: &Corpus, prefix: &str| -> Result<Vec<(String, Vec<u8>)>> {
+            let text =
+                |file: &String| Ok((format!("{prefix}{file}"), fs::read(tree.root.join(file))?));
+            tree.files.iter().map(text).collect()
+        };
+        let all = whole(large, "")?;
+        let mut more = all.clone();
+        // A root of its own: nothing in it concerns the edits.
+        more.extend(whole(larger, "beside/")?);
+        let rows = [
+            ("small", small, COMMITS),
+            ("large", all.clone(), COMMITS / 2),
+            ("large", all, COMMITS),
+            ("larger", more, COMMITS),
+        ];
+        let mut tools = Vec::new();
+        for (name, files, commits) in &rows {
+            let name = format!("history-{name}-{commits}");
+            let folder = repository(&name, &edits(files, &edited, *commits), 8)?;
+            let config = "roots = [\".\", \"beside\"]\n";
+            fs::create_dir_all(folder.join("beside"))?;
+            fs::write(folder.join("abide.toml"), config)?;
+            tools.push(Tool {
+                name: "abide history",
+                command: vec![
+                    self.abide.clone().into(),
+                    "history".into(),
+                    "--format".into(),
+                    "json".into(),
+                ],
+                folder,
+                done: &[0],
+                checks: String::new(),
+            });
+        }
+        let medians = self.medians(&mut tools)?;
+        writeln!(report, "\n## abide history: one-file edits of the same {EDITED} files\n")?;
+        writeln!(report, "| tree | files | commits | seconds | s per 1,000 commits | peak MiB |")?;
+        writeln!(report, "|---|---|---|---|---|---|")?;
+        let mut costs = Vec::new();
+        for ((name, files, commits), median) in rows.iter().zip(&medians) {
+            let cost = median.seconds * 1000.0 / *commits as f64;
+            writeln!(
+                report,
+                "| {name} | {} | {commits} | {:.2} | {cost:.2} | {:.0} |",
+                files.len(),
+                median.seconds,
+                median.mebibytes,
+            )?;
+            costs.push(cost);
+        }
+        let dearest = costs.iter().copied().fold(0.0, f64::max);
+        let growth = dearest / costs.first().copied().ok_or("no tree")?;
+        writeln!(
+            report,
+            "\n- a thousand commits take at most {SECONDS} seconds: {dearest:.2}: {}\n\
+             - a commit costs at most {FLAT} times what it costs in the small tree: {growth:.2}: {}",
+            verdict(dearest <= SECONDS),
+            verdict(growth <= FLAT),
+        )?;
+        Ok(dearest <= SECONDS && growth <= FLAT)
+    }
+}
+
+/// Files that the commits edit, spread over the tree.
+fn edited(tree: &Corpus) -> Result<Vec<String>> {
+    let step = (tree.files.len() / EDITED).max(1);
+    Ok(tree.files.iter().step_by(step).take(EDITED).cloned().collect())
+}
+
+/// The files that these import in the tree, directly or not, and themselves.
+fn closed(tree: &Corpus, files: &[String]) -> Result<Vec<(String, Vec<u8>)>> {
+    let known: BTreeSet<&String> = tree.files.iter().collect();
+    let mut found: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+    let mut open: Vec<String> = files.to_vec();
+    while let Some(file) = open.pop() {
+        if found.contains_key(&file) {
+            continue;
+        }
+        let text = fs::read(tree.root.join(&file))?;
+        let lines = String::from_utf8_lossy(&text);
+        let imports = lines.lines().filter_map(|line| line.strip_prefix("import "));
+        let paths = imports.filter_map(|rest| rest.split('"').nth(1).map(str::to_owned));
+        open.extend(paths.filter(|path| known.contains(path)));
+        found.insert(file, text);
+    }
+    Ok(found.into_iter().collect())
+}
+
+/// The first commit brings the files; each other one adds a field, a message or a comment to one
+/// of them.
+fn edits(files: &[(String, Vec<u8>)], edited: &[String], commits: usize) -> Vec<Commit> {
+    let mut random = fastrand::Rng::with_seed(1);
+    let all = files.iter().map(|(path, text)| (path.clone(), Some(text.clone()))).collect();
+    let mut history = vec![Commit { subject: "all files".to_owned(), files: all }];
+    let mut added: BTreeMap<&String, Vec<(usize, usize)>> = BTreeMap::new();
+    let texts: BTreeMap<&String, &Vec<u8>> =
+        files.iter().map(|(path, text)| (path, text)).collect();
+    for number in 1..commits {
+        let path = &edited[random.usize(..edited.len())];
+        let messages = added.entry(path).or_default();
+        let mut comment = String::new();
+        match random.u8(..4) {
+            0 => comment = format!("\n// Note {number}.\n"),
+            1 if !messages.is_empty() => drop(messages.remove(random.usize(..messages.len()))),
+            2 if !messages.is_empty() => {
+                let at = random.usize(..messages.len());
+                messages[at].1 += 1;
+            }
+            _ => messages.push((number, 1)),
+        }
+        let mut text = texts.get(path).map(|text| text.to_vec()).unwrap_or_default();
+        for (name, fields) in messages.iter() {
+            text.extend(format!("\nmessage AddedLater{name} {{\n").bytes());
+            for field in 1..=*fields {
+                text.extend(format!("  string field_{field} = {field};\n").bytes());
+            }
+            text.extend(b"}\n");
+        }
+        text.extend(comment.bytes());
+        let files = vec![(path.clone(), Some(text))];
+        history.push(Commit { subject: format!("edit {number}"), files });
+    }
+    history
+}

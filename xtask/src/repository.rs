@@ -1,0 +1,60 @@
+//! Repositories whose commits are made at once, for what walks a history.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::{Result, corpora};
+
+/// The committer date of the first commit: 2023-11-14.
+const BEGIN: u64 = 1_700_000_000;
+
+/// What a commit does.
+pub(crate) struct Commit {
+    pub(crate) subject: String,
+    /// The files that it writes, with their texts; without a text it removes the file.
+    pub(crate) files: Vec<(String, Option<Vec<u8>>)>,
+}
+
+/// Makes a repository of these commits on one line, hours apart, oldest first.
+pub(crate) fn repository(name: &str, commits: &[Commit], hours: u64) -> Result<PathBuf> {
+    let folder = corpora::fresh(name)?;
+    git(&folder, &["init", "--quiet"], &[])?;
+    let mut stream: Vec<u8> = Vec::new();
+    let mut head = String::new();
+    for (number, commit) in (0..).zip(commits) {
+        head.clear();
+        let seconds = BEGIN + number * hours * 3600;
+        writeln!(head, "commit refs/heads/main\ncommitter A <a@example.com> {seconds} +0000")?;
+        writeln!(head, "data {}\n{}", commit.subject.len(), commit.subject)?;
+        stream.extend(head.as_bytes());
+        for (path, text) in &commit.files {
+            match text {
+                Some(text) => {
+                    stream.extend(format!("M 100644 inline {path}\ndata {}\n", text.len()).bytes());
+                    stream.extend(text);
+                    stream.push(b'\n');
+                }
+                None => stream.extend(format!("D {path}\n").bytes()),
+            }
+        }
+    }
+    git(&folder, &["fast-import", "--quiet"], &stream)?;
+    git(&folder, &["symbolic-ref", "HEAD", "refs/heads/main"], &[])?;
+    Ok(folder)
+}
+
+fn git(folder: &Path, arguments: &[&str], input: &[u8]) -> Result<()> {
+    let mut command = Command::new("git");
+    command.args(arguments).current_dir(folder).stdin(Stdio::piped());
+    for variable in ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"] {
+        command.env(variable, "/dev/null");
+    }
+    let mut child = command.spawn().map_err(|error| format!("cannot run `git`: {error}"))?;
+    child.stdin.take().ok_or("the input is piped")?.write_all(input)?;
+    if !child.wait()?.success() {
+        return Err(format!("`git {}` failed", arguments.join(" ")).into());
+    }
+    Ok(())
+}
