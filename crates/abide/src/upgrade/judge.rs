@@ -143,7 +143,7 @@ pub(crate) fn promotion_fault(field: Field<'_>) -> Option<String> {
     if field.is_extension() {
         return Some("it is an extension, and no member of a message".to_owned());
     }
-    if let Some(own) = field.oneof().filter(|it| !it.is_synthetic()) {
+    if let Some(own) = field.oneof().filter(|it| !it.is_synthetic() && it.name() != oneof) {
         return Some(format!("it is a member of the oneof `{}` already", own.name()));
     }
     let first = first_apart(field.parent()?, oneof)?;
