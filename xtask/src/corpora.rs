@@ -57,6 +57,11 @@ impl Corpus {
     }
 }
 
+/// The tree in a folder that was written to.
+pub(crate) fn tree(name: &str, root: PathBuf, imports: Vec<PathBuf>) -> Result<Corpus> {
+    Corpus::new(name, root, imports)
+}
+
 /// The folder that holds all unpacked trees.
 pub(crate) fn stage() -> Result<PathBuf> {
     Ok(target()?.join("oracle"))

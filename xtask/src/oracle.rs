@@ -8,6 +8,7 @@ mod diff;
 mod hash;
 mod history;
 mod symbols;
+mod upgrade;
 mod validation;
 mod verdicts;
 mod wire;
@@ -25,8 +26,17 @@ use crate::tools::{Protoc, abide, output, stdout};
 use crate::{Place, Result};
 
 /// What there is besides the trees.
-const PARTS: &[&str] =
-    &["own", "googleapis", "hash", "history", "verdicts", "breaking", "validation", "symbols"];
+const PARTS: &[&str] = &[
+    "own",
+    "googleapis",
+    "hash",
+    "history",
+    "verdicts",
+    "breaking",
+    "validation",
+    "symbols",
+    "upgrade",
+];
 
 /// Compares all that is asked for; true when nothing differs.
 pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
@@ -91,6 +101,9 @@ pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
     }
     if wanted("symbols") {
         agreed &= symbols::run(&archives, &protoc, show)?;
+    }
+    if wanted("upgrade") {
+        agreed &= upgrade::run(&archives, &protoc, &abide, show)?;
     }
     Ok(different == 0 && agreed)
 }

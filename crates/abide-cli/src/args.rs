@@ -83,6 +83,10 @@ fn surfaces() -> PossibleValuesParser {
     PossibleValuesParser::new(abide::Surface::ALL.iter().map(|surface| surface.name()))
 }
 
+fn closures() -> PossibleValuesParser {
+    PossibleValuesParser::new(abide::Closure::ALL.iter().map(|(name, _)| *name))
+}
+
 /// When to use colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
@@ -201,6 +205,40 @@ pub(crate) struct CompareArgs {
     pub(crate) changes: bool,
 }
 
+/// Where the files that an upgrade makes go.
+#[derive(Args, Debug)]
+#[group(multiple = false)]
+pub(crate) struct UpgradeTarget {
+    /// Write them below DIR, at their new paths; the tree is not touched
+    #[arg(long, value_name = "DIR")]
+    #[arg(required_unless_present_any = ["write", "diff", "check", "mapping"])]
+    pub(crate) out: Option<PathBuf>,
+    /// Write them into the tree, and delete candidates of which nothing is left
+    #[arg(long)]
+    pub(crate) write: bool,
+    /// Show how the tree would change
+    #[arg(long)]
+    pub(crate) diff: bool,
+    /// Exit with status 1 unless the candidates of the tree are what would be written
+    #[arg(long)]
+    pub(crate) check: bool,
+}
+
+/// What is done about a release.
+#[derive(Args, Debug)]
+#[group(required = true, multiple = false)]
+pub(crate) struct ReleaseTarget {
+    /// Change the tree
+    #[arg(long)]
+    pub(crate) write: bool,
+    /// Show how the tree would change
+    #[arg(long)]
+    pub(crate) diff: bool,
+    /// Exit with status 1 if there is anything to release
+    #[arg(long)]
+    pub(crate) check: bool,
+}
+
 /// What `abide bump` does besides telling.
 #[derive(Args, Clone, Copy, Debug)]
 #[group(multiple = false)]
@@ -252,6 +290,38 @@ pub(crate) enum Command {
         /// source-go, … (repeatable, or separated by commas)
         #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = surfaces())]
         surface: Vec<String>,
+    },
+    /// Make the candidates of the next major version: vN becomes v(N+1)alpha
+    #[command(after_help = format!("{SOURCES}\n\n{EXIT_STATUS}"))]
+    Upgrade {
+        /// The tree.
+        #[command(flatten)]
+        tree: TreeArgs,
+        /// Upgrade this package and what its closure drags along (repeatable) [default: all that
+        /// need it]
+        #[arg(long, value_name = "NAME")]
+        package: Vec<String>,
+        /// What is upgraded together with a package: those whose types refer to it, those that
+        /// depend on it, or all that are active [default: as configured, else package]
+        #[arg(long, value_name = "CLOSURE", value_parser = closures())]
+        closure: Option<String>,
+        /// Write what becomes of every type and member to FILE, a `VersionMapping` in binary
+        /// (.binpb) or JSON (.json) (repeatable)
+        #[arg(long, value_name = "FILE")]
+        mapping: Vec<PathBuf>,
+        /// What is done with the candidates.
+        #[command(flatten)]
+        target: UpgradeTarget,
+    },
+    /// Release the candidates: v(N+1)alpha becomes v(N+1), and what it replaces is frozen
+    #[command(after_help = format!("{SOURCES}\n\n{EXIT_STATUS}"))]
+    Release {
+        /// The tree.
+        #[command(flatten)]
+        tree: TreeArgs,
+        /// What is done about it.
+        #[command(flatten)]
+        target: ReleaseTarget,
     },
     /// Tell which version each package needs since the last release, and why
     #[command(after_help = format!("{SOURCES}\n\n{EXIT_STATUS}"))]

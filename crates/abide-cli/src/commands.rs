@@ -8,6 +8,8 @@ mod graph;
 mod hash;
 mod history;
 mod init;
+mod release;
+mod upgrade;
 
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
@@ -56,6 +58,11 @@ pub(crate) fn run(cli: &Cli) -> ExitCode {
             check::breaking(&cli.global, judge, compare, surface, color)
         }
         Command::Lint { judge } => check::lint(&cli.global, judge, color),
+        Command::Upgrade { tree, package, closure, mapping, target } => {
+            let closure = closure.as_deref();
+            upgrade::upgrade(&cli.global, tree, package, closure, mapping, target)
+        }
+        Command::Release { tree, target } => release::release(&cli.global, tree, target),
         Command::Bump { tree, against, action, format } => {
             bump::bump(&cli.global, tree, against.as_deref(), *action, *format)
         }

@@ -3,6 +3,7 @@
 
 mod args;
 mod commands;
+mod diff;
 mod error;
 mod history;
 mod load;

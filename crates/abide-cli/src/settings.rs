@@ -217,16 +217,19 @@ impl Settings {
         self.folder.join(ACCEPTED)
     }
 
-    /// What stands before a path of the tree so that it counts from the top of the repository
-    /// that holds the tree, else from the current folder.
-    pub(crate) fn prefix(&self, tree: &TreeArgs) -> String {
+    /// The folder that the paths of the tree count from, where it is one on disk.
+    pub(crate) fn tree_folder(&self, tree: &TreeArgs) -> Option<PathBuf> {
         let folder = match &tree.source {
             Some(spec) if self.focus.is_none() => self.current.join(spec),
             _ => self.folder.clone(),
         };
-        if !folder.is_dir() {
-            return String::new();
-        }
+        folder.is_dir().then_some(folder)
+    }
+
+    /// What stands before a path of the tree so that it counts from the top of the repository
+    /// that holds the tree, else from the current folder.
+    pub(crate) fn prefix(&self, tree: &TreeArgs) -> String {
+        let Some(folder) = self.tree_folder(tree) else { return String::new() };
         let folder = folder.canonicalize().unwrap_or(folder);
         let top = folder.ancestors().find(|dir| dir.join(".git").exists());
         let from = top.map_or_else(|| self.current.canonicalize(), |top| Ok(top.to_owned()));

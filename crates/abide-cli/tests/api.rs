@@ -16,7 +16,7 @@ fn the_tool_is_silent_about_our_own_protos() {
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""), "{}", ran.text());
     let lines = ran.json();
     assert_eq!(lines.len(), 1, "{}", ran.text());
-    assert_eq!(lines[0]["files"], 5, "{}", ran.text());
+    assert_eq!(lines[0]["files"], 6, "{}", ran.text());
 }
 
 /// Reads a file of `api` and what it imports from there.
@@ -91,6 +91,79 @@ fn the_report_is_what_its_proto_says() {
     for field in message(&tree, "abide.report.v1.Finding").fields() {
         assert!(printed(field.name()), "nothing prints `{}`", field.name());
     }
+}
+
+/// The mapping in binary is the one in JSON, and says of each deprecated element what takes its
+/// place.
+#[test]
+fn the_mapping_is_what_its_proto_says() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let api = repository().join("api").display().to_string();
+    let config = format!("import-paths = [{api:?}]\n");
+    let user = "\
+syntax = \"proto3\";
+package acme.user.v1;
+import \"abide/annotations/v1/lifecycle.proto\";
+message User {
+  string mail = 1 [
+    deprecated = true,
+    (abide.annotations.v1.field_policy).replaced_by = \"email\"
+  ];
+  string email = 2 [(abide.annotations.v1.field_policy).migration.rename = \"address\"];
+  int32 age = 3 [deprecated = true];
+  string a = 4 [(abide.annotations.v1.field_policy).migration.promote_to_oneof = \"ab\"];
+}
+message Gone {
+  option deprecated = true;
+}
+";
+    run::put(folder.path(), &[("abide.toml", &config), ("acme/user/v1/user.proto", user)]);
+    let args = ["upgrade", "--mapping", "m.json", "--mapping", "m.binpb"];
+    let ran = abide(folder.path(), &args);
+    assert_eq!((ran.status, ran.text().as_str()), (0, ""), "{}", ran.stderr);
+
+    let json = std::fs::read_to_string(folder.path().join("m.json")).unwrap();
+    let binary = std::fs::read(folder.path().join("m.binpb")).unwrap();
+    let tree = read(&["abide/annotations/v1/status.proto", "abide/mapping/v1/mapping.proto"]);
+    assert!(tree.problems().is_empty(), "{:?}", tree.problems());
+    let ty = message(&tree, "abide.mapping.v1.VersionMapping").id;
+    let read = abide_schema::value::Message::decode(&tree, ty, &binary).unwrap();
+    assert_eq!(read.to_json(&tree).unwrap() + "\n", json);
+
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["files"][0]["newPath"], "acme/user/v2alpha/user.proto");
+    let names = |value: &serde_json::Value| {
+        let name = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
+        (name("oldName"), name("newName"))
+    };
+    let types: Vec<_> = json["types"].as_array().unwrap().iter().map(names).collect();
+    let pair = |old: &str, new: &str| (old.to_owned(), new.to_owned());
+    let user = pair("acme.user.v1.User", "acme.user.v2alpha.User");
+    assert_eq!(types, [user, pair("acme.user.v1.Gone", "")]);
+    let members: Vec<_> =
+        json["types"][0]["members"].as_array().unwrap().iter().map(names).collect();
+    assert_eq!(
+        members,
+        [pair("mail", ""), pair("email", "address"), pair("age", ""), pair("a", "a")]
+    );
+    assert_eq!(json["types"][0]["members"][3]["promotedTo"], "ab");
+    let deprecations = json["deprecations"].as_array().unwrap();
+    let told: Vec<_> = deprecations
+        .iter()
+        .map(|it| {
+            let replacement = it["replacement"].as_str().unwrap_or_default();
+            let translatable = it["translatable"].as_bool().unwrap_or_default();
+            (it["oldName"].as_str().unwrap_or_default(), replacement, translatable)
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("acme.user.v1.User.mail", "acme.user.v2alpha.User.address", true),
+            ("acme.user.v1.User.age", "", false),
+            ("acme.user.v1.Gone", "", false),
+        ]
+    );
 }
 
 #[test]

@@ -11,8 +11,8 @@ use toml_edit::{Document, Item, TableLike, Value};
 use crate::calendar::Clock;
 use crate::finding::Severity;
 use crate::policy::{
-    Closure, ConfigWaiver, Edge, Glob, Layer, Levels, OptionOrder, Override, Policy, Removal,
-    SecurityFix, WaiverTarget,
+    Closure, ConfigWaiver, Edge, Glob, ImportOrder, Layer, Levels, LinkPolicy, OptionOrder,
+    Override, Policy, Removal, SecurityFix, UpgradeReason, WaiverTarget,
 };
 use crate::preset::Preset;
 use crate::rule::{Group, Rule};
@@ -692,21 +692,105 @@ impl Reader {
     }
 
     fn upgrade(&mut self, item: &Item, policy: &mut Policy) {
-        const KEYS: &[&str] = &["closure", "mapping"];
+        const KEYS: &[&str] = &[
+            "always",
+            "closure",
+            "drop-detached-comments",
+            "dropped-options",
+            "http-major",
+            "imports",
+            "links",
+            "majors",
+            "packages",
+            "reasons",
+            "services",
+            "unstable",
+        ];
+        let Some(table) = self.table(item) else { return };
+        let upgrade = &mut policy.upgrade;
+        for entry in entries(table) {
+            match entry.key {
+                "always" => upgrade.always = self.globs(entry.item),
+                "closure" => {
+                    if let Some(closure) = self.word_of(entry.item, Closure::ALL) {
+                        upgrade.closure = closure;
+                    }
+                }
+                "drop-detached-comments" => {
+                    self.set(&mut upgrade.drop_detached_comments, entry.item);
+                }
+                "dropped-options" => upgrade.dropped_options = self.texts(entry.item),
+                "http-major" => upgrade.http_major = self.count(entry.item),
+                "imports" => {
+                    let words = [("kept", ImportOrder::Kept), ("computed", ImportOrder::Computed)];
+                    if let Some(order) = self.word_of(entry.item, &words) {
+                        upgrade.imports = order;
+                    }
+                }
+                "links" => self.links(entry.item, &mut upgrade.links),
+                "majors" => upgrade.majors = self.majors(entry.item),
+                "packages" => upgrade.packages = self.names(entry.item),
+                "reasons" => {
+                    let words = self.strings(entry.item);
+                    let reasons = words
+                        .into_iter()
+                        .filter_map(|(word, at)| self.word(&word, at, UpgradeReason::ALL));
+                    upgrade.reasons = reasons.collect();
+                }
+                "services" => self.set(&mut upgrade.services, entry.item),
+                "unstable" => self.set(&mut upgrade.unstable, entry.item),
+                _ => self.unknown_key(&entry, "`[upgrade]`", KEYS),
+            }
+        }
+    }
+
+    fn links(&mut self, item: &Item, links: &mut LinkPolicy) {
+        const KEYS: &[&str] = &["label", "members", "roots", "stale-members"];
         let Some(table) = self.table(item) else { return };
         for entry in entries(table) {
             match entry.key {
-                "closure" => {
-                    let words = [
-                        ("type", Closure::Type),
-                        ("package", Closure::Package),
-                        ("all", Closure::All),
-                    ];
-                    policy.upgrade.closure = self.word_of(entry.item, &words);
-                }
-                "mapping" => policy.upgrade.mapping = self.string(entry.item),
-                _ => self.unknown_key(&entry, "`[upgrade]`", KEYS),
+                "label" => links.label = self.string(entry.item),
+                "members" => links.members = self.names(entry.item),
+                "roots" => links.roots = self.texts(entry.item),
+                "stale-members" => self.set(&mut links.stale_members, entry.item),
+                _ => self.unknown_key(&entry, "`[upgrade.links]`", KEYS),
             }
+        }
+    }
+
+    /// Names, and the name for each.
+    fn names(&mut self, item: &Item) -> BTreeMap<String, String> {
+        let mut names = BTreeMap::new();
+        let Some(table) = self.table(item) else { return names };
+        for entry in entries(table) {
+            if let Some(name) = self.string(entry.item) {
+                names.insert(entry.key.to_owned(), name);
+            }
+        }
+        names
+    }
+
+    /// Majors, and the version that follows each.
+    fn majors(&mut self, item: &Item) -> BTreeMap<u32, String> {
+        let mut majors = BTreeMap::new();
+        let Some(table) = self.table(item) else { return majors };
+        for entry in entries(table) {
+            let Ok(major) = entry.key.parse() else {
+                let message = format!("`{}` is no major version", entry.key);
+                self.error(entry.key_span, message, Some("write a number, such as `2`".to_owned()));
+                continue;
+            };
+            if let Some(version) = self.string(entry.item) {
+                majors.insert(major, version);
+            }
+        }
+        majors
+    }
+
+    fn set(&mut self, flag: &mut bool, item: &Item) {
+        match item.as_bool() {
+            Some(value) => *flag = value,
+            None => self.wrong_type(item, "`true` or `false`").unwrap_or_default(),
         }
     }
 }

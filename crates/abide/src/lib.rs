@@ -11,6 +11,7 @@ mod check;
 mod config;
 mod constraint;
 mod dependencies;
+mod edit;
 mod finding;
 mod graph;
 mod hash;
@@ -27,6 +28,7 @@ mod rules;
 mod source;
 mod surface;
 mod symbols;
+mod upgrade;
 mod waiver;
 mod witness;
 
@@ -52,7 +54,8 @@ pub use lock::{Lock, Record};
 pub use option::Holder;
 pub use policy::{
     BreakingPolicy, Closure, ConfigWaiver, DependencyPolicy, DeprecationPolicy, Edge, Glob,
-    OptionOrder, PackagePolicy, Policy, Removal, SecurityFix, UpgradePolicy, WaiverTarget,
+    ImportOrder, LinkPolicy, OptionOrder, PackagePolicy, Policy, Removal, SecurityFix,
+    UpgradePolicy, UpgradeReason, WaiverTarget,
 };
 pub use preset::Preset;
 pub use rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
@@ -60,4 +63,8 @@ pub use rules::{RULES, nearest_rule};
 pub use source::LostSymbol;
 pub use surface::{Bump, Direction, Effects, Surface};
 pub use symbols::{Language, Symbol, symbols, symbols_of_file};
+pub use upgrade::{
+    Generated, Mapping, Refusal, Release, Risen, UPGRADE_RULES, Upgrade, UpgradeOptions,
+    equal_but_for_layout, mapping, release, upgrade,
+};
 pub use witness::{Proof, Witness};

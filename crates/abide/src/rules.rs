@@ -17,6 +17,8 @@ rules! {
     alpha_too_old = "rules/alpha-too-old.rs";
     arenas_changed = "rules/arenas-changed.rs";
     beta_depends_on_alpha = "rules/beta-depends-on-alpha.rs";
+    candidate_edited = "rules/candidate-edited.rs";
+    candidate_path_taken = "rules/candidate-path-taken.rs";
     compiler_warning = "rules/compiler-warning.rs";
     constraint_changed = "rules/constraint-changed.rs";
     constraint_loosened = "rules/constraint-loosened.rs";
@@ -119,6 +121,7 @@ rules! {
     method_response_type_changed = "rules/method-response-type-changed.rs";
     method_signature_changed = "rules/method-signature-changed.rs";
     method_streaming_changed = "rules/method-streaming-changed.rs";
+    migration_name_taken = "rules/migration-name-taken.rs";
     name_duplicated = "rules/name-duplicated.rs";
     name_misused = "rules/name-misused.rs";
     name_not_found = "rules/name-not-found.rs";
@@ -149,6 +152,7 @@ rules! {
     package_version_missing = "rules/package-version-missing.rs";
     package_version_not_last = "rules/package-version-not-last.rs";
     packaging_option_changed = "rules/packaging-option-changed.rs";
+    promotion_impossible = "rules/promotion-impossible.rs";
     public_import_removed = "rules/public-import-removed.rs";
     range_invalid = "rules/range-invalid.rs";
     reserved_removed = "rules/reserved-removed.rs";

@@ -6,12 +6,12 @@ use std::path::Path;
 
 use abide::{Edit, Options, Plan, Records, STATUS_PROTO, Status, Verdict};
 use abide_schema::Tree;
-use similar::TextDiff;
 
 use super::build::unless_linked;
 use super::check::{foreign, today, unlinked};
 use super::{Outcome, error_color, say};
 use crate::args::{BumpAction, Global, PlanFormat, TreeArgs};
+use crate::diff::unified;
 use crate::error::Error;
 use crate::load::{Loaded, load, load_old};
 use crate::progress::Progress;
@@ -244,14 +244,7 @@ fn find_status_proto(source: &Source, tree: &Tree) -> Result<(), Error> {
 }
 
 fn diff(rewrites: &[Rewrite], prefix: &str) -> Vec<u8> {
-    let mut text = String::new();
-    for rewrite in rewrites {
-        let old = rewrite.old.as_deref().map(String::from_utf8_lossy).unwrap_or_default();
-        let new = String::from_utf8_lossy(&rewrite.new);
-        let path = format!("{prefix}{}", rewrite.path);
-        let before = if rewrite.old.is_some() { format!("a/{path}") } else { "/dev/null".into() };
-        let diff = TextDiff::from_lines(&*old, &*new);
-        text += &diff.unified_diff().header(&before, &format!("b/{path}")).to_string();
-    }
-    text.into_bytes()
+    let shown =
+        |it: &Rewrite| unified(&format!("{prefix}{}", it.path), it.old.as_deref(), Some(&it.new));
+    rewrites.iter().map(shown).collect::<String>().into_bytes()
 }

@@ -8,5 +8,7 @@ mod determinism;
 mod hash;
 mod history;
 mod hostile;
+mod release;
 mod run;
 mod snapshots;
+mod upgrade;

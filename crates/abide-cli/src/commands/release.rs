@@ -1,0 +1,111 @@
+//! `abide release`.
+
+use abide::{Refusal, Release, Risen};
+use abide_schema::Tree;
+
+use super::check::{today, troubles};
+use super::upgrade::{
+    Changes, FileChange, blocking, count, diff_of, display, no_folder, shown_findings,
+    write_changes,
+};
+use super::{Outcome, error_color, say};
+use crate::args::{Global, ReleaseTarget, TreeArgs};
+use crate::error::Error;
+use crate::load::{Loaded, load};
+use crate::progress::Progress;
+use crate::settings::Settings;
+use crate::source::shown;
+
+pub(super) fn release(
+    global: &Global,
+    args: &TreeArgs,
+    target: &ReleaseTarget,
+) -> Result<Outcome, Error> {
+    let progress = Progress::new(global.quiet);
+    let settings = Settings::read(global, args.source.as_deref(), error_color(global))?;
+    let folder = settings.tree_folder(args);
+    if target.write && folder.is_none() {
+        return Err(no_folder());
+    }
+    if settings.is_partial() {
+        return Err(Error::Usage(
+            "a release is one of the whole tree: leave SOURCE out".to_owned(),
+        ));
+    }
+    let loaded = load(&settings.source(args)?, &progress)?;
+    if !loaded.unreadable.is_empty() {
+        return Err(Error::Usage(format!(
+            "nothing was released, for the tree is not read in full: {}",
+            troubles(&loaded).join("; ")
+        )));
+    }
+    progress.step("releasing");
+    let made = abide::release(&loaded.tree, &settings.config.policy)
+        .map_err(|refusal: Refusal| Error::Usage(refusal.to_string()))?;
+    let blocking = blocking(global, &loaded, &settings, &made.files);
+    progress.finish();
+    if !blocking.findings.is_empty() {
+        say(&shown_findings(global, &loaded, &blocking));
+        say("note: nothing was released");
+        return Ok(Outcome::nothing(true));
+    }
+    let changes = changes(&loaded.tree, &made);
+    if !global.quiet {
+        for note in notes(global, &loaded, &settings, &made) {
+            say(&format!("note: {}", shown(&note)));
+        }
+    }
+    if target.write {
+        write_changes(&folder.unwrap_or_default(), &changes)?;
+        return Ok(Outcome::nothing(false));
+    }
+    if target.diff {
+        return Ok(Outcome::of(diff_of(&changes, &settings.prefix(args))));
+    }
+    Ok(Outcome::nothing(!changes.is_empty()))
+}
+
+fn changes<'a>(tree: &'a Tree, made: &'a Release) -> Changes<'a> {
+    let mut changes = Changes::new();
+    for file in &made.files {
+        let path = display(tree.file(file.from), &file.path);
+        changes.insert(path, FileChange { old: None, new: Some(&file.text) });
+    }
+    let old = |id| {
+        let decl = tree.file(id).decl();
+        (decl.display.to_string(), decl.source_text())
+    };
+    for (id, text) in &made.edited {
+        let (path, old) = old(*id);
+        changes.insert(path, FileChange { old, new: Some(text) });
+    }
+    for id in &made.deleted {
+        let (path, old) = old(*id);
+        changes.insert(path, FileChange { old, new: None });
+    }
+    changes
+}
+
+/// What rises and why, and which alphas have lived long enough.
+fn notes(global: &Global, loaded: &Loaded, settings: &Settings, made: &Release) -> Vec<String> {
+    let next = |risen: &Risen| risen.next.join("` and `");
+    let told = |risen: &Risen| match &risen.because {
+        None => format!("`{}` becomes `{}`", risen.package, next(risen)),
+        Some(other) => format!(
+            "`{}` becomes `{}` to catch up: it depends on `{other}`, which rises",
+            risen.package,
+            next(risen)
+        ),
+    };
+    let mut notes: Vec<String> = made.risen.iter().map(told).collect();
+    if made.risen.is_empty() {
+        notes.push("there is no candidate to release".to_owned());
+    } else {
+        notes.push(format!("{} released", count(made.files.len(), "file")));
+    }
+    let options = abide::Options::on(global.as_of.unwrap_or_else(today));
+    let report = abide::check(&loaded.tree, &settings.config.policy, options);
+    let old = report.findings.iter().filter(|finding| finding.rule == "alpha-too-old");
+    notes.extend(old.map(|finding| format!("promote or remove: {}", finding.message)));
+    notes
+}

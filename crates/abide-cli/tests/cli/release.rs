@@ -1,0 +1,165 @@
+//! `abide release`: a story of three packages, of which one changes.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use crate::run::{abide, put, repository};
+
+const STATUS: &str = "import \"abide/annotations/v1/status.proto\";\n\
+option (abide.annotations.v1.file_policy).package_version_status = \
+PACKAGE_VERSION_STATUS_ACTIVE;\n";
+
+/// `base` changes, `user` depends on it, `calm` does not, and `wild` is an alpha.
+fn tree() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let api = repository().join("api").display().to_string();
+    let file = |package: &str, rest: &str| {
+        format!("syntax = \"proto3\";\n\npackage {package};\n\n{STATUS}\n{rest}")
+    };
+    let config = format!("import-paths = [{api:?}]\n");
+    let base = file(
+        "acme.base.v1",
+        "message Id {\n  string text = 1;\n\n  // Use `text`.\n  string old = 2 [deprecated = true];\n}\n",
+    );
+    let user = file(
+        "acme.user.v1",
+        "import \"acme/base/v1/base.proto\";\n\nmessage User {\n  acme.base.v1.Id id = 1;\n}\n",
+    );
+    let calm = file("acme.calm.v1", "message Calm {}\n");
+    let wild = "syntax = \"proto3\";\n\npackage acme.wild.v1alpha;\n\n\
+                import \"acme/base/v1/base.proto\";\n\n\
+                // Knows [Id][acme.base.v1.Id].\n\
+                message Wild {\n  acme.base.v1.Id id = 1; // as it is\n}\n";
+    put(
+        folder.path(),
+        &[
+            ("abide.toml", &config),
+            ("acme/base/v1/base.proto", &base),
+            ("acme/user/v1/user.proto", &user),
+            ("acme/calm/v1/calm.proto", &calm),
+            ("acme/wild/v1alpha/wild.proto", wild),
+        ],
+    );
+    folder
+}
+
+/// Every proto below a folder, by path.
+fn files(root: &Path) -> BTreeMap<String, String> {
+    let mut files = BTreeMap::new();
+    let mut open = vec![root.to_owned()];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|it| it == "proto") {
+                let name = path.strip_prefix(root).unwrap().to_string_lossy().replace('\\', "/");
+                files.insert(name, fs::read_to_string(&path).unwrap());
+            }
+        }
+    }
+    files
+}
+
+fn errors(folder: &Path) -> Vec<String> {
+    abide(folder, &["check", "--format", "json", "--as-of", "2026-01-15", "-q"]).rules()
+}
+
+#[test]
+fn candidates_become_stable_and_dependents_catch_up() {
+    let tree = tree();
+    let folder = tree.path();
+    assert_eq!(abide(folder, &["upgrade", "--write", "--closure", "type"]).status, 0);
+    // The dependent has a candidate, for its type names the one that changes; nothing else has.
+    let before = files(folder);
+    let candidates: Vec<&String> = before.keys().filter(|it| it.contains("v2alpha")).collect();
+    assert_eq!(candidates, ["acme/base/v2alpha/base.proto", "acme/user/v2alpha/user.proto"]);
+
+    let ran = abide(folder, &["release", "--check"]);
+    assert_eq!((ran.status, ran.stdout.len()), (1, 0));
+    let ran = abide(folder, &["release", "--write", "--as-of", "2026-01-15"]);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    assert_eq!(
+        ran.stderr,
+        "note: `acme.base.v1` becomes `acme.base.v2`\n\
+         note: `acme.user.v1` becomes `acme.user.v2`\n\
+         note: 2 files released\n"
+    );
+    let after = files(folder);
+    let paths: Vec<&str> = after.keys().map(String::as_str).collect();
+    assert_eq!(
+        paths,
+        [
+            "acme/base/v1/base.proto",
+            "acme/base/v2/base.proto",
+            "acme/calm/v1/calm.proto",
+            "acme/user/v1/user.proto",
+            "acme/user/v2/user.proto",
+            "acme/wild/v1alpha/wild.proto",
+        ]
+    );
+    assert!(!folder.join("acme/base/v2alpha").exists(), "no empty folder is left");
+    assert_eq!(after["acme/calm/v1/calm.proto"], before["acme/calm/v1/calm.proto"]);
+    let base = &after["acme/base/v2/base.proto"];
+    assert!(base.contains("package acme.base.v2;") && base.contains("STATUS_ACTIVE;"), "{base}");
+    assert!(base.contains("reserved \"old\";"), "{base}");
+    let user = &after["acme/user/v2/user.proto"];
+    assert!(user.contains("acme.base.v2.Id id = 1;"), "{user}");
+    assert!(user.contains("previous_type = \"acme.user.v1.User\";"), "{user}");
+    let frozen = before["acme/base/v1/base.proto"].replace("STATUS_ACTIVE", "STATUS_FROZEN");
+    assert_eq!(after["acme/base/v1/base.proto"], frozen);
+    // What may change in place is re-pointed; the rest of it stays.
+    let wild = before["acme/wild/v1alpha/wild.proto"]
+        .replace("acme.base.v1", "acme.base.v2")
+        .replace("acme/base/v1", "acme/base/v2");
+    assert_eq!(after["acme/wild/v1alpha/wild.proto"], wild);
+    assert_eq!(errors(folder), Vec::<String>::new());
+
+    let ran = abide(folder, &["release", "--write"]);
+    assert_eq!(
+        (ran.status, ran.stderr.as_str()),
+        (0, "note: there is no candidate to release\n"),
+        "a second release has nothing to do"
+    );
+    assert_eq!(files(folder), after);
+    assert_eq!(abide(folder, &["release", "--check"]).status, 0);
+    assert_eq!(abide(folder, &["upgrade", "--check"]).status, 0);
+}
+
+#[test]
+fn who_has_no_candidate_rises_too() {
+    let tree = tree();
+    let folder = tree.path();
+    // Only the package itself, as by hand.
+    let out = folder.join("out");
+    assert_eq!(abide(folder, &["upgrade", "--out", out.to_str().unwrap()]).status, 0);
+    let candidate = "acme/base/v2alpha/base.proto";
+    put(folder, &[(candidate, &fs::read_to_string(out.join(candidate)).unwrap())]);
+    fs::remove_dir_all(&out).unwrap();
+    let ran = abide(folder, &["release", "--write", "--as-of", "2026-01-15"]);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    let caught = "note: `acme.user.v1` becomes `acme.user.v2` to catch up: it depends on \
+                  `acme.base.v1`, which rises\n";
+    assert!(ran.stderr.contains(caught), "{}", ran.stderr);
+    assert!(files(folder).contains_key("acme/user/v2/user.proto"));
+    assert_eq!(errors(folder), Vec::<String>::new());
+}
+
+#[test]
+fn an_edited_candidate_is_not_released() {
+    let tree = tree();
+    let folder = tree.path();
+    assert_eq!(abide(folder, &["upgrade", "--write"]).status, 0);
+    let candidate = folder.join("acme/base/v2alpha/base.proto");
+    let text = fs::read_to_string(&candidate).unwrap();
+    fs::write(&candidate, text.replace("string text = 1;", "string text = 1;\n  int32 x = 7;"))
+        .unwrap();
+    let before = files(folder);
+    let ran = abide(folder, &["release", "--write"]);
+    assert_eq!(ran.status, 2);
+    assert!(ran.stderr.contains("run `abide upgrade --write`"), "{}", ran.stderr);
+    assert_eq!(files(folder), before);
+}

@@ -1,0 +1,189 @@
+//! `abide upgrade`: where candidates go, and the everyday work that makes them follow.
+
+use std::fs;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use crate::run::{abide, put, repository};
+
+const USER: &str = "\
+syntax = \"proto3\";
+
+package acme.user.v1;
+
+import \"acme/base/v1/base.proto\";
+import \"abide/annotations/v1/status.proto\";
+
+option (abide.annotations.v1.file_policy).package_version_status = PACKAGE_VERSION_STATUS_ACTIVE;
+
+message User {
+  acme.base.v1.Id id = 1;
+
+  // Use `id`.
+  string name = 2 [deprecated = true];
+}
+";
+
+const BASE: &str = "\
+syntax = \"proto3\";
+
+package acme.base.v1;
+
+import \"abide/annotations/v1/status.proto\";
+
+option (abide.annotations.v1.file_policy).package_version_status = PACKAGE_VERSION_STATUS_ACTIVE;
+
+message Id {
+  string text = 1;
+}
+";
+
+const CANDIDATE: &str = "acme/user/v2alpha/user.proto";
+
+fn tree() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let api = repository().join("api");
+    let config = format!("import-paths = [{:?}]\n", api.display().to_string());
+    put(
+        folder.path(),
+        &[
+            ("abide.toml", &config),
+            ("acme/user/v1/user.proto", USER),
+            ("acme/base/v1/base.proto", BASE),
+        ],
+    );
+    folder
+}
+
+fn read(folder: &Path, path: &str) -> String {
+    fs::read_to_string(folder.join(path)).unwrap_or_default()
+}
+
+fn replace(folder: &Path, path: &str, old: &str, new: &str) {
+    let text = read(folder, path);
+    assert!(text.contains(old), "`{old}` stands in {path}");
+    fs::write(folder.join(path), text.replace(old, new)).unwrap();
+}
+
+/// The rules at error level that `abide check` reports.
+fn errors(folder: &Path) -> Vec<String> {
+    let ran = abide(folder, &["check", "--format", "json", "--as-of", "2026-01-15", "-q"]);
+    ran.rules()
+}
+
+#[test]
+fn out_leaves_the_tree_alone() {
+    let tree = tree();
+    let out = TempDir::new().unwrap();
+    let ran = abide(tree.path(), &["upgrade", "--out", out.path().to_str().unwrap()]);
+    assert_eq!((ran.status, ran.text().as_str()), (0, ""));
+    assert_eq!(
+        ran.stderr, "note: 1 candidate in 1 package made from a tree of 2 files\n",
+        "what was made is said"
+    );
+    assert!(read(out.path(), CANDIDATE).contains("reserved \"name\";"));
+    assert!(!tree.path().join(CANDIDATE).exists());
+    assert_eq!(read(tree.path(), "acme/user/v1/user.proto"), USER);
+}
+
+#[test]
+fn what_is_written_is_what_is_checked() {
+    let tree = tree();
+    let folder = tree.path();
+    let ran = abide(folder, &["upgrade", "--check"]);
+    let missing = format!("{CANDIDATE}: is missing\n");
+    assert_eq!((ran.status, ran.text()), (1, missing));
+    let ran = abide(folder, &["upgrade", "--diff"]);
+    assert_eq!(ran.status, 0);
+    assert!(ran.text().starts_with(&format!("--- /dev/null\n+++ b/{CANDIDATE}\n@@ ")));
+
+    assert_eq!(abide(folder, &["upgrade", "--write"]).status, 0);
+    let made = read(folder, CANDIDATE);
+    assert_eq!(abide(folder, &["upgrade", "--check"]).status, 0);
+    assert_eq!(abide(folder, &["upgrade", "--diff"]).text(), "");
+    assert_eq!(abide(folder, &["upgrade", "--write"]).status, 0);
+    assert_eq!(read(folder, CANDIDATE), made, "the same upgrade makes the same bytes");
+    assert_eq!(errors(folder), Vec::<String>::new());
+
+    // A formatter may pass over it; a hand may not.
+    replace(folder, CANDIDATE, "  reserved 2;", "    reserved\n  2;");
+    assert_eq!(abide(folder, &["upgrade", "--check"]).status, 0);
+    replace(folder, CANDIDATE, "reserved\n  2;", "reserved 2, 3;");
+    let ran = abide(folder, &["upgrade", "--check"]);
+    let differs = format!("{CANDIDATE}: differs from what the upgrade makes\n");
+    assert_eq!((ran.status, ran.text()), (1, differs));
+    assert_eq!(errors(folder), ["candidate-edited"]);
+    assert_eq!(abide(folder, &["upgrade", "--write"]).status, 0);
+    assert_eq!(read(folder, CANDIDATE), made);
+}
+
+#[test]
+fn a_candidate_of_nothing_goes() {
+    let tree = tree();
+    let folder = tree.path();
+    assert_eq!(abide(folder, &["upgrade", "--write"]).status, 0);
+    replace(folder, "acme/user/v1/user.proto", " [deprecated = true]", "");
+    let ran = abide(folder, &["upgrade", "--check"]);
+    let stale = format!("{CANDIDATE}: is a candidate of nothing any more\n");
+    assert_eq!((ran.status, ran.text()), (1, stale));
+    assert_eq!(abide(folder, &["upgrade", "--write"]).status, 0);
+    assert!(!folder.join(CANDIDATE).exists());
+    assert_eq!(abide(folder, &["upgrade", "--check"]).status, 0);
+}
+
+/// The story of document 003: the field is added to the stable version, and the candidate follows.
+#[test]
+fn a_field_is_added() {
+    let tree = tree();
+    let folder = tree.path();
+    assert_eq!(abide(folder, &["upgrade", "--write"]).status, 0);
+    let user = "acme/user/v1/user.proto";
+    replace(folder, user, "\n}\n", "\n\n  // Where to write to.\n  string mail = 3;\n}\n");
+    assert_eq!(errors(folder), ["candidate-edited"]);
+    assert_eq!(abide(folder, &["upgrade", "--write"]).status, 0);
+    assert!(
+        read(folder, CANDIDATE).ends_with("\n  // Where to write to.\n  string mail = 3;\n}\n")
+    );
+    assert_eq!(errors(folder), Vec::<String>::new());
+}
+
+/// The story of document 003: the field is marked in the stable version, and gone from the
+/// candidate.
+#[test]
+fn a_field_is_deprecated() {
+    let tree = tree();
+    let folder = tree.path();
+    replace(folder, "acme/user/v1/user.proto", " [deprecated = true]", "");
+    assert_eq!(abide(folder, &["upgrade", "--write"]).status, 0);
+    assert!(!folder.join(CANDIDATE).exists(), "an upgrade without a reason makes nothing");
+    fs::write(folder.join("acme/user/v1/user.proto"), USER).unwrap();
+    assert_eq!(abide(folder, &["upgrade", "--write"]).status, 0);
+    let made = read(folder, CANDIDATE);
+    assert!(made.contains("reserved 2;") && !made.contains("Use `id`"), "{made}");
+    assert_eq!(errors(folder), Vec::<String>::new());
+}
+
+#[test]
+fn what_cannot_be_made_is_not_made() {
+    let tree = tree();
+    let folder = tree.path();
+    assert_eq!(abide(folder, &["upgrade", "--write"]).status, 0);
+    let ran = abide(folder, &["upgrade", "--write", "--package", "acme.user.v2alpha"]);
+    assert_eq!(ran.status, 2);
+    assert!(ran.stderr.contains("is a candidate, which is made by machine"), "{}", ran.stderr);
+    let ran = abide(folder, &["upgrade", "--write", "--package", "acme.nowhere.v1"]);
+    assert_eq!(ran.stderr, "error: there is no package `acme.nowhere.v1`\n");
+
+    let made = read(folder, CANDIDATE);
+    let live = "\n\n  Old old = 3;\n}\n\nmessage Old {\n  option deprecated = true;\n}\n";
+    replace(folder, "acme/user/v1/user.proto", "\n}\n", live);
+    let ran = abide(folder, &["upgrade", "--write"]);
+    assert_eq!(ran.status, 1);
+    assert!(ran.stderr.contains("error[deprecated-type-in-use]"), "{}", ran.stderr);
+    assert!(ran.stderr.ends_with("note: nothing was made\n"), "{}", ran.stderr);
+    assert_eq!(read(folder, CANDIDATE), made);
+
+    let ran = abide(folder, &["upgrade"]);
+    assert_eq!(ran.status, 2, "where candidates go is for the user to say");
+}

@@ -1,0 +1,37 @@
+use crate::finding::Severity;
+use crate::rule::{Check, Context, Group, Rule, Sink, package_name};
+use crate::upgrade::judge::taken;
+
+pub(super) static RULE: Rule = Rule {
+    id: "candidate-path-taken",
+    summary: "a file whose candidate for the next major version has no place to go",
+    group: Group::Lifecycle,
+    severity: Some(Severity::Warning),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("candidate-path-taken.md"),
+    check: Check::Tree(check),
+};
+
+fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
+    for taken in taken(context) {
+        let (own, other) = (taken.file.path(), taken.other.path());
+        let package = taken.file.package().name();
+        let message = if taken.exists {
+            format!("the candidate of `{own}` would be `{other}`, which was not made by an upgrade")
+        } else {
+            format!("the candidates of `{own}` and `{other}` would both be `{}`", taken.path)
+        };
+        let finding = sink.report(package_name(taken.file), package, own, message);
+        finding.label(package_name(taken.other), match taken.exists {
+            true => "this is not overwritten",
+            false => "this candidate is made",
+        });
+        finding.why("what changes in the next major version is lost").fact(&taken.path);
+        finding.help(match taken.exists {
+            true => "delete that file, or give it the status of a candidate, and upgrade again",
+            false => "move one of them to another package",
+        });
+    }
+}

@@ -1,0 +1,32 @@
+use abide_schema::{Element, Migration};
+
+use crate::finding::Severity;
+use crate::rule::{Check, Context, Group, Rule, Sink};
+use crate::upgrade::judge::{concerns, promotion_fault};
+
+pub(super) static RULE: Rule = Rule {
+    id: "promotion-impossible",
+    summary: "a field that cannot become the member of a oneof that it is promoted to",
+    group: Group::Lifecycle,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("promotion-impossible.md"),
+    check: Check::Element(check),
+};
+
+fn check<'t>(_: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
+    let Element::Field(field) = element else { return };
+    let promotion = element
+        .migrations()
+        .into_iter()
+        .find(|(migration, _)| matches!(migration, Migration::PromoteToOneof(_)));
+    let Some((Migration::PromoteToOneof(oneof), place)) = promotion else { return };
+    let Some(fault) = promotion_fault(field).filter(|_| concerns(element.file())) else { return };
+    let (noun, name) = (element.noun(), element.full_name());
+    let message = format!("the {noun} `{name}` cannot be promoted to the oneof `{oneof}`: {fault}");
+    let finding = sink.report(place, element.package().name(), name, message);
+    finding.why("the next major version would not compile").fact(oneof);
+    finding.help("take the promotion back, or change what stands in its way");
+}

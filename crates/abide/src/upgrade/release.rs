@@ -1,0 +1,155 @@
+//! v(N+1)alpha to v(N+1): candidates become stable, what they replace is
+//! frozen, and who depends on it rises to catch up.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use abide_schema::{File, FileId, Level, PackageVersionStatus, Tree};
+
+use super::links::Links;
+use super::plan::{Plan, Stage, Standing, standing};
+use super::rewrite::{repointed, status_edit};
+use super::{
+    Generated, Refusal, UpgradeOptions, check_source, equal_but_for_layout, generate, overlap,
+    upgrade,
+};
+use crate::edit::apply;
+use crate::policy::{Closure, Policy};
+
+/// What a release makes of a tree.
+#[derive(Clone, Debug, Default)]
+pub struct Release {
+    /// The files of the next major versions, in the order of their paths.
+    pub files: Vec<Generated>,
+    /// Files that stay and change: what is frozen, and who names what rose.
+    pub edited: Vec<(FileId, Vec<u8>)>,
+    /// The candidates that are stable now.
+    pub deleted: Vec<FileId>,
+    /// The packages that rise, in the order of names.
+    pub risen: Vec<Risen>,
+}
+
+/// A package that rises.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Risen {
+    /// The package as it was.
+    pub package: String,
+    /// What follows it; several where its files part.
+    pub next: Vec<String>,
+    /// Where it has no candidate of its own, the package that it depends on and
+    /// that rises.
+    pub because: Option<String>,
+}
+
+/// Releases the candidates of a tree.
+///
+/// They are made anew from the active versions, as stable ones: a candidate
+/// that is not what an upgrade makes is refused. A candidate that nothing calls
+/// for is left alone, and so is a tree without candidates.
+pub fn release(tree: &Tree, policy: &Policy) -> Result<Release, Refusal> {
+    let made = upgrade(tree, policy, &UpgradeOptions::default())?;
+    let candidates: BTreeMap<&str, File<'_>> = tree
+        .files()
+        .filter(|it| standing(*it) == Standing::Candidate)
+        .map(|it| (it.path(), it))
+        .collect();
+    let there = |file: &&Generated| candidates.contains_key(file.path.as_str());
+    let packages: BTreeSet<&str> =
+        made.files.iter().filter(there).map(|file| file.package.as_str()).collect();
+    let mut sources = BTreeSet::new();
+    let mut replaced: BTreeMap<FileId, FileId> = BTreeMap::new();
+    for file in made.files.iter().filter(|file| packages.contains(file.package.as_str())) {
+        let candidate = candidates.get(file.path.as_str());
+        let text = candidate.and_then(|it| it.decl().source_text());
+        let Some((candidate, _)) =
+            candidate.zip(text.filter(|text| equal_but_for_layout(text, &file.text)))
+        else {
+            return Err(Refusal::Drifted(file.path.clone()));
+        };
+        replaced.insert(candidate.id, file.from);
+        sources.insert(tree.file(file.from).package().full_name());
+    }
+    let stale = |id: &&FileId| packages.contains(tree.file(**id).package().name());
+    if let Some(stale) = made.stale.iter().find(stale) {
+        return Err(Refusal::Drifted(tree.file(*stale).path().to_owned()));
+    }
+    if sources.is_empty() {
+        return Ok(Release::default());
+    }
+    let sources: Vec<String> = sources.into_iter().collect();
+    let options = UpgradeOptions { packages: &sources, closure: Some(Closure::Package) };
+    let graph = tree.graph();
+    let mut plan =
+        Plan::of(tree, &policy.upgrade, &policy.packages, &options, Stage::Stable, Some(&graph))?;
+    if let Some(conflict) = plan.conflicts.first() {
+        let path = plan.next(conflict.file).map(|next| next.path.clone());
+        return Err(Refusal::Taken(path.unwrap_or_default()));
+    }
+    for (candidate, source) in &replaced {
+        plan.becomes_that_of(*candidate, *source);
+    }
+    Ok(Release {
+        files: generate(&plan)?,
+        edited: edited(&plan, &replaced)?,
+        deleted: replaced.keys().copied().collect(),
+        risen: risen(&plan, &sources, &graph),
+    })
+}
+
+/// Freezes what is replaced, and makes everybody else that is edited by hand
+/// name what took its place.
+fn edited(
+    plan: &Plan<'_>,
+    replaced: &BTreeMap<FileId, FileId>,
+) -> Result<Vec<(FileId, Vec<u8>)>, Refusal> {
+    let links = Links::of(plan);
+    let mut edited = Vec::new();
+    for file in plan.tree.files() {
+        let own = standing(file);
+        if !matches!(own, Standing::Active | Standing::Apart)
+            || !file.is_judged()
+            || replaced.contains_key(&file.id)
+        {
+            continue;
+        }
+        let rises = file.package().files().any(|it| plan.generates(it.id));
+        let names =
+            |it: abide_schema::Import<'_>| it.file.is_some_and(|it| plan.next(it.id).is_some());
+        let text = if rises {
+            let Some(edit) = status_edit(file, PackageVersionStatus::Frozen) else { continue };
+            check_source(file)?;
+            let text = file.decl().source_text().unwrap_or_default();
+            apply(text, vec![edit]).map_err(|it| overlap(file, &it))?
+        } else if file.imports().any(names) {
+            check_source(file)?;
+            repointed(plan, &links, file).map_err(|it| overlap(file, &it))?
+        } else {
+            continue;
+        };
+        if file.decl().source_text() != Some(&text[..]) {
+            edited.push((file.id, text));
+        }
+    }
+    Ok(edited)
+}
+
+fn risen(plan: &Plan<'_>, sources: &[String], graph: &abide_schema::Graph<'_>) -> Vec<Risen> {
+    let rises =
+        |package: abide_schema::Package<'_>| package.files().any(|file| plan.generates(file.id));
+    let mut risen = Vec::new();
+    for package in plan.tree.packages().filter(|it| rises(*it)) {
+        let next: BTreeSet<String> = package
+            .files()
+            .filter(|file| plan.generates(file.id))
+            .filter_map(|file| Some(plan.next(file.id)?.package.clone()))
+            .collect();
+        let mut edges = graph.edges_of(package);
+        let because = edges.find(|edge| edge.counts().any(&Level::USED) && rises(edge.to));
+        let because = because.filter(|_| !sources.iter().any(|it| it == package.name()));
+        risen.push(Risen {
+            package: package.full_name(),
+            next: next.into_iter().collect(),
+            because: because.map(|edge| edge.to.full_name()),
+        });
+    }
+    risen
+}
