@@ -24,10 +24,13 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
             format!("the candidates of `{own}` and `{other}` would both be `{}`", taken.path)
         };
         let finding = sink.report(package_name(taken.file), package, own, message);
-        finding.label(package_name(taken.other), match taken.exists {
-            true => "this is not overwritten",
-            false => "this candidate is made",
-        });
+        finding.label(
+            package_name(taken.other),
+            match taken.exists {
+                true => "this is not overwritten",
+                false => "this candidate is made",
+            },
+        );
         finding.why("what changes in the next major version is lost").fact(&taken.path);
         finding.help(match taken.exists {
             true => "delete that file, or give it the status of a candidate, and upgrade again",
