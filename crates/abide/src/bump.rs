@@ -13,7 +13,6 @@ mod way;
 use std::collections::{BTreeMap, BTreeSet};
 
 use abide_schema::{Element, Package, PackageVersion, Stability, Tree};
-use abide_syntax::Span;
 use semver::Version;
 
 use crate::accepted::Accepted;
@@ -65,9 +64,9 @@ pub struct Plan {
     pub packages: Vec<PackagePlan>,
     /// What `abide.lock` holds when all is recorded that can be.
     pub lock: Lock,
-    /// What changes in files where versions are recorded in options, in the
-    /// order of files and places.
-    pub edits: Vec<Edit>,
+    /// The files that change where versions are recorded in options, in the
+    /// order of paths.
+    pub rewritten: Vec<Rewritten>,
     /// Whether `abide.lock` must be written.
     pub is_lock_stale: bool,
 }
@@ -140,15 +139,13 @@ impl Verdict {
     }
 }
 
-/// A change of the text of a file.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Edit {
+/// A file that is to hold another text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rewritten {
     /// The file, as reports call it.
     pub path: String,
-    /// The bytes that are replaced.
-    pub span: Span,
-    /// What stands there then.
-    pub text: String,
+    /// What it holds then.
+    pub text: Vec<u8>,
 }
 
 impl Plan {
@@ -159,7 +156,7 @@ impl Plan {
 
     /// Whether everything that can be recorded is.
     pub fn is_recorded(&self) -> bool {
-        !self.is_lock_stale && self.edits.is_empty() && self.count(Verdict::Unrecorded) == 0
+        !self.is_lock_stale && self.rewritten.is_empty() && self.count(Verdict::Unrecorded) == 0
     }
 
     /// The highest bump that any package needs.
@@ -314,7 +311,7 @@ impl Planner<'_> {
         let names: BTreeSet<&str> = judged.iter().map(|it| it.name()).collect();
         let mut lock = self.records.lock.cloned().unwrap_or_default();
         lock.resolve();
-        let mut edits = Vec::new();
+        let mut rewritten = Vec::new();
         let mut packages = Vec::new();
         for package in &judged {
             let annotated = Annotated::of(*package, &self.new);
@@ -325,7 +322,7 @@ impl Planner<'_> {
                 lock.set_record(package.name(), in_lock.then_some(record));
                 lock.set_uses(self.tree, package.name());
                 if !in_lock {
-                    edits.extend(annotated.edits(to));
+                    rewritten.extend(annotated.rewritten(to));
                 }
             }
             packages.push(plan);
@@ -338,9 +335,9 @@ impl Planner<'_> {
             packages.push(plan);
         }
         packages.sort_by(|a, b| a.name.cmp(&b.name));
-        edits.sort();
+        rewritten.sort_by(|a, b| a.path.cmp(&b.path));
         let is_lock_stale = *self.records.lock.unwrap_or(&Lock::default()) != lock;
-        Plan { packages, lock, edits, is_lock_stale }
+        Plan { packages, lock, rewritten, is_lock_stale }
     }
 
     fn package(&mut self, package: Package<'_>, annotated: &Annotated<'_>) -> PackagePlan {

@@ -34,8 +34,8 @@ mod witness;
 
 pub use accepted::Accepted;
 pub use bump::{
-    Edit, PackagePlan, Plan, Reason, Records, STATUS_PROTO, Verdict, first_version, next_version,
-    plan, rises,
+    PackagePlan, Plan, Reason, Records, Rewritten, STATUS_PROTO, Verdict, first_version,
+    next_version, plan, rises,
 };
 pub use calendar::{
     Calendar, Clock, Deprecation, Phase, Phases, Replacement, Retirement, Status, Window,

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
 use std::path::Path;
 
-use abide::{Edit, Options, Plan, Records, STATUS_PROTO, Status, Verdict};
+use abide::{Options, Plan, Records, STATUS_PROTO, Status, Verdict};
 use abide_schema::Tree;
+use memchr::memmem;
 
 use super::build::unless_linked;
 use super::check::{foreign, today, unlinked};
@@ -30,6 +31,15 @@ struct Rewrite {
     /// What it held when the plan was made; none if it was not there.
     old: Option<Vec<u8>>,
     new: Vec<u8>,
+}
+
+impl Rewrite {
+    /// Whether it is from now on that the file needs the one that declares the
+    /// option.
+    fn imports_status(&self) -> bool {
+        let names_it = |text: &[u8]| memmem::find(text, STATUS_PROTO.as_bytes()).is_some();
+        names_it(&self.new) && !self.old.as_deref().is_some_and(names_it)
+    }
 }
 
 pub(super) fn bump(
@@ -60,7 +70,7 @@ pub(super) fn bump(
         }
         let plan = plan(global, &settings, tree, &source, &mut loaded, against, &progress)?;
         let rewrites = rewrites(&plan, &source, &loaded.tree)?;
-        if plan.edits.iter().any(|it| it.text.contains(STATUS_PROTO)) {
+        if rewrites.iter().any(Rewrite::imports_status) {
             find_status_proto(&source, &loaded.tree)?;
         }
         let mut written = Vec::new();
@@ -166,21 +176,16 @@ fn exclusive(folder: &Path, global: &Global) -> Result<Option<File>, Error> {
 
 /// What is to be written: first the files, and the lock last.
 fn rewrites(plan: &Plan, source: &Source, tree: &Tree) -> Result<Vec<Rewrite>, Error> {
-    let mut by_path: BTreeMap<&str, Vec<&Edit>> = BTreeMap::new();
-    for edit in &plan.edits {
-        by_path.entry(&edit.path).or_default().push(edit);
-    }
+    let files = tree.files().map(|file| (&*file.decl().display, file));
+    let by_path: BTreeMap<&str, abide_schema::File<'_>> = files.collect();
     let mut rewrites = Vec::new();
-    for file in tree.files() {
-        let decl = file.decl();
-        let edits = by_path.get(&*decl.display);
-        if let (Some(edits), Some(text)) = (edits, decl.source_text()) {
-            rewrites.push(Rewrite {
-                path: decl.display.to_string(),
-                old: Some(text.to_vec()),
-                new: edited(text, edits),
-            });
-        }
+    for file in &plan.rewritten {
+        let old = by_path.get(&*file.path).and_then(|it| it.decl().source_text());
+        rewrites.push(Rewrite {
+            path: file.path.clone(),
+            old: old.map(|text| text.to_vec()),
+            new: file.text.clone(),
+        });
     }
     if plan.is_lock_stale {
         let old = source.lock()?.map(|text| text.to_vec());
@@ -188,20 +193,6 @@ fn rewrites(plan: &Plan, source: &Source, tree: &Tree) -> Result<Vec<Rewrite>, E
         rewrites.push(Rewrite { path: LOCK.to_owned(), old, new });
     }
     Ok(rewrites)
-}
-
-/// A text with its edits made, which are in the order of their places.
-fn edited(text: &[u8], edits: &[&Edit]) -> Vec<u8> {
-    let mut new = Vec::with_capacity(text.len() + 256);
-    let mut done = 0;
-    for edit in edits {
-        let range = edit.span.range();
-        new.extend_from_slice(&text[done..range.start]);
-        new.extend_from_slice(edit.text.as_bytes());
-        done = range.end;
-    }
-    new.extend_from_slice(&text[done..]);
-    new
 }
 
 /// Writes each file, unless somebody changed one since it was read: then nothing more is written,

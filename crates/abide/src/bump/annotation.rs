@@ -6,7 +6,8 @@ use abide_schema::{File, Node, Package, Part, RawOptions};
 use abide_syntax::{Ast, Lexer, OptionNode, Span, TokenKind};
 use semver::Version;
 
-use super::{Edit, version};
+use super::{Rewritten, version};
+use crate::edit::{self, Edit};
 use crate::hash::{SemanticHash, TreeHashes};
 
 const OPTION: &str = "abide.annotations.v1.file_policy";
@@ -50,16 +51,20 @@ impl<'t> Annotated<'t> {
         })
     }
 
-    /// What writes the version, and the own hash of each file.
-    pub(super) fn edits(&self, version: &Version) -> Vec<Edit> {
-        let mut edits = Vec::new();
-        for &(file, own) in &self.files {
+    /// The files as they record the version, and each its own hash; without
+    /// those that do so already.
+    pub(super) fn rewritten(&self, version: &Version) -> impl Iterator<Item = Rewritten> {
+        self.files.iter().filter_map(|&(file, own)| {
             let wanted = [("version", version.to_string()), ("hash", own.to_string())];
-            if let Some(editor) = Editor::of(file) {
-                editor.write(&wanted, &mut edits);
+            let editor = Editor::of(file)?;
+            let edits = editor.edits(&wanted);
+            if edits.is_empty() {
+                return None;
             }
-        }
-        edits
+            let text = edit::apply(editor.text, edits)
+                .expect("strings, and places between statements, do not overlap");
+            Some(Rewritten { path: file.decl().display.to_string(), text })
+        })
     }
 }
 
@@ -81,7 +86,8 @@ impl<'t> Editor<'t> {
         Some(Editor { file, text, ast, newline })
     }
 
-    fn write(&self, wanted: &[(&str, String)], edits: &mut Vec<Edit>) {
+    fn edits(&self, wanted: &[(&str, String)]) -> Vec<Edit> {
+        let mut edits = Vec::new();
         let tree = self.file.tree;
         let outer = self.file.options().and_then(|it| it.extension(tree, OPTION));
         let policy = outer.and_then(|it| it.value.as_message());
@@ -95,12 +101,13 @@ impl<'t> Editor<'t> {
             }
         }
         if missing.is_empty() {
-            return;
+            return edits;
         }
         match outer.and_then(|outer| self.statement(outer, policy)) {
             Some(option) => edits.push(self.beside(option, &missing)),
-            None => self.anew(&missing, edits),
+            None => self.anew(&missing, &mut edits),
         }
+        edits
     }
 
     /// Writes a string in the place of another; of one in several pieces, the
@@ -114,7 +121,7 @@ impl<'t> Editor<'t> {
                 return edits;
             }
             let text = if edits.is_empty() { format!("\"{value}\"") } else { String::new() };
-            edits.push(self.edit(token.span, text));
+            edits.push(Edit::replace(token.span, text));
         }
     }
 
@@ -149,7 +156,7 @@ impl<'t> Editor<'t> {
                 format!("{}option {name}.{field} = \"{value}\";", self.newline)
             };
             let at = self.line_end(option.span.end);
-            return self.edit(at, missing.iter().map(statement).collect());
+            return Edit::replace(at, missing.iter().map(statement).collect::<String>());
         };
         let value = self.ast.values[option.value as usize].span;
         let inside = Span::new(value.start + 1, value.end);
@@ -166,7 +173,7 @@ impl<'t> Editor<'t> {
         };
         let at =
             if blank.contains('\n') { inside.start } else { inside.start + blank.len() as u32 };
-        self.edit(Span::new(at, at), text)
+        Edit::replace(Span::new(at, at), text)
     }
 
     /// A new statement behind the options, and the import that it needs.
@@ -196,7 +203,7 @@ impl<'t> Editor<'t> {
             if import_at == option_at {
                 text = import + &newline.repeat(2) + &statement;
             } else {
-                edits.push(self.edit(import_at, import));
+                edits.push(Edit::replace(import_at, import));
             }
         }
         // What follows stands apart, unless it is at the end of the file.
@@ -210,7 +217,7 @@ impl<'t> Editor<'t> {
         if at_start {
             text += newline;
         }
-        edits.push(self.edit(option_at, text));
+        edits.push(Edit::replace(option_at, text));
     }
 
     /// The end of the line behind a statement: what a comment there says is
@@ -222,9 +229,5 @@ impl<'t> Editor<'t> {
         let at =
             if told.is_empty() || told.starts_with("//") { end + line.len() as u32 } else { end };
         Span::new(at, at)
-    }
-
-    fn edit(&self, span: Span, text: String) -> Edit {
-        Edit { path: self.file.decl().display.to_string(), span, text }
     }
 }
