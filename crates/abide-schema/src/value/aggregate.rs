@@ -668,27 +668,37 @@ pub(crate) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> O
     known
         .take(1000)
         .filter(|known| known.len().abs_diff(name.len()) <= allowed)
-        .map(|known| (distance(name, known), known))
-        .filter(|&(distance, _)| distance <= allowed)
+        .filter_map(|known| Some((distance(name, known, allowed)?, known)))
         .min()
         .map(|(_, known)| known)
 }
 
-/// How many letters must be put in, taken out or replaced.
-fn distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
+/// How many letters must be put in, taken out or replaced; `None` where that
+/// is more than `allowed`.
+fn distance(a: &str, b: &str, allowed: usize) -> Option<usize> {
+    let mut row: SmallRow = std::array::from_fn(|at| at);
+    let row = row.get_mut(..=b.len())?;
     for (i, x) in a.bytes().enumerate() {
         let mut diagonal = row[0];
         row[0] = i + 1;
+        let mut least = row[0];
         for (j, y) in b.bytes().enumerate() {
             let cost = if x.eq_ignore_ascii_case(&y) { 0 } else { 1 };
             let next = (diagonal + cost).min(row[j] + 1).min(row[j + 1] + 1);
             diagonal = row[j + 1];
             row[j + 1] = next;
+            least = least.min(next);
+        }
+        // It never falls from one row to the next.
+        if least > allowed {
+            return None;
         }
     }
-    row[b.len()]
+    Some(row[b.len()]).filter(|distance| *distance <= allowed)
 }
+
+/// Holds a row for every name that is near one of 64 letters.
+type SmallRow = [usize; 64 + 3 + 1];
 
 /// The extension of a message set that a message declares of itself: text may
 /// name it by the message. Source: `AggregateOptionFinder::FindExtension`.
@@ -705,4 +715,40 @@ pub(crate) fn message_set_item(
             && field.ty() == Type::Message(item.id)
     };
     item.extensions().find(fits).map(|field| field.id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The definition of the distance.
+    fn slowly(a: &[u8], b: &[u8]) -> usize {
+        match (a, b) {
+            ([], rest) | (rest, []) => rest.len(),
+            ([x, a @ ..], [y, b @ ..]) if x.eq_ignore_ascii_case(y) => slowly(a, b),
+            ([_, shorter @ ..], [_, other @ ..]) => {
+                1 + slowly(shorter, b).min(slowly(a, other)).min(slowly(shorter, other))
+            }
+        }
+    }
+
+    #[test]
+    fn a_distance_is_that_of_its_definition() {
+        let mut words = vec![String::new()];
+        for length in 0..4 {
+            let longest: Vec<String> =
+                words.iter().filter(|it| it.len() == length).cloned().collect();
+            words.extend(longest.iter().flat_map(|it| ["a", "B", "c"].map(|end| it.clone() + end)));
+        }
+        assert_eq!(words.len(), 121);
+        for a in &words {
+            for b in &words {
+                let expected = slowly(a.as_bytes(), b.as_bytes());
+                for allowed in 0..=3 {
+                    let found = distance(a, b, allowed);
+                    assert_eq!(found, Some(expected).filter(|it| *it <= allowed), "{a} {b}");
+                }
+            }
+        }
+    }
 }
