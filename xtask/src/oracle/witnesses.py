@@ -76,7 +76,7 @@ for line in sys.stdin:
     pools = {}
     for side in ("old", "new"):
         with open(pair[side], "rb") as file:
-            pools[side] = reader.load(base64.b64encode(file.read()))
+            pools[side] = reader.Side(base64.b64encode(file.read()))
     validated = [it for it in witnesses if it[0] == "validation"]
     validated = rejected(pair, validated) if validated else None
     for witness in witnesses:
