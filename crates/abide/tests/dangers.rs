@@ -7,6 +7,8 @@
 
 #![allow(clippy::disallowed_methods, reason = "the test reads its own fixtures")]
 
+mod protos;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,28 +16,10 @@ use std::sync::Arc;
 use abide::{Config, Direction, Finding, Options, Scope, check};
 use abide_schema::{FileDecl, SourceFile, Tree};
 use jiff::civil::date;
+use protos::protos;
 
 fn testdata(folder: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(folder)
-}
-
-/// The files below a folder, by path.
-fn protos(root: &Path) -> BTreeMap<String, String> {
-    let mut files = BTreeMap::new();
-    let mut open = vec![root.to_owned()];
-    while let Some(folder) = open.pop() {
-        for entry in std::fs::read_dir(&folder).expect("the folder is readable") {
-            let path = entry.expect("the folder is readable").path();
-            if path.is_dir() {
-                open.push(path);
-            } else if path.extension().is_some_and(|it| it == "proto") {
-                let name = path.strip_prefix(root).expect("it was found below");
-                let text = std::fs::read_to_string(&path).expect("the file is readable");
-                files.insert(name.to_string_lossy().replace('\\', "/"), text);
-            }
-        }
-    }
-    files
 }
 
 /// The tree of one side of a fixture.

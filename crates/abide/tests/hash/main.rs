@@ -8,6 +8,8 @@ mod corpora;
 mod laws;
 mod model;
 mod pairs;
+#[path = "../protos/mod.rs"]
+mod protos;
 mod vectors;
 
 use std::collections::BTreeMap;

@@ -6,26 +6,8 @@ use std::path::{Path, PathBuf};
 
 use abide::{TreeHashes, facts};
 
+use super::protos::protos;
 use super::{Files, errors, through_descriptors, tree, workspace};
-
-/// The files below a folder, by path.
-fn protos(root: &Path) -> Files {
-    let mut files = Files::new();
-    let mut open = vec![root.to_owned()];
-    while let Some(folder) = open.pop() {
-        for entry in std::fs::read_dir(&folder).expect("the folder is readable") {
-            let path = entry.expect("the folder is readable").path();
-            if path.is_dir() {
-                open.push(path);
-            } else if path.extension().is_some_and(|it| it == "proto") {
-                let name = path.strip_prefix(root).expect("it was found below");
-                let text = std::fs::read_to_string(&path).expect("the file is readable");
-                files.insert(name.to_string_lossy().replace('\\', "/"), text);
-            }
-        }
-    }
-    files
-}
 
 fn cases() -> Vec<PathBuf> {
     let folder = workspace().join("testdata/hash");
