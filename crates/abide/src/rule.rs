@@ -19,6 +19,7 @@ use crate::policy::Policy;
 use crate::reserved;
 use crate::rules::RULES;
 use crate::surface::{Bump, Effects};
+use crate::upgrade::standing::Standings;
 
 /// The families of rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -155,6 +156,7 @@ pub struct Context<'t> {
     graph: Option<Graph<'t>>,
     apis: OnceLock<BTreeMap<String, Vec<Package<'t>>>>,
     frozen: OnceLock<Vec<bool>>,
+    standings: OnceLock<Standings>,
 }
 
 impl<'t> Context<'t> {
@@ -165,13 +167,13 @@ impl<'t> Context<'t> {
         baseline: Option<&'t Tree>,
         scope: Scope,
     ) -> Context<'t> {
-        let (apis, frozen) = (OnceLock::new(), OnceLock::new());
+        let (apis, frozen, standings) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         // Not made when a rule first asks: they are made in parallel, and a
         // thread that waits for a part of them may take up another rule that
         // asks.
         let graph = (scope == Scope::Everything).then(|| tree.graph());
         let diff = baseline.map(|old| Diff::of(old, tree));
-        Context { tree, policy, as_of, baseline, diff, graph, apis, frozen }
+        Context { tree, policy, as_of, baseline, diff, graph, apis, frozen, standings }
     }
 
     /// The old tree and this one, their elements paired.
@@ -188,6 +190,11 @@ impl<'t> Context<'t> {
     pub fn is_frozen(&self, package: Package<'t>) -> bool {
         let frozen = self.frozen.get_or_init(|| self.tree.packages().map(is_frozen).collect());
         frozen[package.id.0 as usize]
+    }
+
+    /// What each file is to an upgrade.
+    pub(crate) fn standings(&self) -> &Standings {
+        self.standings.get_or_init(|| Standings::of(self.tree))
     }
 
     /// The versioned packages by the API they are versions of, in the order of

@@ -13,6 +13,7 @@ mod promote;
 mod release;
 mod rewrite;
 mod scope;
+pub(crate) mod standing;
 mod versioned;
 
 use abide_schema::{Element, File, FileId, Tree};
@@ -21,6 +22,7 @@ use self::links::Links;
 pub use self::mapping::{Mapping, mapping};
 use self::plan::{Plan, Stage};
 pub use self::release::{Release, Risen, release};
+use self::standing::Standings;
 use crate::edit::Overlap;
 use crate::policy::{Closure, Policy};
 
@@ -136,10 +138,10 @@ pub fn upgrade(
     if options.packages.is_empty() {
         let made_now =
             |path: &str| made.files.binary_search_by(|file| (*file.path).cmp(path)).is_ok();
-        made.stale = tree
-            .files()
-            .filter(|it| plan::standing(*it) == plan::Standing::Candidate)
-            .filter(|it| !made_now(it.path()) && plan::has_source(*it))
+        let standings = Standings::of(tree);
+        made.stale = standings
+            .candidates(tree)
+            .filter(|it| !made_now(it.path()) && standings.have_source(*it))
             .map(|it| it.id)
             .collect();
     }

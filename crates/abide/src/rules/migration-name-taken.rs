@@ -16,8 +16,8 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Element(check),
 };
 
-fn check<'t>(_: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
-    if !concerns(element.file()) {
+fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
+    if !concerns(context, element.file()) {
         return;
     }
     for clash in clashes(element) {

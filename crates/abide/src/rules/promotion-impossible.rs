@@ -16,14 +16,14 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Element(check),
 };
 
-fn check<'t>(_: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
+fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let Element::Field(field) = element else { return };
     let promotion = element
         .migrations()
         .into_iter()
         .find(|(migration, _)| matches!(migration, Migration::PromoteToOneof(_)));
     let Some((Migration::PromoteToOneof(oneof), place)) = promotion else { return };
-    let Some(fault) = promotion_fault(field).filter(|_| concerns(element.file())) else { return };
+    let Some(fault) = promotion_fault(field).filter(|_| concerns(context, element.file())) else { return };
     let (noun, name) = (element.noun(), element.full_name());
     let message = format!("the {noun} `{name}` cannot be promoted to the oneof `{oneof}`: {fault}");
     let finding = sink.report(place, element.package().name(), name, message);

@@ -9,14 +9,15 @@ use abide_schema::{
 use abide_syntax::DeclKind;
 
 use super::links::name_after;
-use super::plan::{Plan, Stage, Standing, standing};
+use super::plan::{Plan, Stage};
 use super::promote::promoted;
+use super::standing::Standing;
 use super::{UpgradeOptions, deprecated, removed, upgrade};
 use crate::rule::Context;
 
 /// Whether what a file declares will be upgraded at some time.
-pub(crate) fn concerns(file: File<'_>) -> bool {
-    !matches!(standing(file), Standing::Frozen | Standing::Candidate)
+pub(crate) fn concerns<'t>(context: &Context<'t>, file: File<'t>) -> bool {
+    !matches!(context.standings().file(file), Standing::Frozen | Standing::Candidate)
 }
 
 /// A name that two elements would have.
@@ -223,11 +224,8 @@ pub(crate) enum Drift {
 /// The candidates of a tree that are not what an upgrade makes.
 pub(crate) fn drifts(context: &Context<'_>) -> Vec<(FileId, Drift)> {
     let tree = context.tree;
-    let candidates: BTreeMap<&str, File<'_>> = tree
-        .files()
-        .filter(|it| standing(*it) == Standing::Candidate)
-        .map(|it| (it.path(), it))
-        .collect();
+    let candidates: BTreeMap<&str, File<'_>> =
+        context.standings().candidates(tree).map(|it| (it.path(), it)).collect();
     if candidates.is_empty() {
         return Vec::new();
     }

@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use abide_schema::{File, FileId, Level, PackageVersionStatus, Tree};
 
 use super::links::Links;
-use super::plan::{Plan, Stage, Standing, standing};
+use super::plan::{Plan, Stage};
 use super::rewrite::{repointed, status_edit};
+use super::standing::{Standing, Standings};
 use super::{
     Generated, Refusal, UpgradeOptions, check_source, equal_but_for_layout, generate, overlap,
     upgrade,
@@ -47,11 +48,8 @@ pub struct Risen {
 /// for is left alone, and so is a tree without candidates.
 pub fn release(tree: &Tree, policy: &Policy) -> Result<Release, Refusal> {
     let made = upgrade(tree, policy, &UpgradeOptions::default())?;
-    let candidates: BTreeMap<&str, File<'_>> = tree
-        .files()
-        .filter(|it| standing(*it) == Standing::Candidate)
-        .map(|it| (it.path(), it))
-        .collect();
+    let candidates: BTreeMap<&str, File<'_>> =
+        Standings::of(tree).candidates(tree).map(|it| (it.path(), it)).collect();
     let there = |file: &&Generated| candidates.contains_key(file.path.as_str());
     let packages: BTreeSet<&str> =
         made.files.iter().filter(there).map(|file| file.package.as_str()).collect();
@@ -103,8 +101,9 @@ fn edited(
 ) -> Result<Vec<(FileId, Vec<u8>)>, Refusal> {
     let links = Links::of(plan);
     let mut edited = Vec::new();
+    let standings = Standings::of(plan.tree);
     for file in plan.tree.files() {
-        let own = standing(file);
+        let own = standings.file(file);
         if !matches!(own, Standing::Active | Standing::Apart)
             || !file.is_judged()
             || replaced.contains_key(&file.id)

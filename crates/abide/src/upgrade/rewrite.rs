@@ -12,9 +12,9 @@ use rustc_hash::FxHashMap;
 
 use super::imports::{MIGRATIONS, Needs};
 use super::links::{Links, name_after};
-use super::plan::{self, Next, Plan, Stage};
+use super::plan::{Next, Plan, Stage};
 use super::scope::{Names, Reference, rewritten};
-use super::{deprecated, removed, versioned};
+use super::{deprecated, removed, standing, versioned};
 use crate::edit::{Edit, Overlap, apply};
 use crate::policy::ImportOrder;
 
@@ -228,7 +228,7 @@ impl<'t> Rewriter<'_, 't> {
         }
         self.edits.extend(status_edit(file, PackageVersionStatus::NextMajorVersionCandidate));
         if self.ancestry.is_none() {
-            self.edits.push(Edit::insert(0, plan::mark(file.path())));
+            self.edits.push(Edit::insert(0, standing::mark(file.path())));
         }
     }
 
