@@ -58,7 +58,7 @@ pub(crate) struct Global {
     /// Write the report to FILE instead of standard output
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Judge as of DATE (YYYY-MM-DD) instead of today
+    /// Judge as of DATE (YYYY-MM-DD) instead of today in UTC
     #[arg(long, global = true, value_name = "DATE")]
     pub(crate) as_of: Option<jiff::civil::Date>,
     /// Use N threads; the result does not depend on it

@@ -55,6 +55,10 @@ pub fn parse(text: &[u8]) -> (Ast, Vec<SyntaxError>) {
     };
     // Few sources are denser. Blocks of few sizes are used again by an allocator.
     parser.ast.decls.reserve((text.len() / 128).next_power_of_two());
+    let options = (text.len() / 256).next_power_of_two();
+    parser.ast.options.reserve(options);
+    parser.ast.name_parts.reserve(options);
+    parser.ast.values.reserve(options);
     parser.advance();
     parser.last = Span::at(parser.gap);
     parser.file();

@@ -224,7 +224,8 @@ fn run<'t>(context: &Context<'t>, rules: &[&'static Rule]) -> Vec<Finding> {
                 | Check::Engine
                 | Check::Change(_)
                 | Check::File(_)
-                | Check::Element(_) => {}
+                | Check::Element(_)
+                | Check::Annotated(_) => {}
             }
             sink.findings
         });
@@ -237,7 +238,9 @@ fn run<'t>(context: &Context<'t>, rules: &[&'static Rule]) -> Vec<Finding> {
     let file_rules: Vec<&'static Rule> = rules
         .iter()
         .copied()
-        .filter(|rule| matches!(rule.check, Check::File(_) | Check::Element(_)))
+        .filter(|rule| {
+            matches!(rule.check, Check::File(_) | Check::Element(_) | Check::Annotated(_))
+        })
         .collect();
     let files: Vec<File<'t>> = context.tree.files().filter(|file| file.is_judged()).collect();
     let by_file = || -> Vec<Finding> {
@@ -381,18 +384,20 @@ fn bump_of<'f>(findings: impl Iterator<Item = &'f Finding>) -> Bump {
 
 fn judge<'t>(context: &Context<'t>, rules: &[&'static Rule], file: File<'t>) -> Vec<Finding> {
     let mut sink = Sink::default();
-    let elements: Vec<Element<'t>> = if rules.iter().any(|it| matches!(it.check, Check::Element(_)))
-    {
-        file.elements().collect()
-    } else {
-        Vec::new()
-    };
+    let elements: Vec<Element<'t>> = file.elements().collect();
+    let annotated: Vec<Element<'t>> =
+        elements.iter().copied().filter(|it| it.options().is_some()).collect();
     for rule in rules {
         (sink.rule, sink.aliases) = (rule.id, rule.aliases);
         match rule.check {
             Check::File(check) => check(context, file, &mut sink),
             Check::Element(check) => {
                 for &element in &elements {
+                    check(context, element, &mut sink);
+                }
+            }
+            Check::Annotated(check) => {
+                for &element in &annotated {
                     check(context, element, &mut sink);
                 }
             }

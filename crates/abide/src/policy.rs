@@ -413,7 +413,9 @@ pub struct SecurityFix {
 #[derive(Clone, Debug)]
 pub struct Glob {
     text: String,
-    matcher: GlobMatcher,
+    /// `None`: nothing in it but stars and what they part. A matcher takes
+    /// longer to make than a small tree takes to be judged.
+    matcher: Option<GlobMatcher>,
 }
 
 impl Glob {
@@ -423,12 +425,17 @@ impl Glob {
             .literal_separator(false)
             .build()
             .map_err(|error| error.kind().to_string())?;
-        Ok(Glob { text: text.to_owned(), matcher: glob.compile_matcher() })
+        let only_stars = !text.contains("**") && !text.contains(['?', '[', '{', '\\', '/']);
+        let matcher = (!only_stars).then(|| glob.compile_matcher());
+        Ok(Glob { text: text.to_owned(), matcher })
     }
 
     /// Whether the whole name matches.
     pub fn matches(&self, name: &str) -> bool {
-        self.matcher.is_match(name)
+        match &self.matcher {
+            Some(matcher) => matcher.is_match(name),
+            None => matches_stars(&self.text, name),
+        }
     }
 
     /// Whether the name, or a container of it, matches.
@@ -441,6 +448,24 @@ impl Glob {
     pub fn text(&self) -> &str {
         &self.text
     }
+}
+
+/// Whether a name is what the parts between the stars are, in their order, with
+/// anything for each star.
+fn matches_stars(glob: &str, name: &str) -> bool {
+    let mut parts = glob.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = name.strip_prefix(first) else { return false };
+    let Some(last) = parts.next_back() else { return rest.is_empty() };
+    let Some(before) = rest.strip_suffix(last) else { return false };
+    rest = before;
+    parts.all(|part| match rest.split_once(part) {
+        Some((_, after)) => {
+            rest = after;
+            true
+        }
+        None => false,
+    })
 }
 
 /// Severities by rule and by group; `None` is off.
@@ -659,5 +684,39 @@ impl Policy {
             on |= layer.overrides.iter().any(|it| matches!(it.levels.of(rule), Some((Some(_), _))));
         }
         on
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every text of up to `length` of these letters.
+    fn texts(letters: &str, length: usize) -> Vec<String> {
+        let mut all = vec![String::new()];
+        let mut last = all.clone();
+        for _ in 0..length {
+            last = last
+                .iter()
+                .flat_map(|text| letters.chars().map(move |letter| format!("{text}{letter}")))
+                .collect();
+            all.extend(last.iter().cloned());
+        }
+        all
+    }
+
+    #[test]
+    fn stars_match_as_the_library_has_it() {
+        let names = texts("a.", 5);
+        for text in texts("a.*", 5).iter().filter(|it| !it.contains("**")) {
+            let glob = Glob::new(text).expect("it is a glob");
+            assert!(glob.matcher.is_none(), "`{text}` holds nothing but stars");
+            let library = GlobBuilder::new(text).literal_separator(false).build();
+            let library = library.expect("it is a glob").compile_matcher();
+            for name in &names {
+                let matches = glob.matches(name);
+                assert_eq!(matches, library.is_match(name), "`{text}` on `{name}`");
+            }
+        }
     }
 }

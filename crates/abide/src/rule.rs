@@ -120,6 +120,8 @@ pub enum Check {
     File(for<'t> fn(&Context<'t>, File<'t>, &mut Sink)),
     /// Every element of a judged file.
     Element(for<'t> fn(&Context<'t>, Element<'t>, &mut Sink)),
+    /// Every element of a judged file that has an option.
+    Annotated(for<'t> fn(&Context<'t>, Element<'t>, &mut Sink)),
 }
 
 /// Which changes a rule subscribes to. They are offered where the two files are

@@ -257,6 +257,7 @@ pub(super) fn width(global: &Global) -> usize {
     terminal_size::terminal_size().map_or(WIDTH, |(columns, _)| columns.0.clamp(40, 160).into())
 }
 
+/// The date in UTC: two who judge a tree at one moment judge it alike.
 pub(super) fn today() -> jiff::civil::Date {
-    jiff::Zoned::now().date()
+    jiff::tz::TimeZone::UTC.to_datetime(jiff::Timestamp::now()).date()
 }

@@ -4,23 +4,9 @@ use super::*;
 use std::sync::{Mutex, PoisonError};
 
 use ignore::{WalkBuilder, WalkState};
-use rayon::prelude::*;
 
 /// Nearly all files are smaller than this.
 const USUAL_FILE: usize = 1 << 16;
-
-/// A judged file that the walk has found.
-struct Found {
-    root: u32,
-    path: String,
-    file: PathBuf,
-}
-
-#[derive(Default)]
-struct Walk {
-    found: Vec<Found>,
-    gathered: Gathered,
-}
 
 /// Reads the tree at `top`, which is canonical.
 ///
@@ -36,50 +22,25 @@ pub(super) fn read(top: &Path, layout: &Layout) -> Gathered {
             .flat_map(|folder| [canonical(&folder), folder])
             .collect(),
     );
-    let walk = Mutex::new(Walk::default());
+    let gathered = Mutex::new(Gathered::default());
     for (index, root) in layout.roots.iter().enumerate() {
-        walk_root(top, root, index as u32, &ends, &walk);
+        walk_root(top, layout, index, root, &ends, &gathered);
     }
-    let Walk { found, mut gathered } = walk.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let read: Vec<Result<SourceFile, ReadProblem>> = found
-        .into_par_iter()
-        .map_init(
-            || vec![0; USUAL_FILE],
-            |buffer, Found { root, path, file }| {
-                let display = layout.display(root as usize, &path);
-                match read_regular(&file, buffer) {
-                    Ok(text) => Ok(SourceFile {
-                        path: path.into(),
-                        display: display.into(),
-                        root,
-                        imported: false,
-                        text,
-                    }),
-                    Err(error) => Err(ReadProblem { path: display, reason: io_reason(&error) }),
-                }
-            },
-        )
-        .collect();
-    for file in read {
-        match file {
-            Ok(file) => gathered.files.push(file),
-            Err(problem) => gathered.problems.push(problem),
-        }
-    }
-    gathered
+    gathered.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn walk_root(
     top: &Path,
+    layout: &Layout,
+    index: usize,
     root: &str,
-    index: u32,
     ends: &Arc<BTreeSet<PathBuf>>,
-    walk: &Mutex<Walk>,
+    gathered: &Mutex<Gathered>,
 ) {
+    let gathered = || gathered.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = canonical(&top.join(root));
     if !folder.is_dir() {
-        let mut walk = walk.lock().unwrap_or_else(PoisonError::into_inner);
-        walk.gathered.problem(root, NO_ROOT);
+        gathered().problem(root, NO_ROOT);
         return;
     }
     let display = |path: &Path| {
@@ -97,15 +58,30 @@ fn walk_root(
                 || (entry.file_name() != "node_modules" && !ends.contains(entry.path()))
         })
         .build_parallel();
+    // A file is read where it is found, so that no thread waits for the end of the walk.
+    let read = |file: &Path, path: String, buffer: &mut Vec<u8>| {
+        let display = layout.display(index, &path);
+        match read_regular(file, buffer) {
+            Ok(text) => gathered().files.push(SourceFile {
+                path: path.into(),
+                display: display.into(),
+                root: index as u32,
+                imported: false,
+                text,
+            }),
+            Err(error) => gathered().problem(display, io_reason(&error)),
+        }
+    };
+    let (read, display, gathered, folder) = (&read, &display, &gathered, folder.as_path());
     walker.run(|| {
-        Box::new(|entry| {
+        let mut buffer = vec![0; USUAL_FILE];
+        Box::new(move |entry| {
             let entry = match entry {
                 Ok(entry) => entry,
                 Err(error) => {
-                    let mut walk = walk.lock().unwrap_or_else(PoisonError::into_inner);
                     let path = error_path(&error).map_or(root.to_owned(), display);
                     let reason = error.io_error().map_or_else(|| error.to_string(), io_reason);
-                    walk.gathered.problem(path, reason);
+                    gathered().problem(path, reason);
                     return WalkState::Continue;
                 }
             };
@@ -119,24 +95,21 @@ fn walk_root(
                 None => Ok(kind),
                 Some(target) => target.map(|target| target.file_type()),
             };
-            let mut walk = walk.lock().unwrap_or_else(PoisonError::into_inner);
             match target {
                 Ok(kind) if kind.is_dir() => {
                     let name = display(entry.path());
-                    walk.gathered.notes.push(format!(
+                    gathered().notes.push(format!(
                         "the linked folder `{}` was not entered: name it in `roots` to judge it",
                         shown(&name)
                     ));
                 }
                 _ if !is_proto => {}
-                Ok(kind) if kind.is_file() => match relative(entry.path(), &folder) {
-                    Some(path) => {
-                        walk.found.push(Found { root: index, path, file: entry.into_path() });
-                    }
-                    None => walk.gathered.problem(display(entry.path()), NOT_UNICODE),
+                Ok(kind) if kind.is_file() => match relative(entry.path(), folder) {
+                    Some(path) => read(entry.path(), path, &mut buffer),
+                    None => gathered().problem(display(entry.path()), NOT_UNICODE),
                 },
-                Ok(_) => walk.gathered.problem(display(entry.path()), NOT_REGULAR),
-                Err(error) => walk.gathered.problem(display(entry.path()), io_reason(&error)),
+                Ok(_) => gathered().problem(display(entry.path()), NOT_REGULAR),
+                Err(error) => gathered().problem(display(entry.path()), io_reason(&error)),
             }
             WalkState::Continue
         })

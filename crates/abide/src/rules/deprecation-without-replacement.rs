@@ -12,7 +12,7 @@ pub(super) static RULE: Rule = Rule {
     aliases: &[],
     spares_work_in_progress: true,
     page: include_str!("deprecation-without-replacement.md"),
-    check: Check::Element(check),
+    check: Check::Annotated(check),
 };
 
 /// Words that lead to a replacement, or say that none is needed.

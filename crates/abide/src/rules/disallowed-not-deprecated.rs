@@ -12,7 +12,7 @@ pub(super) static RULE: Rule = Rule {
     aliases: &[],
     spares_work_in_progress: true,
     page: include_str!("disallowed-not-deprecated.md"),
-    check: Check::Element(check),
+    check: Check::Annotated(check),
 };
 
 fn check<'t>(_: &Context<'t>, element: Element<'t>, sink: &mut Sink) {

@@ -13,7 +13,7 @@ pub(super) static RULE: Rule = Rule {
     aliases: &[],
     spares_work_in_progress: true,
     page: include_str!("disallowed-too-soon.md"),
-    check: Check::Element(check),
+    check: Check::Annotated(check),
 };
 
 fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {

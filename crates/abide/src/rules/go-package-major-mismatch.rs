@@ -22,6 +22,11 @@ fn check<'t>(_: &Context<'t>, file: File<'t>, sink: &mut Sink) {
     };
     let (path, alias) = text.split_once(';').unwrap_or((text, ""));
     let components: Vec<&str> = path.split('/').chain([alias]).collect();
+    // `corev3` ends with the version of `envoy.config.core.v3`.
+    let major = format!("v{}", version.major);
+    if components.iter().any(|it| it.ends_with(&major)) {
+        return;
+    }
     // The major of a Go module may stand anywhere in its path; the one of the
     // API ends the path or follows the name that it follows in the package.
     let own = name.split('.').nth(version.position.wrapping_sub(1)).unwrap_or_default();
@@ -33,11 +38,7 @@ fn check<'t>(_: &Context<'t>, file: File<'t>, sink: &mut Sink) {
         let found = [whole, behind("api"), behind(own)].map(PackageVersion::parse_component);
         majors.extend(found.into_iter().flatten().map(|found| found.major));
     }
-    // `corev3` ends with the version of `envoy.config.core.v3`.
-    let agrees = components.iter().any(|it| it.ends_with(&format!("v{}", version.major)));
-    let Some(other) = majors.first().filter(|_| !agrees && !majors.contains(&version.major)) else {
-        return;
-    };
+    let Some(other) = majors.first().filter(|_| !majors.contains(&version.major)) else { return };
     let message = format!("`go_package` of package `{name}` names v{other}");
     sink.report(place, name, file.path(), message)
         .why("Go code of two majors ends up in one package, or under a name that misleads")

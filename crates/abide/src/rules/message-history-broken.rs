@@ -29,8 +29,12 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
     if links.is_empty() {
         return;
     }
-    let known: BTreeMap<String, Message<'t>> =
-        messages().map(|message| (message.full_name(), message)).collect();
+    let named: BTreeSet<&str> = links.iter().filter_map(|it| package_of(it.1)).collect();
+    let packages = named.iter().filter_map(|it| context.tree.package_named(it));
+    let known: BTreeMap<String, Message<'t>> = packages
+        .flat_map(|it| it.files().flat_map(File::all_messages))
+        .map(|message| (message.full_name(), message))
+        .collect();
     let mut heirs: BTreeMap<&str, Vec<Message<'t>>> = BTreeMap::new();
     for &(message, name, _) in &links {
         heirs.entry(name).or_default().push(message);

@@ -13,7 +13,7 @@ pub(super) static RULE: Rule = Rule {
     aliases: &[],
     spares_work_in_progress: true,
     page: include_str!("promotion-impossible.md"),
-    check: Check::Element(check),
+    check: Check::Annotated(check),
 };
 
 fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {

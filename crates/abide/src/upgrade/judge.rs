@@ -9,7 +9,7 @@ use abide_schema::{
 use abide_syntax::DeclKind;
 
 use super::links::name_after;
-use super::plan::{Plan, Stage};
+use super::plan::{Plan, Stage, may_collide};
 use super::promote::promoted;
 use super::standing::Standing;
 use super::{UpgradeOptions, deprecated, removed, upgrade};
@@ -200,6 +200,9 @@ pub(crate) struct Taken<'t> {
 
 pub(crate) fn taken<'t>(context: &Context<'t>) -> Vec<Taken<'t>> {
     let policy = context.policy;
+    if !may_collide(context.tree, &policy.upgrade, &policy.packages, context.standings()) {
+        return Vec::new();
+    }
     let options = UpgradeOptions::default();
     let graph = Some(context.graph());
     let stage = Stage::Candidate;

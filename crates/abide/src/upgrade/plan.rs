@@ -1,6 +1,7 @@
 //! What is upgraded: which files get a candidate, and what everything in them
 //! is called there.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use abide_schema::{
@@ -8,6 +9,7 @@ use abide_schema::{
     PackageVersion, ServiceId, Stability, Tree, Type,
 };
 use fixedbitset::FixedBitSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::links::name_after;
 use super::standing::{Standing, Standings};
@@ -80,9 +82,13 @@ impl<'t> Plan<'t> {
                         && package.files().any(|it| it.move_to_package().is_some()))
         };
         // Who names a package wants it, whatever is in it.
-        let needs = |element: Element<'t>| match &wanted {
-            Some(wanted) => wanted.contains(element.package().name()),
-            None => has_reason(policy, element),
+        let needs = |file: File<'t>| {
+            let whole = match &wanted {
+                Some(wanted) => wanted.contains(file.package().name()),
+                None => file_has_reason(policy, file),
+            };
+            let asks = wanted.is_none();
+            move |element: Element<'t>| whole || asks && has_reason(policy, element)
         };
         let closure = options.closure.unwrap_or(policy.closure);
         let upgraded: BTreeSet<PackageId> = match closure {
@@ -90,9 +96,9 @@ impl<'t> Plan<'t> {
             Closure::Package => {
                 let seeds = tree.packages().filter(|package| {
                     rises(*package)
-                        && package
-                            .files()
-                            .any(|file| of(file) == Standing::Active && types(file).any(&needs))
+                        && package.files().any(|file| {
+                            of(file) == Standing::Active && types(file).any(needs(file))
+                        })
                 });
                 by_package(tree, seeds.map(|it| it.id).collect(), rises, graph)
             }
@@ -191,6 +197,36 @@ impl<'t> Plan<'t> {
     }
 }
 
+/// Whether a path may be wanted twice: it costs little to see that none is.
+pub(super) fn may_collide(
+    tree: &Tree,
+    policy: &UpgradePolicy,
+    packages: &PackagePolicy,
+    standings: &Standings,
+) -> bool {
+    let mut taken: FxHashSet<Cow<'_, str>> = tree
+        .files()
+        .filter(|it| standings.file(*it) != Standing::Candidate)
+        .map(|it| it.path().into())
+        .collect();
+    let relevant =
+        |it: &File<'_>| matches!(standings.file(*it), Standing::Active | Standing::Frozen);
+    // By itself, or with something that it imports.
+    let may_rise = |package: Package<'_>| {
+        policy.closure == Closure::All
+            || package.files().any(|file| {
+                types(file).any(|it| has_reason(policy, it))
+                    || file_has_reason(policy, file)
+                    || file.imports().filter_map(|it| it.file).any(|it| relevant(&it))
+            })
+    };
+    tree.files().filter(|it| standings.file(*it) == Standing::Active).any(|file| {
+        let next = next_package(policy, file, Stage::Candidate);
+        next.is_some_and(|next| !taken.insert(next_path(packages, file, &next).into()))
+            && may_rise(file.package())
+    })
+}
+
 /// The packages that the user names, if any; refuses what cannot be upgraded.
 fn wanted<'o>(
     tree: &Tree,
@@ -221,15 +257,15 @@ fn types(file: File<'_>) -> impl Iterator<Item = Element<'_>> {
     file.all_messages().map(Element::Message).chain(file.all_enums().map(Element::Enum))
 }
 
+/// Whether a file calls for the next major version of what is in it.
+fn file_has_reason(policy: &UpgradePolicy, file: File<'_>) -> bool {
+    policy.always.iter().any(|it| it.matches(file.package().name()))
+        || policy.reasons.contains(&UpgradeReason::Moved) && file.move_to_package().is_some()
+}
+
 /// Whether a type calls for the next major version by itself.
 fn has_reason(policy: &UpgradePolicy, element: Element<'_>) -> bool {
     let has = |reason: UpgradeReason| policy.reasons.contains(&reason);
-    let package = element.package().name();
-    if policy.always.iter().any(|it| it.matches(package))
-        || has(UpgradeReason::Moved) && element.file().move_to_package().is_some()
-    {
-        return true;
-    }
     let migrates = |element: Element<'_>| {
         element.migrations().iter().any(|(migration, _)| match migration {
             Migration::Rename(_) => has(UpgradeReason::Renamed),
@@ -255,7 +291,7 @@ fn has_reason(policy: &UpgradePolicy, element: Element<'_>) -> bool {
 }
 
 /// What refers to types and is referred to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Node {
     Message(MessageId),
     Enum(EnumId),
@@ -264,19 +300,20 @@ enum Node {
 
 /// The packages that hold a type which calls for the next version, or refers
 /// to one that does, over any number of steps.
-fn by_type<'t>(
+fn by_type<'t, N: Fn(Element<'t>) -> bool>(
     tree: &'t Tree,
     standings: &Standings,
     policy: &UpgradePolicy,
-    needs: impl Fn(Element<'t>) -> bool,
+    needs: impl Fn(File<'t>) -> N,
 ) -> BTreeSet<PackageId> {
-    let mut users: BTreeMap<Node, Vec<(Node, PackageId)>> = BTreeMap::new();
-    let mut rising = BTreeSet::new();
+    let mut users: FxHashMap<Node, Vec<(Node, PackageId)>> = FxHashMap::default();
+    let mut rising = FxHashSet::default();
     let mut open = Vec::new();
     let relevant =
         |it: &File<'t>| matches!(standings.file(*it), Standing::Active | Standing::Frozen);
     for file in tree.files().filter(relevant) {
         let package = file.package().id;
+        let needs = needs(file);
         for element in types(file) {
             let (node, targets): (Node, Vec<Node>) = match element {
                 Element::Message(it) => {
