@@ -24,6 +24,8 @@ pub(crate) struct Settings {
     pub(crate) folder: PathBuf,
     /// What of the configured tree alone is judged, relative to `folder`.
     focus: Option<String>,
+    /// The folder of SOURCE, where it is a tree of its own beside the configured one.
+    own: Option<PathBuf>,
     /// Without a configured tree the file that alone is judged, relative to `folder`.
     alone: Option<String>,
     /// The folder that the user is in.
@@ -68,7 +70,15 @@ impl Settings {
             let here = file.as_deref().and_then(|file| below(&current, file));
             let folder = if here.is_some() { current.clone() } else { tree };
             let alone = here.or_else(|| below(&folder, file.as_deref()?));
-            return Ok(Settings { config, file: None, folder, focus: None, alone, current });
+            return Ok(Settings {
+                config,
+                file: None,
+                folder,
+                focus: None,
+                own: None,
+                alone,
+                current,
+            });
         };
         let preset = global.preset.as_deref().map(find_preset).transpose()?;
         let text = read_text(&path, &shown(&path, &current))?;
@@ -78,9 +88,17 @@ impl Settings {
         let folder = path.parent().map_or_else(|| current.clone(), Path::to_owned);
         // What findings say does not depend on where the user stands.
         let file = TextFile { name: CONFIG.to_owned(), ..file };
-        let mut settings =
-            Settings { config, file: Some(file), folder, focus: None, alone: None, current };
-        settings.focus = on_disk.and_then(|path| settings.focus_on(&path));
+        let mut settings = Settings {
+            config,
+            file: Some(file),
+            folder,
+            focus: None,
+            own: None,
+            alone: None,
+            current,
+        };
+        settings.focus = on_disk.as_ref().and_then(|path| settings.focus_on(path));
+        settings.own = on_disk.filter(|path| settings.focus.is_none() && path.is_dir());
         Ok(settings)
     }
 
@@ -93,10 +111,8 @@ impl Settings {
         let path = path.canonicalize().ok()?;
         let focus = path.strip_prefix(&top).ok()?;
         let under = |folders: &[String], both: bool| {
-            folders.iter().any(|folder| {
-                let folder = top.join(folder).canonicalize().unwrap_or_default();
-                path.starts_with(&folder) || both && folder.starts_with(&path)
-            })
+            let there = folders.iter().filter_map(|folder| top.join(folder).canonicalize().ok());
+            there.into_iter().any(|it| path.starts_with(&it) || both && it.starts_with(&path))
         };
         // A folder beside the roots is a tree of its own, and so is every one without roots.
         let inside = focus.as_os_str().is_empty()
@@ -141,19 +157,28 @@ impl Settings {
         let git = spec.and_then(|spec| spec.strip_prefix("git:"));
         let configured = spec.is_none() || git.is_some() || focus.is_some();
         // Another copy of the configured tree has the same roots.
-        let copy = spec.is_some_and(|spec| {
-            let folder = self.current.join(spec);
-            self.config.roots.iter().all(|root| folder.join(root).is_dir())
-        });
+        let holds_roots =
+            |folder: &Path| self.config.roots.iter().all(|root| folder.join(root).is_dir());
+        let copy = spec.is_some_and(|spec| holds_roots(&self.current.join(spec)));
+        // A revision of SOURCE is that of its folder, whatever is configured above it.
+        let beside = self.own.as_ref().filter(|_| git.is_some());
         // A folder of a revision that is named outright is a tree of its own, unless it is that
         // of `abide.toml`.
         let own = git.and_then(crate::source::subdir).is_some_and(|subdir| {
             let top = self.folder.ancestors().find(|dir| dir.join(".git").exists());
             top.is_none_or(|top| !same_folder(&top.join(subdir), &self.folder))
         });
-        let rooted = if configured { !own } else { copy };
+        let rooted = match beside {
+            Some(folder) => !own && holds_roots(folder),
+            None if configured => !own,
+            None => copy,
+        };
         let roots: &[String] = if rooted { &self.config.roots } else { &[] };
-        let base = if configured { &self.folder } else { &self.current };
+        let base = match beside {
+            Some(folder) => folder,
+            None if configured => &self.folder,
+            None => &self.current,
+        };
         let import_paths = self.import_paths(base, import_path);
         let options = SourceOptions { base, import_paths: &import_paths, roots, merge_with };
         match (focus, spec) {

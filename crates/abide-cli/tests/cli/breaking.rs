@@ -124,6 +124,31 @@ fn a_file_without_a_configuration_is_compared_with_itself() {
 }
 
 #[test]
+fn a_folder_beside_the_configured_tree_is_compared_with_itself() {
+    let folder = tree(&[("abide.toml", "[rules]\n"), ("proto/acme/user/v1/user.proto", USER)]);
+    commit(folder.path());
+    let changed = &USER.replace("string", "bytes");
+    put(folder.path(), &[("proto/acme/user/v1/user.proto", changed), ("in/c.toml", "[rules]\n")]);
+    put(folder.path(), &[("rooted.toml", "roots = [\"gone\"]\n")]);
+    let expected = [pair("field-type-changed", "acme.user.v1.User.name")];
+    let elsewhere = tree(&[("abide.toml", "[rules]\n")]);
+    let elsewhere = elsewhere.path().join("abide.toml");
+    for (from, source, config) in [
+        ("", "proto", None),
+        ("proto", ".", None),
+        ("proto", "../proto", None),
+        ("", "proto", Some("in/c.toml")),
+        ("", "proto", Some("rooted.toml")),
+        ("", "proto", elsewhere.to_str()),
+    ] {
+        let mut args = vec!["breaking", source, "--against", "git:HEAD", "--format", "json"];
+        args.extend(config.into_iter().flat_map(|it| ["--config", it]));
+        let ran = abide(&folder.path().join(from), &args);
+        assert_eq!(reported(&ran), expected, "{args:?}: {} {}", ran.text(), ran.stderr);
+    }
+}
+
+#[test]
 fn without_an_old_tree_there_is_nothing_to_compare() {
     let folder = tree(&[("acme/user/v1/user.proto", USER)]);
     let ran = abide(folder.path(), &["breaking"]);
