@@ -24,9 +24,10 @@ pub(crate) struct Settings {
     pub(crate) folder: PathBuf,
     /// What of the configured tree alone is judged, relative to `folder`.
     focus: Option<String>,
-    /// The folder of SOURCE, where it is a tree of its own beside the configured one.
+    /// Where the paths of SOURCE count from, if it is a tree of its own beside the configured one.
     own: Option<PathBuf>,
-    /// Without a configured tree the file that alone is judged, relative to `folder`.
+    /// Outside of a configured tree the file that alone is judged, relative to `own`, else to
+    /// `folder`.
     alone: Option<String>,
     /// The folder that the user is in.
     current: PathBuf,
@@ -61,15 +62,10 @@ impl Settings {
         let Some(path) = path else {
             let preset = global.preset.as_deref().map(find_preset).transpose()?;
             let config = Config::of_preset(preset.unwrap_or_default());
-            let file = on_disk.filter(|path| path.is_file() && is_proto(path));
-            let below = |folder: &Path, path: &Path| {
-                let (folder, path) = (folder.canonicalize().ok()?, path.canonicalize().ok()?);
-                slashed(path.strip_prefix(folder).ok()?)
+            let (folder, alone) = match on_disk.and_then(|path| file_alone(&current, &path)) {
+                Some((folder, file)) => (folder, Some(file)),
+                None => (tree, None),
             };
-            // A file counts from the current folder, if that holds it.
-            let here = file.as_deref().and_then(|file| below(&current, file));
-            let folder = if here.is_some() { current.clone() } else { tree };
-            let alone = here.or_else(|| below(&folder, file.as_deref()?));
             return Ok(Settings {
                 config,
                 file: None,
@@ -98,7 +94,12 @@ impl Settings {
             current,
         };
         settings.focus = on_disk.as_ref().and_then(|path| settings.focus_on(path));
-        settings.own = on_disk.filter(|path| settings.focus.is_none() && path.is_dir());
+        if let Some(path) = on_disk.filter(|_| settings.focus.is_none()) {
+            (settings.own, settings.alone) = match file_alone(&settings.current, &path) {
+                Some((folder, file)) => (Some(folder), Some(file)),
+                None => (path.is_dir().then_some(path), None),
+            };
+        }
         Ok(settings)
     }
 
@@ -131,8 +132,9 @@ impl Settings {
         let judged = tree.source.as_deref().and_then(|spec| spec.strip_prefix("git:"));
         let source = self.open(Some(spec), &tree.import_path, None, judged)?;
         let part = self.focus.as_ref().or(self.alone.as_ref()).filter(|part| !part.is_empty());
+        let roots: &[String] = if self.own.is_some() { &[] } else { &self.config.roots };
         Ok(match part {
-            Some(part) => source.part(part, &self.config.roots),
+            Some(part) => source.part(part, roots),
             None => source,
         })
     }
@@ -195,6 +197,7 @@ impl Settings {
         // What is gone from the disk may be a part of the configured tree all the same.
         let part = match gone {
             Some(path) if self.file.is_some() => self.part_that_was(path),
+            _ if self.own.is_some() => None,
             _ => self.focus.clone().or_else(|| self.alone.clone()),
         };
         let own = path.filter(|_| part.is_none() && (gone.is_some() || self.file.is_some()));
@@ -292,6 +295,17 @@ fn read_text(path: &Path, name: &str) -> Result<String, Error> {
 
 fn is_proto(path: &Path) -> bool {
     path.extension().is_some_and(|it| it == "proto")
+}
+
+/// Of a proto file on disk the folder that its path counts from, and that path: the current folder
+/// if that holds it, else its own.
+fn file_alone(current: &Path, path: &Path) -> Option<(PathBuf, String)> {
+    if !path.is_file() || !is_proto(path) {
+        return None;
+    }
+    let file = path.canonicalize().ok()?;
+    let below = |folder: &Path| slashed(file.strip_prefix(folder.canonicalize().ok()?).ok()?);
+    [current, path.parent()?].into_iter().find_map(|it| Some((it.to_owned(), below(it)?)))
 }
 
 fn same_folder(a: &Path, b: &Path) -> bool {

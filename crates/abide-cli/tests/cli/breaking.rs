@@ -126,6 +126,7 @@ fn a_file_without_a_configuration_is_compared_with_itself() {
 #[test]
 fn a_folder_beside_the_configured_tree_is_compared_with_itself() {
     let folder = tree(&[("abide.toml", "[rules]\n"), ("proto/acme/user/v1/user.proto", USER)]);
+    put(folder.path(), &[("proto/acme/shop/v1/shop.proto", "syntax = \"proto3\";\n")]);
     commit(folder.path());
     let changed = &USER.replace("string", "bytes");
     put(folder.path(), &[("proto/acme/user/v1/user.proto", changed), ("in/c.toml", "[rules]\n")]);
@@ -137,6 +138,9 @@ fn a_folder_beside_the_configured_tree_is_compared_with_itself() {
         ("", "proto", None),
         ("proto", ".", None),
         ("proto", "../proto", None),
+        ("", "proto/acme/user/v1/user.proto", None),
+        ("proto", "acme/user/v1/user.proto", None),
+        ("proto/acme/user", "../user/v1/user.proto", Some("../../../in/c.toml")),
         ("", "proto", Some("in/c.toml")),
         ("", "proto", Some("rooted.toml")),
         ("", "proto", elsewhere.to_str()),
