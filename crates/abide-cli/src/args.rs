@@ -358,7 +358,8 @@ pub(crate) enum Command {
         /// The tree.
         #[command(flatten)]
         tree: TreeArgs,
-        /// Where to write it; `-` for standard output
+        /// Where to write it, as the name says: .binpb, .json or .txtpb, also .gz or .zst; `-` for
+        /// standard output
         #[arg(short, value_name = "FILE", required_unless_present = "output")]
         #[arg(conflicts_with = "output")]
         out: Option<PathBuf>,

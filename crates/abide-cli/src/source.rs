@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 use abide_schema::{SourceFile, Text};
 
+pub(crate) use descriptors::asked_for;
 pub(crate) use git::timeline::{Commit, Content, Cursor, Step, Timeline};
 
 /// The name of the record of versions.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use abide::{Check, Rule, Scope, Severity};
-use abide_schema::Tree;
+use abide_schema::{Tree, value};
 
 use super::check::{today, troubles, width};
 use super::{Outcome, error_color, say};
@@ -13,6 +13,7 @@ use crate::load::{Loaded, load};
 use crate::progress::Progress;
 use crate::render::{Scene, render};
 use crate::settings::Settings;
+use crate::source::{DescriptorFormat, asked_for};
 
 pub(super) fn build(
     global: &Global,
@@ -30,11 +31,37 @@ pub(super) fn build(
     }
     progress.step("writing descriptors");
     let judged: Vec<_> = tree.files().filter(|file| file.is_judged()).map(|file| file.id).collect();
-    let bytes = abide_schema::encode_set(tree, &judged, !exclude_imports, !exclude_source_info);
+    let set = abide_schema::encode_set(tree, &judged, !exclude_imports, !exclude_source_info);
+    let target = out.or(global.output.as_deref());
+    let name = target.map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
+    let (format, compression) = asked_for(&name);
+    let packed = compression.pack(notation(tree, set, format)?);
+    let bytes =
+        packed.map_err(|error| Error::File { what: format!("cannot pack `{name}`"), error })?;
     progress.finish();
     let mut outcome = Outcome::of(bytes);
     outcome.target = out.map(Path::to_owned);
     Ok(outcome)
+}
+
+/// A serialised FileDescriptorSet in another notation. The tree knows the custom options in it.
+fn notation(tree: &Tree, set: Vec<u8>, format: DescriptorFormat) -> Result<Vec<u8>, Error> {
+    if format == DescriptorFormat::Binary {
+        return Ok(set);
+    }
+    let refused = |reason: &dyn std::fmt::Display| {
+        Error::Usage(format!("the set cannot be written so: {reason}; write it as `.binpb`"))
+    };
+    let mut messages = tree.files().flat_map(|file| file.messages());
+    let Some(ty) = messages.find(|it| it.full_name() == "google.protobuf.FileDescriptorSet") else {
+        return Err(refused(&"the descriptor.proto of the tree does not declare it"));
+    };
+    let set = value::Message::decode(tree, ty.id, &set).map_err(|error| refused(&error))?;
+    let text = match format {
+        DescriptorFormat::Json => set.to_json(tree).map_err(|error| refused(&error))?,
+        _ => set.to_text(tree),
+    };
+    Ok(text.into_bytes())
 }
 
 /// What a command says of a tree that does not link, or was not read, in full: of such a tree

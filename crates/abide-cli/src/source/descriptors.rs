@@ -14,6 +14,11 @@ pub(super) fn format(name: &str) -> Option<DescriptorFormat> {
     }
 }
 
+/// How a set is written into a file of this name: in the wire format if it asks for no other.
+pub(crate) fn asked_for(name: &str) -> (DescriptorFormat, Compression) {
+    (format(name).unwrap_or(DescriptorFormat::Binary), Compression::of_name(name).0)
+}
+
 /// The format that the content shows: no text holds the control characters of a wire-format set.
 fn sniff(bytes: &[u8]) -> DescriptorFormat {
     let Ok(text) = std::str::from_utf8(bytes) else { return DescriptorFormat::Binary };

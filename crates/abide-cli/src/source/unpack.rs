@@ -1,8 +1,10 @@
-//! Decompression that stops before it fills the memory.
+//! Compression, and decompression that stops before it fills the memory.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
+
+use flate2::write::GzEncoder;
 
 /// The most that a source may unpack to: a hundred times the largest public proto trees, and
 /// still within the memory of a build machine.
@@ -15,7 +17,7 @@ pub(super) const MAX_RATIO: u64 = 200;
 pub(super) const ANY_RATIO: u64 = 64 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Compression {
+pub(crate) enum Compression {
     None,
     Gzip,
     Zstd,
@@ -39,6 +41,19 @@ impl Compression {
             [0x1f, 0x8b, ..] => Self::Gzip,
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Self::Zstd,
             _ => Self::None,
+        }
+    }
+
+    /// Packs what [`Compression::unpack`] reads, without a name or a time in it.
+    pub(crate) fn pack(self, bytes: Vec<u8>) -> io::Result<Vec<u8>> {
+        match self {
+            Self::None => Ok(bytes),
+            Self::Gzip => {
+                let mut packed = GzEncoder::new(Vec::new(), flate2::Compression::default());
+                packed.write_all(&bytes)?;
+                packed.finish()
+            }
+            Self::Zstd => zstd::stream::encode_all(&bytes[..], zstd::DEFAULT_COMPRESSION_LEVEL),
         }
     }
 

@@ -400,6 +400,34 @@ fn a_set_is_built_only_of_a_tree_that_links() {
 }
 
 #[test]
+fn a_set_is_written_as_its_name_says_and_read_back() {
+    const OPTION: &str = "syntax = \"proto3\";\npackage acme.user.v1;\n\
+        import \"google/protobuf/descriptor.proto\";\n\
+        extend google.protobuf.FieldOptions { string note = 50000; }\n\
+        message User { string name = 1 [(note) = \"é\\n\"]; }\n";
+    let folder = tree(&[("acme/user/v1/user.proto", OPTION)]);
+    let run = |args: &[&str]| {
+        let ran = abide(folder.path(), args);
+        assert_eq!((ran.status, ran.stderr.as_str()), (0, ""), "{args:?}");
+        ran.stdout
+    };
+    let set = run(&["build", "-o", "-"]);
+    for (name, head) in [
+        ("set.pb", &set[..4]),
+        ("set.json", b"{\""),
+        ("set.txtpb", b"file {"),
+        ("set.binpb.gz", b"\x1f\x8b"),
+        ("set.json.zst", b"\x28\xb5\x2f\xfd"),
+        ("set.txtpb.gz", b"\x1f\x8b"),
+    ] {
+        run(&["build", "-o", name]);
+        let written = std::fs::read(folder.path().join(name)).unwrap();
+        assert!(written.starts_with(head), "{name}: {:?}", &written[..8]);
+        assert_eq!(run(&["build", name, "-o", "-"]), set, "{name}");
+    }
+}
+
+#[test]
 fn standard_input_is_a_descriptor_set() {
     let folder = tree(&[("a.proto", CLEAN)]);
     let ran = abide_with(folder.path(), &["check", "-"], b"");
