@@ -298,12 +298,18 @@ impl<'t> Diff<'t> {
     }
 
     /// Whether a field stands where another stood: the two share nothing but
-    /// their number.
+    /// their number, or one of their names is that of another field.
     pub(crate) fn is_replaced(&self, old: Field<'t>, new: Field<'t>) -> bool {
+        let lives = |other: Field<'t>, name| {
+            other.containing_message().is_some_and(|it| it.field_named(name).is_some())
+        };
         !new.is_extension()
             && old.number() == new.number()
             && old.name() != new.name()
-            && (old.is_map() != new.is_map() || !self.types_apart(old, new).is_empty())
+            && (lives(new, old.name())
+                || lives(old, new.name())
+                || old.is_map() != new.is_map()
+                || !self.types_apart(old, new).is_empty())
     }
 
     /// The fields that hold an enum, maps with such values among them, in the

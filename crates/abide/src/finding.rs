@@ -262,16 +262,13 @@ impl Finding {
     }
 
     /// Takes up what another finding knows of the same change, besides what
-    /// values show: of these, this one knows all.
+    /// values and generated code show: of these, this one knows all.
     pub(crate) fn absorb(&mut self, part: Finding) {
         let new = part.aliases.into_iter().filter(|it| !self.aliases.contains(it));
         self.aliases.extend(new.collect::<Vec<_>>());
         if let Some(facts) = part.change {
-            let surfaces = Surface::ALL.iter().copied();
-            let others: Vec<Surface> =
-                surfaces.filter(|it| !Surface::NOTATIONS.contains(it)).collect();
-            self.lose((facts.effects.on(&others), facts.symbols));
-            let witness = facts.witness.filter(|it| others.contains(&it.surface));
+            self.breaks(facts.effects.on(&[Surface::Validation]));
+            let witness = facts.witness.filter(|it| it.surface == Surface::Validation);
             self.proven(witness.map(Proof::of).unwrap_or_default());
         }
     }

@@ -31,9 +31,10 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     );
     let finding = sink.change(diff, change.map(Element::Field), Part::Name, message);
     finding.fact(old.name()).fact(was).fact(new.name()).fact(is);
-    finding.source(diff, change.map(Element::Field));
     // A name that another field has is no lost name.
     let moved = is_in.field_named(old.name());
+    let namesake = moved.unwrap_or(new);
+    finding.source(diff, Change::Both { old, new: namesake }.map(Element::Field));
     if moved.is_none() && was_in.field_named(new.name()).is_none() {
         finding.proven(diff.prove_replaced(old, new));
     } else {
