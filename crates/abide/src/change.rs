@@ -669,7 +669,22 @@ impl<'t> Diff<'t> {
             |it| Some((self.messages.twin(&self.same, it.extendee()?.id)?, it.number())),
             |it| Some((it.extendee()?.id, it.number())),
         );
-        pair_by(&mut self.fields, &before, &after, |it| it.id, Field::full_name);
+        // What extends another message is another extension.
+        pair_across(
+            &mut self.fields,
+            &before,
+            &after,
+            |it| it.id,
+            |it| Some((self.messages.twin(&self.same, it.extendee()?.id)?, it.full_name())),
+            |it| Some((it.extendee()?.id, it.full_name())),
+        );
+        // Of one that does not link nobody knows what it extends.
+        let unlinked = |all: &[Field<'t>]| -> Vec<Field<'t>> {
+            all.iter().copied().filter(|it| it.extendee().is_none()).collect()
+        };
+        for (old, new) in [(&unlinked(&before), &after), (&before, &unlinked(&after))] {
+            pair_by(&mut self.fields, old, new, |it| it.id, Field::full_name);
+        }
     }
 }
 

@@ -25,9 +25,22 @@ pub(crate) fn removed<'t, 's>(
     let old = change.old().filter(|_| change.new().is_none() && !is_told_above(diff, change))?;
     let message = format!("{} `{}` was removed", old.noun(), old.full_name());
     let finding = sink.change(diff, change, Part::Whole, message);
-    finding.aliases(&deletions(diff, old, None));
+    let namesake = namesake(diff, old);
+    finding.aliases(&deletions(diff, old, namesake.map(Element::Field)));
+    if let Some(it) = namesake {
+        finding.label(it.place(Part::Name), "this one, of another message, has the name now");
+    }
     reach(finding, diff, change);
     Some(finding)
+}
+
+/// The extension of another message that has the name of one that is gone.
+fn namesake<'t>(diff: &Diff<'t>, gone: Element<'t>) -> Option<Field<'t>> {
+    let Element::Field(gone) = gone else { return None };
+    let name = gone.full_name();
+    let files = diff.new.package_named(gone.package().name())?.files();
+    let mut extensions = files.flat_map(File::all_fields).filter(|it| it.is_extension());
+    extensions.find(|it| it.full_name() == name)
 }
 
 /// One with another full name.

@@ -2,6 +2,7 @@
 //!
 //! Source: the rule handlers of buf 1.75, run on pairs of files.
 
+use abide_schema::value::Value;
 use abide_schema::{Cardinality, Element, Enum, Field, Message, Presence, Scalar, Type};
 
 use crate::change::{Change, Diff};
@@ -144,6 +145,17 @@ fn is_subset(old: Enum<'_>, new: Enum<'_>) -> bool {
     old.name() == new.name() && old.values().all(|value| has(value.number(), value.name()))
 }
 
+/// Whether buf takes two defaults for one: it compares numbers with a fraction
+/// as floats of single precision.
+pub(crate) fn is_same_default(was: &Value, is: &Value) -> bool {
+    let single = |value: &Value| match *value {
+        Value::F32(value) => Some(value),
+        Value::F64(value) => Some(value as f32),
+        _ => None,
+    };
+    single(was).zip(single(is)).is_some_and(|(was, is)| was == is)
+}
+
 /// How many values a field holds and whether they can be absent, as buf counts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Count {
@@ -188,4 +200,23 @@ pub(crate) fn of_counts(old: Field<'_>, new: Field<'_>) -> Vec<&'static str> {
 /// Whether a field is required by its label: buf does not see the feature.
 pub(crate) fn is_labelled_required(field: Field<'_>) -> bool {
     field.decl().label == Some(Label::Required)
+}
+
+#[cfg(test)]
+mod tests {
+    use abide_schema::value::Value;
+
+    use super::is_same_default;
+
+    #[test]
+    fn defaults_are_one_where_floats_are_equal() {
+        for (was, is, same) in [
+            (Value::F64(0.0), Value::F64(-0.0), true),
+            (Value::F64(0.1), Value::F64(0.100_000_000_1), true),
+            (Value::F32(0.1), Value::F32(0.2), false),
+            (Value::I32(1), Value::I32(2), false),
+        ] {
+            assert_eq!(is_same_default(&was, &is), same, "{was:?} {is:?}");
+        }
+    }
 }

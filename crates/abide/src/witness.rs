@@ -489,12 +489,14 @@ impl<'d, 't> Crossing<'d, 't> {
             if proof.effects.contains(surface, self.direction) {
                 continue;
             }
-            let bytes = write(surface, writer, &value);
-            let bytes = match spelling {
-                Some((printed, name)) => bytes.and_then(|it| respelled(&it, printed, name)),
-                None => bytes,
+            let written = |value: &value::Message| {
+                let bytes = write(surface, writer, value)?;
+                match spelling {
+                    Some((printed, name)) => respelled(&bytes, printed, name),
+                    None => Some(bytes),
+                }
             };
-            let Some(bytes) = bytes else { continue };
+            let Some(bytes) = written(&value) else { continue };
             // What the writer itself does not take back proves nothing.
             let Ok(again) = read(surface, writer, value.ty, &bytes) else { continue };
             let again = bare(&again);
@@ -502,21 +504,67 @@ impl<'d, 't> Crossing<'d, 't> {
                 continue;
             }
             let value = again;
-            let observed = match read(surface, reader, target.id, &bytes) {
-                Err(Refusal::Missing(field)) if !self.blames(probed, &value, target, field) => None,
-                Err(refusal) => Some(format!(
-                    "the {} reader refuses it: {}",
-                    self.direction.reader(),
-                    refusal.reason(reader)
-                )),
-                Ok(read) => self.on(surface).difference(&value, &read, probed),
+            let (observed, is_missed) = match read(surface, reader, target.id, &bytes) {
+                Err(refusal) => {
+                    let missed = match &refusal {
+                        Refusal::Missing(field) => !self.blames(probed, &value, target, *field),
+                        Refusal::Malformed(_) => false,
+                    };
+                    (Some(self.refused(refusal)), missed)
+                }
+                Ok(read) => (self.on(surface).difference(&value, &read, probed), false),
             };
-            if let Some(observed) =
-                observed.filter(|_| self.siblings_cross(surface, &value, probed))
-            {
+            let Some(observed) = observed else { continue };
+            let observed = if !is_missed && self.siblings_cross(surface, &value, probed) {
+                Some(observed)
+            } else {
+                let mut part = value.clone();
+                part.entries.retain(|entry| Some(entry.field) == probed.0.map(|it| it.id));
+                let alone = written(&part)
+                    .and_then(|bytes| self.alone(surface, (&part, target), &bytes, probed));
+                // A reader that refuses the value for a sibling takes it for nothing.
+                alone.map(|alone| if is_missed && !alone.refused { observed } else { alone.words })
+            };
+            if let Some(observed) = observed {
                 proof.add(self.witness(surface, (&value, target), bytes, observed));
             }
         }
+    }
+
+    /// What befalls a field by itself, whatever else its message must hold.
+    fn alone(
+        self,
+        surface: Surface,
+        (value, target): (&value::Message, Message<'t>),
+        bytes: &[u8],
+        probed: Probed<'t>,
+    ) -> Option<Alone> {
+        let read = match parse(surface, self.reader(), target.id, bytes) {
+            Ok(read) => read,
+            Err(refusal) => return Some(Alone { refused: true, words: self.refused(refusal) }),
+        };
+        if let Some(to) = probed.1 {
+            let required = to.presence() == Presence::LegacyRequired;
+            let mut inside = read.of(to.id).filter_map(|entry| entry.value.as_message());
+            let missing = match probed.0 {
+                _ if required && read.of(to.id).next().is_none() => Some(to),
+                Some(from) if !self.same_type(from, to) => {
+                    inside.find_map(|it| it.missing_required(self.reader()))
+                }
+                _ => None,
+            };
+            if let Some(missing) = missing {
+                let words = self.refused(Refusal::Missing(missing.id));
+                return Some(Alone { refused: true, words });
+            }
+        }
+        let words = self.on(surface).difference(value, &read, probed)?;
+        Some(Alone { refused: false, words })
+    }
+
+    fn refused(self, refusal: Refusal) -> String {
+        let reader = self.direction.reader();
+        format!("the {reader} reader refuses it: {}", refusal.reason(self.reader()))
     }
 
     fn witness(
@@ -945,8 +993,29 @@ impl Refusal {
     }
 }
 
+/// What befalls a field by itself.
+struct Alone {
+    /// Whether it is refused, not misread.
+    refused: bool,
+    words: String,
+}
+
 /// Reads a value as a runtime would that insists on required fields.
 fn read(
+    surface: Surface,
+    tree: &Tree,
+    ty: MessageId,
+    bytes: &[u8],
+) -> Result<value::Message, Refusal> {
+    let message = parse(surface, tree, ty, bytes)?;
+    match message.missing_required(tree) {
+        Some(field) => Err(Refusal::Missing(field.id)),
+        None => Ok(message),
+    }
+}
+
+/// Reads a value of which required fields may be missing.
+fn parse(
     surface: Surface,
     tree: &Tree,
     ty: MessageId,
@@ -958,10 +1027,7 @@ fn read(
         _ => value::Message::from_text(tree, ty, bytes, Undeclared::Refuse),
     };
     let message = read.map_err(|error| Refusal::Malformed(error.message))?;
-    match message.missing_required(tree) {
-        Some(field) => Err(Refusal::Missing(field.id)),
-        None => Ok(message.normalized(tree)),
-    }
+    Ok(message.normalized(tree))
 }
 
 /// A number of any type, where it is one: truth values count as 0 and 1.

@@ -20,19 +20,19 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Change::Added(new) = change else { return };
-    let known = new.containing_message().is_some_and(|it| diff.old_message(it).is_some());
+    let holder = new.containing_message().and_then(|it| diff.old_message(it));
     // A new member of a oneof that was there is told as such.
     let joins = real_oneof(new).is_some_and(|it| diff.old_oneof(it).is_some());
-    if new.is_extension() || !known || joins {
-        return;
-    }
+    let Some(holder) = holder.filter(|_| !new.is_extension() && !joins) else { return };
     let required = new.presence() == Presence::LegacyRequired;
     let required_word = if required { "required " } else { "" };
     let message = format!("{required_word}field `{}` was added", new.name());
     let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
     finding.fact(new.number().to_string()).fact(new.name());
-    // Old readers refuse its name.
-    finding.breaks(Effects::forward(&[Surface::Json, Surface::Text]));
+    // Old readers refuse its name, unless another field had it.
+    if holder.field_named(new.name()).is_none() {
+        finding.breaks(Effects::forward(&[Surface::Json, Surface::Text]));
+    }
     finding.proven(diff.prove_field(change)).source(diff, change.map(Element::Field));
     if required {
         finding.help("make it optional: what was written before has no such field");

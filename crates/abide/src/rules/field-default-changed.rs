@@ -31,10 +31,11 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     if !diff.differ((old, new), &was, &is) {
         return;
     }
+    let to_buf = if peer::is_same_default(&was, &is) { &[] } else { RULE.aliases };
     let (was, is) = (witness::shown(old, &was), witness::shown(new, &is));
     let message = format!("default of field `{}` changed from `{was}` to `{is}`", new.name());
     let finding = sink.change(diff, change.map(Element::Field), Part::Default, message);
     finding.fact(was).fact(is);
     finding.proven(diff.prove_absence(old, new)).source(diff, change.map(Element::Field));
-    finding.aliases(&peer::of_pair(old, new, RULE.aliases));
+    finding.aliases(&peer::of_pair(old, new, to_buf));
 }

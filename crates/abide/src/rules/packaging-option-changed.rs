@@ -98,7 +98,7 @@ fn effective(file: File<'_>, name: &str) -> String {
     // A Ruby package with dots is read like the package of the file.
     let dotted = |it: &String| name == "ruby_package" && !it.contains("::");
     if let Some(written) = written.as_ref().filter(|it| !dotted(it)) {
-        return written.clone();
+        return if name == "go_package" { go_package(written) } else { written.clone() };
     }
     let package = written.as_deref().unwrap_or(file.package().name());
     let components = |change: fn(&str) -> String, joint| {
@@ -113,6 +113,22 @@ fn effective(file: File<'_>, name: &str) -> String {
         "java_outer_classname" => outer_class(file),
         _ => String::new(),
     }
+}
+
+/// An import path of Go, with the name of the package where that is not what the
+/// path ends in. Source: `cleanPackageName` of `google.golang.org/protobuf`.
+fn go_package(written: &str) -> String {
+    let last = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+    match written.split_once(';') {
+        Some((path, name)) if name == last(path) && is_go_name(name) => path.to_owned(),
+        _ => written.to_owned(),
+    }
+}
+
+/// Whether the end of an import path is a name of Go as it stands.
+fn is_go_name(name: &str) -> bool {
+    name.starts_with(|it: char| it.is_ascii_alphabetic() || it == '_')
+        && name.chars().all(|it| it.is_ascii_alphanumeric() || it == '_')
 }
 
 /// The class that Java generates for a file: its name in PascalCase, with a

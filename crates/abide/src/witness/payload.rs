@@ -55,11 +55,7 @@ impl<'t> Crossing<'_, 't> {
             return;
         }
         let observed = match read(surface, self.reader(), target.id, &bytes) {
-            Err(refusal) => Some(format!(
-                "the {} reader refuses it: {}",
-                self.direction.reader(),
-                refusal.reason(self.reader())
-            )),
+            Err(refusal) => Some(self.refused(refusal)),
             Ok(read) => self.difference_by_number(&value, &read, target),
         };
         if let Some(observed) = observed {
@@ -69,7 +65,7 @@ impl<'t> Crossing<'_, 't> {
 
     /// How a field of the reader means something else than the field of the
     /// writer with its number. What the reader does not have it skips, which is
-    /// no break.
+    /// no break while it has anything that the writer has.
     fn difference_by_number(
         self,
         wrote: &value::Message,
@@ -77,6 +73,13 @@ impl<'t> Crossing<'_, 't> {
         target: Message<'t>,
     ) -> Option<String> {
         let written = self.writer().message(wrote.ty);
+        let is_known = |it: Field<'_>| target.field_numbered(it.number()).is_some();
+        // Who has no fields at all waits for nothing.
+        let waits = target.fields().next().is_some();
+        if waits && !wrote.entries.is_empty() && !written.fields().any(is_known) {
+            let reader = self.direction.reader();
+            return Some(format!("all of it is lost: the {reader} reader has no such fields"));
+        }
         target.fields().find_map(|to| {
             let from: Option<Field<'t>> = written.field_numbered(to.number());
             let was: Vec<&Value> =
