@@ -312,6 +312,12 @@ impl<'t> Diff<'t> {
                 || !self.types_apart(old, new).is_empty())
     }
 
+    /// Whether an enum is held by no field of the old tree: then it is there for
+    /// others, whose values nobody can show.
+    pub(crate) fn is_for_others(&self, old: Enum<'t>) -> bool {
+        self.users(Direction::Backward, old.id).next().is_none()
+    }
+
     /// The fields that hold an enum, maps with such values among them, in the
     /// order of files: of the old tree for backward, else of the new one.
     pub(crate) fn users(&self, writer: Direction, item: EnumId) -> impl Iterator<Item = FieldId> {

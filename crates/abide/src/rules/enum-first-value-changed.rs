@@ -3,6 +3,7 @@ use abide_schema::{Element, Enum, Part};
 use crate::change::{Change, Diff};
 use crate::finding::Severity;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::surface::{Effects, Surface};
 
 pub(super) static RULE: Rule = Rule {
     id: "enum-first-value-changed",
@@ -33,6 +34,10 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Enum<'t>>, sink: &
     let proof = diff.prove_enum_default(old, new);
     if !proof.effects.is_empty() {
         finding.aliases(&["buf:FIELD_SAME_DEFAULT"]);
+    }
+    // Only fields with presence have a default that is no zero, and these may be anywhere.
+    if diff.is_for_others(old) {
+        finding.breaks(Effects::both(Surface::NOTATIONS));
     }
     finding.proven(proof).source(diff, change.map(Element::Enum));
     finding.label(is.place(Part::Name), "what a field means that is not set");

@@ -3,6 +3,7 @@ use abide_schema::{Element, Enum, Openness, Part};
 use crate::change::{Change, Diff};
 use crate::finding::Severity;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::surface::{Effects, Surface};
 use crate::witness::first_names;
 
 pub(super) static RULE: Rule = Rule {
@@ -35,6 +36,12 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Enum<'t>>, sink: &
     let declared = |number: &i32| before.contains_key(number) || after.contains_key(number);
     if let Some(free) = (1..).find(|number| !declared(number)) {
         finding.proven(diff.prove_enum(old, new, [&[free], &[free]]));
+    }
+    if diff.is_for_others(old) {
+        finding.breaks(match is {
+            Openness::Closed => Effects::backward(Surface::NOTATIONS),
+            Openness::Open => Effects::forward(Surface::NOTATIONS),
+        });
     }
     finding.source(diff, change.map(Element::Enum));
 }

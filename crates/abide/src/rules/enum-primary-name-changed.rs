@@ -3,6 +3,7 @@ use abide_schema::{Element, Enum, Part};
 use crate::change::{Change, Diff};
 use crate::finding::Severity;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::surface::{Effects, Surface};
 use crate::witness::first_names;
 
 pub(super) static RULE: Rule = Rule {
@@ -35,6 +36,9 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Enum<'t>>, sink: &
         let finding = sink.change(diff, pair, Part::Name, message);
         finding.fact(was.name()).fact(name);
         finding.proven(diff.prove_printed_name(old, new, number));
+        if diff.is_for_others(old) {
+            finding.breaks(Effects::both(&[Surface::Json, Surface::Text]));
+        }
         finding.source(diff, pair);
         finding.help(format!("declare `{}` first", was.name()));
     }

@@ -4,6 +4,7 @@ use crate::change::{Change, Diff};
 use crate::finding::Severity;
 use crate::reserved;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::surface::{Effects, Surface};
 
 pub(super) static RULE: Rule = Rule {
     id: "enum-value-number-changed",
@@ -27,6 +28,8 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
     let finding = sink.change(diff, change.map(Element::EnumValue), Part::Number, message);
     finding.fact(was.to_string()).fact(is.to_string());
     finding.proven(diff.prove_enum(old.parent(), new.parent(), [&[was], &[is]]));
+    // It is in data of fields that this tree does not know, or that changed along with it.
+    finding.breaks(Effects::both(&[Surface::Wire]));
     finding.source(diff, change.map(Element::EnumValue));
     let mut aliases = RULE.aliases.to_vec();
     if new.parent().values().any(|it| it.number() == was) {
