@@ -1076,8 +1076,8 @@ pub(crate) fn shown(field: Field<'_>, value: &Value) -> String {
         Value::I64(value) => value.to_string(),
         Value::U32(value) => value.to_string(),
         Value::U64(value) => value.to_string(),
-        Value::F32(value) => value.to_string(),
-        Value::F64(value) => value.to_string(),
+        Value::F32(value) => decimal(value.to_string(), format!("{value:e}")),
+        Value::F64(value) => decimal(value.to_string(), format!("{value:e}")),
         Value::String(value) => format!("{value:?}"),
         Value::Bytes(value) => format!("\"{}\"", value.escape_ascii()),
         Value::Enum(number) => {
@@ -1087,6 +1087,11 @@ pub(crate) fn shown(field: Field<'_>, value: &Value) -> String {
         }
         Value::Message(value) => format!("{{ {} }}", one_line(&value.to_text(field.tree))),
     }
+}
+
+/// A number as a person would write it: in digits, unless most of them are zeros.
+fn decimal(digits: String, scientific: String) -> String {
+    if digits.len() > 24 { scientific } else { digits }
 }
 
 /// Text format on one line.
