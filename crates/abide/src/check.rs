@@ -317,7 +317,7 @@ fn told_once(findings: &mut Vec<Finding>) {
         whole.iter().enumerate().map(|(at, it)| (it.element.clone(), at)).collect();
     for part in parts {
         // What is no comparison of the two is told on its own.
-        let compares = part.change.as_ref().is_some_and(|it| it.old.is_some());
+        let compares = part.change.as_ref().is_some_and(|it| it.old.is_some() && it.gone.is_none());
         match at.get(&part.element).filter(|_| compares) {
             Some(&at) => whole[at].absorb(part),
             None => findings.push(part),

@@ -28,22 +28,35 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     }
     let number = reserved::number_of_message(holder, old.number());
     let name = reserved::name_of_message(holder, old.name());
-    let message = format!(
-        "field `{}` was removed{}",
-        old.name(),
-        match (number, name) {
-            (true, true) => "",
-            (true, false) => " and its name is not reserved",
-            (false, true) => " and its number is not reserved",
-            (false, false) => ", and neither its number nor its name is reserved",
-        }
-    );
+    // Its name may be that of a field which stands where another stood.
+    let moved = holder.field_named(old.name());
+    let what = match moved {
+        Some(new) => format!("left its number {} for {}", old.number(), new.number()),
+        None => "was removed".to_owned(),
+    };
+    let missing = match (number, name || moved.is_some()) {
+        (true, true) => "",
+        (true, false) => " and its name is not reserved",
+        (false, true) => " and its number is not reserved",
+        (false, false) => ", and neither its number nor its name is reserved",
+    };
+    let message = format!("field `{}` {what}{missing}", old.name());
     let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
     finding.fact(old.number().to_string()).fact(old.name());
-    finding.proven(diff.prove_field(change)).source(diff, change.map(Element::Field));
-    // Parsers of JSON refuse its name, and so do those of text format; those
-    // in C++ and Go alone pass over a name that is reserved.
-    finding.breaks(Effects::backward(&[Surface::Json, Surface::Text]));
+    finding.proven(diff.prove_field(change));
+    match moved {
+        Some(new) => {
+            finding.source(diff, Change::Both { old, new }.map(Element::Field));
+            finding.breaks(Effects::backward(&[Surface::Wire]));
+            finding.label(new.place(Part::Name), "this field has the name now");
+        }
+        None => {
+            finding.source(diff, change.map(Element::Field));
+            // Parsers of JSON refuse its name, and so do those of text format;
+            // those in C++ and Go alone pass over a name that is reserved.
+            finding.breaks(Effects::backward(&[Surface::Json, Surface::Text]));
+        }
+    }
     let mut aliases = RULE.aliases.to_vec();
     if !number {
         aliases.push("buf:FIELD_NO_DELETE_UNLESS_NUMBER_RESERVED");
@@ -58,9 +71,11 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         let missing = reserved::statements(
             holder.file(),
             (!number).then(|| old.number()),
-            (!name).then(|| old.name()),
+            (!name && moved.is_none()).then(|| old.name()),
         );
-        finding.help(format!("write `{missing}`"));
+        if !missing.is_empty() {
+            finding.help(format!("write `{missing}`"));
+        }
     }
     if peer::is_labelled_required(old) {
         aliases.push("buf:MESSAGE_SAME_REQUIRED_FIELDS");
