@@ -347,6 +347,15 @@ pub(crate) fn titled(package: Package<'_>) -> String {
     }
 }
 
+/// Whom it breaks that a method exchanges nothing where it exchanged something:
+/// no value is left that could show it.
+pub(crate) fn emptied(was: Message<'_>, is: Message<'_>) -> Effects {
+    match (was.fields().next(), is.fields().next()) {
+        (Some(_), None) => Effects::backward(&[Surface::Wire, Surface::Rpc]),
+        _ => Effects::NONE,
+    }
+}
+
 /// The notations in which a method exchanges its messages.
 pub(crate) fn notations<'t>(old: Method<'t>, new: Method<'t>) -> &'static [Surface] {
     if old.http_bindings().is_empty() && new.http_bindings().is_empty() {

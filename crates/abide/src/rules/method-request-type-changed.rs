@@ -35,5 +35,6 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
     let proof = diff.prove_payload(was, is, named::notations(old, new));
     // An old client writes what a new server reads.
     finding.breaks(proof.effects.carried_by(Surface::Rpc, |direction| direction));
+    finding.breaks(named::emptied(was, is));
     finding.proven(proof).source(diff, change.map(Element::Method));
 }

@@ -35,5 +35,6 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
     let proof = diff.prove_payload(was, is, named::notations(old, new));
     // What a new server writes is read by an old client.
     finding.breaks(proof.effects.carried_by(Surface::Rpc, Direction::other));
+    finding.breaks(named::emptied(was, is));
     finding.proven(proof).source(diff, change.map(Element::Method));
 }
