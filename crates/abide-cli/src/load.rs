@@ -26,28 +26,61 @@ pub(crate) struct Loaded {
 
 /// Reads, parses and links a source, with the files it imports.
 pub(crate) fn load(source: &Source, progress: &Progress) -> Result<Loaded, Error> {
-    load_beside(source, None, progress)
-}
-
-/// The same for an old tree: what it shares with the new one is not parsed again. Of what they do
-/// not share both give up the syntax, for of most files no place is asked for.
-pub(crate) fn load_old(
-    source: &Source,
-    new: &mut Tree,
-    progress: &Progress,
-) -> Result<Loaded, Error> {
-    let mut old = load_beside(source, Some(new), progress)?;
-    old.tree.give_up_syntax();
-    Ok(old)
-}
-
-fn load_beside(
-    source: &Source,
-    mut other: Option<&mut Tree>,
-    progress: &Progress,
-) -> Result<Loaded, Error> {
     progress.step("reading");
-    let (files, unreadable, notes) = match source.read()? {
+    Ok(linked(parsed(source, source.read()?, &[], progress)?, progress))
+}
+
+/// The same for an old tree: what it shares with the new one is not parsed again.
+pub(crate) fn load_old(source: &Source, new: &Tree, progress: &Progress) -> Result<Loaded, Error> {
+    progress.step("reading");
+    let known: Vec<Arc<FileDecl>> = new.files().map(|it| Arc::clone(it.shared_decl())).collect();
+    Ok(linked(parsed(source, source.read()?, &known, progress)?, progress))
+}
+
+fn linked(parsed: Parsed, progress: &Progress) -> Loaded {
+    progress.step(format!("linking {} files", parsed.files.len()));
+    parsed.link()
+}
+
+/// A tree and the old one, side by side: what one of them does in the order of its files leaves
+/// room for the other.
+pub(crate) fn load_both(
+    new: &Source,
+    old: &Source,
+    progress: &Progress,
+) -> Result<(Loaded, Loaded), Error> {
+    progress.step("reading");
+    let (contents, old_contents) = rayon::join(|| new.read(), || old.read());
+    let new = parsed(new, contents?, &[], progress)?;
+    let old = parsed(old, old_contents?, &new.files, progress)?;
+    progress.step(format!("linking {} files", new.files.len() + old.files.len()));
+    Ok(rayon::join(|| new.link(), || old.link()))
+}
+
+/// A source, and its files as far as they depend on nothing but their text.
+struct Parsed {
+    files: Vec<Arc<FileDecl>>,
+    name: String,
+    unreadable: Vec<ReadProblem>,
+    notes: Vec<String>,
+}
+
+impl Parsed {
+    fn link(self) -> Loaded {
+        let Parsed { files, name, unreadable, notes } = self;
+        Loaded { tree: Tree::link(files), name, unreadable, notes }
+    }
+}
+
+/// Parses what was read, but for the files that are known.
+fn parsed(
+    source: &Source,
+    contents: Contents,
+    known: &[Arc<FileDecl>],
+    progress: &Progress,
+) -> Result<Parsed, Error> {
+    let known = Known::of(known);
+    let (files, unreadable, notes) = match contents {
         Contents::Files { files, problems, notes } => {
             if files.is_empty() {
                 // Nothing to judge: the first reason says enough.
@@ -55,20 +88,15 @@ fn load_beside(
                 return Err(Error::Usage(first.map_or_else(String::new, ReadProblem::to_string)));
             }
             progress.step(format!("parsing {} files", files.len()));
-            let files = Known::of(other.as_deref()).find(files);
-            if let Some(other) = &mut other {
-                other.give_up_syntax();
-            }
-            (parse(files), problems, notes)
+            (parse(known.find(files)), problems, notes)
         }
         Contents::DescriptorSet { bytes, format } => {
             progress.step("reading the descriptor set");
             (descriptors(source, bytes, format)?, Vec::new(), Vec::new())
         }
     };
-    let files = with_imports(source, files, &Known::of(other.as_deref()))?;
-    progress.step(format!("linking {} files", files.len()));
-    Ok(Loaded { tree: Tree::link(files), name: source.name().to_owned(), unreadable, notes })
+    let files = with_imports(source, files, &known)?;
+    Ok(Parsed { files, name: source.name().to_owned(), unreadable, notes })
 }
 
 /// A file that is parsed, or one that has to be.
@@ -78,9 +106,8 @@ type Found = Result<Arc<FileDecl>, SourceFile>;
 struct Known<'t>(HashMap<&'t str, &'t Arc<FileDecl>>);
 
 impl<'t> Known<'t> {
-    fn of(tree: Option<&'t Tree>) -> Known<'t> {
-        let files = tree.into_iter().flat_map(Tree::files);
-        Known(files.map(|file| (file.path(), file.shared_decl())).collect())
+    fn of(files: &'t [Arc<FileDecl>]) -> Known<'t> {
+        Known(files.iter().map(|file| (&*file.path, file)).collect())
     }
 
     /// What is declared depends on nothing but the text.

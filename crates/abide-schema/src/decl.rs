@@ -183,31 +183,9 @@ pub enum Part {
 #[derive(Clone, Debug)]
 pub enum Origin {
     /// Source text: the tree of its syntax.
-    Source(Syntax),
+    Source(Ast),
     /// A FileDescriptorProto with, perhaps, source info.
     Descriptor(Arc<crate::DescriptorLocations>),
-}
-
-/// The syntax tree of a file. Linking takes all of it; afterwards only places
-/// are looked up, in few files, so that it can be given up meanwhile: it is made
-/// anew from the text when somebody asks.
-#[derive(Clone, Debug, Default)]
-pub struct Syntax(OnceLock<Ast>);
-
-impl Syntax {
-    pub(crate) fn of(&self, text: &Text) -> &Ast {
-        self.0.get_or_init(|| {
-            let (mut ast, _) = abide_syntax::parse(text);
-            ast.shrink_to_fit();
-            ast
-        })
-    }
-}
-
-impl From<Ast> for Syntax {
-    fn from(ast: Ast) -> Syntax {
-        Syntax(ast.into())
-    }
 }
 
 /// The declarations of one file.
@@ -729,15 +707,8 @@ impl FileDecl {
     /// The syntax tree, where the file was read from source.
     pub fn ast(&self) -> Option<&Ast> {
         match &self.origin {
-            Origin::Source(syntax) => Some(syntax.of(self.strings.text())),
+            Origin::Source(ast) => Some(ast),
             Origin::Descriptor(_) => None,
-        }
-    }
-
-    /// Gives up the syntax tree until somebody asks for it again.
-    pub(crate) fn give_up_syntax(&mut self) {
-        if let Origin::Source(syntax) = &mut self.origin {
-            *syntax = Syntax::default();
         }
     }
 
@@ -745,10 +716,7 @@ impl FileDecl {
     /// such part.
     pub fn span(&self, node: Node, part: Part) -> Span {
         match &self.origin {
-            Origin::Source(syntax) => {
-                let text = self.strings.text();
-                crate::lower::part_span(syntax.of(text), text, node, part)
-            }
+            Origin::Source(ast) => crate::lower::part_span(ast, self.strings.text(), node, part),
             Origin::Descriptor(locations) => locations.span(node, part),
         }
     }

@@ -33,8 +33,8 @@ pub use comments::{AttachedComments, Comment};
 pub use decl::{
     EnumDecl, EnumValueDecl, FieldDecl, FieldExtras, FileDecl, ImportDecl, LocalProblem,
     MessageDecl, MessageKind, MethodDecl, Name, Node, OneofDecl, Origin, PackageDecl, Parent, Part,
-    RangeDecl, RawOptions, ReservedNameDecl, Scalar, ServiceDecl, SourceFile, Strings, Syntax,
-    SyntaxDecl, Text, TypeDecl,
+    RangeDecl, RawOptions, ReservedNameDecl, Scalar, ServiceDecl, SourceFile, Strings, SyntaxDecl,
+    Text, TypeDecl,
 };
 pub use descriptor::{descriptor_set_from_json, descriptor_set_from_text, encode_file, encode_set};
 pub use edition::Edition;

@@ -8,8 +8,8 @@ use abide_syntax::{
 use crate::decl::{
     EnumDecl, EnumValueDecl, FieldDecl, FieldExtras, FileDecl, ImportDecl, LocalProblem,
     MessageDecl, MessageKind, MethodDecl, Name, Node, OneofDecl, Origin, PackageDecl, Parent, Part,
-    RangeDecl, RawOptions, ReservedNameDecl, Scalar, ServiceDecl, SourceFile, Strings, Syntax,
-    SyntaxDecl, Text, TypeDecl,
+    RangeDecl, RawOptions, ReservedNameDecl, Scalar, ServiceDecl, SourceFile, Strings, SyntaxDecl,
+    Text, TypeDecl,
 };
 use crate::edition::Edition;
 use crate::problem::ProblemKind;
@@ -38,7 +38,7 @@ impl FileDecl {
                 help: error.help.map(str::to_owned),
             })
             .collect();
-        let origin = Origin::Source(Syntax::default());
+        let origin = Origin::Source(Ast::default());
         let mut decl = FileDecl::empty(origin, Strings::new(file.text));
         decl.path = file.path;
         decl.display = file.display;
@@ -50,7 +50,7 @@ impl FileDecl {
         lower.reserve();
         lower.file();
         let mut decl = lower.decl;
-        decl.origin = Origin::Source(ast.into());
+        decl.origin = Origin::Source(ast);
         decl.shrink_to_fit();
         crate::validate::syntax::check(&mut decl);
         decl

@@ -7,7 +7,6 @@
 use std::sync::Arc;
 
 use abide_syntax::{ImportKind, Slice, Visibility};
-use rayon::prelude::*;
 
 use crate::decl::{
     EnumDecl, EnumValueDecl, FieldDecl, FileDecl, ImportDecl, MessageDecl, MessageKind, MethodDecl,
@@ -183,17 +182,6 @@ impl Tree {
     /// places. Problems of imported files are included.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
-    }
-
-    /// Gives up the syntax trees of the files that no other tree shares, which
-    /// are a third of what a tree holds: they are made anew where a place in
-    /// such a file is asked for.
-    pub fn give_up_syntax(&mut self) {
-        self.files.par_iter_mut().for_each(|file| {
-            if let Some(decl) = Arc::get_mut(&mut file.decl) {
-                decl.give_up_syntax();
-            }
-        });
     }
 
     pub(crate) fn linked(&self, id: FileId) -> &LinkedFile {

@@ -64,11 +64,11 @@ pub(super) fn bump(
         // Held from the first look at the tree until all is written, so that nobody else's
         // record is overwritten by one that knows less.
         let guard = folder.map(|folder| exclusive(folder, global)).transpose()?;
-        let mut loaded = load(&source, &progress)?;
+        let loaded = load(&source, &progress)?;
         if let Some(refused) = unless_linked(global, &settings, &loaded, &progress) {
             return Ok(refused);
         }
-        let plan = plan(global, &settings, tree, &source, &mut loaded, against, &progress)?;
+        let plan = plan(global, &settings, tree, &source, &loaded, against, &progress)?;
         let rewrites = rewrites(&plan, &source, &loaded.tree)?;
         if rewrites.iter().any(Rewrite::imports_status) {
             find_status_proto(&source, &loaded.tree)?;
@@ -105,7 +105,7 @@ fn plan(
     settings: &Settings,
     tree: &TreeArgs,
     source: &Source,
-    loaded: &mut Loaded,
+    loaded: &Loaded,
     against: Option<&str>,
     progress: &Progress,
 ) -> Result<Plan, Error> {
@@ -121,7 +121,7 @@ fn plan(
     let mut released_lock = None;
     if let Some(spec) = against {
         let source = settings.baseline(spec, tree)?;
-        let old = load_old(&source, &mut loaded.tree, progress)?;
+        let old = load_old(&source, &loaded.tree, progress)?;
         notes.extend(unlinked(&old)?);
         notes.extend(foreign(loaded, &old));
         notes.extend(old.notes.iter().cloned());

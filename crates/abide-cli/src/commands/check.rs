@@ -7,11 +7,11 @@ use abide::{Accepted, Location, Options, Records, Report, Scope, Severity, Surfa
 use super::{Outcome, error_color, say};
 use crate::args::{CompareArgs, Format, Global, JudgeArgs};
 use crate::error::Error;
-use crate::load::{Loaded, load, load_old};
+use crate::load::{Loaded, load, load_both, load_old};
 use crate::progress::Progress;
 use crate::render::{Scene, render};
 use crate::settings::{ACCEPTED, Settings, lock};
-use crate::source::shown;
+use crate::source::{Source, shown};
 use crate::write;
 
 /// How wide a report is where no terminal says it.
@@ -91,16 +91,24 @@ fn run(
 ) -> Result<Outcome, Error> {
     let progress = Progress::new(global.quiet);
     let source = settings.source(&judge.tree)?;
-    let mut loaded = load(&source, &progress)?;
-    let mut old = |spec: Option<&str>| {
-        let Some(spec) = spec else { return Ok((None, None)) };
-        let source = settings.baseline(spec, &judge.tree)?;
-        let old = load_old(&source, &mut loaded.tree, &progress)?;
-        let lock = lock(&source, &format!(" of {spec}"), error_color(global))?;
-        Ok::<_, Error>((Some(old), lock))
+    let old_source =
+        |spec: Option<&str>| spec.map(|spec| settings.baseline(spec, &judge.tree)).transpose();
+    let old_lock = |spec: Option<&str>, source: &Option<Source>| match spec.zip(source.as_ref()) {
+        Some((spec, source)) => lock(source, &format!(" of {spec}"), error_color(global)),
+        None => Ok(None),
     };
-    let (baseline, baseline_lock) = old(work.against)?;
-    let (released, released_lock) = old(work.bump_against)?;
+    let (against, bump_against) = (old_source(work.against)?, old_source(work.bump_against)?);
+    let (loaded, baseline) = match &against {
+        Some(against) => {
+            let (loaded, baseline) = load_both(&source, against, &progress)?;
+            (loaded, Some(baseline))
+        }
+        None => (load(&source, &progress)?, None),
+    };
+    let old = |source: &Source| load_old(source, &loaded.tree, &progress);
+    let released = bump_against.as_ref().map(old).transpose()?;
+    let baseline_lock = old_lock(work.against, &against)?;
+    let released_lock = old_lock(work.bump_against, &bump_against)?;
     let recorded = lock(&source, "", error_color(global))?;
     let records = Records {
         version_in: settings.config.version_in,

@@ -144,10 +144,10 @@ impl<'t> Encoder<'t, '_> {
     fn source_info(&mut self) {
         let decl = self.file.decl();
         match &decl.origin {
-            Origin::Source(syntax) => self.writer.message(file::SOURCE_INFO, |writer| {
+            Origin::Source(ast) => self.writer.message(file::SOURCE_INFO, |writer| {
                 let (text, lines) = (decl.strings.text(), decl.line_index());
                 let paths = option_paths(self.file);
-                source_info::write(text, syntax.of(text), lines, &paths, writer);
+                source_info::write(text, ast, lines, &paths, writer);
             }),
             Origin::Descriptor(locations) => {
                 if let Some(span) = locations.serialised() {
