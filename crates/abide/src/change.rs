@@ -20,10 +20,9 @@ use abide_syntax::{Lexer, Span, TokenKind};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
+use crate::constraint::Compared;
 use crate::surface::Direction;
 use crate::witness::held_enum;
-
-mod structure;
 
 /// One element on both sides, or on the only side that has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,6 +87,9 @@ macro_rules! twin {
     };
 }
 
+mod settled;
+mod structure;
+
 /// Pairs of one kind of element, in both directions.
 #[derive(Debug)]
 struct Pairs<K> {
@@ -116,10 +118,16 @@ impl<K: Copy + Ord + Hash> Pairs<K> {
         free
     }
 
+    fn add_all(&mut self, pairs: Vec<(K, K)>) {
+        for (old, new) in pairs {
+            self.add(old, new);
+        }
+    }
+
     /// Every pair, in the order of the old side.
     fn sorted(&self) -> Vec<(K, K)> {
         let mut pairs: Vec<(K, K)> = self.new_of.iter().map(|(&old, &new)| (old, new)).collect();
-        pairs.sort();
+        pairs.sort_unstable();
         pairs
     }
 }
@@ -157,6 +165,7 @@ pub struct Diff<'t> {
     methods: Pairs<MethodId>,
     /// The fields that hold each enum, for the old tree and the new one.
     users: [OnceLock<FxHashMap<EnumId, Vec<FieldId>>>; 2],
+    pub(crate) compared: Compared,
 }
 
 /// `new_x` and `old_x`: the other side of an element.
@@ -411,6 +420,7 @@ impl<'t> Diff<'t> {
             services: Pairs::default(),
             methods: Pairs::default(),
             users: Default::default(),
+            compared: Compared::default(),
         };
         diff.pair_files();
         diff.pair_packages();
@@ -460,13 +470,13 @@ impl<'t> Diff<'t> {
             (None, None) => true,
             (Some(old), Some(new)) => match twin!(self.same, old.id) {
                 Some(twin) => twin == new.id,
-                None => old.full_name() == new.full_name(),
+                None => have_equal_names(Element::Message(old), Element::Message(new)),
             },
             _ => false,
         };
         let equal_enums = |old: Enum<'t>, new: Enum<'t>| match twin!(self.same, old.id) {
             Some(twin) => twin == new.id,
-            None => old.full_name() == new.full_name(),
+            None => have_equal_names(Element::Enum(old), Element::Enum(new)),
         };
         let fields = || {
             old.all_fields().zip(new.all_fields()).all(|(old, new)| {
@@ -500,19 +510,26 @@ impl<'t> Diff<'t> {
     }
 
     fn pair_types_by_name(&mut self) {
+        // Two roots may hold one name: what has it in a pair of files is first.
+        let files: Vec<(File<'t>, File<'t>)> =
+            self.old_files().filter_map(|old| Some((old, self.new_file(old)?))).collect();
+        let pairs: Vec<_> = files
+            .into_par_iter()
+            .with_min_len(16)
+            .map(|(old, new)| {
+                let name = Message::full_name;
+                let messages = pairs_by(old.all_messages(), new.all_messages(), |it| it.id, name);
+                let enums = pairs_by(old.all_enums(), new.all_enums(), |it| it.id, Enum::full_name);
+                let name = Service::full_name;
+                (messages, enums, pairs_by(old.services(), new.services(), |it| it.id, name))
+            })
+            .collect();
+        for (messages, enums, services) in pairs {
+            self.messages.add_all(messages);
+            self.enums.add_all(enums);
+            self.services.add_all(services);
+        }
         pair_types!(self, |pairs, old, new| {
-            // Two roots may hold one name.
-            pair_across(
-                pairs,
-                old,
-                new,
-                |it| it.id,
-                |it| Some((*self.files.new_of.get(&it.file().id)?, it.full_name())),
-                |it| {
-                    let file = it.file().id;
-                    self.files.old_of.contains_key(&file).then(|| (file, it.full_name()))
-                },
-            );
             pair_by(pairs, old, new, |it| it.id, |it| it.full_name());
         });
     }
@@ -578,9 +595,18 @@ impl<'t> Diff<'t> {
     }
 
     fn pair_members(&mut self) {
-        for (old, new) in self.messages.sorted() {
+        let pairs = self.messages.sorted();
+        let alike: Vec<bool> = pairs.par_iter().map(|&pair| self.have_equal_fields(pair)).collect();
+        for ((old, new), alike) in pairs.into_iter().zip(alike) {
             let (old, new) = (self.old.message(old), self.new.message(new));
-            self.pair_fields(old, new);
+            if alike {
+                for (old, new) in old.fields().zip(new.fields()) {
+                    self.fields.add(old.id, new.id);
+                    self.pair_entries(old, new);
+                }
+            } else {
+                self.pair_fields(old, new);
+            }
             self.pair_oneofs(old, new);
         }
         for (old, new) in self.enums.sorted() {
@@ -592,21 +618,33 @@ impl<'t> Diff<'t> {
         }
     }
 
+    /// Whether two messages have fields of the same numbers and names, in the
+    /// same order.
+    fn have_equal_fields(&self, (old, new): (MessageId, MessageId)) -> bool {
+        let key = |it: Field<'t>| (it.number(), it.name());
+        self.old.message(old).fields().map(key).eq(self.new.message(new).fields().map(key))
+    }
+
     fn pair_fields(&mut self, old: Message<'t>, new: Message<'t>) {
         let (before, after): (Vec<_>, Vec<_>) = (old.fields().collect(), new.fields().collect());
         pair_by(&mut self.fields, &before, &after, |it| it.id, |it| (it.number(), it.name()));
         pair_by(&mut self.fields, &before, &after, |it| it.id, |it| it.number());
         pair_by(&mut self.fields, &before, &after, |it| it.id, |it| it.name());
-        // The entry of a map goes with its field, whatever it is called.
         for old in before {
-            let Some(new) = self.new_field(old) else { continue };
-            if old.is_map()
-                && new.is_map()
-                && let (Some(old), Some(new)) = (old.message_type(), new.message_type())
-                && self.messages.add(old.id, new.id)
-            {
-                self.pair_fields(old, new);
+            if let Some(new) = self.new_field(old) {
+                self.pair_entries(old, new);
             }
+        }
+    }
+
+    /// The entry of a map goes with its field, whatever it is called.
+    fn pair_entries(&mut self, old: Field<'t>, new: Field<'t>) {
+        if old.is_map()
+            && new.is_map()
+            && let (Some(old), Some(new)) = (old.message_type(), new.message_type())
+            && self.messages.add(old.id, new.id)
+        {
+            self.pair_fields(old, new);
         }
     }
 
@@ -625,8 +663,15 @@ impl<'t> Diff<'t> {
     }
 
     fn pair_values(&mut self, old: Enum<'t>, new: Enum<'t>) {
+        let key = |it: EnumValue<'t>| (it.number(), it.name());
+        if old.values().map(key).eq(new.values().map(key)) {
+            for (old, new) in old.values().zip(new.values()) {
+                self.values.add(old.id, new.id);
+            }
+            return;
+        }
         let (before, after): (Vec<_>, Vec<_>) = (old.values().collect(), new.values().collect());
-        pair_by(&mut self.values, &before, &after, |it| it.id, |it| (it.number(), it.name()));
+        pair_by(&mut self.values, &before, &after, |it| it.id, key);
         // A name that is still there was not renamed: its number changed.
         pair_by(&mut self.values, &before, &after, |it| it.id, |it| it.name());
         pair_by(&mut self.values, &before, &after, |it| it.id, |it| it.number());
@@ -707,6 +752,17 @@ pub(crate) fn top_level<'t>(file: File<'t>) -> impl Iterator<Item = Element<'t>>
     types.chain(file.services().map(Element::Service)).chain(file.extensions().map(Element::Field))
 }
 
+/// Whether the full names of two messages, enums or services are one.
+pub(crate) fn have_equal_names(old: Element<'_>, new: Element<'_>) -> bool {
+    match (old.parent(), new.parent()) {
+        _ if old.name() != new.name() => false,
+        (Some(old), Some(new)) => have_equal_names(old, new),
+        (None, None) => old.package().name() == new.package().name(),
+        // A package may be called like a message.
+        _ => old.full_name() == new.full_name(),
+    }
+}
+
 /// A full name without that of its package.
 pub(crate) fn relative(package: Package<'_>, mut full_name: String) -> String {
     if !package.name().is_empty() && full_name.len() > package.name().len() {
@@ -760,6 +816,18 @@ fn pair_by<T: Copy, I: Copy + Ord + Hash, K: Eq + Hash>(
     key: impl Fn(T) -> K,
 ) {
     pair_across(pairs, old, new, id, |it| Some(key(it)), |it| Some(key(it)));
+}
+
+/// The same of elements that are all free, as a list.
+fn pairs_by<T: Copy, I: Copy + Ord + Hash, K: Eq + Hash>(
+    old: impl Iterator<Item = T>,
+    new: impl Iterator<Item = T>,
+    id: impl Fn(T) -> I,
+    key: impl Fn(T) -> K,
+) -> Vec<(I, I)> {
+    let mut pairs = Pairs::default();
+    pair_by(&mut pairs, &old.collect::<Vec<T>>(), &new.collect::<Vec<T>>(), id, key);
+    pairs.sorted()
 }
 
 /// The same with a key for each side. What has no key stays free.
@@ -817,11 +885,16 @@ fn pair_by_votes<I: Copy + Ord + Hash>(
     }
 }
 
-/// `x_changes`: every element of a kind that may differ.
+/// `x_changes`: the elements of a kind that may differ.
 macro_rules! changes {
-    ($($(#[$doc:meta])* $name:ident, $view:ident, $new_of:ident, $old_of:ident, $all:expr;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident, $of:ident, $view:ident, $new_of:ident, $old_of:ident, $settled:ident, $all:expr;)*) => {$(
         $(#[$doc])*
         pub fn $name(&self) -> Vec<Change<$view<'t>>> {
+            self.$of(false)
+        }
+
+        /// The same, or those that no rule has to look at.
+        pub(crate) fn $of(&self, settled: bool) -> Vec<Change<$view<'t>>> {
             let all: fn(File<'t>) -> Vec<$view<'t>> = $all;
             let judged = |it: &File<'t>| it.is_judged();
             let new: Vec<File<'t>> = self.new_files().filter(judged).collect();
@@ -837,38 +910,44 @@ macro_rules! changes {
                 Some(new) if !new.file().is_judged() => Some(Change::Both { old, new }),
                 Some(_) => None,
             });
-            new.chain(gone).collect()
+            let is_settled = |change: &Change<$view<'t>>| match *change {
+                Change::Both { old, new } => self.$settled(old, new),
+                Change::Added(_) | Change::Removed(_) => self.came_or_went_along(*change),
+            };
+            new.chain(gone).filter(|it| is_settled(it) == settled).collect()
         }
     )*};
 }
 
 impl<'t> Diff<'t> {
     changes! {
-        /// The messages of files that are not the same, map entries left out.
-        message_changes, Message, new_message, old_message,
+        /// The messages of files that are not the same. Map entries are left out.
+        /// Of every kind of element those pairs are left out of which every
+        /// fact is the same, and members that came or went with what holds them.
+        message_changes, messages_that_are, Message, new_message, old_message, is_settled_message,
             |file| file.all_messages().filter(|it| !it.is_map_entry()).collect();
         /// The fields and extensions of files that are not the same, those of
         /// map entries left out.
-        field_changes, Field, new_field, old_field,
+        field_changes, fields_that_are, Field, new_field, old_field, is_settled_field,
             |file| {
                 let in_map = |it: &Field<'_>| it.parent().is_some_and(Message::is_map_entry);
                 file.all_fields().filter(|it| !in_map(it)).collect()
             };
         /// The oneofs that are written in files that are not the same.
-        oneof_changes, Oneof, new_oneof, old_oneof,
+        oneof_changes, oneofs_that_are, Oneof, new_oneof, old_oneof, is_settled_oneof,
             |file| {
                 let all = file.all_messages().flat_map(Message::oneofs);
                 all.filter(|it| !it.is_synthetic()).collect()
             };
         /// The enums of files that are not the same.
-        enum_changes, Enum, new_enum, old_enum, |file| file.all_enums().collect();
+        enum_changes, enums_that_are, Enum, new_enum, old_enum, is_settled_enum, |file| file.all_enums().collect();
         /// The enum values of files that are not the same.
-        value_changes, EnumValue, new_value, old_value,
+        value_changes, values_that_are, EnumValue, new_value, old_value, is_settled_value,
             |file| file.all_enums().flat_map(Enum::values).collect();
         /// The services of files that are not the same.
-        service_changes, Service, new_service, old_service, |file| file.services().collect();
+        service_changes, services_that_are, Service, new_service, old_service, is_settled_service, |file| file.services().collect();
         /// The methods of files that are not the same.
-        method_changes, Method, new_method, old_method,
+        method_changes, methods_that_are, Method, new_method, old_method, is_settled_method,
             |file| file.services().flat_map(Service::methods).collect();
     }
 
@@ -902,7 +981,7 @@ impl<'t> Diff<'t> {
 mod tests {
     use std::sync::Arc;
 
-    use abide_schema::{FileDecl, Part, SourceFile, Tree};
+    use abide_schema::{FileDecl, SourceFile, Tree};
 
     use super::{Diff, equal_tokens};
 
@@ -926,19 +1005,7 @@ mod tests {
         ] {
             assert_eq!(equal_tokens(text.as_bytes(), other.as_bytes()), equal, "{other}");
             let (old, new) = (tree(text), tree(other));
-            assert_eq!(Diff::of(&old, &new).field_changes().is_empty(), equal, "{other}");
+            assert_eq!(Diff::of(&old, &new).file_changes().is_empty(), equal, "{other}");
         }
-    }
-
-    #[test]
-    fn places_survive_the_syntax() {
-        let mut tree = tree("syntax = \"proto3\"; message M { int32 a = 1; }");
-        let places = |tree: &Tree| -> Vec<_> {
-            let fields = tree.files().flat_map(|file| file.all_fields());
-            fields.map(|it| (it.place(Part::Name), it.place(Part::Number))).collect()
-        };
-        let before = places(&tree);
-        tree.give_up_syntax();
-        assert_eq!(places(&tree), before);
     }
 }

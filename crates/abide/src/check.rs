@@ -166,6 +166,7 @@ fn judge_tree<'t>(
         let mut unrecorded = bump::findings(tree, &plan);
         unrecorded.retain(|it| runs(policy, it));
         report.waived += waivers.take(&context, &mut unrecorded).len();
+        apply_severities(policy, options.as_of, &mut unrecorded);
         findings.extend(unrecorded);
     }
     let ran = |rule: &Rule| {
@@ -174,8 +175,9 @@ fn judge_tree<'t>(
             && (options.baseline.is_some() || !rule.needs_baseline())
             && (asks_versions || rule.id != bump::RULE)
     };
-    findings.extend(waivers.findings(&context, &ran, fingerprints));
-    apply_severities(policy, options.as_of, &mut findings);
+    let mut about_waivers = waivers.findings(&context, &ran, fingerprints);
+    apply_severities(policy, options.as_of, &mut about_waivers);
+    findings.extend(about_waivers);
     if let Some((_, since)) = &since {
         findings.retain(|it| it.rule != "waiver-unused" || is_unused_in(since, it));
     }
@@ -231,7 +233,7 @@ fn run<'t>(context: &Context<'t>, rules: &[&'static Rule]) -> Vec<Finding> {
         });
         let mut findings: Vec<Finding> = each.flatten().collect();
         if let Some(diff) = context.diff() {
-            findings.extend(changes(context, diff, rules));
+            findings.extend(changes(context, diff, rules, false));
         }
         findings
     };
@@ -256,8 +258,14 @@ fn run<'t>(context: &Context<'t>, rules: &[&'static Rule]) -> Vec<Finding> {
 }
 
 /// Every change, each offered to every rule that subscribes to its kind. Of one
-/// kind after the other, for large trees have many of each.
-fn changes<'t>(context: &Context<'t>, diff: &Diff<'t>, rules: &[&'static Rule]) -> Vec<Finding> {
+/// kind after the other, for large trees have many of each. Of elements those
+/// that are settled, which find nothing, or those that are not.
+fn changes<'t>(
+    context: &Context<'t>,
+    diff: &Diff<'t>,
+    rules: &[&'static Rule],
+    settled: bool,
+) -> Vec<Finding> {
     let subscribed: Vec<(&'static Rule, ChangeCheck)> = rules
         .iter()
         .filter_map(|rule| match rule.check {
@@ -295,15 +303,17 @@ fn changes<'t>(context: &Context<'t>, diff: &Diff<'t>, rules: &[&'static Rule]) 
             )
         };
     }
-    offer!(diff.package_changes(), Package as std::convert::identity);
-    offer!(diff.file_changes(), File as std::convert::identity, Holder as Holder::File);
-    offer_elements!(Message, diff.message_changes());
-    offer_elements!(Field, diff.field_changes());
-    offer_elements!(Oneof, diff.oneof_changes());
-    offer_elements!(Enum, diff.enum_changes());
-    offer_elements!(EnumValue, diff.value_changes());
-    offer_elements!(Service, diff.service_changes());
-    offer_elements!(Method, diff.method_changes());
+    if !settled {
+        offer!(diff.package_changes(), Package as std::convert::identity);
+        offer!(diff.file_changes(), File as std::convert::identity, Holder as Holder::File);
+    }
+    offer_elements!(Message, diff.messages_that_are(settled));
+    offer_elements!(Field, diff.fields_that_are(settled));
+    offer_elements!(Oneof, diff.oneofs_that_are(settled));
+    offer_elements!(Enum, diff.enums_that_are(settled));
+    offer_elements!(EnumValue, diff.values_that_are(settled));
+    offer_elements!(Service, diff.services_that_are(settled));
+    offer_elements!(Method, diff.methods_that_are(settled));
     told_once(&mut findings);
     findings
 }
@@ -614,4 +624,136 @@ fn sort(context: &Context<'_>, findings: &mut [Finding]) {
             .then_with(|| a.facts.cmp(&b.facts))
             .then_with(|| a.message.cmp(&b.message))
     });
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "the test reads the protos that pages import")]
+mod tests {
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use abide_schema::{FileDecl, SourceFile, Tree};
+    use jiff::civil::date;
+
+    use super::{Scope, changes};
+    use crate::config::Config;
+    use crate::rule::Context;
+    use crate::rules::RULES;
+
+    fn file(path: &str, text: &str, imported: bool) -> Arc<FileDecl> {
+        let (path, text): (Arc<str>, _) = (path.into(), text.as_bytes().into());
+        let display = Arc::clone(&path);
+        Arc::new(FileDecl::parse(SourceFile { path, display, root: 0, imported, text }))
+    }
+
+    /// The examples on the pages of the rules.
+    fn examples() -> Vec<String> {
+        let mut examples = Vec::new();
+        for rule in RULES {
+            for block in rule.page.split("\n```").filter(|it| it.starts_with("proto")) {
+                let text = block.split_once('\n').map_or("", |(_, text)| text);
+                examples.push(format!("{text}\n"));
+            }
+        }
+        examples
+    }
+
+    fn imports() -> Vec<(String, String)> {
+        let mut files = Vec::new();
+        for root in ["../../testdata/imports", "../../api"] {
+            let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(root);
+            let mut open = vec![root.clone()];
+            while let Some(folder) = open.pop() {
+                for entry in std::fs::read_dir(&folder).expect("the folder is readable") {
+                    let path = entry.expect("the folder is readable").path();
+                    if path.is_dir() {
+                        open.push(path);
+                    } else if path.extension().is_some_and(|it| it == "proto") {
+                        let name = path.strip_prefix(&root).expect("it was found below");
+                        let text = std::fs::read_to_string(&path).expect("the file is readable");
+                        files.push((name.to_string_lossy().into_owned(), text));
+                    }
+                }
+            }
+        }
+        files
+    }
+
+    /// A few edits of lines and words, most of which still are protobuf.
+    fn edited(text: &str, others: &[String], random: &mut fastrand::Rng) -> String {
+        const WORDS: &[&[&str]] = &[
+            &["optional ", "repeated ", "required ", ""],
+            &["string ", "bytes ", "int32 ", "sint64 ", "double "],
+            &["true", "false"],
+            &["proto2", "proto3"],
+            &[" = 1", " = 2", " = 3", " = 7"],
+            &["stream ", ""],
+            &["deprecated", "debug_redact"],
+            &["max_len", "min_len"],
+        ];
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        for _ in 0..random.usize(1..4) {
+            if lines.is_empty() {
+                break;
+            }
+            let (at, to) = (random.usize(..lines.len()), random.usize(..lines.len()));
+            match random.u8(..6) {
+                0 => drop(lines.remove(at)),
+                1 => lines.swap(at, to),
+                2 => lines.insert(at, lines[to].clone()),
+                3 => {
+                    let other: Vec<&str> = others[random.usize(..others.len())].lines().collect();
+                    if !other.is_empty() {
+                        lines[at] = other[random.usize(..other.len())].to_owned();
+                    }
+                }
+                _ => {
+                    let words = WORDS[random.usize(..WORDS.len())];
+                    let (from, to) = (words[0], words[random.usize(..words.len())]);
+                    lines[at] = lines[at].replacen(from, to, 1);
+                }
+            }
+        }
+        lines.join("\n") + "\n"
+    }
+
+    /// What is left out is what no rule would say anything about, whatever was
+    /// edited: the file, the options that it uses, or what it is compared with.
+    #[test]
+    fn rules_say_nothing_of_what_is_settled() {
+        let policy = Config::parse("", None).expect("it is empty").policy;
+        let (examples, imports) = (examples(), imports());
+        let parsed: Vec<_> = imports.iter().map(|(path, text)| file(path, text, true)).collect();
+        let mut random = fastrand::Rng::with_seed(5);
+        let mut settled = 0;
+        for _ in 0..400 {
+            let texts = (0..3).map(|_| examples[random.usize(..examples.len())].clone());
+            let old: Vec<String> = texts.collect();
+            let mut side = |edits: bool| {
+                let mut files = parsed.clone();
+                if edits && random.u8(..4) == 0 {
+                    let at = random.usize(..imports.len());
+                    let (path, text) = &imports[at];
+                    files[at] = file(path, &edited(text, &examples, &mut random), true);
+                }
+                for (at, text) in old.iter().enumerate() {
+                    let edits = edits && random.u8(..3) > 0;
+                    let text = match edits {
+                        true => edited(text, &examples, &mut random),
+                        false => format!("{text} message OfOneSide {{}}\n"),
+                    };
+                    files.push(file(&format!("{at}.proto"), &text, false));
+                }
+                Tree::link(files)
+            };
+            let (old, new) = (side(false), side(true));
+            let scope = Scope::Changes;
+            let context = Context::new(&new, &policy, date(2026, 1, 15), Some(&old), scope);
+            let diff = context.diff().expect("there is a baseline");
+            settled += diff.fields_that_are(true).len();
+            let found = changes(&context, diff, RULES, true);
+            assert!(found.is_empty(), "{found:#?}");
+        }
+        assert!(settled > 400, "{settled} fields are settled");
+    }
 }

@@ -27,7 +27,7 @@ use self::inclusion::{Contents, Included, Sides};
 use self::judge::{Judge, facets};
 pub use self::judge::{Judgement, Violation, judge};
 use self::read::{Dialect, Facet, MessageRules};
-pub(crate) use self::report::report;
+pub(crate) use self::report::{Compared, report};
 use self::rule::FieldRule;
 
 /// How the values that a new constraint accepts lie to those of the old one.

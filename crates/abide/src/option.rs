@@ -343,9 +343,13 @@ fn equal<'t>(diff: &Diff<'t>, old: &[&'t Entry], new: &[&'t Entry]) -> bool {
         })
 }
 
-/// The elements of a file that the old side has as well, each with its pair.
-/// Map entries, which nobody writes, are left out.
-pub(crate) fn pairs<'t>(diff: &Diff<'t>, new: File<'t>) -> Vec<(Element<'t>, Element<'t>)> {
+/// The wanted elements of a file that the old side has as well, each with its
+/// pair. Map entries, which nobody writes, are left out.
+pub(crate) fn pairs<'t>(
+    diff: &Diff<'t>,
+    new: File<'t>,
+    wanted: impl Fn(Element<'t>) -> bool,
+) -> Vec<(Element<'t>, Element<'t>)> {
     let old = |element| match element {
         Element::Message(it) if it.is_map_entry() => None,
         Element::Message(it) => diff.old_message(it).map(Element::Message),
@@ -357,7 +361,8 @@ pub(crate) fn pairs<'t>(diff: &Diff<'t>, new: File<'t>) -> Vec<(Element<'t>, Ele
         Element::Service(it) => diff.old_service(it).map(Element::Service),
         Element::Method(it) => diff.old_method(it).map(Element::Method),
     };
-    new.elements().filter_map(|new| Some((old(new)?, new))).collect()
+    let wanted = new.elements().filter(|it| wanted(*it));
+    wanted.filter_map(|new| Some((old(new)?, new))).collect()
 }
 
 /// A change of what elements take from themselves, from what encloses them,

@@ -125,7 +125,9 @@ pub enum Check {
 }
 
 /// Which changes a rule subscribes to. They are offered where the two files are
-/// not the same; an element that did not change at all may be among them.
+/// not the same. A pair of elements of which every fact is the same is left out,
+/// and so is a field, oneof, enum value or method that came or went with what
+/// holds it. A pair of which that cannot be told at little cost may be offered.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs, reason = "each is named as the element it holds")]
 pub enum ChangeCheck {

@@ -485,6 +485,9 @@ impl<'d, 't> Crossing<'d, 't> {
         let (writer, reader) = (self.writer(), self.reader());
         let Some(target) = self.message(writer.message(value.ty)) else { return };
         let value = value.normalized(writer);
+        if spelling.is_none() && self.is_nothing(&value, target, probed) {
+            return;
+        }
         for &surface in Surface::NOTATIONS {
             if proof.effects.contains(surface, self.direction) {
                 continue;
@@ -565,6 +568,19 @@ impl<'d, 't> Crossing<'d, 't> {
     fn refused(self, refusal: Refusal) -> String {
         let reader = self.direction.reader();
         format!("the {reader} reader refuses it: {}", refusal.reason(self.reader()))
+    }
+
+    /// Whether a value says nothing, and the reader asks for nothing: what is
+    /// written is empty in each notation, a pair of braces in JSON, and what is
+    /// read is nothing again. JSON of some of the well-known types is another.
+    fn is_nothing(self, value: &value::Message, target: Message<'t>, probed: Probed<'t>) -> bool {
+        let own = |it: Message<'t>| it.package().name() != "google.protobuf";
+        value.entries.is_empty()
+            && value.unknown.is_empty()
+            && probed.0.zip(probed.1).is_none()
+            && own(target)
+            && own(self.writer().message(value.ty))
+            && target.fields().all(|it| it.presence() != Presence::LegacyRequired)
     }
 
     fn witness(

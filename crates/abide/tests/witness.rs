@@ -30,14 +30,18 @@ fn tree(text: &str) -> Tree {
 /// What is proven of the field `f` of the message `X`.
 fn proof(old: &Tree, new: &Tree) -> Proof {
     let diff = Diff::of(old, new);
-    let changes = diff.field_changes();
-    let change = changes.iter().find(|change| {
-        [change.old(), change.new()].into_iter().flatten().any(|it| it.full_name() == "a.v1.X.f")
-    });
-    match change {
-        Some(&Change::Both { old, new }) => diff.prove_kept(old, new),
-        Some(&change) => diff.prove_field(change),
-        None => Proof::default(),
+    let field = |tree: &'_ Tree| {
+        let mut fields = tree.files().flat_map(|it| it.all_fields());
+        fields.find(|it| it.full_name() == "a.v1.X.f").map(|it| it.id)
+    };
+    let (before, after) = (field(old), field(new));
+    let was = before.map(|id| old.field(id)).or_else(|| diff.old_field(new.field(after?)));
+    let is = after.map(|id| new.field(id)).or_else(|| diff.new_field(old.field(before?)));
+    match (was, is) {
+        (Some(was), Some(is)) if diff.new_field(was) == Some(is) => diff.prove_kept(was, is),
+        (_, Some(is)) => diff.prove_field(Change::Added(is)),
+        (Some(was), None) => diff.prove_field(Change::Removed(was)),
+        (None, None) => Proof::default(),
     }
 }
 

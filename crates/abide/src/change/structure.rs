@@ -9,7 +9,7 @@ use abide_schema::{
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
-use super::{Diff, base_name, pair_by, top_level};
+use super::{Diff, base_name, have_equal_names, pair_by, top_level};
 
 /// A trait that a renaming leaves alone, such as a field, an enum value or a
 /// method; or a part of a name, which it may leave alone.
@@ -108,27 +108,33 @@ impl<'t> Diff<'t> {
 
     fn successors(&self) -> Successors {
         let mut successors = Successors::default();
-        let mut note = |old: Option<Type>, new: Option<Type>| {
-            if let Some(old) = old.filter(|it| matches!(it, Type::Message(_) | Type::Enum(_))) {
-                successors.entry(old).or_default().extend(new);
-            }
+        // Only of what has no pair yet anybody will ask.
+        let is_free = |it: Type| match it {
+            Type::Message(id) => self.new_message(self.old.message(id)).is_none(),
+            Type::Enum(id) => self.new_enum(self.old.enumeration(id)).is_none(),
+            Type::Scalar(_) | Type::Unresolved => false,
+        };
+        let mut note = |old: Type, new: Option<Type>| {
+            successors.entry(old).or_default().extend(new);
         };
         let of_message = |it: Message<'t>| Type::Message(it.id);
         let judged = || self.old_files().filter(|it| it.is_judged());
-        for old in judged().flat_map(File::all_fields) {
+        for old in judged().flat_map(File::all_fields).filter(|it| is_free(it.ty())) {
             let Some(holder) = old.containing_message().and_then(|it| self.new_message(it)) else {
                 continue;
             };
             if !old.is_extension() {
                 let new = holder.fields().find(|it| it.number() == old.number());
-                note(Some(old.ty()), new.map(Field::ty));
+                note(old.ty(), new.map(Field::ty));
             }
         }
         for old in judged().flat_map(File::services).flat_map(Service::methods) {
             let Some(service) = self.new_service(old.service()) else { continue };
             let new = service.methods().find(|it| it.name() == old.name());
             for side in [Method::input, Method::output] {
-                note(side(old).map(of_message), new.and_then(side).map(of_message));
+                if let Some(old) = side(old).map(of_message).filter(|it| is_free(*it)) {
+                    note(old, new.and_then(side).map(of_message));
+                }
             }
         }
         successors
@@ -208,10 +214,10 @@ impl<'t> Diff<'t> {
 
     /// Pairs what messages of two names enclose, by simple names.
     fn pair_nested(&mut self) {
-        let pairs = self.messages.sorted().into_iter();
+        let pairs = self.messages.sorted().into_par_iter();
+        let pairs = pairs.map(|(old, new)| (self.old.message(old), self.new.message(new)));
         let mut open: Vec<(Message<'t>, Message<'t>)> = pairs
-            .map(|(old, new)| (self.old.message(old), self.new.message(new)))
-            .filter(|(old, new)| old.full_name() != new.full_name())
+            .filter(|(old, new)| !have_equal_names(Element::Message(*old), Element::Message(*new)))
             .collect();
         while let Some((old, new)) = open.pop() {
             let (before, after): (Vec<_>, Vec<_>) = (old.enums().collect(), new.enums().collect());

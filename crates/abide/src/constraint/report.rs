@@ -1,11 +1,14 @@
 //! Findings about constraints.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use abide_schema::value;
-use abide_schema::{Element, Part, Tree};
+use abide_schema::{Element, FileId, Part, Tree};
+use rustc_hash::FxHashMap;
 
 use super::{
-    Inclusion, Violation, compare_fields, compare_messages, compare_oneofs, judge, rejects_absence,
-    rejects_absence_of_oneof,
+    Comparison, Inclusion, Violation, compare_fields, compare_messages, compare_oneofs, judge,
+    rejects_absence, rejects_absence_of_oneof,
 };
 use crate::change::{Change, Diff};
 use crate::finding::Location;
@@ -29,12 +32,7 @@ pub(crate) fn report<'t>(
         }
         Change::Added(_) | Change::Removed(_) => return,
     };
-    let found = match (old, new) {
-        (Element::Field(old), Element::Field(new)) => compare_fields(old, new),
-        (Element::Oneof(old), Element::Oneof(new)) => compare_oneofs(old, new),
-        (Element::Message(old), Element::Message(new)) => compare_messages(old, new),
-        _ => return,
-    };
+    let Some(found) = diff.compared.of(old, new) else { return };
     if !wanted(&found.inclusion) {
         return;
     }
@@ -69,6 +67,39 @@ pub(crate) fn report<'t>(
         if let Some(value) = &found.loosened_by {
             finding.proven(proof(Direction::Forward, diff.new, value, diff.old, old));
         }
+    }
+}
+
+/// The comparisons of constraints by old elements: each has a value to be found,
+/// and four rules ask for it.
+#[derive(Debug, Default)]
+pub(crate) struct Compared(Mutex<FxHashMap<Key, Arc<Comparison>>>);
+
+/// An old element by its noun, its file and its index there.
+type Key = (&'static str, FileId, u32);
+
+impl Compared {
+    fn of(&self, old: Element<'_>, new: Element<'_>) -> Option<Arc<Comparison>> {
+        let (file, index) = match old {
+            Element::Field(it) => (it.id.file, it.id.index),
+            Element::Oneof(it) => (it.id.file, it.id.index),
+            Element::Message(it) => (it.id.file, it.id.index),
+            _ => return None,
+        };
+        let key = (old.noun(), file, index);
+        // Not held while elements are compared: other threads compare others.
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = known().get(&key) {
+            return Some(Arc::clone(found));
+        }
+        let found = Arc::new(match (old, new) {
+            (Element::Field(old), Element::Field(new)) => compare_fields(old, new),
+            (Element::Oneof(old), Element::Oneof(new)) => compare_oneofs(old, new),
+            (Element::Message(old), Element::Message(new)) => compare_messages(old, new),
+            _ => return None,
+        });
+        known().insert(key, Arc::clone(&found));
+        Some(found)
     }
 }
 

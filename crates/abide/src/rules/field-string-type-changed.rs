@@ -20,8 +20,8 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &mut Sink) {
     let Some(files) = change.both() else { return };
-    let pairs = option::pairs(diff, files.1).into_iter();
-    let pairs = pairs.filter(|&(old, new)| is_text(old) && is_text(new));
+    let pairs = option::pairs(diff, files.1, is_text).into_iter();
+    let pairs = pairs.filter(|&(old, _)| is_text(old));
     let own = |holder: Holder<'t>| {
         holder.feature("pb.cpp", "string_type").or_else(|| holder.standard("ctype"))
     };

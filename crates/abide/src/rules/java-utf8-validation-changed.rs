@@ -30,9 +30,9 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
         Element::Field(field) => field.features().utf8_validated,
         _ => false,
     };
-    let pairs = option::pairs(diff, files.1)
+    let pairs = option::pairs(diff, files.1, strings)
         .into_iter()
-        .filter(|&(old, new)| strings(old) && strings(new) && general(old) == general(new));
+        .filter(|&(old, new)| strings(old) && general(old) == general(new));
     let resolve = |element: Element<'t>| {
         let own = Holder::Element(element).inherited_feature("pb.java", "utf8_validation");
         let file = Holder::File(element.file()).standard("java_string_check_utf8");

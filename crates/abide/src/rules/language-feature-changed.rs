@@ -142,7 +142,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
     if editions.0 == editions.1 && !editions.0.is_edition() {
         return;
     }
-    let all = option::pairs(diff, files.1);
+    let all = option::pairs(diff, files.1, |_| true);
     for feature in FEATURES {
         // Before edition 2024 an option says this, which is told by itself.
         let option = feature.name == "nest_in_file_class";
