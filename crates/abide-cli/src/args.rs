@@ -105,10 +105,18 @@ pub(crate) enum Format {
     Human,
     /// JSON Lines: an object for each finding, then a summary.
     Json,
+    /// SARIF 2.1.0, for code scanning: with the page of every rule that reports.
+    Sarif,
+    /// JUnit XML: a suite for each file; a finding at error level is a failure.
+    Junit,
     /// Workflow commands of GitHub Actions.
     Github,
+    /// A Code Quality report of GitLab.
+    Gitlab,
     /// A changelog grouped by package, with compatible changes.
     Markdown,
+    /// One page that needs nothing else: the findings by file, with a filter.
+    Html,
 }
 
 /// The form of a list.

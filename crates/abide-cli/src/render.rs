@@ -2,11 +2,19 @@
 
 pub(crate) mod calendar;
 mod github;
+mod gitlab;
 pub(crate) mod history;
+mod html;
 mod human;
 mod json;
+mod junit;
 mod markdown;
+mod markup;
 pub(crate) mod plan;
+mod sarif;
+mod sources;
+
+use std::collections::BTreeMap;
 
 use abide::{Finding, Label, Location, Report, Severity};
 use abide_schema::{Place, Tree};
@@ -52,7 +60,11 @@ pub(crate) fn render(report: &Report, scene: &Scene, format: Format) -> Vec<u8> 
     match format {
         Format::Human => human::render(report, scene),
         Format::Json => json::render(report, scene),
+        Format::Sarif => sarif::render(report, scene),
+        Format::Junit => junit::render(report, scene),
         Format::Github => github::render(report, scene),
+        Format::Gitlab => gitlab::render(report, scene),
+        Format::Html => html::render(report, scene),
         Format::Markdown => markdown::render(report, scene),
     }
 }
@@ -85,6 +97,62 @@ impl<'a> Scene<'a> {
 
     fn label_lines(&self, label: &Label) -> Lines<'a> {
         lines_in(self.tree, label.place)
+    }
+
+    /// A path of the tree behind its prefix, with every `..` undone: services match findings with
+    /// the files of a repository by the text of their paths.
+    fn path_from_top(&self, path: &str) -> String {
+        let mut prefix = self.prefix.trim_end_matches('/');
+        let mut path = path;
+        while let Some(rest) = path.strip_prefix("../").filter(|_| !prefix.is_empty()) {
+            prefix = prefix.rsplit_once('/').map_or("", |(above, _)| above);
+            path = rest;
+        }
+        if prefix.is_empty() { path.to_owned() } else { format!("{prefix}/{path}") }
+    }
+
+    /// The findings to show, by the paths of their files.
+    fn by_path<'r>(&self, report: &'r Report) -> BTreeMap<String, Vec<&'r Finding>> {
+        let mut files: BTreeMap<String, Vec<&Finding>> = BTreeMap::new();
+        for finding in self.shown(report) {
+            let path = self.path_from_top(self.lines(&finding.location).path);
+            files.entry(path).or_default().push(finding);
+        }
+        files
+    }
+
+    /// What is told below a finding: whom a change breaks, the value that shows it, why, and what
+    /// to do; each with the word it stands under.
+    fn notes(&self, finding: &Finding) -> Vec<(&'static str, String)> {
+        let mut notes = Vec::new();
+        if let Some(change) = &finding.change {
+            if !change.effects.is_empty() {
+                notes.push(("breaks", change.effects.to_string()));
+            }
+            for lost in &change.symbols {
+                notes.push((lost.surface.name(), lost.symbol.clone()));
+            }
+            if let Some(witness) = &change.witness {
+                let side = witness.direction.writer();
+                let value = match witness.value.as_str() {
+                    "" => "the empty message".to_owned(),
+                    _ => witness.shown(),
+                };
+                let text = format!(
+                    "{value} as {side} {} on {}: {}",
+                    witness.message, witness.surface, witness.observed,
+                );
+                notes.push(("witness", text));
+            }
+        }
+        for (head, text) in [("why", &finding.why), ("help", &finding.help)] {
+            notes.extend(text.clone().map(|text| (head, text)));
+        }
+        if self.verbose {
+            notes.extend(finding.severity_reason.clone().map(|text| ("severity", text)));
+            notes.push(("fingerprint", finding.fingerprint()));
+        }
+        notes
     }
 }
 

@@ -16,12 +16,12 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
             Severity::Note => "notice",
         };
         let lines = scene.lines(&finding.location);
-        let path = from_top(scene.prefix, lines.path);
+        let path = scene.path_from_top(lines.path);
         let mut text = shown(&finding.message);
         for label in &finding.labels {
             let at = scene.label_lines(label);
             let line = at.range.map_or(String::new(), |(start, _)| format!(":{}", start.line));
-            let path = from_top(scene.prefix, at.path);
+            let path = scene.path_from_top(at.path);
             let _ = write!(text, "\n{}{line}: {}", shown(&path), shown(&label.message));
         }
         for part in [&finding.why, &finding.help].into_iter().flatten() {
@@ -39,18 +39,6 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
         let _ = writeln!(out, ",title={}::{}", property(finding.rule), data(&text));
     }
     out.into_bytes()
-}
-
-/// A path of the tree behind its prefix, with every `..` undone: annotations are matched with the
-/// files of a change by their text.
-fn from_top(prefix: &str, path: &str) -> String {
-    let mut prefix = prefix.trim_end_matches('/');
-    let mut path = path;
-    while let Some(rest) = path.strip_prefix("../").filter(|_| !prefix.is_empty()) {
-        prefix = prefix.rsplit_once('/').map_or("", |(above, _)| above);
-        path = rest;
-    }
-    if prefix.is_empty() { path.to_owned() } else { format!("{prefix}/{path}") }
 }
 
 /// The escapes of a workflow command's message.

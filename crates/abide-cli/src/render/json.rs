@@ -12,20 +12,26 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
     let findings: Vec<&Finding> = scene.shown(report).collect();
     let lines: Vec<String> =
         findings.into_par_iter().map(|finding| line(&object(finding, scene))).collect();
-    let mut summary = json!({
-        "kind": "summary",
-        "files": report.files,
-        "packages": report.packages,
-        "errors": report.errors,
-        "warnings": report.warnings,
-        "notes": report.notes,
-        "waived": report.waived,
-        "accepted": report.accepted,
-    });
-    if let (Some(bump), Value::Object(summary)) = (report.required_bump, &mut summary) {
-        summary.insert("required_bump".to_owned(), bump.name().into());
+    let mut summary = Map::from_iter([("kind".to_owned(), "summary".into())]);
+    summary.extend(counts(report));
+    (lines.concat() + &line(&Value::Object(summary))).into_bytes()
+}
+
+/// What a report says as a whole.
+pub(super) fn counts(report: &Report) -> Map<String, Value> {
+    let mut counts = Map::new();
+    let mut put = |key: &str, value: Value| counts.insert(key.to_owned(), value);
+    put("files", report.files.into());
+    put("packages", report.packages.into());
+    put("errors", report.errors.into());
+    put("warnings", report.warnings.into());
+    put("notes", report.notes.into());
+    put("waived", report.waived.into());
+    put("accepted", report.accepted.into());
+    if let Some(bump) = report.required_bump {
+        put("required_bump", bump.name().into());
     }
-    (lines.concat() + &line(&summary)).into_bytes()
+    counts
 }
 
 fn line(value: &Value) -> String {
@@ -63,6 +69,15 @@ fn object(finding: &Finding, scene: &Scene) -> Value {
     if !labels.is_empty() {
         put("labels", labels.into());
     }
+    object.extend(details(finding));
+    object.insert("fingerprint".to_owned(), finding.fingerprint().into());
+    Value::Object(object)
+}
+
+/// What a finding knows besides its message and its places.
+pub(super) fn details(finding: &Finding) -> Map<String, Value> {
+    let mut object = Map::new();
+    let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
     let texts = [("at", &finding.at), ("why", &finding.why), ("help", &finding.help)].into_iter();
     for (key, text) in texts {
         if let Some(text) = text {
@@ -92,8 +107,7 @@ fn object(finding: &Finding, scene: &Scene) -> Value {
     if let Some(witness) = finding.change.as_ref().and_then(|change| change.witness.as_ref()) {
         put("witness", self::witness(witness));
     }
-    put("fingerprint", finding.fingerprint().into());
-    Value::Object(object)
+    object
 }
 
 /// The value stands under the name of the side that wrote it.
@@ -109,7 +123,7 @@ fn witness(witness: &Witness) -> Value {
     })
 }
 
-fn place(lines: &Lines) -> Map<String, Value> {
+pub(super) fn place(lines: &Lines) -> Map<String, Value> {
     let mut object = Map::new();
     object.insert("path".to_owned(), lines.path.into());
     if let Some((start, end)) = lines.range {

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{moment, total};
 use crate::history::{History, PackageRow, Verdict};
+use crate::render::markup::{BASE, escaped, fill};
 
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
@@ -62,25 +63,16 @@ pub(crate) fn html(history: &History) -> Vec<u8> {
         "." => "API history".to_owned(),
         folder => format!("API history of {folder}"),
     };
-    // In one pass: what is put in may hold the marks of the page.
-    let mut page = String::new();
-    let mut rest = PAGE;
-    while let Some((before, behind)) = rest.split_once("{{") {
-        page.push_str(before);
-        let Some((mark, behind)) = behind.split_once("}}") else { break };
-        match mark {
-            "title" => page.push_str(&escaped(&title)),
-            "summary" => page.push_str(&escaped(total(history).trim_end())),
-            "span" => page.push_str(&escaped(&span)),
-            "style" => page.push_str(STYLE),
-            "script" => page.push_str(SCRIPT),
-            // No text of the repository may end the element that holds the data.
-            "data" => page.push_str(&data.to_string().replace('<', "\\u003c")),
-            _ => {}
-        }
-        rest = behind;
-    }
-    page.push_str(rest);
+    let page = fill(PAGE, |mark| match mark {
+        "title" => escaped(&title),
+        "summary" => escaped(total(history).trim_end()),
+        "span" => escaped(&span),
+        "style" => [BASE, STYLE].concat(),
+        "script" => SCRIPT.to_owned(),
+        // No text of the repository may end the element that holds the data.
+        "data" => data.to_string().replace('<', "\\u003c"),
+        _ => String::new(),
+    });
     page.into_bytes()
 }
 
@@ -110,20 +102,4 @@ fn event<'h>(commit: usize, row: &'h PackageRow, texts: &mut Texts<'h>) -> Value
         reasons,
         row.reasons.len(),
     ])
-}
-
-/// A text as HTML shows it.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c => out.push(c),
-        }
-    }
-    out
 }

@@ -1,0 +1,42 @@
+//! A Code Quality report of GitLab: a JSON array with an object for each finding.
+
+use std::collections::BTreeMap;
+
+use abide::{Report, Severity};
+use serde_json::{Value, json};
+
+use super::Scene;
+use crate::source::shown;
+
+pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
+    // GitLab takes findings of one fingerprint for one finding.
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    let findings = scene.shown(report).map(|finding| {
+        let fingerprint = finding.fingerprint();
+        let before = seen.entry(fingerprint.clone()).or_default();
+        *before += 1;
+        let fingerprint = match before {
+            1 => fingerprint,
+            more => format!("{fingerprint}-{more}"),
+        };
+        let severity = match finding.severity {
+            Severity::Error => "major",
+            Severity::Warning => "minor",
+            Severity::Note => "info",
+        };
+        let lines = scene.lines(&finding.location);
+        let (begin, end) = lines.range.map_or((1, 1), |(start, end)| (start.line, end.line));
+        json!({
+            "description": shown(&finding.message),
+            "check_name": finding.rule,
+            "fingerprint": fingerprint,
+            "severity": severity,
+            "location": {
+                "path": scene.path_from_top(lines.path),
+                "lines": { "begin": begin, "end": end },
+            },
+        })
+    });
+    let findings: Vec<Value> = findings.collect();
+    format!("{:#}\n", Value::Array(findings)).into_bytes()
+}

@@ -1,0 +1,184 @@
+//! One page that needs nothing else: the findings by file, readable without a script; the script
+//! filters.
+
+use std::fmt::Write;
+use std::ops::Range;
+
+use abide::{Finding, Location, Report, Severity};
+use codespan_reporting::files::Files;
+
+use super::human::summary;
+use super::markup::{BASE, escaped, fill};
+use super::sources::Sources;
+use super::{Lines, Scene};
+use crate::source::shown;
+
+const PAGE: &str = include_str!("html/page.html");
+const STYLE: &str = include_str!("html/page.css");
+const SCRIPT: &str = include_str!("html/page.js");
+
+/// How many lines stand before and behind the line of a finding.
+const AROUND: usize = 2;
+
+/// How many bytes of one line are shown on each side of what is marked, and of that.
+const LONG: usize = 240;
+
+pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
+    let sources = Sources::new(scene);
+    let mut files = String::new();
+    for (path, findings) in scene.by_path(report) {
+        let count = match findings.len() {
+            1 => "1 finding".to_owned(),
+            count => format!("{count} findings"),
+        };
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            files,
+            "<details class=\"file\" open>\n<summary><h2><bdi>{}</bdi></h2> <span>{count}</span></summary>",
+            name(&path)
+        );
+        for finding in findings {
+            article(&mut files, finding, scene, &sources);
+        }
+        files.push_str("</details>\n");
+    }
+    if files.is_empty() {
+        files.push_str("<p class=\"none\">Nothing to report.</p>\n");
+    }
+    let page = fill(PAGE, |mark| match mark {
+        "summary" => escaped(summary(report).trim_end()),
+        "severities" => severities(report, scene),
+        "files" => files.clone(),
+        "style" => [BASE, STYLE].concat(),
+        "script" => SCRIPT.to_owned(),
+        _ => String::new(),
+    });
+    page.into_bytes()
+}
+
+/// The filter by severity: a button for each that occurs.
+fn severities(report: &Report, scene: &Scene) -> String {
+    let mut buttons = String::new();
+    for severity in [Severity::Error, Severity::Warning, Severity::Note] {
+        let count = scene.shown(report).filter(|it| it.severity == severity).count();
+        if count > 0 {
+            let word = severity.word();
+            let _ = write!(
+                buttons,
+                "<button type=\"button\" class=\"chip {word}\" data-severity=\"{word}\" \
+                 aria-pressed=\"true\"><i></i>{word}<b>{count}</b></button>"
+            );
+        }
+    }
+    buttons
+}
+
+fn article(out: &mut String, finding: &Finding, scene: &Scene, sources: &Sources) {
+    let severity = finding.severity.word();
+    let rule = name(finding.rule);
+    let _ = write!(
+        out,
+        "<article data-severity=\"{severity}\" data-rule=\"{rule}\">\n\
+         <h3><span class=\"{severity}\">{severity}</span> {}</h3>\n\
+         <p class=\"where\"><code>{rule}</code> {}",
+        prose(&finding.message),
+        place(&scene.lines(&finding.location), &finding.location, scene),
+    );
+    if !finding.element.is_empty() {
+        let _ = write!(out, " <bdi>{}</bdi>", name(&finding.element));
+    }
+    out.push_str("</p>\n");
+    snippet(out, sources, &finding.location, AROUND, finding.at.as_deref());
+    let old = finding.change.as_ref().and_then(|change| change.old).map(Location::Old);
+    let old = old.filter(|old| *old != finding.location).map(|old| (old, "as it was"));
+    let labels = finding.labels.iter().map(|it| (Location::Tree(it.place), it.message.as_str()));
+    for (location, text) in labels.chain(old) {
+        let at = place(&scene.lines(&location), &location, scene);
+        let _ = writeln!(out, "<p class=\"where\">{at} {}</p>", prose(text));
+        snippet(out, sources, &location, 0, None);
+    }
+    let notes = scene.notes(finding);
+    if !notes.is_empty() {
+        out.push_str("<dl>\n");
+        for (head, text) in notes {
+            let _ = writeln!(out, "<dt>{head}</dt><dd>{}</dd>", prose(&text));
+        }
+        out.push_str("</dl>\n");
+    }
+    out.push_str("</article>\n");
+}
+
+/// Path, line and column.
+fn place(lines: &Lines, location: &Location, scene: &Scene) -> String {
+    let mut text = name(&scene.path_from_top(lines.path));
+    if let Some((start, _)) = lines.range {
+        let _ = write!(text, ":{}:{}", start.line, start.column);
+    }
+    let old = if matches!(location, Location::Old(_)) { " (old)" } else { "" };
+    format!("<bdi>{text}</bdi>{old}")
+}
+
+/// The lines around a place, with the part of its first line marked that it covers.
+fn snippet(
+    out: &mut String,
+    sources: &Sources,
+    location: &Location,
+    around: usize,
+    at: Option<&str>,
+) {
+    let Some((id, span)) = sources.place(location) else { return };
+    let marked = sources.first_line(id, span);
+    let (Ok(text), Ok(line)) = (sources.source(id), sources.line_index(id, marked.start)) else {
+        return;
+    };
+    out.push_str("<pre>");
+    for number in line.saturating_sub(around)..=line + around {
+        let Ok(range) = sources.line_range(id, number) else { break };
+        let part = |range: Range<usize>| {
+            let [start, end] = [range.start, range.end].map(|at| text.floor_char_boundary(at));
+            escaped(text.get(start..end).unwrap_or_default().trim_end_matches(['\r', '\n']))
+        };
+        let shortened = |range: Range<usize>| {
+            let end = range.end.min(range.start + LONG);
+            let more = if end < range.end { "…" } else { "" };
+            format!("{}{more}", part(range.start..end))
+        };
+        let _ = write!(out, "<span class=\"line\"><i>{}</i>", number + 1);
+        if number == line {
+            let start = range.start.max(marked.start.saturating_sub(LONG));
+            let more = if start > range.start { "…" } else { "" };
+            let _ = write!(
+                out,
+                "{more}{}<mark>{}</mark>{}",
+                part(start..marked.start),
+                shortened(marked.clone()),
+                shortened(marked.end..range.end),
+            );
+            if let Some(at) = at {
+                let _ = write!(out, " <em>{}</em>", prose(at));
+            }
+        } else {
+            out.push_str(&shortened(range));
+        }
+        out.push_str("</span>\n");
+    }
+    out.push_str("</pre>\n");
+}
+
+fn name(text: &str) -> String {
+    escaped(&shown(text))
+}
+
+/// A text of ours: what stands between backticks is code.
+fn prose(text: &str) -> String {
+    let text = name(text);
+    let mut out = String::new();
+    let mut rest = text.as_str();
+    while let Some((before, behind)) = rest.split_once('`') {
+        let Some((code, behind)) = behind.split_once('`') else { break };
+        let _ = write!(out, "{before}<code>{code}</code>");
+        rest = behind;
+    }
+    out.push_str(rest);
+    out
+}

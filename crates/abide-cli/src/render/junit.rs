@@ -1,0 +1,88 @@
+//! JUnit XML, which the pages of CI systems show: a suite for each file, a case for each finding.
+//! A finding at error level is a failure, so that they agree with the exit status; any other passes
+//! and says its text. A judged file without a finding is a case that passes.
+
+use std::fmt::Write;
+
+use abide::{Finding, Report, Severity};
+
+use super::Scene;
+use super::markup::escaped;
+use crate::source::shown;
+
+pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
+    let mut files = scene.by_path(report);
+    for file in scene.tree.files().filter(|file| file.is_judged()) {
+        files.entry(scene.path_from_top(&file.decl().display)).or_default();
+    }
+    let mut suites = String::new();
+    let (mut tests, mut failures) = (0, 0);
+    for (path, findings) in &files {
+        let failed = findings.iter().filter(|it| it.severity == Severity::Error).count();
+        let cases = findings.len().max(1);
+        tests += cases;
+        failures += failed;
+        let name = attribute(path);
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            suites,
+            "  <testsuite name=\"{name}\" tests=\"{cases}\" failures=\"{failed}\" errors=\"0\" skipped=\"0\">"
+        );
+        let class = attribute(path.strip_suffix(".proto").unwrap_or(path));
+        let case = |what: &str| {
+            let what = attribute(what);
+            format!("    <testcase name=\"{what}\" classname=\"{class}\" file=\"{name}\"")
+        };
+        for finding in findings {
+            let case = case(&format!("{}: {}", finding.rule, finding.message));
+            let _ = writeln!(suites, "{case}>\n{}    </testcase>", body(finding, scene));
+        }
+        if findings.is_empty() {
+            let _ = writeln!(suites, "{}/>", case("nothing to report"));
+        }
+        suites.push_str("  </testsuite>\n");
+    }
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+         <testsuites name=\"abide\" tests=\"{tests}\" failures=\"{failures}\" errors=\"0\">\n\
+         {suites}</testsuites>\n"
+    )
+    .into_bytes()
+}
+
+fn body(finding: &Finding, scene: &Scene) -> String {
+    let mut text = place(finding, scene);
+    for label in &finding.labels {
+        let lines = scene.label_lines(label);
+        let line = lines.range.map_or(String::new(), |(start, _)| format!(":{}", start.line));
+        let path = scene.path_from_top(lines.path);
+        let _ = write!(text, "\n{}{line}: {}", shown(&path), shown(&label.message));
+    }
+    for (head, note) in scene.notes(finding) {
+        let _ = write!(text, "\n{head}: {}", shown(&note));
+    }
+    let text = escaped(&text);
+    match finding.severity {
+        Severity::Error => format!(
+            "      <failure message=\"{}\" type=\"{}\">{text}</failure>\n",
+            attribute(&finding.message),
+            attribute(finding.rule),
+        ),
+        severity => format!("      <system-out>{}: {text}</system-out>\n", severity.word()),
+    }
+}
+
+/// Path, line and column.
+fn place(finding: &Finding, scene: &Scene) -> String {
+    let lines = scene.lines(&finding.location);
+    let path = shown(&scene.path_from_top(lines.path));
+    match lines.range {
+        Some((start, _)) => format!("{path}:{}:{}", start.line, start.column),
+        None => path,
+    }
+}
+
+/// On one line: in an attribute, XML takes line ends for spaces.
+fn attribute(text: &str) -> String {
+    escaped(&shown(text))
+}

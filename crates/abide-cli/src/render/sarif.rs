@@ -1,0 +1,144 @@
+//! SARIF 2.1.0, the format of code scanning: one run, its rules with their pages, its results.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use abide::{Finding, Report, Rule, Severity};
+use serde_json::{Map, Value, json};
+
+use super::{Lines, Scene, json};
+use crate::source::shown;
+
+pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
+    let findings: Vec<&Finding> = scene.shown(report).collect();
+    let mut rules: BTreeMap<&str, usize> =
+        findings.iter().map(|finding| (finding.rule, 0)).collect();
+    for (index, at) in rules.values_mut().enumerate() {
+        *at = index;
+    }
+    let results: Vec<Value> =
+        findings.iter().map(|finding| result(finding, rules[finding.rule], scene)).collect();
+    let rules: Vec<Value> = rules.keys().map(|id| descriptor(id)).collect();
+    let log = json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "abide",
+                "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "rules": rules,
+            }},
+            "columnKind": "unicodeCodePoints",
+            "results": results,
+            "properties": json::counts(report),
+        }],
+    });
+    format!("{log}\n").into_bytes()
+}
+
+/// What SARIF calls a reporting descriptor.
+fn descriptor(id: &str) -> Value {
+    let Some(rule) = Rule::find(id) else { return json!({ "id": id }) };
+    let mut properties = Map::from_iter([("tags".to_owned(), json!([rule.group.name()]))]);
+    if !rule.aliases.is_empty() {
+        properties.insert("aliases".to_owned(), rule.aliases.into());
+    }
+    json!({
+        "id": rule.id,
+        "shortDescription": { "text": rule.summary },
+        "help": { "text": rule.page, "markdown": rule.page },
+        "defaultConfiguration": {
+            "enabled": rule.severity.is_some(),
+            "level": rule.severity.unwrap_or(Severity::Error).word(),
+        },
+        "properties": properties,
+    })
+}
+
+fn result(finding: &Finding, rule: usize, scene: &Scene) -> Value {
+    let mut text = shown(&finding.message);
+    for part in [&finding.why, &finding.help].into_iter().flatten() {
+        let _ = write!(text, "\n{}", shown(part));
+    }
+    let mut place = location(&scene.lines(&finding.location), scene);
+    if !finding.element.is_empty() {
+        let element = json!([{ "fullyQualifiedName": finding.element }]);
+        place.insert("logicalLocations".to_owned(), element);
+    }
+    let mut properties = Map::new();
+    if !finding.package.is_empty() {
+        properties.insert("package".to_owned(), finding.package.as_str().into());
+    }
+    if let Some(old) = finding.change.as_ref().and_then(|change| change.old) {
+        // No related location: the lines are those of the old tree.
+        properties.insert("old".to_owned(), json::place(&scene.old_lines(old)).into());
+    }
+    properties.extend(json::details(finding));
+    let mut object = Map::new();
+    let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
+    put("ruleId", finding.rule.into());
+    put("ruleIndex", rule.into());
+    put("level", finding.severity.word().into());
+    put("message", message(&text));
+    put("locations", json!([place]));
+    let related: Vec<Value> = finding
+        .labels
+        .iter()
+        .enumerate()
+        .map(|(index, label)| {
+            let mut place = location(&scene.label_lines(label), scene);
+            place.insert("id".to_owned(), (index + 1).into());
+            place.insert("message".to_owned(), message(&shown(&label.message)));
+            place.into()
+        })
+        .collect();
+    if !related.is_empty() {
+        put("relatedLocations", related.into());
+    }
+    put("partialFingerprints", json!({ "abide/v1": finding.fingerprint() }));
+    if !properties.is_empty() {
+        put("properties", properties.into());
+    }
+    object.into()
+}
+
+/// A plain text message. `[…](…)` in it would be a link (SARIF 2.1.0, section 3.11.6).
+fn message(text: &str) -> Value {
+    let text = if text.contains("](") { text.replace('[', "\\[") } else { text.to_owned() };
+    json!({ "text": text })
+}
+
+fn location(lines: &Lines, scene: &Scene) -> Map<String, Value> {
+    let artifact = json!({ "uri": uri(&scene.path_from_top(lines.path)) });
+    let mut physical = Map::from_iter([("artifactLocation".to_owned(), artifact)]);
+    if let Some((start, end)) = lines.range {
+        let region = json!({
+            "startLine": start.line,
+            "startColumn": start.column,
+            "endLine": end.line,
+            "endColumn": end.column,
+        });
+        physical.insert("region".to_owned(), region);
+    }
+    Map::from_iter([("physicalLocation".to_owned(), physical.into())])
+}
+
+/// A path as a URI reference (RFC 3986): every byte that could be more than a part of a name is
+/// written by its number.
+fn uri(path: &str) -> String {
+    let mut uri = String::with_capacity(path.len());
+    if path.starts_with('/') {
+        uri.push_str("file://");
+    }
+    for byte in path.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+                uri.push(byte.into());
+            }
+            byte => {
+                let _ = write!(uri, "%{byte:02X}");
+            }
+        }
+    }
+    uri
+}

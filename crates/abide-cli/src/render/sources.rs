@@ -1,0 +1,171 @@
+//! The texts that findings point into, in the form that may be shown.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::ops::Range;
+
+use abide::Location;
+use abide_schema::FileId;
+use abide_syntax::{LineIndex, Span};
+use codespan_reporting::files::{Error, Files};
+
+use super::{Scene, TextFile};
+use crate::source::{is_unprintable, shown};
+
+/// Texts by number: the files of the tree, those of the old tree, then the others.
+pub(super) struct Sources<'a> {
+    /// The number of the first file of the old tree.
+    old_from: usize,
+    files: Vec<Text<'a>>,
+    extra: Vec<Text<'a>>,
+}
+
+struct Text<'a> {
+    name: &'a str,
+    /// `None` for a file that was read from a descriptor.
+    bytes: Option<&'a [u8]>,
+    lines: Lines<'a>,
+    /// What is shown of the text, made when it is first needed.
+    shown: OnceCell<Cow<'a, str>>,
+}
+
+enum Lines<'a> {
+    Of(abide_schema::File<'a>),
+    Own(LineIndex),
+}
+
+impl<'a> Text<'a> {
+    fn new(name: &'a str, text: &'a str) -> Text<'a> {
+        let lines = Lines::Own(LineIndex::new(text.as_bytes()));
+        Text { name, bytes: Some(text.as_bytes()), lines, shown: OnceCell::new() }
+    }
+
+    fn index(&self) -> &LineIndex {
+        match &self.lines {
+            Lines::Of(file) => file.decl().line_index(),
+            Lines::Own(index) => index,
+        }
+    }
+
+    /// The text with a question mark for each byte that is not UTF-8 or that a terminal would
+    /// obey, so that offsets hold.
+    fn text(&self) -> &str {
+        self.shown.get_or_init(|| {
+            let bytes = self.bytes.unwrap_or_default();
+            let plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
+            // In blocks, so that the compiler can look at many bytes at once.
+            let block = |block: &[u8]| block.iter().fold(true, |all, byte| all & plain(byte));
+            if let (true, Ok(text)) = (bytes.chunks(64).all(block), std::str::from_utf8(bytes)) {
+                return text.into();
+            }
+            let hidden = |c: char| is_unprintable(c) && !matches!(c, '\n' | '\t' | '\r');
+            match std::str::from_utf8(bytes) {
+                Ok(text) if !text.contains(hidden) && !has_lone_return(bytes) => text.into(),
+                _ => {
+                    let mut text = String::with_capacity(bytes.len());
+                    for chunk in bytes.utf8_chunks() {
+                        let mut chars = chunk.valid().chars().peekable();
+                        while let Some(c) = chars.next() {
+                            if hidden(c) || c == '\r' && chars.peek() != Some(&'\n') {
+                                text.extend(std::iter::repeat_n('?', c.len_utf8()));
+                            } else {
+                                text.push(c);
+                            }
+                        }
+                        text.extend(chunk.invalid().iter().map(|_| '?'));
+                    }
+                    text.into()
+                }
+            }
+        })
+    }
+}
+
+impl<'a> Sources<'a> {
+    /// The one text, as number 0.
+    pub(super) fn of_text(file: &'a TextFile) -> Sources<'a> {
+        Sources { old_from: 0, files: Vec::new(), extra: vec![Text::new(&file.name, &file.text)] }
+    }
+
+    pub(super) fn new(scene: &Scene<'a>) -> Sources<'a> {
+        let source = |file: abide_schema::File<'a>| Text {
+            name: &file.decl().display,
+            bytes: file.decl().source_text(),
+            lines: Lines::Of(file),
+            shown: OnceCell::new(),
+        };
+        let old = scene.old.into_iter().flat_map(|tree| tree.files()).map(source);
+        let extra = [scene.config, scene.accepted]
+            .map(|file| file.map_or(Text::new("", ""), |file| Text::new(&file.name, &file.text)));
+        let new: Vec<Text<'a>> = scene.tree.files().map(source).collect();
+        let old_from = new.len();
+        Sources { old_from, files: new.into_iter().chain(old).collect(), extra: extra.into() }
+    }
+
+    fn text(&self, id: usize) -> Option<&Text<'a>> {
+        self.files.get(id).or_else(|| self.extra.get(id - self.files.len()))
+    }
+
+    /// Where a location stands, if there is text to show for it.
+    pub(super) fn place(&self, location: &Location) -> Option<(usize, Span)> {
+        let (id, span) = match location {
+            Location::Tree(place) => {
+                let FileId(id) = place.file;
+                (id as usize, place.span)
+            }
+            Location::Old(place) => {
+                let FileId(id) = place.file;
+                (self.old_from + id as usize, place.span)
+            }
+            Location::Config(span) => (self.files.len(), *span),
+            Location::Accepted(span) => (self.files.len() + 1, *span),
+        };
+        self.text(id)?.bytes.map(|_| (id, span))
+    }
+
+    /// A span cut at the end of its first line: a whole message would fill the screen.
+    pub(super) fn first_line(&self, id: usize, span: Span) -> Range<usize> {
+        let Some(text) = self.text(id) else { return 0..0 };
+        let rest = &text.bytes.unwrap_or_default()[span.start as usize..];
+        let length = rest.iter().position(|&b| b == b'\n' || b == b'\r').unwrap_or(rest.len());
+        span.start as usize..(span.end as usize).min(span.start as usize + length)
+    }
+}
+
+/// Whether a carriage return stands without a line feed: it would overwrite its line.
+fn has_lone_return(text: &[u8]) -> bool {
+    let mut returns = text.iter().enumerate().filter(|(_, byte)| **byte == b'\r');
+    returns.any(|(at, _)| text.get(at + 1) != Some(&b'\n'))
+}
+
+impl<'f> Files<'f> for Sources<'_> {
+    type FileId = usize;
+    type Name = String;
+    type Source = &'f str;
+
+    fn name(&'f self, id: usize) -> Result<String, Error> {
+        // A name may hold a line feed; a report line may not.
+        let name = shown(self.text(id).ok_or(Error::FileMissing)?.name);
+        let old = (self.old_from..self.files.len()).contains(&id);
+        Ok(if old { format!("{name} (old)") } else { name })
+    }
+
+    fn source(&'f self, id: usize) -> Result<&'f str, Error> {
+        Ok(self.text(id).ok_or(Error::FileMissing)?.text())
+    }
+
+    fn line_index(&'f self, id: usize, byte: usize) -> Result<usize, Error> {
+        Ok(self.text(id).ok_or(Error::FileMissing)?.index().line(byte as u32) as usize)
+    }
+
+    fn line_range(&'f self, id: usize, line: usize) -> Result<Range<usize>, Error> {
+        let text = self.text(id).ok_or(Error::FileMissing)?;
+        let index = text.index();
+        let length = text.bytes.unwrap_or_default().len();
+        let start = index
+            .line_start(line as u32)
+            .ok_or(Error::LineTooLarge { given: line, max: index.lines() as usize })?;
+        let end = index.line_start(line as u32 + 1).map_or(length, |end| end as usize);
+        Ok(start as usize..end)
+    }
+}
