@@ -34,7 +34,7 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
         // Writing to a string cannot fail.
         let _ = writeln!(
             files,
-            "<details class=\"file\" open>\n<summary><h2><bdi>{}</bdi></h2> <span>{count}</span></summary>",
+            "<details class=\"file\" open=\"\">\n<summary><h2><bdi>{}</bdi></h2> <span>{count}</span></summary>",
             name(&path)
         );
         for finding in findings {
@@ -46,7 +46,8 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
         files.push_str("<p class=\"none\">Nothing to report.</p>\n");
     }
     let page = fill(PAGE, |mark| match mark {
-        "summary" => escaped(summary(report).trim_end()),
+        "summary" if scene.quiet => String::new(),
+        "summary" => format!("<p>{}.</p>\n", escaped(summary(report).trim_end())),
         "severities" => severities(report, scene),
         "files" => files.clone(),
         "style" => [BASE, STYLE].concat(),
@@ -80,22 +81,31 @@ fn article(out: &mut String, finding: &Finding, scene: &Scene, sources: &Sources
         out,
         "<article data-severity=\"{severity}\" data-rule=\"{rule}\">\n\
          <h3><span class=\"{severity}\">{severity}</span> {}</h3>\n\
-         <p class=\"where\"><code>{rule}</code> {}",
+         <p class=\"where\"><code>{rule}</code>",
         prose(&finding.message),
-        place(&scene.lines(&finding.location), &finding.location, scene),
     );
+    if let Some((start, _)) = scene.lines(&finding.location).range {
+        let old = if matches!(finding.location, Location::Old(_)) { " (old)" } else { "" };
+        let _ = write!(out, " <span>line {}, column {}{old}</span>", start.line, start.column);
+    }
     if !finding.element.is_empty() {
         let _ = write!(out, " <bdi>{}</bdi>", name(&finding.element));
     }
     out.push_str("</p>\n");
     snippet(out, sources, &finding.location, AROUND, finding.at.as_deref());
-    let old = finding.change.as_ref().and_then(|change| change.old).map(Location::Old);
-    let old = old.filter(|old| *old != finding.location).map(|old| (old, "as it was"));
-    let labels = finding.labels.iter().map(|it| (Location::Tree(it.place), it.message.as_str()));
-    for (location, text) in labels.chain(old) {
-        let at = place(&scene.lines(&location), &location, scene);
-        let _ = writeln!(out, "<p class=\"where\">{at} {}</p>", prose(text));
-        snippet(out, sources, &location, 0, None);
+    for label in &finding.labels {
+        let lines = scene.label_lines(label);
+        let at = place(&scene.path_from_top(lines.path), &lines);
+        let _ = writeln!(out, "<p class=\"where\">{at} <span>{}</span></p>", prose(&label.message));
+        snippet(out, sources, &Location::Tree(label.place), 0, None);
+    }
+    let old = finding.change.as_ref().and_then(|change| change.old);
+    if let Some(old) = old.filter(|old| Location::Old(*old) != finding.location) {
+        // The prefix is that of the new tree.
+        let lines = scene.old_lines(old);
+        let at = place(lines.path, &lines);
+        let _ = writeln!(out, "<p class=\"where\">{at} <span>(old) as it was</span></p>");
+        snippet(out, sources, &Location::Old(old), 0, None);
     }
     let notes = scene.notes(finding);
     if !notes.is_empty() {
@@ -108,14 +118,9 @@ fn article(out: &mut String, finding: &Finding, scene: &Scene, sources: &Sources
     out.push_str("</article>\n");
 }
 
-/// Path, line and column.
-fn place(lines: &Lines, location: &Location, scene: &Scene) -> String {
-    let mut text = name(&scene.path_from_top(lines.path));
-    if let Some((start, _)) = lines.range {
-        let _ = write!(text, ":{}:{}", start.line, start.column);
-    }
-    let old = if matches!(location, Location::Old(_)) { " (old)" } else { "" };
-    format!("<bdi>{text}</bdi>{old}")
+fn place(path: &str, lines: &Lines) -> String {
+    let line = lines.range.map_or(String::new(), |(start, _)| format!(":{}", start.line));
+    format!("<bdi>{}{line}</bdi>", name(path))
 }
 
 /// The lines around a place, with the part of its first line marked that it covers.
@@ -134,6 +139,10 @@ fn snippet(
     out.push_str("<pre>");
     for number in line.saturating_sub(around)..=line + around {
         let Ok(range) = sources.line_range(id, number) else { break };
+        if range.is_empty() && number != line {
+            // Behind the last line end.
+            break;
+        }
         let part = |range: Range<usize>| {
             let [start, end] = [range.start, range.end].map(|at| text.floor_char_boundary(at));
             escaped(text.get(start..end).unwrap_or_default().trim_end_matches(['\r', '\n']))

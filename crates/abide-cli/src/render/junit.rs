@@ -34,8 +34,8 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
             format!("    <testcase name=\"{what}\" classname=\"{class}\" file=\"{name}\"")
         };
         for finding in findings {
-            let case = case(&format!("{}: {}", finding.rule, finding.message));
-            let _ = writeln!(suites, "{case}>\n{}    </testcase>", body(finding, scene));
+            let what = format!("{}: {} ({})", finding.rule, finding.message, finding.element);
+            let _ = writeln!(suites, "{}>\n{}    </testcase>", case(&what), body(finding, scene));
         }
         if findings.is_empty() {
             let _ = writeln!(suites, "{}/>", case("nothing to report"));

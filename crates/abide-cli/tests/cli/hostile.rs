@@ -210,11 +210,15 @@ fn names_that_a_terminal_would_obey() {
     }
     let raw = std::ffi::OsStr::from_bytes(b"raw\xff\x1b.proto");
     std::fs::write(folder.path().join(raw), "nonsense").unwrap();
-    for format in ["human", "github", "json"] {
+    for format in ["human", "github", "markdown", "junit", "html", "json", "sarif", "gitlab"] {
         let ran = abide(folder.path(), &["check", "--format", format]);
         assert_eq!(ran.status, 2, "one name is no name: {}", ran.stderr);
         let quiet: String = ran.text().chars().filter(|c| *c != '\u{9b}').collect();
-        printable(if format == "json" { quiet.as_bytes() } else { &ran.stdout });
+        printable(if matches!(format, "json" | "sarif" | "gitlab") {
+            quiet.as_bytes()
+        } else {
+            &ran.stdout
+        });
         printable(ran.stderr.as_bytes());
     }
     for args in [

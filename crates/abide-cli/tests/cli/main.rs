@@ -5,6 +5,7 @@ mod breaking;
 mod bump;
 mod contract;
 mod determinism;
+mod formats;
 mod hash;
 mod history;
 mod hostile;

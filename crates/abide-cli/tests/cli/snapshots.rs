@@ -16,13 +16,38 @@ fn golden(name: &str, actual: &[u8]) {
     );
 }
 
-const FORMATS: [(&str, &[&str]); 5] = [
+const FORMATS: [(&str, &[&str]); 9] = [
     ("txt", &[]),
     ("color.txt", &["--color", "always"]),
     ("verbose.txt", &["--verbose"]),
     ("json", &["--format", "json"]),
+    ("sarif", &["--format", "sarif"]),
+    ("junit", &["--format", "junit"]),
     ("github", &["--format", "github"]),
+    ("gitlab", &["--format", "gitlab"]),
+    ("html", &["--format", "html"]),
 ];
+
+/// A report without what is the same in every other: the pages of rules (of which `formats` sees
+/// that they are there), styles and scripts.
+fn own(suffix: &str, report: Vec<u8>) -> Vec<u8> {
+    match suffix {
+        "sarif" => {
+            let mut log: serde_json::Value = serde_json::from_slice(&report).unwrap();
+            let rules = &mut log["runs"][0]["tool"]["driver"]["rules"];
+            for rule in rules.as_array_mut().unwrap() {
+                rule.as_object_mut().unwrap().shift_remove("help").unwrap();
+            }
+            format!("{log:#}\n").into_bytes()
+        }
+        "html" => {
+            let text = String::from_utf8(report).unwrap();
+            let (_, body) = text.split_once("<body>\n").unwrap();
+            body.split_once("<script>").unwrap().0.into()
+        }
+        _ => report,
+    }
+}
 
 fn every_format(tree: &str, name: &str, status: i32) {
     for (suffix, args) in FORMATS {
@@ -31,7 +56,7 @@ fn every_format(tree: &str, name: &str, status: i32) {
         let ran = abide(&repository(), &all);
         assert_eq!(ran.status, status, "{}", ran.stderr);
         assert!(args.contains(&"--verbose") || ran.stderr.is_empty(), "{}", ran.stderr);
-        golden(&format!("{name}.{suffix}"), &ran.stdout);
+        golden(&format!("{name}.{suffix}"), &own(suffix, ran.stdout));
     }
 }
 
@@ -60,7 +85,7 @@ fn changes_between_two_trees() {
         let ran = abide(&repository(), &all);
         assert_eq!(ran.status, 1, "{}", ran.stderr);
         assert!(args.contains(&"--verbose") || ran.stderr.is_empty(), "{}", ran.stderr);
-        golden(&format!("changes.{suffix}"), &ran.stdout);
+        golden(&format!("changes.{suffix}"), &own(suffix, ran.stdout));
     }
 }
 

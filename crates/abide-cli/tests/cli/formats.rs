@@ -1,0 +1,279 @@
+//! Reports for other tools: each tells what the JSON report tells, in the form that the tool reads,
+//! whatever the names and texts are.
+
+use std::path::Path;
+
+use roxmltree::{Document, Node};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::run::{abide, put, repository};
+
+const CHANGES: &[&str] = &[
+    "breaking",
+    "testdata/cli/changes/new",
+    "--against",
+    "testdata/cli/changes/old",
+    "--changes",
+    "-I",
+    "testdata/imports",
+];
+const SHAPES: &[&str] = &["check", "testdata/cli/shapes", "-I", "testdata/cli/imports"];
+
+fn report(folder: &Path, args: &[&str], format: &str) -> String {
+    let ran = abide(folder, &[args, &["--as-of", "2026-01-15", "--format", format]].concat());
+    assert_ne!(ran.status, 2, "{}", ran.stderr);
+    String::from_utf8(ran.stdout).unwrap()
+}
+
+/// The findings and the summary of the JSON report.
+fn facts(folder: &Path, args: &[&str]) -> (Vec<Value>, Value) {
+    let text = report(folder, args, "json");
+    let mut lines: Vec<Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let summary = lines.pop().unwrap();
+    (lines, summary)
+}
+
+/// Bytes of a URI reference, decoded.
+fn decoded(uri: &str) -> String {
+    assert!(uri.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._~/%".contains(&b)), "{uri}");
+    let mut parts = uri.split('%');
+    let mut bytes = parts.next().unwrap().as_bytes().to_vec();
+    for part in parts {
+        bytes.push(u8::from_str_radix(&part[..2], 16).unwrap());
+        bytes.extend(part[2..].bytes());
+    }
+    String::from_utf8(bytes).unwrap()
+}
+
+/// What SARIF 2.1.0 requires, and what the JSON report says.
+fn sarif(folder: &Path, args: &[&str]) {
+    let (findings, summary) = facts(folder, args);
+    let log: Value = serde_json::from_str(&report(folder, args, "sarif")).unwrap();
+    assert_eq!(log["version"], "2.1.0");
+    let runs = log["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 1);
+    let driver = &runs[0]["tool"]["driver"];
+    assert_eq!(driver["name"], "abide");
+    let rules = driver["rules"].as_array().unwrap();
+    for rule in rules {
+        let page = abide(folder, &["explain", rule["id"].as_str().unwrap()]).text();
+        assert_eq!(
+            (&rule["help"]["markdown"], &rule["help"]["text"]),
+            (&page.clone().into(), &page.into())
+        );
+        assert!(!rule["shortDescription"]["text"].as_str().unwrap().is_empty());
+        let level = rule["defaultConfiguration"]["level"].as_str().unwrap();
+        assert!(["error", "warning", "note"].contains(&level));
+    }
+    assert_eq!(runs[0]["columnKind"], "unicodeCodePoints");
+    assert_eq!(runs[0]["properties"]["errors"], summary["errors"]);
+    let results = runs[0]["results"].as_array().unwrap();
+    assert_eq!(results.len(), findings.len());
+    let same_place = |place: &Value, at: &Value| {
+        let physical = &place["physicalLocation"];
+        let path = decoded(physical["artifactLocation"]["uri"].as_str().unwrap());
+        let name = at["path"].as_str().unwrap().trim_start_matches("../");
+        assert!(path.ends_with(name), "{path}");
+        let region = &physical["region"];
+        for (ours, line, column) in
+            [("start", "startLine", "startColumn"), ("end", "endLine", "endColumn")]
+        {
+            assert_eq!(region[line], at[ours]["line"]);
+            assert_eq!(region[column], at[ours]["column"]);
+        }
+    };
+    for (result, finding) in results.iter().zip(&findings) {
+        assert_eq!(result["ruleId"], finding["rule"]);
+        assert_eq!(rules[result["ruleIndex"].as_u64().unwrap() as usize]["id"], finding["rule"]);
+        assert_eq!(result["level"], finding["severity"]);
+        assert!(!result["message"]["text"].as_str().unwrap().is_empty());
+        assert_eq!(result["partialFingerprints"]["abide/v1"], finding["fingerprint"]);
+        assert_eq!(result["locations"].as_array().unwrap().len(), 1);
+        same_place(&result["locations"][0], finding);
+        let none = Vec::new();
+        let labels = finding["labels"].as_array().unwrap_or(&none);
+        let related = result["relatedLocations"].as_array().unwrap_or(&none);
+        assert_eq!(related.len(), labels.len());
+        for (place, label) in related.iter().zip(labels) {
+            assert!(place["message"]["text"].is_string());
+            same_place(place, label);
+        }
+        for key in ["package", "old", "surfaces", "bump", "witness", "aliases"] {
+            assert_eq!(result["properties"][key], finding[key], "{key}");
+        }
+    }
+}
+
+fn gitlab(folder: &Path, args: &[&str]) {
+    let (findings, _) = facts(folder, args);
+    let issues: Vec<Value> = serde_json::from_str(&report(folder, args, "gitlab")).unwrap();
+    assert_eq!(issues.len(), findings.len());
+    let mut seen = std::collections::BTreeSet::new();
+    for (issue, finding) in issues.iter().zip(&findings) {
+        assert!(!issue["description"].as_str().unwrap().is_empty());
+        assert_eq!(issue["check_name"], finding["rule"]);
+        let fingerprint = issue["fingerprint"].as_str().unwrap();
+        assert!(fingerprint.starts_with(finding["fingerprint"].as_str().unwrap()));
+        assert!(seen.insert(fingerprint), "GitLab would show one of two");
+        let severity = match finding["severity"].as_str().unwrap() {
+            "error" => "major",
+            "warning" => "minor",
+            _ => "info",
+        };
+        assert_eq!(issue["severity"], severity);
+        let path = issue["location"]["path"].as_str().unwrap();
+        assert!(path.ends_with(finding["path"].as_str().unwrap().trim_start_matches("../")));
+        let line = finding["start"]["line"].as_u64().unwrap_or(1);
+        assert_eq!(issue["location"]["lines"]["begin"], line);
+    }
+}
+
+fn children<'a>(node: Node<'a, 'a>, name: &'static str) -> Vec<Node<'a, 'a>> {
+    node.children().filter(|it| it.has_tag_name(name)).collect()
+}
+
+fn junit(folder: &Path, args: &[&str]) {
+    let (findings, summary) = facts(folder, args);
+    let text = report(folder, args, "junit");
+    let document = Document::parse(&text).unwrap();
+    let root = document.root_element();
+    let number = |node: Node, name: &str| node.attribute(name).unwrap().parse::<usize>().unwrap();
+    let (mut told, mut failed) = (0, 0);
+    let suites = children(root, "testsuite");
+    for suite in &suites {
+        let cases = children(*suite, "testcase");
+        assert_eq!(number(*suite, "tests"), cases.len());
+        let failures: Vec<Node> =
+            cases.iter().flat_map(|case| children(*case, "failure")).collect();
+        assert_eq!(number(*suite, "failures"), failures.len());
+        assert!(failures.iter().all(|it| it.attribute("message").is_some()));
+        failed += failures.len();
+        told += failures.len();
+        told += cases.iter().flat_map(|case| children(*case, "system-out")).count();
+        for case in cases {
+            assert!(case.attribute("name").is_some() && case.attribute("classname").is_some());
+        }
+    }
+    assert_eq!(root.attribute("failures"), Some(&*failed.to_string()));
+    assert_eq!(summary["errors"], failed);
+    assert_eq!(told, findings.len());
+    assert!(suites.len() as u64 >= summary["files"].as_u64().unwrap(), "files that pass, too");
+}
+
+/// No text of the tree becomes an element or an attribute, and nothing is left out.
+fn html(folder: &Path, args: &[&str]) {
+    let (findings, _) = facts(folder, args);
+    let page = report(folder, args, "html");
+    for (mark, count) in [("<script", 1), ("</script", 1), ("<style", 1), ("</style", 1)] {
+        assert_eq!(page.matches(mark).count(), count, "{mark}");
+    }
+    let start = page.find("<main>").unwrap();
+    let end = page.rfind("</main>").unwrap() + "</main>".len();
+    let main = &page[start..end];
+    assert!(![&page[..start], &page[end..]].concat().contains("//"), "no network");
+    let document = Document::parse(main).unwrap();
+    let ours = "main details summary h2 h3 bdi span article p code pre i mark em dl dt dd";
+    let attributes = ["class", "data-severity", "data-rule", "open", "hidden", "id"];
+    for node in document.descendants().filter(Node::is_element) {
+        let name = node.tag_name().name();
+        assert!(ours.split(' ').any(|it| it == name), "{name}");
+        assert!(node.attributes().all(|it| attributes.contains(&it.name())));
+    }
+    let articles: Vec<Node> =
+        document.descendants().filter(|it| it.has_tag_name("article")).collect();
+    assert_eq!(articles.len(), findings.len());
+    for (severity, count) in ["error", "warning", "note"].map(|severity| {
+        (severity, articles.iter().filter(|it| it.attribute("data-severity") == Some(severity)))
+    }) {
+        let wanted = findings.iter().filter(|it| it["severity"] == severity);
+        assert_eq!(count.count(), wanted.count());
+    }
+}
+
+fn every_format(folder: &Path, args: &[&str]) {
+    sarif(folder, args);
+    gitlab(folder, args);
+    junit(folder, args);
+    html(folder, args);
+}
+
+#[test]
+fn reports_for_other_tools_tell_what_json_tells() {
+    for args in [SHAPES, CHANGES, &["lint", "testdata/trees/acme"]] {
+        let (findings, _) = facts(&repository(), args);
+        assert!(findings.len() > 2);
+        every_format(&repository(), args);
+        every_format(&repository(), &[args, &["--quiet"]].concat());
+    }
+}
+
+#[test]
+fn names_and_texts_that_mean_something_elsewhere() {
+    let folder = TempDir::new().unwrap();
+    let text = "syntax = \"proto3\";\npackage acme.deep.v1; // ]]> </pre></main></script>{{files}}\n\
+        import \"</script><img src=x onerror=alert(1)>.proto\";\n\
+        import \"[a](https://example.com)&amp;\\\"'.proto\"; /* \u{1} \u{7f} \u{fffe} \u{202e} é */\n\
+        import \"{{style}}{{script}}{0}.proto\"; \u{1}\n\
+        message M { string s = ; string s = ; }\n";
+    for name in [
+        "plain.proto",
+        "a<b/script><img src=x>.proto",
+        "quo\"te'd&amp;.proto",
+        "with space#and?100%.proto",
+        "new\nline\ttab\r.proto",
+        "escape\u{1b}[31m\u{7}.proto",
+        "noncharacter\u{fffe}.proto",
+        "étage/日本.proto",
+        "{{files}}.proto",
+        "a:b.proto",
+    ] {
+        put(folder.path(), &[(name, text)]);
+    }
+    let broken = folder.path().join("bytes.proto");
+    std::fs::write(broken, b"message \xff\xfe</script> {\n").unwrap();
+    put(folder.path(), &[(".git/HEAD", "")]);
+    let (findings, _) = facts(folder.path(), &["check"]);
+    assert!(findings.len() > 40);
+    every_format(folder.path(), &["check"]);
+
+    let page = report(folder.path(), &["check"], "html");
+    assert!(page.contains("&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;.proto"));
+    assert!(page.contains("<h2><bdi>étage/日本.proto</bdi></h2>"));
+    let log = report(folder.path(), &["check"], "sarif");
+    assert!(log.contains(r"`\\[a](https://example.com)"), "no link");
+    let paths: Vec<Value> =
+        serde_json::from_str(&report(folder.path(), &["check"], "gitlab")).unwrap();
+    let has = |path: &str| paths.iter().any(|it| it["location"]["path"] == path);
+    assert!(has("new\nline\ttab\r.proto") && has("a<b/script><img src=x>.proto"));
+}
+
+#[test]
+fn a_line_without_end_is_shown_around_the_finding() {
+    let folder = TempDir::new().unwrap();
+    let far = format!(
+        "syntax = \"proto3\"; /*{}*/ nonsense; //{}\n",
+        "é".repeat(500_000),
+        "é".repeat(500_000)
+    );
+    put(folder.path(), &[("a.proto", &far)]);
+    let page = report(folder.path(), &["check"], "html");
+    assert!(page.contains("<mark>nonsense</mark>") && page.contains('…'));
+    assert!(page.len() < 30_000, "{}", page.len());
+    html(folder.path(), &["check"]);
+}
+
+#[test]
+fn a_tree_without_findings() {
+    let folder = TempDir::new().unwrap();
+    let text = "syntax = \"proto3\";\npackage acme.user.v1;\nmessage User {}\n";
+    put(folder.path(), &[("acme/user/v1/user.proto", text)]);
+    every_format(folder.path(), &["check"]);
+    assert_eq!(report(folder.path(), &["check"], "gitlab"), "[]\n");
+    assert!(report(folder.path(), &["check"], "html").contains("Nothing to report."));
+    let junit = report(folder.path(), &["check"], "junit");
+    assert!(
+        junit.contains("tests=\"1\" failures=\"0\"") && junit.contains("acme/user/v1/user.proto")
+    );
+}
