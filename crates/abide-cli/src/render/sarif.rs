@@ -16,6 +16,7 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
     for (index, at) in rules.values_mut().enumerate() {
         *at = index;
     }
+    // Every finding's rule is a key.
     let results: Vec<Value> =
         findings.iter().map(|finding| result(finding, rules[finding.rule], scene)).collect();
     let rules: Vec<Value> = rules.keys().map(|id| descriptor(id)).collect();
