@@ -29,6 +29,13 @@ pub(super) fn upgrade(
     mappings: &[PathBuf],
     target: &UpgradeTarget,
 ) -> Result<Outcome, Error> {
+    let shows = target.write || target.diff || target.check;
+    if target.out.is_none() && !shows && mappings.is_empty() {
+        return Err(Error::Usage(
+            "say what becomes of the candidates: `--out DIR`, `--write`, `--diff` or `--check`"
+                .to_owned(),
+        ));
+    }
     let Opened { progress, settings, folder } = Opened::of(global, args, target.write)?;
     let loaded = load(&settings.source(args)?, &progress)?;
     progress.step("upgrading");

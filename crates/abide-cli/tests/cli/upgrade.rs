@@ -154,6 +154,7 @@ fn what_cannot_be_made_is_not_made() {
 
     let ran = abide(folder, &["upgrade"]);
     assert_eq!(ran.status, 2, "where candidates go is for the user to say");
+    assert!(ran.stderr.contains("`--out DIR`, `--write`, `--diff` or `--check`"), "{}", ran.stderr);
 }
 
 /// What Bazel builds in Envoy's way: a BUILD file for each folder, which comes and goes with it.
