@@ -170,7 +170,25 @@ fn edited<'t>(
     rewriter.spell(imported);
     let mut edits = rewriter.edits;
     edits.extend(links.edits(text));
-    apply(text, edits)
+    let made = apply(text, edits)?;
+    let lines = memchr::memchr_iter(b'\n', text).count();
+    let all_windows = lines > 0 && memchr::memmem::find_iter(text, b"\r\n").count() == lines;
+    Ok(if all_windows { windows(&made) } else { made })
+}
+
+/// A text whose lines all end in `\r\n`.
+fn windows(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    for line in text.split_inclusive(|byte| *byte == b'\n') {
+        let Some(line) = line.strip_suffix(b"\n") else {
+            out.extend_from_slice(line);
+            break;
+        };
+        let end = line.iter().rposition(|byte| *byte != b'\r').map_or(0, |at| at + 1);
+        out.extend_from_slice(&line[..end]);
+        out.extend_from_slice(b"\r\n");
+    }
+    out
 }
 
 /// The value of an option, by its full name.
