@@ -219,7 +219,6 @@ pub(crate) struct CompareArgs {
 pub(crate) struct UpgradeTarget {
     /// Write them below DIR, at their new paths; the tree is not touched
     #[arg(long, value_name = "DIR")]
-    #[arg(required_unless_present_any = ["write", "diff", "check", "mapping"])]
     pub(crate) out: Option<PathBuf>,
     /// Write them into the tree, and delete candidates of which nothing is left
     #[arg(long)]

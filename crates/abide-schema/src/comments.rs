@@ -73,17 +73,7 @@ fn before(text: &[u8], ast: &Ast, mut id: DeclId) -> Gap {
 /// The end of the token behind which a comment still belongs to the
 /// declaration: its `{`, where it has one, else its `;`.
 pub(crate) fn end_of_declaration(ast: &Ast, decl: &Decl) -> u32 {
-    let body = match decl.kind {
-        DeclKind::Message { body, .. }
-        | DeclKind::Enum { body, .. }
-        | DeclKind::Service { body, .. }
-        | DeclKind::Extend { body, .. }
-        | DeclKind::Oneof { body, .. } => Some(body),
-        DeclKind::Field(node) => node.body(decl),
-        DeclKind::Method(id) => ast.methods[id as usize].body,
-        _ => None,
-    };
-    body.map_or(decl.span.end, |body| body.start + 1)
+    ast.body(decl).map_or(decl.span.end, |body| body.start + 1)
 }
 
 /// A block comment, or line comments on consecutive lines.

@@ -435,6 +435,20 @@ impl Ast {
         })
     }
 
+    /// From `{` to `}`, where a declaration has them.
+    pub fn body(&self, decl: &Decl) -> Option<Span> {
+        match decl.kind {
+            DeclKind::Message { body, .. }
+            | DeclKind::Enum { body, .. }
+            | DeclKind::Service { body, .. }
+            | DeclKind::Extend { body, .. }
+            | DeclKind::Oneof { body, .. } => Some(body),
+            DeclKind::Field(node) => node.body(decl),
+            DeclKind::Method(id) => self.methods[id as usize].body,
+            _ => None,
+        }
+    }
+
     /// The parts of an option's name.
     pub fn parts(&self, option: &OptionNode) -> &[NamePart] {
         &self.name_parts[option.parts.range()]

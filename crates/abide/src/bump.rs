@@ -27,6 +27,7 @@ use crate::surface::Bump;
 
 use annotation::Annotated;
 pub use annotation::STATUS_PROTO;
+pub(crate) use annotation::record_edits;
 use security::SecurityFixes;
 pub(crate) use security::{SECURITY_MARKER, gives_reason};
 pub use version::{first as first_version, next as next_version};

@@ -694,6 +694,8 @@ impl Reader {
     fn upgrade(&mut self, item: &Item, policy: &mut Policy) {
         const KEYS: &[&str] = &[
             "always",
+            "build-files",
+            "build-labels",
             "closure",
             "drop-detached-comments",
             "dropped-options",
@@ -704,6 +706,7 @@ impl Reader {
             "packages",
             "reasons",
             "services",
+            "stable-moves",
             "unstable",
         ];
         let Some(table) = self.table(item) else { return };
@@ -711,6 +714,8 @@ impl Reader {
         for entry in entries(table) {
             match entry.key {
                 "always" => upgrade.always = self.globs(entry.item),
+                "build-files" => self.set(&mut upgrade.build_files, entry.item),
+                "build-labels" => upgrade.build_labels = self.names(entry.item),
                 "closure" => {
                     if let Some(closure) = self.word_of(entry.item, Closure::ALL) {
                         upgrade.closure = closure;
@@ -738,6 +743,7 @@ impl Reader {
                     upgrade.reasons = reasons.collect();
                 }
                 "services" => self.set(&mut upgrade.services, entry.item),
+                "stable-moves" => self.set(&mut upgrade.stable_moves, entry.item),
                 "unstable" => self.set(&mut upgrade.unstable, entry.item),
                 _ => self.unknown_key(&entry, "`[upgrade]`", KEYS),
             }

@@ -64,7 +64,7 @@ pub use source::LostSymbol;
 pub use surface::{Bump, Direction, Effects, Surface};
 pub use symbols::{Language, Symbol, symbols, symbols_of_file};
 pub use upgrade::{
-    Generated, Mapping, Refusal, Release, Risen, UPGRADE_RULES, Upgrade, UpgradeOptions,
-    equal_but_for_layout, mapping, release, upgrade,
+    BUILD_MARK, BuildFile, Generated, Mapping, Refusal, Release, Risen, UPGRADE_RULES, Upgrade,
+    UpgradeOptions, build_files, is_made, mapping, release, upgrade,
 };
 pub use witness::{Proof, Witness};

@@ -222,6 +222,9 @@ pub struct UpgradePolicy {
     /// Whether a service drags its package along when the types of its methods
     /// are upgraded.
     pub services: bool,
+    /// Whether a file moves at once to the package that is named for it, where
+    /// that is a stable one; else its candidate is an alpha until it is released.
+    pub stable_moves: bool,
     /// The only major whose HTTP routes follow; `None`: those of every major.
     pub http_major: Option<u32>,
     /// File options that are not carried over.
@@ -233,6 +236,13 @@ pub struct UpgradePolicy {
     pub drop_detached_comments: bool,
     /// How comments link to elements.
     pub links: LinkPolicy,
+    /// Whether folders in which files are made get a BUILD file of Bazel, as
+    /// Envoy's conventions want it.
+    pub build_files: bool,
+    /// The label of what lies outside of the tree, by how the paths of imports
+    /// begin: one that ends with `//` is followed by the folder and `:pkg`, an
+    /// empty one means that none is needed.
+    pub build_labels: BTreeMap<String, String>,
 }
 
 impl Default for UpgradePolicy {
@@ -250,11 +260,14 @@ impl Default for UpgradePolicy {
             majors: BTreeMap::new(),
             unstable: false,
             services: true,
+            stable_moves: false,
             http_major: None,
             dropped_options: Vec::new(),
             imports: ImportOrder::Kept,
             drop_detached_comments: false,
             links: LinkPolicy::default(),
+            build_files: false,
+            build_labels: BTreeMap::new(),
         }
     }
 }

@@ -4,23 +4,28 @@
 //! Candidates are made by edits of the source text, so that comments, order
 //! and layout of what does not change stay as they are.
 
+mod build_file;
 mod imports;
 pub(crate) mod judge;
 mod links;
 mod mapping;
 mod plan;
 mod promote;
+mod record;
 mod release;
 mod rewrite;
 mod scope;
 pub(crate) mod standing;
 mod versioned;
 
-use abide_schema::{Element, File, FileId, Tree};
+use std::collections::BTreeSet;
 
+use abide_schema::{Element, File, FileId, Graph, PackageId, Tree};
+
+pub use self::build_file::{BUILD_MARK, BuildFile, build_files};
 use self::links::Links;
 pub use self::mapping::{Mapping, mapping};
-use self::plan::{Plan, Stage};
+use self::plan::{Choice, Plan, Stage};
 pub use self::release::{Release, Risen, release};
 use self::standing::Standings;
 use crate::edit::Overlap;
@@ -48,6 +53,9 @@ pub struct Upgrade {
     pub files: Vec<Generated>,
     /// The files of the tree that are candidates of nothing any more.
     pub stale: Vec<FileId>,
+    /// The packages that would rise, and stay because they extend messages
+    /// that do not: the number of an extension cannot be taken twice.
+    pub staying: Vec<PackageId>,
 }
 
 /// A candidate.
@@ -76,6 +84,8 @@ pub enum Refusal {
     Unstable(String),
     /// Nothing tells the next version of the package.
     Unversioned(String),
+    /// The package extends messages that do not rise with it.
+    Extends(String),
     /// The file was read from a descriptor.
     NoSource(String),
     /// Two migrations want to change the same text of the file.
@@ -106,6 +116,11 @@ impl std::fmt::Display for Refusal {
                 f,
                 "`{name}` has no version: name what follows it in `[upgrade.packages]` of abide.toml"
             ),
+            Refusal::Extends(name) => write!(
+                f,
+                "`{name}` extends messages of other packages, and the numbers of its extensions \
+                 cannot be taken twice: it has one version only"
+            ),
             Refusal::NoSource(path) => {
                 write!(f, "`{path}` was read from a descriptor: an upgrade edits source text")
             }
@@ -131,9 +146,13 @@ pub fn upgrade(
     policy: &Policy,
     options: &UpgradeOptions<'_>,
 ) -> Result<Upgrade, Refusal> {
-    let stage = Stage::Candidate;
-    let plan = Plan::of(tree, &policy.upgrade, &policy.packages, options, stage, None)?;
-    let mut made = Upgrade { files: generate(&plan)?, stale: Vec::new() };
+    let choice = Choice::Asked(options);
+    let plan = Plan::of(tree, policy, choice, Stage::Candidate, None)?;
+    let mut made = Upgrade {
+        files: generate(&plan)?,
+        stale: Vec::new(),
+        staying: plan.staying.iter().copied().collect(),
+    };
     // A candidate of a package that was not asked for is none of our business.
     if options.packages.is_empty() {
         let made_now =
@@ -146,6 +165,24 @@ pub fn upgrade(
             .collect();
     }
     Ok(made)
+}
+
+/// Makes the candidates anew that are in the tree, by whatever closure they got
+/// there; without those that nothing calls for.
+fn remake(tree: &Tree, policy: &Policy, graph: &Graph<'_>) -> Result<Upgrade, Refusal> {
+    let options = UpgradeOptions { packages: &[], closure: Some(Closure::Package) };
+    let plan = |choice| Plan::of(tree, policy, choice, Stage::Candidate, Some(graph));
+    let called = plan(Choice::Asked(&options))?;
+    let mut files = generate(&plan(Choice::Present)?)?;
+    files.retain(|file| called.generates(file.from));
+    let packages: BTreeSet<&str> = files.iter().map(|file| file.package.as_str()).collect();
+    let made = |path: &str| files.binary_search_by(|file| (*file.path).cmp(path)).is_ok();
+    let stale = Standings::of(tree)
+        .candidates(tree)
+        .filter(|it| packages.contains(it.package().name()) && !made(it.path()))
+        .map(|it| it.id)
+        .collect();
+    Ok(Upgrade { stale, files, staying: Vec::new() })
 }
 
 /// What becomes of the files of a plan, in the order of paths.
@@ -183,7 +220,14 @@ fn deprecated(element: Element<'_>) -> bool {
 fn removed(element: Element<'_>) -> bool {
     match element {
         Element::Message(_) | Element::Enum(_) => deprecated(element),
-        Element::Field(field) => deprecated(element) && !field.is_extension(),
+        // No number of an extension can be reserved, so that it goes with its
+        // type alone; and so does a method.
+        Element::Field(field) if field.is_extension() => {
+            let message = field.message_type().map(Element::Message);
+            let ty = message.or(field.enum_type().map(Element::Enum));
+            deprecated(element) && ty.is_some_and(gone)
+        }
+        Element::Field(_) => deprecated(element),
         Element::EnumValue(value) => {
             let live = |it: abide_schema::EnumValue<'_>| {
                 it.number() == 0 && !deprecated(Element::EnumValue(it))
@@ -191,14 +235,28 @@ fn removed(element: Element<'_>) -> bool {
             deprecated(element) && (value.number() != 0 || value.parent().values().any(live))
         }
         Element::Oneof(oneof) => oneof.fields().all(|field| removed(Element::Field(field))),
-        Element::Service(_) | Element::Method(_) => false,
+        Element::Method(method) => {
+            let mut types = [method.input(), method.output()].into_iter().flatten();
+            deprecated(element) && types.any(|it| gone(Element::Message(it)))
+        }
+        Element::Service(_) => false,
     }
 }
 
-/// Whether two texts are one but for white space, and for where a string is cut
-/// in pieces: candidates may pass through a formatter.
-pub fn equal_but_for_layout(a: &[u8], b: &[u8]) -> bool {
-    squeezed(a).eq(squeezed(b))
+/// Whether an element, or what encloses it, is not part of the next version.
+fn gone(element: Element<'_>) -> bool {
+    removed(element) || element.parent().is_some_and(gone)
+}
+
+/// Whether a candidate is what an upgrade makes: the same but for white space,
+/// for where a string is cut in pieces, since it may pass through a formatter,
+/// and for the version and hash that are recorded in it afterwards.
+pub fn is_made(candidate: File<'_>, made: &Generated) -> bool {
+    let Some(text) = candidate.decl().source_text() else { return false };
+    let equal = |a: &[u8], b: &[u8]| squeezed(a).eq(squeezed(b));
+    let recorded = candidate.released_version().is_some() || candidate.released_hash().is_some();
+    equal(text, &made.text)
+        || recorded && equal(&record::unrecorded(text), &record::unrecorded(&made.text))
 }
 
 /// The bytes of a text that are not white space, without `""`.

@@ -174,3 +174,18 @@ fn what_is_made_links_and_is_made_again() {
     }
     assert!(count > 0, "nothing is made of any case");
 }
+
+/// Lines end in what is made as they do in what it is made from.
+#[test]
+fn lines_end_as_they_did() {
+    let imports = imports();
+    let windows = |files: &BTreeMap<String, String>| -> BTreeMap<String, String> {
+        files.iter().map(|(path, text)| (path.clone(), text.replace('\n', "\r\n"))).collect()
+    };
+    for case in cases() {
+        let Ok(made) = case.run(&link(&case.files, &imports)) else { continue };
+        let again =
+            case.run(&link(&windows(&case.files), &imports)).expect("only its lines differ");
+        assert_eq!(texts(&again), windows(&texts(&made)), "{}", case.name);
+    }
+}

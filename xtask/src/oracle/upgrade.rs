@@ -4,18 +4,25 @@
 //! Trees that hold candidates are upgraded without them. What comes out must
 //! be the same files, with descriptors that the real protoc finds equal, the
 //! same comments at the same elements, and the same text but for white space.
+//!
+//! Then candidates of every closure are written into the trees and released.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
+
+use serde_json::Value;
 
 use super::diff::differences;
-use super::wire::{Schema, Value, fields, messages, packed, strings};
+use super::wire::{self, Schema, fields, messages, packed, strings};
 use super::{by_name, descriptor_proto};
 use crate::Result;
 use crate::corpora::{self, Corpus};
 use crate::tools::{Protoc, output, stdout};
+
+/// The one that does as the generator did, and the one for everybody.
+const PRESETS: [&str; 2] = ["envoy", "standard"];
 
 const CANDIDATE: &str = "package_version_status = NEXT_MAJOR_VERSION_CANDIDATE";
 
@@ -118,13 +125,10 @@ fn compare(
         "upgrade of {name}: of {total} candidates {descriptors} descriptors are equal, comments of \
          {comments}, texts but for white space of {texts} (byte for byte {bytes})"
     );
-    for closure in ["package", "all"] {
-        let made = upgraded(&source, abide, closure, &["--preset", "envoy", "--closure", closure])?;
-        let mut roots = vec![source.root.as_path(), made.root.as_path()];
-        roots.extend(source.imports.iter().map(|root| root.as_path()));
-        let files: Vec<String> = source.files.iter().chain(&made.files).cloned().collect();
-        compiled(&made, &roots, &files, protoc, false)?;
-        println!("upgrade of {name}: closure {closure} makes {}, which link", made.files.len());
+    for preset in PRESETS {
+        for closure in ["package", "all", "type"] {
+            faults.extend(live(&source, preset, closure, protoc, abide)?);
+        }
     }
     for fault in faults.iter().take(show.max(1) * 8) {
         println!("  {fault}");
@@ -133,6 +137,123 @@ fn compare(
         println!("  {} differences", faults.len());
     }
     Ok(faults.is_empty())
+}
+
+/// Writes the candidates of a tree into it and releases them: everything links at every step, no
+/// finding comes that the source did not have, and a second release does nothing.
+fn live(
+    source: &Corpus,
+    preset: &str,
+    closure: &str,
+    protoc: &Protoc,
+    abide: &Path,
+) -> Result<Vec<String>> {
+    let name = format!("{}-live", source.name);
+    let root = corpora::fresh(&name)?;
+    for file in &source.files {
+        corpora::write(&root.join(file), &fs::read(source.root.join(file))?)?;
+    }
+    let told = format!("{} with preset {preset} and closure {closure}", source.name);
+    let run = |args: &[&str]| -> Result<Output> {
+        let mut command = Command::new(abide);
+        command.args(args).arg(&root).args(["--preset", preset, "--quiet"]);
+        for import in &source.imports {
+            command.arg("-I").arg(import);
+        }
+        output(&mut command)
+    };
+    let tree = || corpora::tree(&name, root.clone(), source.imports.clone());
+    let links = |tree: &Corpus, files: &[String]| -> Result<()> {
+        compiled(tree, &tree.roots(), files, protoc, false).map(drop)
+    };
+    let mut faults = Vec::new();
+    let mut expect = |ran: &Output, what: &str| {
+        if !ran.status.success() {
+            let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+            faults.push(format!("{what} of {told} fails: {said}"));
+        }
+    };
+
+    let before = findings(&run(&CHECK)?, &source.files)?;
+    expect(&run(&["upgrade", "--write", "--closure", closure])?, "the upgrade");
+    // The source may name candidates that are not there.
+    let written = tree()?;
+    let is_made = |file: &&String| source.files.binary_search(file).is_err();
+    let made: Vec<String> = written.files.iter().filter(is_made).cloned().collect();
+    if !made.is_empty() {
+        links(&written, &made)?;
+    }
+    let after = findings(&run(&CHECK)?, &source.files)?;
+    let mut diamonds = 0;
+    let mut added = Vec::new();
+    for (key, count) in &after {
+        // What a candidate has, its source may have had.
+        let (is_made, rule, file, element) = key;
+        let had = before.get(&(false, rule.clone(), file.clone(), element.clone()));
+        if *count <= had.copied().unwrap_or(0) {
+            continue;
+        }
+        match rule.as_str() {
+            "one-definition" if closure == "type" => diamonds += 1,
+            _ => added.push(format!("{told} adds {rule} at {element} (candidate: {is_made})")),
+        }
+    }
+
+    expect(&run(&["release", "--write"])?, "the release");
+    let now = tree()?;
+    links(&now, &now.files)?;
+    let state = || -> Result<BTreeMap<String, Vec<u8>>> {
+        let files = tree()?.files.into_iter();
+        files.map(|file| Ok((file.clone(), fs::read(root.join(file))?))).collect()
+    };
+    let released = state()?;
+    let candidate = |text: &&Vec<u8>| String::from_utf8_lossy(text).contains(CANDIDATE);
+    let left = released.values().filter(candidate).count();
+    expect(&run(&["release", "--write"])?, "the second release");
+    if state()? != released {
+        faults.push(format!("a second release of {told} changes something"));
+    }
+    // Of all packages, most have no reason to be released.
+    if left > 0 && closure != "all" {
+        faults.push(format!("the release of {told} leaves {left} candidates"));
+    }
+    println!(
+        "upgrade of {told}: {} candidates link and add {} findings, {diamonds} of two \
+         definitions; released, the tree links, and {left} candidates stay",
+        made.len(),
+        added.len()
+    );
+    faults.extend(added);
+    Ok(faults)
+}
+
+const CHECK: [&str; 3] = ["check", "--format=json", "--as-of=2026-01-15"];
+
+/// How many findings there are: whether in a file that was made, of which rule, in a file of which
+/// name, at an element of which name.
+fn findings(
+    ran: &Output,
+    source: &[String],
+) -> Result<BTreeMap<(bool, String, String, String), usize>> {
+    let mut found = BTreeMap::new();
+    for line in String::from_utf8_lossy(&ran.stdout).lines() {
+        let line: Value = serde_json::from_str(line)?;
+        let text = |key: &str| line[key].as_str().unwrap_or_default().to_owned();
+        if text("kind") != "finding" {
+            continue;
+        }
+        let path = text("path");
+        let last = |text: &str, at: char| text.rsplit(at).next().unwrap_or_default().to_owned();
+        let is_made = source.binary_search(&path).is_err();
+        let element =
+            if text("element") == text("package") { String::new() } else { text("element") };
+        let key = (is_made, text("rule"), last(&path, '/'), last(&element, '.'));
+        *found.entry(key).or_default() += 1;
+    }
+    if found.is_empty() && ran.stdout.is_empty() {
+        return Err(String::from_utf8_lossy(&ran.stderr).into_owned().into());
+    }
+    Ok(found)
 }
 
 /// What an upgrade of a tree makes.
@@ -191,7 +312,7 @@ fn attached(file: &[u8]) -> Result<BTreeMap<Vec<u64>, Comments<'_>>> {
                 continue;
             }
             let path = fields(location)?.into_iter().find_map(|field| match field {
-                (1, Value::Bytes(path)) => Some(path),
+                (1, wire::Value::Bytes(path)) => Some(path),
                 _ => None,
             });
             found.insert(packed(path.unwrap_or_default())?, comments);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use abide::{Check, Rule, Scope, Severity};
+use abide::{Check, Report, Rule, Scope, Severity};
 use abide_schema::{Tree, value};
 
 use super::check::{today, troubles, width};
@@ -96,6 +96,11 @@ pub(super) fn link_errors(global: &Global, settings: &Settings, tree: &Tree) -> 
     if report.findings.is_empty() {
         return None;
     }
+    Some(for_people(global, tree, &report))
+}
+
+/// Findings that are the reason why a command did nothing, as its words to people.
+pub(super) fn for_people(global: &Global, tree: &Tree, report: &Report) -> String {
     let scene = Scene {
         tree,
         old: None,
@@ -107,6 +112,6 @@ pub(super) fn link_errors(global: &Global, settings: &Settings, tree: &Tree) -> 
         quiet: true,
         verbose: global.verbose,
     };
-    let text = render(&report, &scene, Format::Human);
-    Some(String::from_utf8_lossy(&text).trim_end().to_owned())
+    let text = render(report, &scene, Format::Human);
+    String::from_utf8_lossy(&text).trim_end().to_owned()
 }

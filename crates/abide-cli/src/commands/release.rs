@@ -3,16 +3,15 @@
 use abide::{Refusal, Release, Risen};
 use abide_schema::Tree;
 
+use super::build::for_people;
 use super::check::{today, troubles};
 use super::upgrade::{
-    Changes, FileChange, blocking, count, diff_of, display, no_folder, shown_findings,
-    write_changes,
+    Builds, Changes, FileChange, Opened, blocking, count, diff_of, display, write_changes,
 };
-use super::{Outcome, error_color, say};
+use super::{Outcome, say};
 use crate::args::{Global, ReleaseTarget, TreeArgs};
 use crate::error::Error;
 use crate::load::{Loaded, load};
-use crate::progress::Progress;
 use crate::settings::Settings;
 use crate::source::shown;
 
@@ -21,12 +20,7 @@ pub(super) fn release(
     args: &TreeArgs,
     target: &ReleaseTarget,
 ) -> Result<Outcome, Error> {
-    let progress = Progress::new(global.quiet);
-    let settings = Settings::read(global, args.source.as_deref(), error_color(global))?;
-    let folder = settings.tree_folder(args);
-    if target.write && folder.is_none() {
-        return Err(no_folder());
-    }
+    let Opened { progress, settings, folder } = Opened::of(global, args, target.write)?;
     if settings.is_partial() {
         return Err(Error::Usage(
             "a release is one of the whole tree: leave SOURCE out".to_owned(),
@@ -45,11 +39,14 @@ pub(super) fn release(
     let blocking = blocking(global, &loaded, &settings, &made.files);
     progress.finish();
     if !blocking.findings.is_empty() {
-        say(&shown_findings(global, &loaded, &blocking));
+        say(&for_people(global, &loaded.tree, &blocking));
         say("note: nothing was released");
         return Ok(Outcome::nothing(true));
     }
-    let changes = changes(&loaded.tree, &made);
+    let build_files = abide::build_files(&loaded.tree, &settings.config.policy, &made.files);
+    let builds = Builds::of(&loaded.tree, &build_files, &made.deleted, folder.as_deref());
+    let mut changes = changes(&loaded.tree, &made);
+    builds.add_to(&mut changes);
     if !global.quiet {
         for note in notes(global, &loaded, &settings, &made) {
             say(&format!("note: {}", shown(&note)));
@@ -69,7 +66,9 @@ fn changes<'a>(tree: &'a Tree, made: &'a Release) -> Changes<'a> {
     let mut changes = Changes::new();
     for file in &made.files {
         let path = display(tree.file(file.from), &file.path);
-        changes.insert(path, FileChange { old: None, new: Some(&file.text) });
+        let candidate = tree.files().find(|it| it.path() == file.path);
+        let old = candidate.and_then(|it| it.decl().source_text());
+        changes.insert(path, FileChange { old, new: Some(&file.text) });
     }
     let old = |id| {
         let decl = tree.file(id).decl();
@@ -98,7 +97,9 @@ fn notes(global: &Global, loaded: &Loaded, settings: &Settings, made: &Release) 
         ),
     };
     let mut notes: Vec<String> = made.risen.iter().map(told).collect();
-    if made.risen.is_empty() {
+    if made.risen.is_empty() && !made.deleted.is_empty() {
+        notes.push("the release that was interrupted is complete".to_owned());
+    } else if made.risen.is_empty() {
         notes.push("there is no candidate to release".to_owned());
     } else {
         notes.push(format!("{} released", count(made.files.len(), "file")));

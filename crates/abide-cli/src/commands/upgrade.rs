@@ -3,17 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use abide::{Check, Closure, Generated, Refusal, Report, Rule, Severity, Upgrade, UpgradeOptions};
+use abide::{
+    BUILD_MARK, BuildFile, Check, Closure, Generated, Refusal, Report, Rule, Severity, Upgrade,
+    UpgradeOptions,
+};
 use abide_schema::{File, FileId, Tree};
 
-use super::check::{today, troubles, width};
+use super::build::for_people;
+use super::check::{today, troubles};
 use super::{Outcome, error_color, say};
-use crate::args::{Format, Global, TreeArgs, UpgradeTarget};
+use crate::args::{Global, TreeArgs, UpgradeTarget};
 use crate::diff::unified;
 use crate::error::Error;
 use crate::load::{Loaded, load};
 use crate::progress::Progress;
-use crate::render::{Scene, render};
 use crate::settings::Settings;
 use crate::source::shown;
 use crate::write;
@@ -26,12 +29,14 @@ pub(super) fn upgrade(
     mappings: &[PathBuf],
     target: &UpgradeTarget,
 ) -> Result<Outcome, Error> {
-    let progress = Progress::new(global.quiet);
-    let settings = Settings::read(global, args.source.as_deref(), error_color(global))?;
-    let folder = settings.tree_folder(args);
-    if target.write && folder.is_none() {
-        return Err(no_folder());
+    let shows = target.write || target.diff || target.check;
+    if target.out.is_none() && !shows && mappings.is_empty() {
+        return Err(Error::Usage(
+            "say what becomes of the candidates: `--out DIR`, `--write`, `--diff` or `--check`"
+                .to_owned(),
+        ));
     }
+    let Opened { progress, settings, folder } = Opened::of(global, args, target.write)?;
     let loaded = load(&settings.source(args)?, &progress)?;
     progress.step("upgrading");
     let closure =
@@ -48,7 +53,7 @@ pub(super) fn upgrade(
     let blocking = blocking(global, &loaded, &settings, &made.files);
     progress.finish();
     if !blocking.findings.is_empty() {
-        say(&shown_findings(global, &loaded, &blocking));
+        say(&for_people(global, &loaded.tree, &blocking));
         say("note: nothing was made");
         return Ok(Outcome { troubles: troubles(&loaded), ..Outcome::nothing(true) });
     }
@@ -72,10 +77,16 @@ pub(super) fn upgrade(
             put(path, &bytes)?;
         }
     }
-    let changes = changes(&loaded.tree, &made);
+    let build_files = abide::build_files(&loaded.tree, &settings.config.policy, &made.files);
+    let mut changes = changes(&loaded.tree, &made);
+    let builds = Builds::of(&loaded.tree, &build_files, &made.stale, folder.as_deref());
+    builds.add_to(&mut changes);
     let outcome = if let Some(out) = &target.out {
         for file in &made.files {
             put(&out.join(&file.path), &file.text)?;
+        }
+        for file in &build_files {
+            put(&out.join(&file.path), file.text.as_bytes())?;
         }
         Outcome::nothing(false)
     } else if target.write {
@@ -89,6 +100,13 @@ pub(super) fn upgrade(
         let lines = changes.iter().map(|(path, change)| change.complaint(path));
         Outcome { failed: !changes.is_empty(), ..Outcome::of(lines.collect::<String>()) }
     };
+    for package in made.staying.iter().filter(|_| !global.quiet) {
+        say(&format!(
+            "note: `{}` stays: it extends messages of other packages, and the numbers of its \
+             extensions cannot be taken twice",
+            loaded.tree.package(*package).name()
+        ));
+    }
     if !global.quiet && (target.out.is_some() || target.write) {
         say(&format!("note: {}", summary(&loaded, &made)));
     }
@@ -121,25 +139,25 @@ pub(super) fn blocking(
     report
 }
 
-pub(super) fn shown_findings(global: &Global, loaded: &Loaded, report: &Report) -> String {
-    let scene = Scene {
-        tree: &loaded.tree,
-        old: None,
-        config: None,
-        accepted: None,
-        prefix: "",
-        color: error_color(global),
-        width: width(global),
-        quiet: true,
-        verbose: global.verbose,
-    };
-    let text = render(report, &scene, Format::Human);
-    String::from_utf8_lossy(&text).trim_end().to_owned()
+/// What a command needs that may write to a tree.
+pub(super) struct Opened {
+    pub(super) progress: Progress,
+    pub(super) settings: Settings,
+    /// Where the tree is on disk.
+    pub(super) folder: Option<PathBuf>,
 }
 
-/// What a command says that is to write to a tree that is not on disk.
-pub(super) fn no_folder() -> Error {
-    Error::Usage("`--write` needs a tree on disk: name its folder".to_owned())
+impl Opened {
+    pub(super) fn of(global: &Global, args: &TreeArgs, writes: bool) -> Result<Opened, Error> {
+        let progress = Progress::new(global.quiet);
+        let settings = Settings::read(global, args.source.as_deref(), error_color(global))?;
+        let folder = settings.tree_folder(args);
+        if writes && folder.is_none() {
+            let message = "`--write` needs a tree on disk: name its folder".to_owned();
+            return Err(Error::Usage(message));
+        }
+        Ok(Opened { progress, settings, folder })
+    }
 }
 
 /// How one file of the tree would change.
@@ -151,9 +169,12 @@ pub(super) struct FileChange<'a> {
 /// How files would change, by the path that counts from the folder of the tree.
 pub(super) type Changes<'a> = BTreeMap<String, FileChange<'a>>;
 
-/// Writes files first and deletes others then, so that what is interrupted can be done again.
+/// Writes what is new first, changes what is there then, and deletes last, so that what is
+/// interrupted can be done again.
 pub(super) fn write_changes(folder: &Path, changes: &Changes<'_>) -> Result<(), Error> {
-    for (path, change) in changes {
+    let (anew, others): (Vec<_>, Vec<_>) =
+        changes.iter().partition(|(_, change)| change.old.is_none());
+    for (path, change) in anew.into_iter().chain(others) {
         if let Some(text) = change.new {
             put(&folder.join(path), text)?;
         }
@@ -187,8 +208,9 @@ fn changes<'a>(tree: &'a Tree, made: &'a Upgrade) -> Changes<'a> {
     let mut changes = BTreeMap::new();
     let by_path: BTreeMap<&str, File<'a>> = tree.files().map(|it| (it.path(), it)).collect();
     for file in &made.files {
-        let old = by_path.get(file.path.as_str()).and_then(|it| it.decl().source_text());
-        if !old.is_some_and(|old| abide::equal_but_for_layout(old, &file.text)) {
+        let candidate = by_path.get(file.path.as_str());
+        if !candidate.is_some_and(|it| abide::is_made(*it, file)) {
+            let old = candidate.and_then(|it| it.decl().source_text());
             let change = FileChange { old, new: Some(&file.text) };
             changes.insert(display(tree.file(file.from), &file.path), change);
         }
@@ -199,6 +221,53 @@ fn changes<'a>(tree: &'a Tree, made: &'a Upgrade) -> Changes<'a> {
         changes.insert(file.decl().display.to_string(), change);
     }
     changes
+}
+
+/// BUILD files, and what is there in their places.
+pub(super) struct Builds<'a> {
+    /// By path: what is there, and what is made.
+    files: BTreeMap<String, (Option<Vec<u8>>, Option<&'a str>)>,
+}
+
+impl<'a> Builds<'a> {
+    /// Those that are made, and those that go with the last proto of their folder.
+    pub(super) fn of(
+        tree: &Tree,
+        made: &'a [BuildFile],
+        gone: &[FileId],
+        folder: Option<&Path>,
+    ) -> Builds<'a> {
+        let read = |path: &str| std::fs::read(folder?.join(path)).ok();
+        let mut files = BTreeMap::new();
+        for file in made {
+            let path = display(tree.file(file.beside), &file.path);
+            files.insert(path.clone(), (read(&path), Some(file.text.as_str())));
+        }
+        let parent = |path: &str| Path::new(path).parent().map(Path::to_owned);
+        for id in gone {
+            let own = &tree.file(*id).decl().display;
+            let in_use = tree
+                .files()
+                .any(|it| !gone.contains(&it.id) && parent(&it.decl().display) == parent(own));
+            let path = Path::new(&**own).with_file_name("BUILD");
+            let path = path.to_string_lossy().replace('\\', "/");
+            let old = read(&path).filter(|text| text.starts_with(BUILD_MARK.as_bytes()));
+            if !in_use && old.is_some() {
+                files.entry(path).or_insert((old, None));
+            }
+        }
+        Builds { files }
+    }
+
+    /// Adds what differs.
+    pub(super) fn add_to<'b>(&'b self, changes: &mut Changes<'b>) {
+        for (path, (old, new)) in &self.files {
+            let (old, new) = (old.as_deref(), new.map(str::as_bytes));
+            if old != new {
+                changes.insert(path.clone(), FileChange { old, new });
+            }
+        }
+    }
 }
 
 /// Where a file made from another one lies: below the same root.

@@ -12,4 +12,5 @@ mod hostile;
 mod release;
 mod run;
 mod snapshots;
+mod stories;
 mod upgrade;

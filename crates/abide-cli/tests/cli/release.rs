@@ -163,3 +163,32 @@ fn an_edited_candidate_is_not_released() {
     assert!(ran.stderr.contains("run `abide upgrade --write`"), "{}", ran.stderr);
     assert_eq!(files(folder), before);
 }
+
+/// Wherever a release is interrupted, the next one ends it.
+#[test]
+fn an_interrupted_release_is_taken_up() {
+    let tree = tree();
+    let folder = tree.path();
+    assert_eq!(abide(folder, &["upgrade", "--write"]).status, 0);
+    let before = files(folder);
+    assert_eq!(abide(folder, &["release", "--write"]).status, 0);
+    let after = files(folder);
+    let created = after.keys().filter(|path| !before.contains_key(*path));
+    let changed =
+        before.keys().filter(|path| after.get(*path).is_some_and(|it| *it != before[*path]));
+    let deleted = before.keys().filter(|path| !after.contains_key(*path));
+    let steps: Vec<&String> = created.chain(changed).chain(deleted).collect();
+    assert!(steps.len() > 5, "{steps:?}");
+    for done in 0..=steps.len() {
+        for path in before.keys().chain(after.keys()) {
+            let state = if steps[..done].contains(&path) { &after } else { &before };
+            match state.get(path) {
+                Some(text) => put(folder, &[(path, text)]),
+                None => drop(fs::remove_file(folder.join(path))),
+            }
+        }
+        let ran = abide(folder, &["release", "--write"]);
+        assert_eq!(ran.status, 0, "after {done} of {steps:?}: {}", ran.stderr);
+        assert_eq!(files(folder), after, "after {done} of {steps:?}");
+    }
+}

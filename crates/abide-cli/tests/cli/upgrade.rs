@@ -1,4 +1,4 @@
-//! `abide upgrade`: where candidates go, and the everyday work that makes them follow.
+//! `abide upgrade`: where candidates go, and when none are made.
 
 use std::fs;
 use std::path::Path;
@@ -132,38 +132,6 @@ fn a_candidate_of_nothing_goes() {
     assert_eq!(abide(folder, &["upgrade", "--check"]).status, 0);
 }
 
-/// The story of document 003: the field is added to the stable version, and the candidate follows.
-#[test]
-fn a_field_is_added() {
-    let tree = tree();
-    let folder = tree.path();
-    assert_eq!(abide(folder, &["upgrade", "--write"]).status, 0);
-    let user = "acme/user/v1/user.proto";
-    replace(folder, user, "\n}\n", "\n\n  // Where to write to.\n  string mail = 3;\n}\n");
-    assert_eq!(errors(folder), ["candidate-edited"]);
-    assert_eq!(abide(folder, &["upgrade", "--write"]).status, 0);
-    assert!(
-        read(folder, CANDIDATE).ends_with("\n  // Where to write to.\n  string mail = 3;\n}\n")
-    );
-    assert_eq!(errors(folder), Vec::<String>::new());
-}
-
-/// The story of document 003: the field is marked in the stable version, and gone from the
-/// candidate.
-#[test]
-fn a_field_is_deprecated() {
-    let tree = tree();
-    let folder = tree.path();
-    replace(folder, "acme/user/v1/user.proto", " [deprecated = true]", "");
-    assert_eq!(abide(folder, &["upgrade", "--write"]).status, 0);
-    assert!(!folder.join(CANDIDATE).exists(), "an upgrade without a reason makes nothing");
-    fs::write(folder.join("acme/user/v1/user.proto"), USER).unwrap();
-    assert_eq!(abide(folder, &["upgrade", "--write"]).status, 0);
-    let made = read(folder, CANDIDATE);
-    assert!(made.contains("reserved 2;") && !made.contains("Use `id`"), "{made}");
-    assert_eq!(errors(folder), Vec::<String>::new());
-}
-
 #[test]
 fn what_cannot_be_made_is_not_made() {
     let tree = tree();
@@ -186,4 +154,59 @@ fn what_cannot_be_made_is_not_made() {
 
     let ran = abide(folder, &["upgrade"]);
     assert_eq!(ran.status, 2, "where candidates go is for the user to say");
+    assert!(ran.stderr.contains("`--out DIR`, `--write`, `--diff` or `--check`"), "{}", ran.stderr);
+}
+
+/// What Bazel builds in Envoy's way: a BUILD file for each folder, which comes and goes with it.
+#[test]
+fn build_files_follow() {
+    let tree = tree();
+    let folder = tree.path();
+    let api = repository().join("api").display().to_string();
+    let config = format!(
+        "import-paths = [{api:?}]\n[upgrade]\nbuild-files = true\n[upgrade.build-labels]\n\
+         \"abide/\" = \"@abide//\"\n\"google/protobuf/\" = \"\"\n"
+    );
+    let service = "\nservice Users {\n  rpc Get(User) returns (User);\n}\n";
+    let user = format!(
+        "{}{service}",
+        USER.replace("import \"acme", "import \"google/protobuf/any.proto\";\nimport \"acme")
+            .replace("= 1;", "= 1;\n  google.protobuf.Any any = 3;")
+    );
+    put(folder, &[("abide.toml", &config), ("acme/user/v1/user.proto", &user)]);
+    let build = "acme/user/v2alpha/BUILD";
+    let ran = abide(folder, &["upgrade", "--check"]);
+    assert_eq!(ran.text(), format!("{build}: is missing\n{CANDIDATE}: is missing\n"));
+    assert_eq!(abide(folder, &["upgrade", "--write"]).status, 0);
+    let made = "\
+# Made by abide: DO NOT EDIT.
+
+load(\"@envoy_api//bazel:api_build_system.bzl\", \"api_proto_package\")
+
+licenses([\"notice\"])  # Apache 2
+
+api_proto_package(
+    has_services = True,
+    deps = [
+        \"//acme/base/v1:pkg\",
+        \"//acme/user/v1:pkg\",
+        \"@abide//abide/annotations/v1:pkg\",
+    ],
+)
+";
+    assert_eq!(read(folder, build), made);
+    let out = TempDir::new().unwrap();
+    assert_eq!(abide(folder, &["upgrade", "--out", out.path().to_str().unwrap()]).status, 0);
+    assert_eq!(read(out.path(), build), made);
+    assert_eq!(abide(folder, &["upgrade", "--check"]).status, 0);
+    replace(folder, build, "has_services = True", "has_services = False");
+    let ran = abide(folder, &["upgrade", "--check"]);
+    assert_eq!(ran.text(), format!("{build}: differs from what the upgrade makes\n"));
+    assert_eq!(abide(folder, &["upgrade", "--write"]).status, 0);
+    assert_eq!(read(folder, build), made);
+
+    assert_eq!(abide(folder, &["release", "--write"]).status, 0);
+    assert!(!folder.join("acme/user/v2alpha").exists());
+    assert_eq!(read(folder, "acme/user/v2/BUILD"), made);
+    assert_eq!(abide(folder, &["upgrade", "--check"]).status, 0);
 }

@@ -68,6 +68,12 @@ impl<'t> Annotated<'t> {
     }
 }
 
+/// The edits by which a file that was read from source records these values of
+/// the annotation.
+pub(crate) fn record_edits(file: File<'_>, wanted: &[(&str, String)]) -> Vec<Edit> {
+    Editor::of(file).map(|it| it.edits(wanted)).unwrap_or_default()
+}
+
 /// One file, as text.
 struct Editor<'t> {
     file: File<'t>,

@@ -19,7 +19,8 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
         let (own, other) = (taken.file.path(), taken.other.path());
         let package = taken.file.package().name();
         let message = if taken.exists {
-            format!("the candidate of `{own}` would be `{other}`, which was not made by an upgrade")
+            let be = if taken.path == other { "be" } else { "be released as" };
+            format!("the candidate of `{own}` would {be} `{other}`, which was not made by an upgrade")
         } else {
             format!("the candidates of `{own}` and `{other}` would both be `{}`", taken.path)
         };

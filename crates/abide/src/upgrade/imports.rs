@@ -63,7 +63,7 @@ impl<'t> Rewriter<'_, 't> {
     /// Edits the imports, once everything else is known, and gives the files
     /// that the candidate imports.
     pub(super) fn imports(&mut self) -> Vec<FileId> {
-        let computed = self.plan.policy.imports == ImportOrder::Computed;
+        let computed = self.plan.policy.imports == ImportOrder::Computed && !self.follows;
         let mut runs: Vec<Run> = Vec::new();
         let mut kept: Vec<(Span, Option<String>)> = Vec::new();
         let mut seen = BTreeSet::new();

@@ -9,10 +9,10 @@ use abide_schema::{
 use abide_syntax::DeclKind;
 
 use super::links::name_after;
-use super::plan::{Plan, Stage, may_collide};
+use super::plan::{Choice, Plan, Stage, may_collide};
 use super::promote::promoted;
 use super::standing::Standing;
-use super::{UpgradeOptions, deprecated, removed, upgrade};
+use super::{UpgradeOptions, deprecated, is_made, remake, removed};
 use crate::rule::Context;
 
 /// Whether what a file declares will be upgraded at some time.
@@ -204,9 +204,9 @@ pub(crate) fn taken<'t>(context: &Context<'t>) -> Vec<Taken<'t>> {
         return Vec::new();
     }
     let options = UpgradeOptions::default();
+    let choice = Choice::Asked(&options);
     let graph = Some(context.graph());
-    let stage = Stage::Candidate;
-    let plan = Plan::of(context.tree, &policy.upgrade, &policy.packages, &options, stage, graph);
+    let plan = Plan::of(context.tree, policy, choice, Stage::Candidate, graph);
     let Ok(plan) = plan else { return Vec::new() };
     let conflict = |it: &super::plan::Conflict| {
         let path = plan.next(it.file)?.path.clone();
@@ -232,21 +232,12 @@ pub(crate) fn drifts(context: &Context<'_>) -> Vec<(FileId, Drift)> {
     if candidates.is_empty() {
         return Vec::new();
     }
-    let Ok(made) = upgrade(tree, context.policy, &UpgradeOptions::default()) else {
-        return Vec::new();
-    };
-    // A package that needs no candidate any more may keep it until the next
-    // upgrade takes it away.
-    let rises = |id: &FileId| {
-        let package = tree.file(*id).package().name();
-        made.files.iter().any(|file| file.package == package)
-    };
+    let Ok(made) = remake(tree, context.policy, context.graph()) else { return Vec::new() };
     let mut drifts: Vec<(FileId, Drift)> =
-        made.stale.iter().filter(|it| rises(it)).map(|it| (*it, Drift::Stale)).collect();
+        made.stale.iter().map(|it| (*it, Drift::Stale)).collect();
     for file in &made.files {
         let Some(candidate) = candidates.get(file.path.as_str()) else { continue };
-        let text = candidate.decl().source_text();
-        if text.is_some_and(|text| !super::equal_but_for_layout(text, &file.text)) {
+        if candidate.decl().source_text().is_some() && !is_made(*candidate, file) {
             drifts.push((candidate.id, Drift::Differs(file.from)));
         }
     }

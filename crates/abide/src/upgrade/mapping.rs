@@ -7,9 +7,9 @@ use abide_schema::value::{EncodeError, Entry, Message, Value};
 use abide_schema::{Cardinality, Element, Field, File, FileDecl, SourceFile, Tree};
 
 use super::links::name_after;
-use super::plan::{Plan, Stage};
-use super::promote::promoted;
-use super::{Refusal, UpgradeOptions, deprecated, removed};
+use super::plan::{Choice, Plan, Stage};
+use super::promote::oneof_after;
+use super::{Refusal, UpgradeOptions, deprecated, gone, removed};
 use crate::policy::Policy;
 
 const SCHEMA: &[(&str, &str)] = &[
@@ -48,8 +48,7 @@ pub fn mapping(
     policy: &Policy,
     options: &UpgradeOptions<'_>,
 ) -> Result<Mapping, Refusal> {
-    let stage = Stage::Candidate;
-    let plan = Plan::of(tree, &policy.upgrade, &policy.packages, options, stage, None)?;
+    let plan = Plan::of(tree, policy, Choice::Asked(options), Stage::Candidate, None)?;
     let parse = |(path, text): &(&str, &str)| {
         let path: Arc<str> = (*path).into();
         let (display, text) = (Arc::clone(&path), text.as_bytes().into());
@@ -89,11 +88,6 @@ fn is_own(element: Element<'_>) -> bool {
         Element::Field(field) => !field.parent().is_some_and(|it| it.is_map_entry()),
         _ => true,
     }
-}
-
-/// Whether an element, or what encloses it, has no home in the next version.
-fn is_gone(element: Element<'_>) -> bool {
-    removed(element) || element.parent().is_some_and(is_gone)
 }
 
 struct Builder<'s> {
@@ -149,7 +143,7 @@ impl Builder<'_> {
             Element::Service(it) => (3, it.methods().map(Element::Method).collect()),
             _ => return None,
         };
-        let gone = is_gone(element);
+        let gone = gone(element);
         let new = plan.next_name(element).filter(|_| !gone).unwrap_or_default();
         let mut entries: Vec<Entry> = [
             self.text("TypeMapping", "old_name", element.full_name()),
@@ -169,10 +163,10 @@ impl Builder<'_> {
             Element::EnumValue(value) => value.number(),
             _ => 0,
         };
-        let gone = is_gone(element);
+        let gone = gone(element);
         let new = if gone { "" } else { name_after(element) };
         let oneof = match element {
-            Element::Field(field) if !gone => promoted(field).unwrap_or_default(),
+            Element::Field(field) if !gone => oneof_after(field).unwrap_or_default(),
             _ => "",
         };
         let entries = [
@@ -218,7 +212,7 @@ fn litmus<'t>(plan: &Plan<'t>, element: Element<'t>) -> (String, bool, String) {
     let Some(other) = replacement(plan, element, name) else {
         return (String::new(), false, format!("its replacement `{name}` is not in the tree"));
     };
-    if is_gone(other) {
+    if gone(other) {
         return (String::new(), false, format!("its replacement `{name}` is gone as well"));
     }
     let full = match other.parent() {

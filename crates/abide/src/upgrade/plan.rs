@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use abide_schema::{
-    Element, EnumId, File, FileId, Graph, Level, MessageId, Migration, Package, PackageId,
+    Element, EnumId, Field, File, FileId, Graph, Level, MessageId, Migration, Package, PackageId,
     PackageVersion, ServiceId, Stability, Tree, Type,
 };
 use fixedbitset::FixedBitSet;
@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::links::name_after;
 use super::standing::{Standing, Standings};
 use super::{Refusal, UpgradeOptions, deprecated};
-use crate::policy::{Closure, PackagePolicy, UpgradePolicy, UpgradeReason};
+use crate::policy::{Closure, PackagePolicy, Policy, UpgradePolicy, UpgradeReason};
 
 /// The name that says of the zero of an enum that it is gone: a zero cannot be
 /// reserved.
@@ -36,6 +36,16 @@ pub(super) enum Stage {
     Stable,
 }
 
+/// Which packages a plan is of.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Choice<'o> {
+    /// Those that are asked for, or need it, with what their closure drags
+    /// along.
+    Asked(&'o UpgradeOptions<'o>),
+    /// Those whose candidates are in the tree, whatever called for them.
+    Present,
+}
+
 /// Which files get a candidate, and under which name.
 #[derive(Debug)]
 pub(super) struct Plan<'t> {
@@ -46,8 +56,13 @@ pub(super) struct Plan<'t> {
     next: Vec<Option<Next>>,
     /// By file: whether a candidate is made of it.
     generated: FixedBitSet,
+    /// The candidates that are in the tree, by path.
+    candidates: BTreeMap<&'t str, FileId>,
     /// Files that would have got a candidate, and what is in its place.
     pub(super) conflicts: Vec<Conflict>,
+    /// Packages that would rise, and stay because they extend what stays: the
+    /// number of an extension is taken once.
+    pub(super) staying: BTreeSet<PackageId>,
 }
 
 /// A file whose candidate has no place to go.
@@ -63,17 +78,21 @@ pub(super) struct Conflict {
 impl<'t> Plan<'t> {
     pub(super) fn of(
         tree: &'t Tree,
-        policy: &'t UpgradePolicy,
-        packages: &PackagePolicy,
-        options: &UpgradeOptions<'_>,
+        policy: &'t Policy,
+        choice: Choice<'_>,
         stage: Stage,
         graph: Option<&Graph<'t>>,
     ) -> Result<Plan<'t>, Refusal> {
-        let standings = Standings::of(tree);
-        let wanted = wanted(tree, &standings, options.packages)?;
+        let mut standings = Standings::of(tree);
+        for (frozen, _) in interrupted(tree, policy, &standings) {
+            standings.resume(frozen);
+        }
+        let (policy, packages) = (&policy.upgrade, &policy.packages);
         let of = |file: File<'_>| standings.file(file);
+        let active =
+            |package: Package<'t>| package.files().any(|file| of(file) == Standing::Active);
         let rises = |package: Package<'t>| {
-            package.files().any(|file| of(file) == Standing::Active)
+            active(package)
                 && (policy.unstable
                     || policy.packages.contains_key(package.name())
                     || policy.always.iter().any(|it| it.matches(package.name()))
@@ -81,35 +100,77 @@ impl<'t> Plan<'t> {
                     || package.version().is_none()
                         && package.files().any(|it| it.move_to_package().is_some()))
         };
-        // Who names a package wants it, whatever is in it.
-        let needs = |file: File<'t>| {
-            let whole = match &wanted {
-                Some(wanted) => wanted.contains(file.package().name()),
-                None => file_has_reason(policy, file),
+        let by_type = |needs: &dyn Fn(File<'t>) -> Need| {
+            let apart = |it: &File<'_>| it.is_judged() && of(*it) == Standing::Apart;
+            let relevant = |file: &File<'t>| match of(*file) {
+                Standing::Active => rises(file.package()),
+                it => it == Standing::Frozen,
             };
-            let asks = wanted.is_none();
-            move |element: Element<'t>| whole || asks && has_reason(policy, element)
+            let mut packages = by_type(tree, &relevant, policy, needs);
+            packages.retain(|id| !tree.package(*id).files().any(|file| apart(&file)));
+            packages
         };
-        let closure = options.closure.unwrap_or(policy.closure);
-        let upgraded: BTreeSet<PackageId> = match closure {
-            Closure::All => tree.packages().filter(|it| rises(*it)).map(|it| it.id).collect(),
-            Closure::Package => {
-                let seeds = tree.packages().filter(|package| {
-                    rises(*package)
-                        && package.files().any(|file| {
-                            of(file) == Standing::Active && types(file).any(needs(file))
-                        })
-                });
-                by_package(tree, seeds.map(|it| it.id).collect(), rises, graph)
+        let reason = |file: File<'t>| match file_has_reason(policy, file) {
+            true => Need::All,
+            false => Need::Some,
+        };
+        let mut upgraded: BTreeSet<PackageId> = match choice {
+            Choice::Present => {
+                let candidates: BTreeSet<&str> = tree
+                    .files()
+                    .filter(|it| of(*it) == Standing::Candidate)
+                    .map(|it| it.package().name())
+                    .collect();
+                let present = |file: File<'t>| {
+                    of(file) == Standing::Active
+                        && candidate_package(policy, file)
+                            .is_some_and(|it| candidates.contains(it.as_str()))
+                };
+                let packages = tree.packages().filter(|it| rises(*it) && it.files().any(present));
+                packages.map(|it| it.id).collect()
             }
-            Closure::Type => by_type(tree, &standings, policy, needs)
-                .into_iter()
-                .filter(|id| {
-                    let apart = |it: &File<'_>| it.is_judged() && of(*it) == Standing::Apart;
-                    !tree.package(*id).files().any(|file| apart(&file))
-                })
-                .collect(),
+            Choice::Asked(options) => {
+                let wanted = wanted(tree, &standings, options.packages)?;
+                // Who names a package wants it, whatever is in it.
+                let needs = |file: File<'t>| match &wanted {
+                    Some(wanted) if wanted.contains(file.package().name()) => Need::All,
+                    Some(_) => Need::None,
+                    None => reason(file),
+                };
+                match options.closure.unwrap_or(policy.closure) {
+                    Closure::All => {
+                        tree.packages().filter(|it| rises(*it)).map(|it| it.id).collect()
+                    }
+                    Closure::Package => {
+                        let seeds = tree.packages().filter(|package| {
+                            rises(*package)
+                                && package.files().any(|file| {
+                                    of(file) == Standing::Active
+                                        && types(file).any(|it| needs(file).of(policy, it))
+                                })
+                        });
+                        by_package(tree, seeds.map(|it| it.id).collect(), rises, graph)
+                    }
+                    Closure::Type => by_type(&needs),
+                }
+            }
         };
+        let staying = staying(tree, &upgraded);
+        if let Choice::Asked(options) = choice
+            && let Some(name) = options
+                .packages
+                .iter()
+                .find(|name| tree.package_named(name).is_some_and(|it| staying.contains(&it.id)))
+        {
+            return Err(Refusal::Extends(name.clone()));
+        }
+        upgraded.retain(|id| !staying.contains(id));
+        if policy.closure == Closure::Type {
+            // What the generator did: who names a type that is frozen names
+            // what follows it.
+            let frozen = by_type(&reason);
+            upgraded.extend(frozen.iter().filter(|id| !active(tree.package(**id))));
+        }
         let mut next = vec![None; tree.files().len()];
         let mut generated = FixedBitSet::with_capacity(next.len());
         for package in upgraded {
@@ -129,14 +190,27 @@ impl<'t> Plan<'t> {
                 next[file.id.0 as usize] = Some(Next { package: name, path });
             }
         }
-        let mut plan = Plan { tree, stage, policy, next, generated, conflicts: Vec::new() };
-        plan.yield_to_others(&standings);
+        let is_candidate = |file: &File<'t>| of(*file) == Standing::Candidate;
+        let candidates =
+            tree.files().filter(is_candidate).map(|file| (file.path(), file.id)).collect();
+        let mut plan = Plan {
+            tree,
+            stage,
+            candidates,
+            policy,
+            next,
+            generated,
+            conflicts: Vec::new(),
+            staying,
+        };
+        plan.yield_to_others(&standings, packages);
         Ok(plan)
     }
 
     /// Where a file exists that is no candidate, it stays: it was written by
-    /// hand. Of two candidates for one place the first is made.
-    fn yield_to_others(&mut self, standings: &Standings) {
+    /// hand, be it where the candidate would be or what is made of that when it
+    /// is released. Of two candidates for one place the first is made.
+    fn yield_to_others(&mut self, standings: &Standings, packages: &PackagePolicy) {
         let written = |file: &File<'_>| standings.file(*file) != Standing::Candidate;
         let mut taken: BTreeMap<&str, (FileId, bool)> =
             self.tree.files().filter(written).map(|file| (file.path(), (file.id, true))).collect();
@@ -145,9 +219,16 @@ impl<'t> Plan<'t> {
                 continue;
             };
             let file = FileId(at as u32);
-            match taken.get(next.path.as_str()) {
+            let view = self.tree.file(file);
+            let released = next_package(self.policy, view, Stage::Stable);
+            let released = released.map(|it| next_path(packages, view, &it)).unwrap_or_default();
+            let there = taken.get(released.as_str()).filter(|(_, exists)| *exists);
+            match taken.get(next.path.as_str()).or(there) {
                 Some((other, exists)) => {
-                    self.generated.set(at, false);
+                    // A release that was interrupted has made some already.
+                    let resumed = self.stage == Stage::Stable
+                        || self.candidates.contains_key(next.path.as_str());
+                    self.generated.set(at, *exists && resumed);
                     self.conflicts.push(Conflict { file, other: *other, exists: *exists });
                 }
                 None => drop(taken.insert(&next.path, (file, false))),
@@ -168,6 +249,11 @@ impl<'t> Plan<'t> {
     /// Whether a candidate is made of a file.
     pub(super) fn generates(&self, file: FileId) -> bool {
         self.generated.contains(file.0 as usize)
+    }
+
+    /// The candidate that is in the tree at this path.
+    pub(super) fn candidate(&self, path: &str) -> Option<File<'t>> {
+        self.candidates.get(path).map(|id| self.tree.file(*id))
     }
 
     /// The full name that a type or a member of one has in the next version;
@@ -221,10 +307,49 @@ pub(super) fn may_collide(
             })
     };
     tree.files().filter(|it| standings.file(*it) == Standing::Active).any(|file| {
-        let next = next_package(policy, file, Stage::Candidate);
-        next.is_some_and(|next| !taken.insert(next_path(packages, file, &next).into()))
-            && may_rise(file.package())
+        let path = |stage: Stage| {
+            next_package(policy, file, stage).map(|it| next_path(packages, file, &it))
+        };
+        let there = path(Stage::Stable).is_some_and(|it| taken.contains(it.as_str()));
+        let twice = path(Stage::Candidate).is_some_and(|it| !taken.insert(it.into()));
+        (there || twice) && may_rise(file.package())
     })
+}
+
+/// The frozen files of a tree whose candidates are still there beside what was
+/// made of them, each with its candidate: a release was interrupted.
+fn interrupted<'t>(
+    tree: &'t Tree,
+    policy: &Policy,
+    standings: &Standings,
+) -> Vec<(FileId, FileId)> {
+    let with = |wanted: Standing| {
+        let files = tree.files().filter(move |it| standings.file(*it) == wanted);
+        files.map(|it| (it.path(), it.id)).collect::<FxHashMap<&'t str, FileId>>()
+    };
+    let candidates = with(Standing::Candidate);
+    if candidates.is_empty() {
+        return Vec::new();
+    }
+    let active = with(Standing::Active);
+    let in_place = |file: File<'t>| {
+        let path = |stage: Stage| {
+            let package = next_package(&policy.upgrade, file, stage)?;
+            Some(next_path(&policy.packages, file, &package))
+        };
+        let candidate = *candidates.get(path(Stage::Candidate)?.as_str())?;
+        active.contains_key(path(Stage::Stable)?.as_str()).then_some((file.id, candidate))
+    };
+    let frozen = tree.files().filter(|it| standings.file(*it) == Standing::Frozen);
+    frozen.filter_map(in_place).collect()
+}
+
+/// The candidates that an interrupted release was to delete.
+pub(super) fn left_behind(tree: &Tree, policy: &Policy) -> Vec<FileId> {
+    interrupted(tree, policy, &Standings::of(tree))
+        .into_iter()
+        .map(|(_, candidate)| candidate)
+        .collect()
 }
 
 /// The packages that the user names, if any; refuses what cannot be upgraded.
@@ -290,6 +415,25 @@ fn has_reason(policy: &UpgradePolicy, element: Element<'_>) -> bool {
     }
 }
 
+/// What of a file calls for the next major version.
+#[derive(Clone, Copy, Debug)]
+enum Need {
+    All,
+    /// What has a reason of its own.
+    Some,
+    None,
+}
+
+impl Need {
+    fn of(self, policy: &UpgradePolicy, element: Element<'_>) -> bool {
+        match self {
+            Need::All => true,
+            Need::Some => has_reason(policy, element),
+            Need::None => false,
+        }
+    }
+}
+
 /// What refers to types and is referred to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Node {
@@ -298,22 +442,44 @@ enum Node {
     Service(ServiceId),
 }
 
+/// Of the packages that would rise, those that extend what does not: of two
+/// versions of an extension only one could have its number.
+fn staying(tree: &Tree, upgraded: &BTreeSet<PackageId>) -> BTreeSet<PackageId> {
+    let mut staying = BTreeSet::new();
+    loop {
+        let rises = |id: PackageId| upgraded.contains(&id) && !staying.contains(&id);
+        let extends = |package: Package<'_>| {
+            let mut extensions = package.files().flat_map(extensions);
+            extensions.any(|it| it.extendee().is_some_and(|it| !rises(it.file().package().id)))
+        };
+        let mut found = upgraded.iter().filter(|id| rises(**id) && extends(tree.package(**id)));
+        let Some(found) = found.next().copied() else { return staying };
+        staying.insert(found);
+    }
+}
+
+/// The extensions that a file declares, in messages too.
+pub(super) fn extensions<'t>(file: File<'t>) -> impl Iterator<Item = Field<'t>> {
+    file.elements().filter_map(|it| match it {
+        Element::Field(field) if field.is_extension() => Some(field),
+        _ => None,
+    })
+}
+
 /// The packages that hold a type which calls for the next version, or refers
 /// to one that does, over any number of steps.
-fn by_type<'t, N: Fn(Element<'t>) -> bool>(
+fn by_type<'t>(
     tree: &'t Tree,
-    standings: &Standings,
+    relevant: &dyn Fn(&File<'t>) -> bool,
     policy: &UpgradePolicy,
-    needs: impl Fn(File<'t>) -> N,
+    needs: &dyn Fn(File<'t>) -> Need,
 ) -> BTreeSet<PackageId> {
     let mut users: FxHashMap<Node, Vec<(Node, PackageId)>> = FxHashMap::default();
     let mut rising = FxHashSet::default();
     let mut open = Vec::new();
-    let relevant =
-        |it: &File<'t>| matches!(standings.file(*it), Standing::Active | Standing::Frozen);
     for file in tree.files().filter(relevant) {
         let package = file.package().id;
-        let needs = needs(file);
+        let need = needs(file);
         for element in types(file) {
             let (node, targets): (Node, Vec<Node>) = match element {
                 Element::Message(it) => {
@@ -326,7 +492,7 @@ fn by_type<'t, N: Fn(Element<'t>) -> bool>(
             for target in targets {
                 users.entry(target).or_default().push((node, package));
             }
-            if needs(element) {
+            if need.of(policy, element) {
                 open.push((node, package));
             }
         }
@@ -406,7 +572,14 @@ fn next_package(policy: &UpgradePolicy, file: File<'_>, stage: Stage) -> Option<
 fn candidate_package(policy: &UpgradePolicy, file: File<'_>) -> Option<String> {
     let package = file.package();
     if let Some((name, _)) = file.move_to_package() {
-        return Some(name.to_owned());
+        let version = PackageVersion::of_package(name);
+        let Some(version) = version.filter(|it| it.is_stable() && !policy.stable_moves) else {
+            return Some(name.to_owned());
+        };
+        let mut components: Vec<&str> = name.split('.').collect();
+        let alpha = format!("{}alpha", version.text);
+        *components.get_mut(version.position)? = &alpha;
+        return Some(components.join("."));
     }
     if let Some(name) = policy.packages.get(package.name()) {
         return Some(name.clone());

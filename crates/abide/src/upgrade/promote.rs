@@ -3,6 +3,7 @@
 use abide_schema::{Element, Field, Migration, Node};
 use abide_syntax::{DeclId, DeclKind, Span};
 
+use super::judge::promotion_fault;
 use super::rewrite::Rewriter;
 use crate::edit::Edit;
 
@@ -12,6 +13,14 @@ pub(super) fn promoted<'t>(field: Field<'t>) -> Option<&'t str> {
         Migration::PromoteToOneof(name) => Some(name),
         Migration::Rename(_) | Migration::MoveToPackage(_) => None,
     })
+}
+
+/// The oneof that a field becomes a member of: the one that it is promoted to,
+/// where that can be made of all that are.
+pub(super) fn oneof_after<'t>(field: Field<'t>) -> Option<&'t str> {
+    let oneof = promoted(field)?;
+    let mut siblings = field.parent()?.fields().filter(|it| promoted(*it) == Some(oneof));
+    siblings.all(|it| promotion_fault(it).is_none()).then_some(oneof)
 }
 
 impl<'t> Rewriter<'_, 't> {
@@ -36,7 +45,7 @@ impl<'t> Rewriter<'_, 't> {
     /// The oneof that a statement will be part of, or is.
     fn oneof_after(&self, id: DeclId) -> Option<&'t str> {
         match self.element(id)? {
-            Element::Field(field) => promoted(field),
+            Element::Field(field) => oneof_after(field),
             Element::Oneof(oneof) => Some(oneof.name()),
             _ => None,
         }

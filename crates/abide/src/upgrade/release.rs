@@ -6,13 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use abide_schema::{File, FileId, Level, PackageVersionStatus, Tree};
 
 use super::links::Links;
-use super::plan::{Plan, Stage};
+use super::plan::{Choice, Plan, Stage, extensions, left_behind};
 use super::rewrite::{repointed, status_edit};
 use super::standing::{Standing, Standings};
-use super::{
-    Generated, Refusal, UpgradeOptions, check_source, equal_but_for_layout, generate, overlap,
-    upgrade,
-};
+use super::{Generated, Refusal, UpgradeOptions, check_source, generate, is_made, overlap, remake};
 use crate::edit::apply;
 use crate::policy::{Closure, Policy};
 
@@ -46,49 +43,70 @@ pub struct Risen {
 /// They are made anew from the active versions, as stable ones: a candidate
 /// that is not what an upgrade makes is refused. A candidate that nothing calls
 /// for is left alone, and so is a tree without candidates.
+///
+/// A release that was interrupted is taken up: what it wrote is there, and is
+/// what would be written; and where it was deleting, the rest is deleted.
 pub fn release(tree: &Tree, policy: &Policy) -> Result<Release, Refusal> {
-    let made = upgrade(tree, policy, &UpgradeOptions::default())?;
+    let left = left_behind(tree, policy);
+    let is_left = |path: &str| left.iter().any(|id| tree.file(*id).path() == path);
+    let mut made = match release_all(tree, policy) {
+        Err(Refusal::Drifted(path)) if is_left(&path) => Release::default(),
+        made => made?,
+    };
+    made.deleted.extend(left);
+    made.deleted.sort_unstable();
+    made.deleted.dedup();
+    Ok(made)
+}
+
+fn release_all(tree: &Tree, policy: &Policy) -> Result<Release, Refusal> {
+    let graph = tree.graph();
+    let made = remake(tree, policy, &graph)?;
+    if made.files.is_empty() {
+        return Ok(Release::default());
+    }
+    if let Some(stale) = made.stale.first() {
+        return Err(Refusal::Drifted(tree.file(*stale).path().to_owned()));
+    }
     let candidates: BTreeMap<&str, File<'_>> =
         Standings::of(tree).candidates(tree).map(|it| (it.path(), it)).collect();
-    let there = |file: &&Generated| candidates.contains_key(file.path.as_str());
-    let packages: BTreeSet<&str> =
-        made.files.iter().filter(there).map(|file| file.package.as_str()).collect();
     let mut sources = BTreeSet::new();
     let mut replaced: BTreeMap<FileId, FileId> = BTreeMap::new();
-    for file in made.files.iter().filter(|file| packages.contains(file.package.as_str())) {
+    for file in &made.files {
         let candidate = candidates.get(file.path.as_str());
-        let text = candidate.and_then(|it| it.decl().source_text());
-        let Some((candidate, _)) =
-            candidate.zip(text.filter(|text| equal_but_for_layout(text, &file.text)))
-        else {
+        let Some(candidate) = candidate.filter(|it| is_made(**it, file)) else {
             return Err(Refusal::Drifted(file.path.clone()));
         };
         replaced.insert(candidate.id, file.from);
         sources.insert(tree.file(file.from).package().full_name());
     }
-    let stale = |id: &&FileId| packages.contains(tree.file(**id).package().name());
-    if let Some(stale) = made.stale.iter().find(stale) {
-        return Err(Refusal::Drifted(tree.file(*stale).path().to_owned()));
-    }
-    if sources.is_empty() {
-        return Ok(Release::default());
-    }
     let sources: Vec<String> = sources.into_iter().collect();
     let options = UpgradeOptions { packages: &sources, closure: Some(Closure::Package) };
-    let graph = tree.graph();
-    let mut plan =
-        Plan::of(tree, &policy.upgrade, &policy.packages, &options, Stage::Stable, Some(&graph))?;
-    if let Some(conflict) = plan.conflicts.first() {
-        let path = plan.next(conflict.file).map(|next| next.path.clone());
-        return Err(Refusal::Taken(path.unwrap_or_default()));
-    }
+    let choice = Choice::Asked(&options);
+    let mut plan = Plan::of(tree, policy, choice, Stage::Stable, Some(&graph))?;
     for (candidate, source) in &replaced {
         plan.becomes_that_of(*candidate, *source);
     }
+    let files = generate(&plan)?;
+    for conflict in &plan.conflicts {
+        let other = tree.file(conflict.other);
+        let same = |file: &Generated| {
+            file.from == conflict.file && other.decl().source_text() == Some(&file.text)
+        };
+        if !files.iter().any(same) {
+            let path = plan.next(conflict.file).map(|next| next.path.clone());
+            return Err(Refusal::Taken(path.unwrap_or_default()));
+        }
+    }
+    // What is no alpha keeps its place.
+    let stays = |id: &FileId| {
+        let path = tree.file(*id).path();
+        files.binary_search_by(|file| (*file.path).cmp(path)).is_ok()
+    };
     Ok(Release {
-        files: generate(&plan)?,
         edited: edited(&plan, &replaced)?,
-        deleted: replaced.keys().copied().collect(),
+        deleted: replaced.keys().copied().filter(|id| !stays(id)).collect(),
+        files,
         risen: risen(&plan, &sources, &graph),
     })
 }
@@ -118,7 +136,7 @@ fn edited(
             check_source(file)?;
             let text = file.decl().source_text().unwrap_or_default();
             apply(text, vec![edit]).map_err(|it| overlap(file, &it))?
-        } else if file.imports().any(names) {
+        } else if file.imports().any(names) && !extends_what_stays(plan, file) {
             check_source(file)?;
             repointed(plan, &links, file).map_err(|it| overlap(file, &it))?
         } else {
@@ -129,6 +147,13 @@ fn edited(
         }
     }
     Ok(edited)
+}
+
+/// Whether a file declares extensions of what does not rise, as options are:
+/// the frozen versions use them too, and have to find the types they knew.
+fn extends_what_stays(plan: &Plan<'_>, file: File<'_>) -> bool {
+    let mut extendees = extensions(file).filter_map(|it| it.extendee());
+    extendees.any(|it| plan.next(it.file().id).is_none())
 }
 
 fn risen(plan: &Plan<'_>, sources: &[String], graph: &abide_schema::Graph<'_>) -> Vec<Risen> {

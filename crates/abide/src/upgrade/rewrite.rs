@@ -4,17 +4,16 @@ use abide_schema::{
     Element, Enum, EnumValue, Field, File, FileId, Message, MessageKind, Node,
     PackageVersionStatus, Tree, value,
 };
-use abide_syntax::{
-    Ast, DeclId, DeclKind, Lexer, OptionNode, Slice, Span, TokenKind, ValueId, ValueKind,
-    dotted_name,
-};
+use abide_syntax::{Ast, DeclId, DeclKind, Lexer, OptionNode, Slice, Span, TokenKind, dotted_name};
 use rustc_hash::FxHashMap;
 
 use super::imports::{MIGRATIONS, Needs};
 use super::links::{Links, name_after};
 use super::plan::{Next, Plan, Stage};
+use super::record::{FILE_POLICY, RECORD, cuts, names, recorded};
 use super::scope::{Names, Reference, rewritten};
-use super::{deprecated, removed, standing, versioned};
+use super::{deprecated, gone, removed, standing, versioned};
+use crate::bump::record_edits;
 use crate::edit::{Edit, Overlap, apply};
 use crate::policy::ImportOrder;
 
@@ -86,18 +85,23 @@ pub(super) struct Rewriter<'p, 't> {
     elements: FxHashMap<DeclId, Element<'t>>,
     ancestry: Option<Ancestry>,
     /// Whether the file stays, and only what it names changes.
-    follows: bool,
+    pub(super) follows: bool,
+    /// What the candidate records about itself, where it is there already.
+    recorded: Vec<(&'static str, String)>,
     pub(super) edits: Vec<Edit>,
     pub(super) needs: Needs,
-    /// Types where they are named; how they are written depends on what is
-    /// imported in the end.
-    references: Vec<Pending<'t>>,
+    /// What the file sees.
+    names: Names,
+    /// Types and extensions where they are named; how they are written depends
+    /// on what is imported in the end.
+    references: Vec<Pending>,
 }
 
-/// A type where it is named.
-struct Pending<'t> {
+/// A type or an extension where it is named.
+struct Pending {
     span: Span,
-    target: Element<'t>,
+    old: String,
+    new: String,
     old_scope: String,
     new_scope: String,
 }
@@ -155,8 +159,10 @@ fn edited<'t>(
         elements: elements.map(|element| (element.node().0, element)).collect(),
         ancestry: ancestry.map(|(_, ancestry)| *ancestry),
         follows,
+        recorded: plan.candidate(&next.path).map(recorded).unwrap_or_default(),
         edits: Vec::new(),
         needs: Needs::default(),
+        names: Names::before(file),
         references: Vec::new(),
     };
     rewriter.file();
@@ -164,7 +170,25 @@ fn edited<'t>(
     rewriter.spell(imported);
     let mut edits = rewriter.edits;
     edits.extend(links.edits(text));
-    apply(text, edits)
+    let made = apply(text, edits)?;
+    let lines = memchr::memchr_iter(b'\n', text).count();
+    let all_windows = lines > 0 && memchr::memmem::find_iter(text, b"\r\n").count() == lines;
+    Ok(if all_windows { windows(&made) } else { made })
+}
+
+/// A text whose lines all end in `\r\n`.
+fn windows(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    for line in text.split_inclusive(|byte| *byte == b'\n') {
+        let Some(line) = line.strip_suffix(b"\n") else {
+            out.extend_from_slice(line);
+            break;
+        };
+        let end = line.iter().rposition(|byte| *byte != b'\r').map_or(0, |at| at + 1);
+        out.extend_from_slice(&line[..end]);
+        out.extend_from_slice(b"\r\n");
+    }
+    out
 }
 
 /// The value of an option, by its full name.
@@ -176,11 +200,11 @@ fn extension<'t>(
     options?.extension(tree, name)?.value.as_message()
 }
 
-/// The edit that gives an active file another status.
+/// The edit that gives a file another status than it has.
 pub(super) fn status_edit(file: File<'_>, status: PackageVersionStatus) -> Option<Edit> {
-    let (PackageVersionStatus::Active, place) = file.package_version_status()? else { return None };
+    let (own, place) = file.package_version_status().filter(|(own, _)| *own != status)?;
     let written = place.span.str(file.decl().source_text()?);
-    let before = written.strip_suffix(PackageVersionStatus::Active.name())?;
+    let before = written.strip_suffix(own.name())?;
     let start = place.span.start + before.len() as u32;
     Some(Edit::replace(Span::new(start, place.span.end), status.name()))
 }
@@ -201,7 +225,7 @@ impl<'t> Rewriter<'_, 't> {
         self.body(None, (old, new));
         if self.plan.policy.imports == ImportOrder::Computed {
             // What the generator did: types of what it removed count as used.
-            let hidden = file.all_messages().filter(|it| self.is_hidden(Element::Message(*it)));
+            let hidden = file.all_messages().filter(|it| gone(Element::Message(*it)));
             let fields =
                 hidden.flat_map(Message::fields).filter(|it| !deprecated(Element::Field(*it)));
             let targets: Vec<Element<'t>> = fields.filter_map(field_target).collect();
@@ -224,16 +248,17 @@ impl<'t> Rewriter<'_, 't> {
             }
         }
         if self.plan.stage == Stage::Stable {
+            // An interrupted release has frozen the source already.
+            self.edits.extend(status_edit(file, PackageVersionStatus::Active));
             return;
+        }
+        if extension(file.options(), file.tree, FILE_POLICY).is_some() {
+            self.edits.extend(record_edits(file, &self.recorded));
         }
         self.edits.extend(status_edit(file, PackageVersionStatus::NextMajorVersionCandidate));
         if self.ancestry.is_none() {
             self.edits.push(Edit::insert(0, standing::mark(file.path())));
         }
-    }
-
-    fn is_hidden(&self, element: Element<'t>) -> bool {
-        removed(element) || element.parent().is_some_and(|it| self.is_hidden(it))
     }
 
     /// The statements between the braces of a declaration, or of the file.
@@ -301,8 +326,9 @@ impl<'t> Rewriter<'_, 't> {
         };
         match self.ast.decls[id as usize].kind {
             DeclKind::Option(option) => {
-                let ast = self.ast;
-                self.strip_migrations(&ast.options[option as usize]);
+                let option = &self.ast.options[option as usize];
+                self.option_name(option, scope);
+                self.strip(option);
             }
             DeclKind::Package { name } => self.edits.push(Edit::replace(name, scope.1)),
             DeclKind::Message { name, .. }
@@ -326,7 +352,7 @@ impl<'t> Rewriter<'_, 't> {
             }
             DeclKind::Field(node) => {
                 let Some(Element::Field(field)) = element else { return };
-                self.bracket(node.options, node.number.end);
+                self.bracket(node.options, node.number.end, scope);
                 self.rename(element, node.name);
                 self.default(field, node.options);
                 if node.group.is_some() {
@@ -339,13 +365,13 @@ impl<'t> Rewriter<'_, 't> {
             DeclKind::MapField(map) => {
                 let Some(Element::Field(field)) = element else { return };
                 let node = self.ast.maps[map as usize];
-                self.bracket(node.options, node.number.end);
+                self.bracket(node.options, node.number.end, scope);
                 self.rename(element, node.name);
                 let value = field.message_type().and_then(|it| it.field_numbered(2));
                 self.reference(node.value, value.and_then(field_target), scope);
             }
             DeclKind::EnumValue { name, number, options } => {
-                self.bracket(options, number.end);
+                self.bracket(options, number.end, scope);
                 self.rename(element, name);
             }
             DeclKind::Method(method) => {
@@ -372,23 +398,32 @@ impl<'t> Rewriter<'_, 't> {
     fn reference(&mut self, span: Span, target: Option<Element<'t>>, (old, new): Scope<'_>) {
         let Some(target) = target else { return };
         self.needs.types.insert(target.file().id);
+        let (was, is) = (target.full_name(), self.plan.name_after(target));
         let (old_scope, new_scope) = (old.to_owned(), new.to_owned());
-        self.references.push(Pending { span, target, old_scope, new_scope });
+        self.references.push(Pending { span, old: was, new: is, old_scope, new_scope });
+    }
+
+    /// The extension that an option begins with, which keeps its full name.
+    fn option_name(&mut self, option: &OptionNode, (old, new): Scope<'_>) {
+        let Some(part) = self.ast.parts(option).first().filter(|it| it.extension) else { return };
+        let written = part.name.str(self.text);
+        let Some(name) = self.names.resolve(old, written) else { return };
+        let (old_scope, new_scope) = (old.to_owned(), new.to_owned());
+        let span = part.name;
+        self.references.push(Pending { span, new: name.clone(), old: name, old_scope, new_scope });
     }
 
     /// Writes the names of types, for a candidate that imports these files.
     fn spell(&mut self, imported: Vec<FileId>) {
-        let before = Names::before(self.file);
         let after = Names::after(self.plan, self.file, imported.into_iter());
         for pending in &self.references {
-            let Pending { span, target, old_scope, new_scope } = pending;
+            let Pending { span, old, new, old_scope, new_scope } = pending;
             let joined = dotted_name(self.text, *span);
             let written = joined.as_deref().unwrap_or_else(|| span.str(self.text));
-            let (was, is) = (target.full_name(), self.plan.name_after(*target));
             let next = rewritten(
                 written,
-                (&before, Reference { scope: old_scope, target: &was }),
-                (&after, Reference { scope: new_scope, target: &is }),
+                (&self.names, Reference { scope: old_scope, target: old }),
+                (&after, Reference { scope: new_scope, target: new }),
             );
             if next != written {
                 self.edits.push(Edit::replace(*span, next));
@@ -442,7 +477,7 @@ impl<'t> Rewriter<'_, 't> {
             for entry in &message.entries {
                 let field = tree.field(entry.field);
                 if field.is_extension() {
-                    if MIGRATIONS.contains(&field.full_name().as_str()) {
+                    if !self.follows && MIGRATIONS.contains(&field.full_name().as_str()) {
                         continue;
                     }
                     self.needs.options.insert(field.file().id);
@@ -463,7 +498,12 @@ impl<'t> Rewriter<'_, 't> {
         if let DeclKind::Option(option) = self.ast.decls[id as usize].kind {
             return self.option_goes(&self.ast.options[option as usize]);
         }
-        self.elements.get(&id).is_some_and(|element| removed(*element))
+        if let DeclKind::Extend { .. } = self.ast.decls[id as usize].kind {
+            // Nothing may be extended by nothing.
+            let mut members = self.ast.children(Some(id)).filter_map(|it| self.element(it));
+            return members.all(removed);
+        }
+        self.element(id).is_some_and(removed)
     }
 
     /// Whether an option says what this upgrade does, or does not come along.
@@ -475,65 +515,47 @@ impl<'t> Rewriter<'_, 't> {
         if !first.extension {
             return self.plan.policy.dropped_options.iter().any(|it| it == name);
         }
-        let is = |full: &str| {
-            let name = name.trim_start_matches('.');
-            full.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
-        };
+        let is = |full: &str| names(full, name);
         if MIGRATIONS.iter().any(|full| is(full)) {
             return true;
         }
-        let ours = POLICIES.iter().any(|full| is(full));
         if second == "work_in_progress" && ANCESTRIES.iter().any(|(status, _)| is(status)) {
             return !self.next.package.ends_with("alpha");
         }
-        let (inside, all) = self.migrations_in(option);
-        ours && (MIGRATION_FIELDS.contains(&second) || all && !inside.is_empty())
+        POLICIES.iter().any(|full| is(full))
+            && (self.stays_behind(second)
+                || cuts(self.ast, self.text, option, |it| self.stays_behind(it)).is_none())
     }
 
-    /// The parts of an aggregate value that say what this upgrade does, and
-    /// whether there are no others.
-    fn migrations_in(&self, option: &OptionNode) -> (Vec<ValueId>, bool) {
-        let value = &self.ast.values[option.value as usize];
-        if value.kind != ValueKind::Message || option.parts.range().len() != 1 {
-            return (Vec::new(), false);
-        }
-        let is_ours = |id: &ValueId| match self.ast.values[*id as usize].kind {
-            ValueKind::Field { key, .. } => MIGRATION_FIELDS.contains(&key.str(self.text)),
-            _ => false,
-        };
-        let children: Vec<ValueId> = self.ast.value_children(option.value).collect();
-        let found: Vec<ValueId> = children.iter().copied().filter(is_ours).collect();
-        let all = found.len() == children.len();
-        (found, all)
+    /// Whether a field of our own annotations says what this upgrade does, or
+    /// something about the source that does not hold for what is made of it.
+    fn stays_behind(&self, field: &str) -> bool {
+        MIGRATION_FIELDS.contains(&field)
+            || RECORD.contains(&field) && !self.recorded.iter().any(|(name, _)| *name == field)
     }
 
-    /// Takes what this upgrade does out of an aggregate that says more.
-    fn strip_migrations(&mut self, option: &OptionNode) {
-        if self.follows {
-            return;
-        }
+    /// Takes what stays behind out of an aggregate that says more.
+    fn strip(&mut self, option: &OptionNode) {
         let name = self.ast.parts(option).first().map_or("", |part| part.name.str(self.text));
-        let name = name.trim_start_matches('.');
-        if !POLICIES.iter().any(|full| full.ends_with(name)) {
+        if self.follows || !POLICIES.iter().any(|full| names(full, name)) {
             return;
         }
-        for id in self.migrations_in(option).0 {
-            let span = self.ast.values[id as usize].span;
-            let end = self.next_symbol(span.end, b',').or(self.next_symbol(span.end, b';'));
-            let start = self.end_before(span.start);
-            self.edits.push(Edit::delete(Span::new(start, end.unwrap_or(span.end))));
-        }
+        let cuts = cuts(self.ast, self.text, option, |it| self.stays_behind(it));
+        self.edits.extend(cuts.into_iter().flatten().map(Edit::delete));
     }
 
     /// The options in brackets behind `before`.
-    fn bracket(&mut self, options: Slice, before: u32) {
+    fn bracket(&mut self, options: Slice, before: u32, scope: Scope<'_>) {
+        let options = &self.ast.options[options.range()];
+        for option in options {
+            self.option_name(option, scope);
+        }
         if self.follows {
             return;
         }
-        let options = &self.ast.options[options.range()];
         let stays: Vec<&OptionNode> = options.iter().filter(|it| !self.option_goes(it)).collect();
         for option in &stays {
-            self.strip_migrations(option);
+            self.strip(option);
         }
         let (Some(last), false) = (options.last(), stays.len() == options.len()) else { return };
         let Some(close) = self.next_symbol(last.span.end, b']') else { return };
@@ -823,17 +845,7 @@ impl<'t> Rewriter<'_, 't> {
 
     /// From `{` to `}`, where a declaration has them.
     pub(super) fn body_of(&self, id: DeclId) -> Option<Span> {
-        let decl = &self.ast.decls[id as usize];
-        match decl.kind {
-            DeclKind::Message { body, .. }
-            | DeclKind::Enum { body, .. }
-            | DeclKind::Service { body, .. }
-            | DeclKind::Extend { body, .. }
-            | DeclKind::Oneof { body, .. } => Some(body),
-            DeclKind::Field(node) => node.body(decl),
-            DeclKind::Method(method) => self.ast.methods[method as usize].body,
-            _ => None,
-        }
+        self.ast.body(&self.ast.decls[id as usize])
     }
 
     /// The end of what belongs to the `{` of a declaration: its comment too.

@@ -4,7 +4,7 @@ use abide_schema::{Element, File, FileId, Tree};
 use abide_syntax::ImportKind;
 use rustc_hash::FxHashSet;
 
-use super::plan::Plan;
+use super::plan::{Plan, extensions};
 
 /// Words that begin another statement where a field is expected.
 const KEYWORDS: &[&str] = &[
@@ -53,7 +53,9 @@ impl Names {
     fn add<'t>(&mut self, file: File<'t>, plan: Option<&Plan<'t>>) {
         let messages = file.all_messages().filter(|it| !it.is_map_entry());
         let types = messages.map(Element::Message).chain(file.all_enums().map(Element::Enum));
-        for element in types.chain(file.services().map(Element::Service)) {
+        let others =
+            file.services().map(Element::Service).chain(extensions(file).map(Element::Field));
+        for element in types.chain(others) {
             let next = plan.and_then(|plan| plan.next_name(element));
             self.0.insert(next.unwrap_or_else(|| element.full_name()));
         }
@@ -65,7 +67,7 @@ impl Names {
 
     /// The full name that a relative name stands for, by the lookup of protoc:
     /// the innermost scope that knows its first component decides.
-    fn resolve(&self, scope: &str, name: &str) -> Option<String> {
+    pub(super) fn resolve(&self, scope: &str, name: &str) -> Option<String> {
         let first = name.split('.').next().unwrap_or(name);
         for scope in scopes(scope) {
             if self.0.contains(&joined(scope, first)) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use abide_schema::{File, Package, PackageVersionStatus, Tree, api_name};
+use abide_schema::{File, FileId, Package, PackageVersionStatus, Tree, api_name};
 
 /// What a file is to the upgrade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +76,11 @@ impl Standings {
     /// What a file is.
     pub(crate) fn file(&self, file: File<'_>) -> Standing {
         self.0[file.id.0 as usize]
+    }
+
+    /// Takes a file for one that is edited by hand.
+    pub(super) fn resume(&mut self, file: FileId) {
+        self.0[file.0 as usize] = Standing::Active;
     }
 
     /// The candidates of the tree that they are of.

@@ -115,8 +115,14 @@ pub(super) fn route(
     }
     let version = |package: &str| PackageVersion::of_package(package).map(|it| it.text);
     let (old, new) = (version(old)?, version(new)?);
-    let at = find_components(written, &old)?;
-    Some(format!("{}{new}{}", &written[..at], &written[at + old.len()..]))
+    let mut route = String::with_capacity(written.len());
+    let mut rest = written;
+    while let Some(at) = find_components(rest, &old) {
+        route.push_str(&rest[..at]);
+        route.push_str(&new);
+        rest = &rest[at + old.len()..];
+    }
+    (rest.len() < written.len()).then(|| route + rest)
 }
 
 #[cfg(test)]
