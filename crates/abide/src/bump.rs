@@ -112,6 +112,9 @@ pub struct Reason {
     /// From an element of the package to the type that changed, the shortest
     /// way; empty for a change of the package itself.
     pub via: Vec<String>,
+    /// Whether it is a break that would be refused, but for a waiver or
+    /// `abide.accepted`.
+    pub waived: bool,
 }
 
 /// What follows for the recorded version of a package.
@@ -231,23 +234,20 @@ fn changes_by_package(
     fixes: &SecurityFixes<'_>,
 ) -> BTreeMap<String, Changes> {
     let mut packages: BTreeMap<String, Changes> = BTreeMap::new();
-    let stand = released.changes.iter().map(|it| (it, false));
-    for (finding, spared) in stand.chain(released.spared.iter().map(|it| (it, true))) {
-        let Some(change) = &finding.change else { continue };
-        if change.bump == Bump::None {
+    for (finding, spared) in all_changes(released.changes, released.spared, accepted) {
+        let bump = rise(finding, spared, fixes);
+        if bump == Bump::None {
             continue;
         }
-        let spared = spared || accepted.is_some_and(|it| it.holds(finding));
-        let bump = rise(finding, spared, fixes);
-        let refused = bump == Bump::Major;
         let of_package = packages.entry(finding.package.clone()).or_default();
-        of_package.broke |= refused;
+        of_package.broke |= bump == Bump::Major;
         of_package.reasons.push(Reason {
             rule: Some(finding.rule),
             element: finding.element.clone(),
             bump,
             message: finding.message.clone(),
             via: Vec::new(),
+            waived: spared && rise(finding, false, fixes) == Bump::Major,
         });
     }
     for changes in packages.values_mut() {
@@ -256,6 +256,18 @@ fn changes_by_package(
         changes.reasons.dedup();
     }
     packages
+}
+
+/// The changes among findings, each with whether a waiver or `abide.accepted`
+/// spares it.
+fn all_changes<'f>(
+    findings: &'f [Finding],
+    spared: &'f [Finding],
+    accepted: Option<&'f Accepted>,
+) -> impl Iterator<Item = (&'f Finding, bool)> {
+    let stand = findings.iter().map(move |it| (it, accepted.is_some_and(|all| all.holds(it))));
+    let all = stand.chain(spared.iter().map(|it| (it, true)));
+    all.filter(|(it, _)| it.change.is_some())
 }
 
 /// How far a change lets its package rise, where it is spared by a waiver or
@@ -283,10 +295,28 @@ pub fn rises<'r>(
     report: &'r Report,
 ) -> Vec<(&'r Finding, Bump)> {
     let fixes = SecurityFixes::of(tree, Some(old), policy);
-    let stand = report.findings.iter().map(|it| (it, false));
-    let all = stand.chain(report.spared.iter().map(|it| (it, true)));
-    let changes = all.filter(|(it, _)| it.change.is_some());
+    let changes = all_changes(&report.findings, &report.spared, None);
     changes.map(|(it, spared)| (it, rise(it, spared, &fixes))).collect()
+}
+
+/// How far any package must rise for these findings and for those that a waiver
+/// took away, major where one is refused; and whether it would be, but for a
+/// waiver or `abide.accepted`.
+pub(crate) fn required(
+    tree: &Tree,
+    old: &Tree,
+    policy: &Policy,
+    accepted: Option<&Accepted>,
+    [findings, spared]: [&[Finding]; 2],
+) -> (Bump, bool) {
+    let fixes = SecurityFixes::of(tree, Some(old), policy);
+    all_changes(findings, spared, accepted).fold(
+        (Bump::None, false),
+        |(bump, any), (it, spared)| {
+            let would = || rise(it, false, &fixes) == Bump::Major;
+            (bump.max(rise(it, spared, &fixes)), any || spared && would())
+        },
+    )
 }
 
 /// Whether a package promised that nothing breaks. One without a version did,
@@ -436,6 +466,7 @@ impl Planner<'_> {
                 bump: bump.unwrap_or(Bump::Minor),
                 message: "it reaches this type, whose meaning changed".to_owned(),
                 via: way.steps,
+                waived: false,
             });
         }
         plan.required = plan.reasons.iter().map(|it| it.bump).max().unwrap_or(Bump::Minor);
@@ -456,6 +487,7 @@ impl Planner<'_> {
             bump: Bump::Minor,
             message: format!("what was released is not what was recorded as {}", record.version),
             via: Vec::new(),
+            waived: false,
         });
         plan.required = plan.required.max(Bump::Minor);
     }
@@ -469,6 +501,7 @@ impl Planner<'_> {
             bump: Bump::Minor,
             message: "its meaning changed in a way that no rule names".to_owned(),
             via: Vec::new(),
+            waived: false,
         };
         if reasons.is_empty() {
             return vec![reason(package.name().to_owned())];

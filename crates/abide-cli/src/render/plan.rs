@@ -109,8 +109,9 @@ fn package_lines(text: &mut String, package: &PackagePlan, global: &Global) {
 }
 
 fn words(reason: &Reason) -> String {
+    let waived = if reason.waived { ", a waived break" } else { "" };
     match reason.rule {
-        Some(rule) => format!("{reason} [{rule}]"),
+        Some(rule) => format!("{reason} [{rule}]{waived}"),
         None => reason.to_string(),
     }
 }
@@ -167,6 +168,9 @@ fn reason_object(reason: &Reason) -> Value {
     object.insert("message".to_owned(), reason.message.as_str().into());
     if !reason.via.is_empty() {
         object.insert("via".to_owned(), reason.via.as_slice().into());
+    }
+    if reason.waived {
+        object.insert("waived".to_owned(), true.into());
     }
     Value::Object(object)
 }
