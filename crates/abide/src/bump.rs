@@ -16,7 +16,7 @@ use abide_schema::{Element, Package, PackageVersion, Stability, Tree};
 use semver::Version;
 
 use crate::accepted::Accepted;
-use crate::check::{Options, Report, since_release};
+use crate::check::{Options, Report, early_majors, since_release};
 use crate::config::VersionIn;
 use crate::finding::{Finding, Location, Severity};
 use crate::hash::{SemanticHash, TreeHashes};
@@ -126,6 +126,8 @@ pub enum Verdict {
     Unrecorded,
     /// A break in a package that promised none: no version may hold it.
     Refused,
+    /// A new major at a time when majors may not rise.
+    Early,
     /// It changed, and without the last release nobody can tell how far.
     Unknown,
 }
@@ -137,6 +139,7 @@ impl Verdict {
             Verdict::Recorded => "recorded",
             Verdict::Unrecorded => "unrecorded",
             Verdict::Refused => "refused",
+            Verdict::Early => "early",
             Verdict::Unknown => "unknown",
         }
     }
@@ -186,12 +189,13 @@ impl PackagePlan {
 pub fn plan<'t>(tree: &'t Tree, policy: &'t Policy, options: Options<'t>) -> Plan {
     let released = options.bump_baseline.or(options.baseline);
     let since = released.map(|old| (old, since_release(tree, policy, options, old)));
+    let early = released.map(|old| early_majors(tree, policy, options, old)).unwrap_or_default();
     let released = since.as_ref().map(|(old, since)| Released {
         tree: old,
         changes: &since.findings,
         spared: &since.spared,
     });
-    plan_since(tree, policy, options, released)
+    plan_since(tree, policy, options, released, &early)
 }
 
 /// The last release, and what changed since.
@@ -208,6 +212,7 @@ pub(crate) fn plan_since(
     policy: &Policy,
     options: Options<'_>,
     released: Option<Released<'_>>,
+    early: &[Finding],
 ) -> Plan {
     let records = options.records.unwrap_or_default();
     let new = TreeHashes::of(tree);
@@ -216,7 +221,7 @@ pub(crate) fn plan_since(
     let changes = released.as_ref().map_or_else(BTreeMap::new, |released| {
         changes_by_package(released, options.accepted, &fixes)
     });
-    let planner = Planner { tree, records, new, old, released, changes };
+    let planner = Planner { tree, records, new, old, released, changes, early };
     planner.plan()
 }
 
@@ -333,6 +338,8 @@ struct Planner<'a> {
     old: Option<TreeHashes>,
     released: Option<Released<'a>>,
     changes: BTreeMap<String, Changes>,
+    /// The majors that rise when none may.
+    early: &'a [Finding],
 }
 
 impl Planner<'_> {
@@ -394,6 +401,20 @@ impl Planner<'_> {
             catches_up: false,
             verdict: Verdict::Unrecorded,
         };
+        let is_early = |it: &&Finding| it.package == name && it.severity == Severity::Error;
+        if let Some(early) = self.early.iter().find(is_early) {
+            plan.verdict = Verdict::Early;
+            plan.required = Bump::Major;
+            plan.reasons.push(Reason {
+                rule: Some(early.rule),
+                element: early.element.clone(),
+                bump: Bump::Major,
+                message: early.message.clone(),
+                via: Vec::new(),
+                waived: false,
+            });
+            return plan;
+        }
         if self.released.is_some() {
             plan.from = self.released_version(name, record);
             if plan.from.is_some() || before.is_some() {
@@ -572,7 +593,7 @@ pub(crate) fn findings(tree: &Tree, plan: &Plan) -> Vec<Finding> {
         let name = &package.name;
         let recorded = package.recorded.as_ref();
         let message = match (package.verdict, recorded, &package.to) {
-            (Verdict::Recorded | Verdict::Refused, ..) => continue,
+            (Verdict::Recorded | Verdict::Refused | Verdict::Early, ..) => continue,
             (_, None, Some(to)) => {
                 format!("no version of package `{name}` is recorded, which begins with {to}")
             }

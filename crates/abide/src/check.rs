@@ -166,7 +166,9 @@ fn judge_tree<'t>(
     if asks_versions {
         let released =
             bump_from.map(|(tree, [changes, spared])| Released { tree, changes, spared });
-        let plan = bump::plan_since(tree, policy, options, released);
+        let early = findings.iter().filter(|it| it.rule == rules::EARLY_MAJOR.id);
+        let early: Vec<Finding> = early.cloned().collect();
+        let plan = bump::plan_since(tree, policy, options, released, &early);
         let mut unrecorded = bump::findings(tree, &plan);
         unrecorded.retain(|it| runs(policy, it));
         report.waived += waivers.take(&context, &mut unrecorded).len();
@@ -377,6 +379,25 @@ pub(crate) fn since_release<'t>(
         ..options
     };
     judge_tree(tree, policy, since, true)
+}
+
+/// The majors that rise above those of the last release at a time when none may,
+/// but for those that are waived or accepted.
+pub(crate) fn early_majors(
+    tree: &Tree,
+    policy: &Policy,
+    options: Options<'_>,
+    released: &Tree,
+) -> Vec<Finding> {
+    let context = Context::new(tree, policy, options.as_of, Some(released), Scope::Everything);
+    let rules = RULES.iter().copied();
+    let rules: Vec<&'static Rule> =
+        rules.filter(|it| it.id == rules::EARLY_MAJOR.id && policy.runs(it)).collect();
+    let mut findings = run(&context, &rules);
+    Waivers::of(&context).take(&context, &mut findings);
+    findings.retain(|it| !options.accepted.is_some_and(|accepted| accepted.holds(it)));
+    apply_severities(policy, options.as_of, &mut findings);
+    findings
 }
 
 /// Whether a waiver that matched nothing matched nothing since the last

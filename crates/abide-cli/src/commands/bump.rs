@@ -92,7 +92,7 @@ pub(super) fn bump(
             }
         };
         let undone = plan.count(Verdict::Unknown) > 0;
-        let failed = plan.count(Verdict::Refused) > 0
+        let failed = plan.count(Verdict::Refused) + plan.count(Verdict::Early) > 0
             || action.write && undone
             || action.check && (undone || !plan.is_recorded());
         return Ok(Outcome { failed, ..Outcome::of(report) });

@@ -33,6 +33,7 @@ pub(crate) fn human(
             (count(Verdict::Recorded), "recorded"),
             (count(Verdict::Unrecorded), yet),
             (count(Verdict::Refused), "refused"),
+            (count(Verdict::Early), "early"),
             (count(Verdict::Unknown), "unknown"),
         ];
         let parts: Vec<String> = parts
@@ -67,6 +68,7 @@ fn package_lines(text: &mut String, package: &PackagePlan, global: &Global) {
     };
     match package.verdict {
         Verdict::Refused => text.push_str(" breaks, and no version of it may"),
+        Verdict::Early => text.push_str(" is a new major, and none may rise today"),
         Verdict::Unknown => {
             text.push_str(" changed; name the last release with `--against SOURCE`")
         }
@@ -85,7 +87,8 @@ fn package_lines(text: &mut String, package: &PackagePlan, global: &Global) {
     }
     text.push('\n');
     // A first version is the same whatever changed before it.
-    let matter = from.is_some() || package.verdict == Verdict::Refused;
+    let is_error = matches!(package.verdict, Verdict::Refused | Verdict::Early);
+    let matter = from.is_some() || is_error;
     let reasons = if matter { &package.reasons[..] } else { &[] };
     let shown_reasons = if global.verbose { reasons.len() } else { REASONS };
     for reason in reasons.iter().take(shown_reasons) {
@@ -93,6 +96,9 @@ fn package_lines(text: &mut String, package: &PackagePlan, global: &Global) {
     }
     if reasons.len() > shown_reasons {
         let _ = writeln!(text, "  and {} more (-v)", reasons.len() - shown_reasons);
+    }
+    if package.verdict == Verdict::Early {
+        text.push_str("  keep it an alpha until the window opens, or waive it with a reason\n");
     }
     if package.verdict == Verdict::Refused {
         let _ = match package.candidate() {
@@ -125,7 +131,13 @@ pub(crate) fn json(plan: &Plan, status: &Status<'_>, written: &[String]) -> Vec<
         "packages": plan.packages.len(),
     });
     if let Value::Object(summary) = &mut summary {
-        let verdicts = [Verdict::Recorded, Verdict::Unrecorded, Verdict::Refused, Verdict::Unknown];
+        let verdicts = [
+            Verdict::Recorded,
+            Verdict::Unrecorded,
+            Verdict::Refused,
+            Verdict::Early,
+            Verdict::Unknown,
+        ];
         for verdict in verdicts {
             summary.insert(verdict.word().to_owned(), plan.count(verdict).into());
         }
