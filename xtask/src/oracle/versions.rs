@@ -21,7 +21,7 @@ const RELEASES: &[&str] = &[
     "0.7.6", "0.7.7",
 ];
 
-/// How many reasons a row of the table gives.
+/// How many reasons the table gives for a break; for anything else one.
 const REASONS: usize = 2;
 
 const TABLE: &str = "testdata/bump/envoy-types.md";
@@ -32,7 +32,8 @@ oldest first, and `abide history` with the preset `envoy` counts the version of 
 its changes. `cargo xtask oracle --only versions` writes this file anew, and fails where it \
 differs.\n\n\
 A row is a package whose own meaning changed. `refused` is a break that no version of the package \
-may hold: `abide bump` does not raise it, the walk goes on with a minor. Packages that rise merely \
+may hold: `abide bump` does not raise it, the walk goes on with a minor. `allowed` is a break of what \
+was work in progress or, by its comment, not implemented; it counts as a minor. Packages that rise merely \
 because a type they reach changed are told in one line, first versions in another.\n";
 
 /// Writes the table; true when it stands in the repository as it is now.
@@ -117,6 +118,7 @@ fn release(out: &mut String, rows: &[&Value]) -> Result<()> {
     for row in &own {
         let required = match word(row, "verdict")? {
             "refused" => "refused",
+            "breaking" => "allowed",
             _ if !is(row, "to") => "",
             _ => word(row, "required")?,
         };
@@ -154,24 +156,26 @@ fn release(out: &mut String, rows: &[&Value]) -> Result<()> {
 fn reasons(row: &Value) -> Result<String> {
     let all = row["reasons"].as_array().map(Vec::as_slice).unwrap_or_default();
     let counts: Vec<&Value> = all.iter().filter(|it| it["bump"] != "none").collect();
-    let mut told: Vec<(&str, String)> = Vec::new();
+    let most = if word(row, "verdict")? == "compatible" { 1 } else { REASONS };
+    let package = format!("{}.", word(row, "package")?);
+    let mut rules: Vec<&str> = Vec::new();
+    let mut told: Vec<String> = Vec::new();
     for reason in &counts {
         let rule = word(reason, "rule")?;
-        if told.len() < REASONS && told.iter().all(|(known, _)| *known != rule) {
-            let element = word(reason, "element")?;
-            let package = word(row, "package")?;
-            let element =
-                element.strip_prefix(package).map_or(element, |it| it.trim_start_matches('.'));
-            let message = word(reason, "message")?.replace('|', "\\|");
-            told.push((rule, format!("`{element}`: {message}")));
+        if told.len() < most && !rules.contains(&rule) {
+            let holder = word(reason, "element")?.strip_prefix(&package);
+            let holder = holder.and_then(|it| it.rsplit_once('.')).map(|(holder, _)| holder);
+            let holder = holder.map_or_else(String::new, |it| format!("`{it}`: "));
+            let message = word(reason, "message")?.replace(&package, "").replace('|', "\\|");
+            told.push(format!("{holder}{message}"));
+            rules.push(rule);
         }
     }
-    let mut text: Vec<String> = told.iter().map(|(_, text)| text.clone()).collect();
     match counts.len() - told.len() {
         0 => {}
-        more => text.push(format!("and {more} more")),
+        more => told.push(format!("and {more} more")),
     }
-    Ok(text.join("; "))
+    Ok(told.join("; "))
 }
 
 fn word<'v>(line: &'v Value, key: &str) -> Result<&'v str> {

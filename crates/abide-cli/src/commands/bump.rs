@@ -48,6 +48,7 @@ pub(super) fn bump(
     against: Option<&str>,
     action: BumpAction,
     format: PlanFormat,
+    color: bool,
 ) -> Result<Outcome, Error> {
     let settings = Settings::read(global, tree.source.as_deref(), error_color(global))?;
     if settings.is_part() {
@@ -87,7 +88,7 @@ pub(super) fn bump(
             let as_of = global.as_of.unwrap_or_else(today);
             let status = Status::of(&loaded.tree, &settings.config.policy, as_of);
             match format {
-                PlanFormat::Human => render::human(&plan, &status, &written, global),
+                PlanFormat::Human => render::human(&plan, &status, &written, color, global),
                 PlanFormat::Json => render::json(&plan, &status, &written),
             }
         };

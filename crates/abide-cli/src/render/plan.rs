@@ -6,7 +6,7 @@ use abide::{Bump, PackagePlan, Plan, Reason, Status, Verdict};
 use serde_json::{Map, Value, json};
 
 use crate::args::Global;
-use crate::render::calendar;
+use crate::render::{calendar, paint};
 use crate::source::shown;
 
 /// How many reasons of one package people see unless they ask for more.
@@ -17,6 +17,7 @@ pub(crate) fn human(
     plan: &Plan,
     status: &Status<'_>,
     written: &[String],
+    color: bool,
     global: &Global,
 ) -> Vec<u8> {
     let mut text = String::new();
@@ -24,7 +25,7 @@ pub(crate) fn human(
         global.verbose || it.verdict != Verdict::Recorded || it.required != Bump::None
     };
     for package in plan.packages.iter().filter(is_news) {
-        package_lines(&mut text, package, global);
+        package_lines(&mut text, package, color, global);
     }
     if !global.quiet {
         let count = |verdict| plan.count(verdict);
@@ -56,10 +57,17 @@ pub(crate) fn human(
     text.into_bytes()
 }
 
-fn package_lines(text: &mut String, package: &PackagePlan, global: &Global) {
+fn package_lines(text: &mut String, package: &PackagePlan, color: bool, global: &Global) {
     let name = if package.name.is_empty() { "(no package)" } else { &package.name };
     let from = package.recorded.as_ref().or(package.from.as_ref());
-    let _ = write!(text, "{}", shown(name));
+    // The colours of the history.
+    let code = match package.verdict {
+        Verdict::Recorded => "32",
+        Verdict::Unrecorded => "33;1",
+        Verdict::Refused | Verdict::Early => "31;1",
+        Verdict::Unknown => "35;1",
+    };
+    paint(text, color, code, &shown(name));
     let _ = match (from, &package.to) {
         (None, Some(to)) => write!(text, " {to}, its first version"),
         (Some(from), Some(to)) if from != to => write!(text, " {from} → {to}"),
