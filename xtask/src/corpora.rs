@@ -339,7 +339,7 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
 }
 
 /// All `.proto` files below a folder, relative to it, sorted.
-fn proto_files(root: &Path) -> Result<Vec<String>> {
+pub(crate) fn proto_files(root: &Path) -> Result<Vec<String>> {
     let mut files = Vec::new();
     let mut folders = vec![root.to_owned()];
     while let Some(folder) = folders.pop() {

@@ -38,8 +38,8 @@ enum Task {
     Oracle {
         #[command(flatten)]
         place: Place,
-        /// Only these parts: `own`, `googleapis`, `hash`, `verdicts`, `breaking`, `validation`, `symbols`,
-        /// `upgrade`, or the name of an archive.
+        /// Only these parts: `own`, `googleapis`, `hash`, `history`, `verdicts`, `breaking`,
+        /// `validation`, `symbols`, `upgrade`, `versions`, or the name of an archive.
         #[arg(long, value_delimiter = ',')]
         only: Vec<String>,
         /// How many differences to print for each file.

@@ -11,6 +11,7 @@ mod symbols;
 mod upgrade;
 mod validation;
 mod verdicts;
+mod versions;
 mod wire;
 mod witnesses;
 
@@ -36,6 +37,7 @@ const PARTS: &[&str] = &[
     "validation",
     "symbols",
     "upgrade",
+    "versions",
 ];
 
 /// Compares all that is asked for; true when nothing differs.
@@ -53,6 +55,9 @@ pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
     let abide = abide(place.abide.as_deref())?;
     if wanted("history") {
         agreed &= history::run(&abide)?;
+    }
+    if wanted("versions") {
+        agreed &= versions::run(&abide)?;
     }
 
     let archives = corpora::archives(place)?;

@@ -64,7 +64,7 @@ pub(crate) fn run(cli: &Cli) -> ExitCode {
         }
         Command::Release { tree, target } => release::release(&cli.global, tree, target),
         Command::Bump { tree, against, action, format } => {
-            bump::bump(&cli.global, tree, against.as_deref(), *action, *format)
+            bump::bump(&cli.global, tree, against.as_deref(), *action, *format, color)
         }
         Command::Graph { tree, format, imports } => {
             graph::graph(&cli.global, tree, *format, *imports)

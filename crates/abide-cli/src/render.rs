@@ -55,6 +55,15 @@ pub(crate) struct TextFile {
     pub(crate) text: String,
 }
 
+/// Appends a text, in the colour of an escape code where there are colours.
+fn paint(out: &mut String, color: bool, code: &str, text: &str) {
+    if color {
+        out.push_str(&format!("\x1b[{code}m{text}\x1b[0m"));
+    } else {
+        out.push_str(text);
+    }
+}
+
 /// Renders a report.
 pub(crate) fn render(report: &Report, scene: &Scene, format: Format) -> Vec<u8> {
     match format {

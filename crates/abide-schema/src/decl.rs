@@ -42,6 +42,7 @@ pub enum Text {
 
 impl Text {
     /// The characters of a part; none where it is not UTF-8.
+    #[inline]
     pub fn str(&self, span: Span) -> &str {
         match self {
             Text::Utf8(text) => text.get(span.range()).unwrap_or_default(),
@@ -108,6 +109,7 @@ impl Strings {
     }
 
     /// The characters of a name.
+    #[inline]
     pub fn get(&self, name: Name) -> &str {
         let base = self.text.len() as u32;
         if name.0.start < base {
@@ -722,6 +724,7 @@ impl FileDecl {
     }
 
     /// The characters of a name.
+    #[inline]
     pub fn str(&self, name: Name) -> &str {
         self.strings.get(name)
     }

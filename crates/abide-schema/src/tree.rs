@@ -142,6 +142,7 @@ impl Tree {
     }
 
     /// A file by its id.
+    #[inline]
     pub fn file(&self, id: FileId) -> File<'_> {
         File { tree: self, id }
     }
@@ -153,6 +154,7 @@ impl Tree {
     }
 
     /// A package by its id.
+    #[inline]
     pub fn package(&self, id: PackageId) -> Package<'_> {
         Package { tree: self, id }
     }
@@ -164,16 +166,19 @@ impl Tree {
     }
 
     /// A message by its id.
+    #[inline]
     pub fn message(&self, id: MessageId) -> Message<'_> {
         Message { tree: self, id }
     }
 
     /// A field or extension by its id.
+    #[inline]
     pub fn field(&self, id: FieldId) -> Field<'_> {
         Field { tree: self, id }
     }
 
     /// An enum by its id.
+    #[inline]
     pub fn enumeration(&self, id: EnumId) -> Enum<'_> {
         Enum { tree: self, id }
     }
@@ -184,6 +189,7 @@ impl Tree {
         &self.problems
     }
 
+    #[inline]
     pub(crate) fn linked(&self, id: FileId) -> &LinkedFile {
         &self.files[id.0 as usize]
     }
@@ -270,21 +276,25 @@ macro_rules! element_view {
     ($view:ident, $decl:ident, $arena:ident, $options:expr) => {
         impl<'t> $view<'t> {
             /// What its file declares about it.
+            #[inline]
             pub fn decl(self) -> &'t $decl {
                 &self.tree.linked(self.id.file).decl.$arena[self.id.index as usize]
             }
 
             /// The file that declares it.
+            #[inline]
             pub fn file(self) -> File<'t> {
                 self.tree.file(self.id.file)
             }
 
             /// The package of its file.
+            #[inline]
             pub fn package(self) -> Package<'t> {
                 self.file().package()
             }
 
             /// Its simple name.
+            #[inline]
             pub fn name(self) -> &'t str {
                 self.file().decl().str(self.decl().name)
             }
@@ -295,6 +305,7 @@ macro_rules! element_view {
             }
 
             /// Its interpreted options: custom ones as extensions.
+            #[inline]
             pub fn options(self) -> Option<&'t value::Message> {
                 let options: fn(&'t LinkedFile, usize) -> &'t OptionsLink = $options;
                 options(self.tree.linked(self.id.file), self.id.index as usize).as_deref()
@@ -329,6 +340,7 @@ pub struct Import<'t> {
 
 impl<'t> File<'t> {
     /// What it declares.
+    #[inline]
     pub fn decl(self) -> &'t FileDecl {
         &self.tree.linked(self.id).decl
     }
@@ -354,6 +366,7 @@ impl<'t> File<'t> {
     }
 
     /// Its package.
+    #[inline]
     pub fn package(self) -> Package<'t> {
         self.tree.package(self.tree.linked(self.id).package)
     }
@@ -460,11 +473,13 @@ impl<'t> File<'t> {
             .map(move |index| Enum { tree: self.tree, id: EnumId { file: self.id, index } })
     }
 
+    #[inline]
     fn field_slice(self, slice: Slice) -> impl ExactSizeIterator<Item = Field<'t>> {
         indices(slice)
             .map(move |index| Field { tree: self.tree, id: FieldId { file: self.id, index } })
     }
 
+    #[inline]
     fn scope(self, parent: Parent) -> Option<Message<'t>> {
         match parent {
             Parent::File => None,
@@ -497,6 +512,7 @@ impl<'t> Package<'t> {
     }
 
     /// Its dotted name; empty for files without a `package` statement.
+    #[inline]
     pub fn name(self) -> &'t str {
         &self.data().name
     }
@@ -534,6 +550,7 @@ impl<'t> Message<'t> {
     }
 
     /// Its fields, in the order of declaration.
+    #[inline]
     pub fn fields(self) -> impl ExactSizeIterator<Item = Field<'t>> {
         self.file().field_slice(self.decl().fields)
     }
@@ -583,6 +600,7 @@ impl<'t> Message<'t> {
     }
 
     /// Whether it is the entry of a map field.
+    #[inline]
     pub fn is_map_entry(self) -> bool {
         self.decl().kind == MessageKind::MapEntry
     }
@@ -593,6 +611,7 @@ impl<'t> Message<'t> {
     }
 
     /// Its resolved features.
+    #[inline]
     pub fn features(self) -> Features {
         self.tree.linked(self.id.file).messages[self.id.index as usize].features
     }
@@ -609,6 +628,7 @@ impl<'t> Message<'t> {
 }
 
 impl<'t> Field<'t> {
+    #[inline]
     fn link(self) -> &'t FieldLink {
         &self.tree.linked(self.id.file).fields[self.id.index as usize]
     }
@@ -619,16 +639,19 @@ impl<'t> Field<'t> {
     }
 
     /// Its number.
+    #[inline]
     pub fn number(self) -> i32 {
         self.decl().number
     }
 
     /// Its resolved type.
+    #[inline]
     pub fn ty(self) -> Type {
         self.link().ty
     }
 
     /// The message that is its type; for a map field its entry.
+    #[inline]
     pub fn message_type(self) -> Option<Message<'t>> {
         match self.ty() {
             Type::Message(id) => Some(self.tree.message(id)),
@@ -645,6 +668,7 @@ impl<'t> Field<'t> {
     }
 
     /// Whether it is an extension.
+    #[inline]
     pub fn is_extension(self) -> bool {
         self.decl().extendee().is_some()
     }
@@ -665,12 +689,14 @@ impl<'t> Field<'t> {
     }
 
     /// The oneof it is a member of, synthesised ones included.
+    #[inline]
     pub fn oneof(self) -> Option<Oneof<'t>> {
         let index = self.decl().oneof?;
         Some(Oneof { tree: self.tree, id: OneofId { file: self.id.file, index } })
     }
 
     /// How many values it holds.
+    #[inline]
     pub fn cardinality(self) -> Cardinality {
         if self.is_map() {
             Cardinality::Map
@@ -682,18 +708,21 @@ impl<'t> Field<'t> {
     }
 
     /// Whether it is a map field.
+    #[inline]
     pub fn is_map(self) -> bool {
-        self.message_type().is_some_and(Message::is_map_entry)
-            && self.decl().label == Some(abide_syntax::Label::Repeated)
+        self.decl().label == Some(abide_syntax::Label::Repeated)
+            && self.message_type().is_some_and(Message::is_map_entry)
     }
 
     /// Its resolved features.
+    #[inline]
     pub fn features(self) -> Features {
         self.link().features
     }
 
     /// Whether its absence can be told from its default. Repeated fields and
     /// maps have implicit presence; messages and members of oneofs explicit.
+    #[inline]
     pub fn presence(self) -> Presence {
         if self.cardinality() != Cardinality::Singular {
             return Presence::Implicit;
@@ -767,6 +796,7 @@ impl<'t> Oneof<'t> {
     }
 
     /// Whether it stands for `optional` in proto3.
+    #[inline]
     pub fn is_synthetic(self) -> bool {
         self.decl().synthetic
     }
@@ -789,6 +819,7 @@ impl<'t> Enum<'t> {
     }
 
     /// Its values, in the order of declaration.
+    #[inline]
     pub fn values(self) -> impl ExactSizeIterator<Item = EnumValue<'t>> {
         indices(self.decl().values).map(move |index| EnumValue {
             tree: self.tree,
@@ -807,6 +838,7 @@ impl<'t> Enum<'t> {
     }
 
     /// Its resolved features.
+    #[inline]
     pub fn features(self) -> Features {
         self.tree.linked(self.id.file).enums[self.id.index as usize].features
     }
@@ -820,6 +852,7 @@ impl<'t> EnumValue<'t> {
     }
 
     /// Its number.
+    #[inline]
     pub fn number(self) -> i32 {
         self.decl().number
     }
@@ -847,6 +880,7 @@ impl<'t> Service<'t> {
 }
 
 impl<'t> Method<'t> {
+    #[inline]
     fn link(self) -> &'t MethodLink {
         &self.tree.linked(self.id.file).methods[self.id.index as usize]
     }

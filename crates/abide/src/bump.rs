@@ -16,7 +16,7 @@ use abide_schema::{Element, Package, PackageVersion, Stability, Tree};
 use semver::Version;
 
 use crate::accepted::Accepted;
-use crate::check::{Options, Report, since_release};
+use crate::check::{Options, Report, early_majors, since_release};
 use crate::config::VersionIn;
 use crate::finding::{Finding, Location, Severity};
 use crate::hash::{SemanticHash, TreeHashes};
@@ -113,6 +113,9 @@ pub struct Reason {
     /// From an element of the package to the type that changed, the shortest
     /// way; empty for a change of the package itself.
     pub via: Vec<String>,
+    /// Whether it is a break that would be refused, but for a waiver or
+    /// `abide.accepted`.
+    pub waived: bool,
 }
 
 /// What follows for the recorded version of a package.
@@ -124,6 +127,8 @@ pub enum Verdict {
     Unrecorded,
     /// A break in a package that promised none: no version may hold it.
     Refused,
+    /// A new major at a time when majors may not rise.
+    Early,
     /// It changed, and without the last release nobody can tell how far.
     Unknown,
 }
@@ -135,6 +140,7 @@ impl Verdict {
             Verdict::Recorded => "recorded",
             Verdict::Unrecorded => "unrecorded",
             Verdict::Refused => "refused",
+            Verdict::Early => "early",
             Verdict::Unknown => "unknown",
         }
     }
@@ -184,12 +190,13 @@ impl PackagePlan {
 pub fn plan<'t>(tree: &'t Tree, policy: &'t Policy, options: Options<'t>) -> Plan {
     let released = options.bump_baseline.or(options.baseline);
     let since = released.map(|old| (old, since_release(tree, policy, options, old)));
+    let early = released.map(|old| early_majors(tree, policy, options, old)).unwrap_or_default();
     let released = since.as_ref().map(|(old, since)| Released {
         tree: old,
         changes: &since.findings,
         spared: &since.spared,
     });
-    plan_since(tree, policy, options, released)
+    plan_since(tree, policy, options, released, &early)
 }
 
 /// The last release, and what changed since.
@@ -206,6 +213,7 @@ pub(crate) fn plan_since(
     policy: &Policy,
     options: Options<'_>,
     released: Option<Released<'_>>,
+    early: &[Finding],
 ) -> Plan {
     let records = options.records.unwrap_or_default();
     let new = TreeHashes::of(tree);
@@ -214,7 +222,7 @@ pub(crate) fn plan_since(
     let changes = released.as_ref().map_or_else(BTreeMap::new, |released| {
         changes_by_package(released, options.accepted, &fixes)
     });
-    let planner = Planner { tree, records, new, old, released, changes };
+    let planner = Planner { tree, records, new, old, released, changes, early };
     planner.plan()
 }
 
@@ -232,23 +240,20 @@ fn changes_by_package(
     fixes: &SecurityFixes<'_>,
 ) -> BTreeMap<String, Changes> {
     let mut packages: BTreeMap<String, Changes> = BTreeMap::new();
-    let stand = released.changes.iter().map(|it| (it, false));
-    for (finding, spared) in stand.chain(released.spared.iter().map(|it| (it, true))) {
-        let Some(change) = &finding.change else { continue };
-        if change.bump == Bump::None {
+    for (finding, spared) in all_changes(released.changes, released.spared, accepted) {
+        let bump = rise(finding, spared, fixes);
+        if bump == Bump::None {
             continue;
         }
-        let spared = spared || accepted.is_some_and(|it| it.holds(finding));
-        let bump = rise(finding, spared, fixes);
-        let refused = bump == Bump::Major;
         let of_package = packages.entry(finding.package.clone()).or_default();
-        of_package.broke |= refused;
+        of_package.broke |= bump == Bump::Major;
         of_package.reasons.push(Reason {
             rule: Some(finding.rule),
             element: finding.element.clone(),
             bump,
             message: finding.message.clone(),
             via: Vec::new(),
+            waived: spared && rise(finding, false, fixes) == Bump::Major,
         });
     }
     for changes in packages.values_mut() {
@@ -257,6 +262,18 @@ fn changes_by_package(
         changes.reasons.dedup();
     }
     packages
+}
+
+/// The changes among findings, each with whether a waiver or `abide.accepted`
+/// spares it.
+fn all_changes<'f>(
+    findings: &'f [Finding],
+    spared: &'f [Finding],
+    accepted: Option<&'f Accepted>,
+) -> impl Iterator<Item = (&'f Finding, bool)> {
+    let stand = findings.iter().map(move |it| (it, accepted.is_some_and(|all| all.holds(it))));
+    let all = stand.chain(spared.iter().map(|it| (it, true)));
+    all.filter(|(it, _)| it.change.is_some())
 }
 
 /// How far a change lets its package rise, where it is spared by a waiver or
@@ -284,10 +301,28 @@ pub fn rises<'r>(
     report: &'r Report,
 ) -> Vec<(&'r Finding, Bump)> {
     let fixes = SecurityFixes::of(tree, Some(old), policy);
-    let stand = report.findings.iter().map(|it| (it, false));
-    let all = stand.chain(report.spared.iter().map(|it| (it, true)));
-    let changes = all.filter(|(it, _)| it.change.is_some());
+    let changes = all_changes(&report.findings, &report.spared, None);
     changes.map(|(it, spared)| (it, rise(it, spared, &fixes))).collect()
+}
+
+/// How far any package must rise for these findings and for those that a waiver
+/// took away, major where one is refused; and whether it would be, but for a
+/// waiver or `abide.accepted`.
+pub(crate) fn required(
+    tree: &Tree,
+    old: &Tree,
+    policy: &Policy,
+    accepted: Option<&Accepted>,
+    [findings, spared]: [&[Finding]; 2],
+) -> (Bump, bool) {
+    let fixes = SecurityFixes::of(tree, Some(old), policy);
+    all_changes(findings, spared, accepted).fold(
+        (Bump::None, false),
+        |(bump, any), (it, spared)| {
+            let would = || rise(it, false, &fixes) == Bump::Major;
+            (bump.max(rise(it, spared, &fixes)), any || spared && would())
+        },
+    )
 }
 
 /// Whether a package promised that nothing breaks. One without a version did,
@@ -304,6 +339,8 @@ struct Planner<'a> {
     old: Option<TreeHashes>,
     released: Option<Released<'a>>,
     changes: BTreeMap<String, Changes>,
+    /// The majors that rise when none may.
+    early: &'a [Finding],
 }
 
 impl Planner<'_> {
@@ -365,6 +402,20 @@ impl Planner<'_> {
             catches_up: false,
             verdict: Verdict::Unrecorded,
         };
+        let is_early = |it: &&Finding| it.package == name && it.severity == Severity::Error;
+        if let Some(early) = self.early.iter().find(is_early) {
+            plan.verdict = Verdict::Early;
+            plan.required = Bump::Major;
+            plan.reasons.push(Reason {
+                rule: Some(early.rule),
+                element: early.element.clone(),
+                bump: Bump::Major,
+                message: early.message.clone(),
+                via: Vec::new(),
+                waived: false,
+            });
+            return plan;
+        }
         if self.released.is_some() {
             plan.from = self.released_version(name, record);
             if plan.from.is_some() || before.is_some() {
@@ -437,6 +488,7 @@ impl Planner<'_> {
                 bump: bump.unwrap_or(Bump::Minor),
                 message: "it reaches this type, whose meaning changed".to_owned(),
                 via: way.steps,
+                waived: false,
             });
         }
         plan.required = plan.reasons.iter().map(|it| it.bump).max().unwrap_or(Bump::Minor);
@@ -457,6 +509,7 @@ impl Planner<'_> {
             bump: Bump::Minor,
             message: format!("what was released is not what was recorded as {}", record.version),
             via: Vec::new(),
+            waived: false,
         });
         plan.required = plan.required.max(Bump::Minor);
     }
@@ -470,6 +523,7 @@ impl Planner<'_> {
             bump: Bump::Minor,
             message: "its meaning changed in a way that no rule names".to_owned(),
             via: Vec::new(),
+            waived: false,
         };
         if reasons.is_empty() {
             return vec![reason(package.name().to_owned())];
@@ -540,7 +594,7 @@ pub(crate) fn findings(tree: &Tree, plan: &Plan) -> Vec<Finding> {
         let name = &package.name;
         let recorded = package.recorded.as_ref();
         let message = match (package.verdict, recorded, &package.to) {
-            (Verdict::Recorded | Verdict::Refused, ..) => continue,
+            (Verdict::Recorded | Verdict::Refused | Verdict::Early, ..) => continue,
             (_, None, Some(to)) => {
                 format!("no version of package `{name}` is recorded, which begins with {to}")
             }

@@ -1,6 +1,6 @@
 //! The engine: every rule over a tree, and what policy makes of the findings.
 
-use abide_schema::{Element, File, FileId, Part, Place, Problem, Tree};
+use abide_schema::{Element, File, FileId, Message, Part, Place, Problem, Tree};
 use abide_syntax::Span;
 use jiff::civil::Date;
 use rayon::prelude::*;
@@ -100,8 +100,12 @@ pub struct Report {
     pub waived: usize,
     /// How many findings were accepted before.
     pub accepted: usize,
-    /// The bump that the changes need, where there is a baseline.
+    /// The bump that the changes need, where there is a baseline: the highest of
+    /// any package. A break is a major where it is refused; where a waiver, the
+    /// policy or `abide.accepted` allows it, and in alphas and betas, a minor.
     pub required_bump: Option<Bump>,
+    /// Whether it would be a major, but for a waiver or `abide.accepted`.
+    pub waives_breaks: bool,
     /// What a waiver took away, with the severities that the policy gave it.
     pub spared: Vec<Finding>,
 }
@@ -148,21 +152,23 @@ fn judge_tree<'t>(
     apply_severities(policy, options.as_of, &mut findings);
     apply_severities(policy, options.as_of, &mut report.spared);
     let since = options.bump_baseline.map(|old| (old, since_release(tree, policy, options, old)));
-    report.required_bump = match &since {
-        Some((_, since)) => since.required_bump,
-        // Nobody is less broken for it: a waiver takes away the error, not the fact.
-        None => options.baseline.map(|_| bump_of(findings.iter().chain(&report.spared))),
+    let bump_from = match &since {
+        Some((old, since)) => Some((*old, [&*since.findings, &*since.spared])),
+        None => options.baseline.map(|old| (old, [&*findings, &*report.spared])),
     };
+    if let Some((old, found)) = bump_from {
+        let (bump, waives) = bump::required(tree, old, policy, options.accepted, found);
+        (report.required_bump, report.waives_breaks) = (Some(bump), waives);
+    }
     let asks_versions = options.scope == Scope::Everything
         && !options.partial
         && options.records.is_some_and(|it| it.exist(tree));
     if asks_versions {
-        let released = match &since {
-            Some((old, since)) => Some((*old, &since.findings, &since.spared)),
-            None => options.baseline.map(|old| (old, &findings, &report.spared)),
-        };
-        let released = released.map(|(tree, changes, spared)| Released { tree, changes, spared });
-        let plan = bump::plan_since(tree, policy, options, released);
+        let released =
+            bump_from.map(|(tree, [changes, spared])| Released { tree, changes, spared });
+        let early = findings.iter().filter(|it| it.rule == rules::EARLY_MAJOR.id);
+        let early: Vec<Finding> = early.cloned().collect();
+        let plan = bump::plan_since(tree, policy, options, released, &early);
         let mut unrecorded = bump::findings(tree, &plan);
         unrecorded.retain(|it| runs(policy, it));
         report.waived += waivers.take(&context, &mut unrecorded).len();
@@ -375,6 +381,25 @@ pub(crate) fn since_release<'t>(
     judge_tree(tree, policy, since, true)
 }
 
+/// The majors that rise above those of the last release at a time when none may,
+/// but for those that are waived or accepted.
+pub(crate) fn early_majors(
+    tree: &Tree,
+    policy: &Policy,
+    options: Options<'_>,
+    released: &Tree,
+) -> Vec<Finding> {
+    let context = Context::new(tree, policy, options.as_of, Some(released), Scope::Everything);
+    let rules = RULES.iter().copied();
+    let rules: Vec<&'static Rule> =
+        rules.filter(|it| it.id == rules::EARLY_MAJOR.id && policy.runs(it)).collect();
+    let mut findings = run(&context, &rules);
+    Waivers::of(&context).take(&context, &mut findings);
+    findings.retain(|it| !options.accepted.is_some_and(|accepted| accepted.holds(it)));
+    apply_severities(policy, options.as_of, &mut findings);
+    findings
+}
+
 /// Whether a waiver that matched nothing matched nothing since the last
 /// release either, if it is for changes.
 fn is_unused_in(since: &Report, unused: &Finding) -> bool {
@@ -384,12 +409,6 @@ fn is_unused_in(since: &Report, unused: &Finding) -> bool {
             .findings
             .iter()
             .any(|it| (it.rule, &it.location) == (unused.rule, &unused.location))
-}
-
-/// The highest bump of any finding.
-fn bump_of<'f>(findings: impl Iterator<Item = &'f Finding>) -> Bump {
-    let bumps = findings.filter_map(|finding| finding.change.as_ref()).map(|it| it.bump);
-    bumps.max().unwrap_or_default()
 }
 
 fn judge<'t>(context: &Context<'t>, rules: &[&'static Rule], file: File<'t>) -> Vec<Finding> {
@@ -488,7 +507,11 @@ fn spare_work_in_progress(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let (mut old_spans, mut spans) = (Unready::default(), Unready::default());
     findings.retain_mut(|finding| {
         if let (Some(change), Some(old)) = (&mut finding.change, context.baseline) {
-            if change.old.is_some_and(|place| old_spans.contains(old, place)) {
+            let before = change.old.or_else(|| {
+                let breaks = change.effects.breaks_backward();
+                breaks.then(|| holder_before(context, finding.location.place()?)).flatten()
+            });
+            if before.is_some_and(|place| old_spans.contains(old, place)) {
                 finding.severity = Severity::Note;
                 finding.severity_reason = Some("it was work in progress".to_owned());
                 change.bump = change.bump.min(Bump::Minor);
@@ -500,6 +523,18 @@ fn spare_work_in_progress(context: &Context<'_>, findings: &mut Vec<Finding>) {
             _ => true,
         }
     });
+}
+
+/// Where the message was that something new is added to.
+fn holder_before(context: &Context<'_>, added: Place) -> Option<Place> {
+    let holds = |message: &Message<'_>| {
+        let Place { span, .. } = Element::Message(*message).place(Part::Whole);
+        span.start <= added.span.start && added.span.end <= span.end
+    };
+    // Messages stand behind those that enclose them.
+    let holder = context.tree.file(added.file).all_messages().rev().find(holds)?;
+    let before = context.diff()?.old_message(holder)?;
+    Some(Element::Message(before).place(Part::Whole))
 }
 
 /// Where work in progress stands, by file; found when first asked for.

@@ -41,12 +41,13 @@ impl SemanticHash {
         SemanticHash(digest)
     }
 
-    /// The 64 digits, written to a place that holds them.
-    fn digits(self, digits: &mut [u8; 64]) -> &str {
+    /// The digits, in ASCII.
+    fn digits(self) -> [u8; 64] {
+        let mut digits = [0; 64];
         for (pair, byte) in digits.chunks_exact_mut(2).zip(self.0) {
             pair.copy_from_slice(&hex(byte));
         }
-        std::str::from_utf8(digits).unwrap_or_default()
+        digits
     }
 }
 
@@ -58,7 +59,7 @@ fn hex(byte: u8) -> [u8; 2] {
 impl fmt::Display for SemanticHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(PREFIX)?;
-        f.write_str(self.digits(&mut [0; 64]))
+        f.write_str(std::str::from_utf8(&self.digits()).unwrap_or_default())
     }
 }
 
@@ -107,9 +108,8 @@ pub fn facts(tree: &Tree, hashes: &TreeHashes, name: &str) -> Option<String> {
         let own: Vec<String> = files.map(meaning::file_facts).collect();
         let lines = own.iter().flat_map(|own| own.lines().skip(1));
         let mut facts = facts::Facts::default();
-        lines.for_each(|line| facts.push(line).end());
-        let own = String::from_utf8_lossy(facts.finish(closure::PACKAGE_OWN)).into_owned();
-        return Some(format!("{own}\n{closure}"));
+        lines.for_each(|line| facts.push_line(line.as_bytes()));
+        return Some(format!("{}\n{closure}", facts.shown(closure::PACKAGE_OWN)));
     }
     if let Some(closure) = hashes.file_facts(name) {
         let file = tree.files().find(|file| *file.decl().display == *name)?;

@@ -186,3 +186,6 @@ pub fn nearest_rule(word: &str) -> Option<&'static str> {
 
 /// The rule that gathers what others find of two fields of one number.
 pub(crate) static REPLACED: &Rule = &field_replaced::RULE;
+
+/// The rule about new majors outside of their window.
+pub(crate) static EARLY_MAJOR: &Rule = &major_outside_window::RULE;

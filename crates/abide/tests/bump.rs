@@ -347,6 +347,79 @@ fn a_break_is_refused_unless_it_is_waived() {
     assert_eq!(later.lock, plan.lock, "what is refused is not recorded");
 }
 
+/// `abide check` and `abide bump` count alike, whatever is broken where, and
+/// whether it is waived or accepted.
+#[test]
+fn check_and_bump_ask_for_the_same() {
+    const WAIVER: &str =
+        "[[waiver]]\nrule = \"field-removed\"\nelement = \"acme.**\"\nreason = \"unused\"\n";
+    let fixed = "message User { string id = 1; string mail = 2;\n\
+                 // abide:security-fix: it leaks\n  bool masked = 3; }\n";
+    let whole = "message User { string id = 1; string mail = 2; }\n";
+    let broken = "message User { string id = 1; }\n";
+    for (package, toml, new, bump, waives) in [
+        ("acme.v3", "", whole, Bump::None, false),
+        ("acme.v3", "", fixed, Bump::Patch, false),
+        ("acme.v3", "", broken, Bump::Major, false),
+        ("acme.v3", WAIVER, broken, Bump::Minor, true),
+        ("acme.v3", "[rules]\nfield-removed = \"note\"", broken, Bump::Minor, false),
+        ("acme.v3alpha", "", broken, Bump::Minor, false),
+        ("acme.v3alpha", WAIVER, broken, Bump::Minor, false),
+        ("acme.v0", "", broken, Bump::Minor, false),
+    ] {
+        let [old, new] = [whole, new].map(|it| one(&format!("package {package};\n{it}")));
+        let policy = Config::parse(toml, None).expect("it is well-formed").policy;
+        let options = Options { baseline: Some(&old), ..Options::on(date(2026, 1, 15)) };
+        let report = abide::check(&new, &policy, options);
+        assert_eq!(report.required_bump, Some(bump), "{package} {toml}");
+        assert_eq!(report.waives_breaks, waives, "{package} {toml}");
+        let plan = abide::plan(&new, &policy, options);
+        assert_eq!(plan.required_bump(), bump, "{package} {toml}");
+        let reasons = plan.packages.iter().flat_map(|it| &it.reasons);
+        assert_eq!(reasons.filter(|it| it.waived).count(), usize::from(waives), "{package}");
+        let accepted = abide::Accepted::parse(&abide::Accepted::text(&report.findings))
+            .expect("what is written is read");
+        let options = Options { accepted: Some(&accepted), ..options };
+        let lower = bump.min(Bump::Minor);
+        assert_eq!(abide::check(&new, &policy, options).required_bump, Some(lower), "{package}");
+        assert_eq!(abide::plan(&new, &policy, options).required_bump(), lower, "{package}");
+    }
+}
+
+#[test]
+fn a_major_outside_of_its_window_is_not_recorded() {
+    let v1 = (
+        "acme/v1/a.proto".to_owned(),
+        format!("syntax = \"proto3\";\n{}", USER.replace("v3", "v1")),
+    );
+    let v2 = (
+        "acme/v2/a.proto".to_owned(),
+        format!("syntax = \"proto3\";\n{}", USER.replace("v3", "v2")),
+    );
+    let old = link(std::slice::from_ref(&v1));
+    let new = link(&[v1, v2]);
+    let first = plan_with(&old, None, "", None, None, VersionIn::Lock).lock;
+    let planned =
+        |toml: &str| plan_with(&new, Some(&old), toml, Some(&first), Some(&first), VersionIn::Lock);
+    // The day is 15 January.
+    let window = "[calendar]\napi-releases = [\"01-31\"]\nmajor-window-days = 30\n";
+    assert_eq!(planned(window).packages[1].verdict, Verdict::Unrecorded);
+    let none = "[calendar]\napi-releases = [\"06-30\"]\nmajor-window-days = 30\n";
+    let plan = planned(none);
+    let early = &plan.packages[1];
+    assert_eq!((early.verdict, &early.to), (Verdict::Early, &None));
+    assert_eq!(early.reasons[0].rule, Some("major-outside-window"));
+    assert!(!plan.lock.to_string().contains("acme.v2"), "{}", plan.lock);
+    for more in [
+        "[rules]\nmajor-outside-window = \"off\"",
+        "[rules]\nmajor-outside-window = \"warning\"",
+        "[[waiver]]\nrule = \"major-outside-window\"\nelement = \"acme.v2\"\nreason = \"agreed\"",
+    ] {
+        let plan = planned(&format!("{none}{more}\n"));
+        assert_eq!(plan.packages[1].verdict, Verdict::Unrecorded, "{more}");
+    }
+}
+
 #[test]
 fn without_a_release_only_the_agreement_is_told() {
     let (old, new) = (one(USER), one(&USER.replace("{", "{ int32 age = 4;")));

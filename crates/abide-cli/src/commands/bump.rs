@@ -48,6 +48,7 @@ pub(super) fn bump(
     against: Option<&str>,
     action: BumpAction,
     format: PlanFormat,
+    color: bool,
 ) -> Result<Outcome, Error> {
     let settings = Settings::read(global, tree.source.as_deref(), error_color(global))?;
     if settings.is_part() {
@@ -87,12 +88,12 @@ pub(super) fn bump(
             let as_of = global.as_of.unwrap_or_else(today);
             let status = Status::of(&loaded.tree, &settings.config.policy, as_of);
             match format {
-                PlanFormat::Human => render::human(&plan, &status, &written, global),
+                PlanFormat::Human => render::human(&plan, &status, &written, color, global),
                 PlanFormat::Json => render::json(&plan, &status, &written),
             }
         };
         let undone = plan.count(Verdict::Unknown) > 0;
-        let failed = plan.count(Verdict::Refused) > 0
+        let failed = plan.count(Verdict::Refused) + plan.count(Verdict::Early) > 0
             || action.write && undone
             || action.check && (undone || !plan.is_recorded());
         return Ok(Outcome { failed, ..Outcome::of(report) });

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use abide::{Hashes, TreeHashes};
 use abide_schema::{File, Tree};
+use rayon::prelude::*;
 use serde_json::json;
 
 use super::build::link_errors;
@@ -27,6 +28,8 @@ pub(super) fn hash(
     let settings = Settings::read(global, args.source.as_deref(), error_color(global))?;
     let loaded = load(&settings.source(args)?, &progress)?;
     let tree = &loaded.tree;
+    progress.step("checking");
+    let errors = link_errors(global, &settings, tree);
     progress.step("hashing");
     let hashes = TreeHashes::of(tree);
     progress.step("writing the hashes");
@@ -35,7 +38,6 @@ pub(super) fn hash(
         (None, ListFormat::Human) => human(&packages(tree, package)?, &hashes, package.is_some()),
         (None, ListFormat::Json) => lines(&packages(tree, package)?, &hashes),
     };
-    let errors = link_errors(global, &settings, tree);
     progress.finish();
     if let Some(errors) = &errors {
         say(errors);
@@ -47,8 +49,8 @@ pub(super) fn hash(
     }
     let outcome =
         Outcome { failed: errors.is_some(), troubles: troubles(&loaded), ..Outcome::of(text) };
-    // The process ends now; taking the tree apart would be for nothing.
-    std::mem::forget(loaded);
+    // The process ends now; taking these apart would be for nothing.
+    std::mem::forget((loaded, hashes));
     Ok(outcome)
 }
 
@@ -107,7 +109,7 @@ fn human(
     let mut out = String::new();
     let mut tell = |title: String, hashes: Option<Hashes>| {
         if let Some(Hashes { own, closure }) = hashes {
-            out.push_str(&format!("{title}\n  own      {own}\n  closure  {closure}\n"));
+            let _ = writeln!(out, "{title}\n  own      {own}\n  closure  {closure}");
         }
     };
     for (package, files) in packages {
@@ -128,31 +130,24 @@ fn human(
 }
 
 fn lines(packages: &BTreeMap<&str, BTreeMap<&str, File<'_>>>, hashes: &TreeHashes) -> String {
-    let mut out = String::new();
-    let mut tell = |kind: &str, name: &str, hashes: Option<Hashes>| {
-        if let Some(Hashes { own, closure }) = hashes {
-            // A large tree has tens of thousands of these; hashes need no escape.
-            let name = json!(name);
-            let _ = writeln!(
-                out,
-                "{{\"kind\":\"{kind}\",\"name\":{name},\"own\":\"{own}\",\"closure\":\"{closure}\"}}"
-            );
-        }
+    // A large tree has tens of thousands of these; hashes need no escape.
+    let line = |kind: &str, name: &str, hashes: Option<Hashes>| {
+        let Some(Hashes { own, closure }) = hashes else { return String::new() };
+        let name = json!(name);
+        format!(
+            "{{\"kind\":\"{kind}\",\"name\":{name},\"own\":\"{own}\",\"closure\":\"{closure}\"}}\n"
+        )
     };
     let mut paths: Vec<&str> = packages.values().flat_map(|files| files.keys().copied()).collect();
     paths.sort_unstable();
-    for path in paths {
-        tell("file", path, hashes.file(path));
-    }
-    let mut names: Vec<String> = packages.values().flat_map(messages).collect();
-    names.sort_unstable();
-    for name in &names {
-        tell("message", name, hashes.message(name));
-    }
-    for package in packages.keys() {
-        tell("package", package, hashes.package(package));
-    }
-    out
+    let mut names: Vec<String> =
+        packages.par_iter().flat_map(|(_, files)| messages(files)).collect();
+    names.par_sort_unstable();
+    let files = paths.par_iter().map(|path| line("file", path, hashes.file(path)));
+    let messages = names.par_iter().map(|name| line("message", name, hashes.message(name)));
+    let packages = packages.par_iter().map(|(name, _)| line("package", name, hashes.package(name)));
+    let told: Vec<String> = files.chain(messages).chain(packages).collect();
+    told.concat()
 }
 
 /// The full names of the messages of files, in their order; none twice.

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::history::{CommitRow, History, PackageRow, Reason, Verdict};
+use crate::render::paint;
 use crate::source::shown;
 
 mod page;
@@ -56,7 +57,7 @@ pub(crate) fn human(history: &History, scene: &HistoryScene) -> Vec<u8> {
         let date = &moment(commit.seconds)[..10];
         let head = format!("{} {date} ", short(&commit.id));
         let rest = scene.width.saturating_sub(head.len());
-        paint(&mut out, scene, "33", short(&commit.id));
+        paint(&mut out, scene.color, "33", short(&commit.id));
         out.push_str(&format!(" {date} {}\n", cut(&shown(&commit.subject), rest)));
         for row in rows {
             line(&mut out, row, column, scene);
@@ -90,7 +91,7 @@ fn line(out: &mut String, row: &PackageRow, column: usize, scene: &HistoryScene)
         Verdict::Unlinked => "35;1",
     };
     out.push_str("  ");
-    paint(out, scene, code, &format!("{:<10}", row.verdict.word()));
+    paint(out, scene.color, code, &format!("{:<10}", row.verdict.word()));
     out.push_str(&format!("  {}", versions(row)));
     out.push('\n');
     let grave = matches!(row.verdict, Verdict::Breaking | Verdict::Refused | Verdict::Unlinked);
@@ -134,14 +135,6 @@ fn cut(text: &str, width: usize) -> String {
     let mut start: String = text.chars().take_while(fits).collect();
     start.push('…');
     start
-}
-
-fn paint(out: &mut String, scene: &HistoryScene, code: &str, text: &str) {
-    if scene.color {
-        out.push_str(&format!("\x1b[{code}m{text}\x1b[0m"));
-    } else {
-        out.push_str(text);
-    }
 }
 
 fn count(history: &History, verdict: Verdict) -> usize {

@@ -63,6 +63,9 @@ pub(super) fn summary(report: &Report) -> String {
         None => "",
         Some(Bump::None) => "; no bump is needed",
         Some(Bump::Patch) => "; the tree needs a patch bump",
+        Some(Bump::Minor) if report.waives_breaks => {
+            "; the tree needs a minor bump, as which a waived break counts"
+        }
         Some(Bump::Minor) => "; the tree needs a minor bump",
         Some(Bump::Major) => "; the tree needs a major bump",
     };

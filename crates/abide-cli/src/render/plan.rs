@@ -6,7 +6,7 @@ use abide::{Bump, PackagePlan, Plan, Reason, Status, Verdict};
 use serde_json::{Map, Value, json};
 
 use crate::args::Global;
-use crate::render::calendar;
+use crate::render::{calendar, paint};
 use crate::source::shown;
 
 /// How many reasons of one package people see unless they ask for more.
@@ -17,6 +17,7 @@ pub(crate) fn human(
     plan: &Plan,
     status: &Status<'_>,
     written: &[String],
+    color: bool,
     global: &Global,
 ) -> Vec<u8> {
     let mut text = String::new();
@@ -24,7 +25,7 @@ pub(crate) fn human(
         global.verbose || it.verdict != Verdict::Recorded || it.required != Bump::None
     };
     for package in plan.packages.iter().filter(is_news) {
-        package_lines(&mut text, package, global);
+        package_lines(&mut text, package, color, global);
     }
     if !global.quiet {
         let count = |verdict| plan.count(verdict);
@@ -33,6 +34,7 @@ pub(crate) fn human(
             (count(Verdict::Recorded), "recorded"),
             (count(Verdict::Unrecorded), yet),
             (count(Verdict::Refused), "refused"),
+            (count(Verdict::Early), "early"),
             (count(Verdict::Unknown), "unknown"),
         ];
         let parts: Vec<String> = parts
@@ -55,10 +57,17 @@ pub(crate) fn human(
     text.into_bytes()
 }
 
-fn package_lines(text: &mut String, package: &PackagePlan, global: &Global) {
+fn package_lines(text: &mut String, package: &PackagePlan, color: bool, global: &Global) {
     let name = if package.name.is_empty() { "(no package)" } else { &package.name };
     let from = package.recorded.as_ref().or(package.from.as_ref());
-    let _ = write!(text, "{}", shown(name));
+    // The colours of the history.
+    let code = match package.verdict {
+        Verdict::Recorded => "32",
+        Verdict::Unrecorded => "33;1",
+        Verdict::Refused | Verdict::Early => "31;1",
+        Verdict::Unknown => "35;1",
+    };
+    paint(text, color, code, &shown(name));
     let _ = match (from, &package.to) {
         (None, Some(to)) => write!(text, " {to}, its first version"),
         (Some(from), Some(to)) if from != to => write!(text, " {from} → {to}"),
@@ -67,6 +76,7 @@ fn package_lines(text: &mut String, package: &PackagePlan, global: &Global) {
     };
     match package.verdict {
         Verdict::Refused => text.push_str(" breaks, and no version of it may"),
+        Verdict::Early => text.push_str(" is a new major, and none may rise today"),
         Verdict::Unknown => {
             text.push_str(" changed; name the last release with `--against SOURCE`")
         }
@@ -85,7 +95,8 @@ fn package_lines(text: &mut String, package: &PackagePlan, global: &Global) {
     }
     text.push('\n');
     // A first version is the same whatever changed before it.
-    let matter = from.is_some() || package.verdict == Verdict::Refused;
+    let is_error = matches!(package.verdict, Verdict::Refused | Verdict::Early);
+    let matter = from.is_some() || is_error;
     let reasons = if matter { &package.reasons[..] } else { &[] };
     let shown_reasons = if global.verbose { reasons.len() } else { REASONS };
     for reason in reasons.iter().take(shown_reasons) {
@@ -93,6 +104,9 @@ fn package_lines(text: &mut String, package: &PackagePlan, global: &Global) {
     }
     if reasons.len() > shown_reasons {
         let _ = writeln!(text, "  and {} more (-v)", reasons.len() - shown_reasons);
+    }
+    if package.verdict == Verdict::Early {
+        text.push_str("  keep it an alpha until the window opens, or waive it with a reason\n");
     }
     if package.verdict == Verdict::Refused {
         let _ = match package.candidate() {
@@ -109,8 +123,9 @@ fn package_lines(text: &mut String, package: &PackagePlan, global: &Global) {
 }
 
 fn words(reason: &Reason) -> String {
+    let waived = if reason.waived { ", a waived break" } else { "" };
     match reason.rule {
-        Some(rule) => format!("{reason} [{rule}]"),
+        Some(rule) => format!("{reason} [{rule}]{waived}"),
         None => reason.to_string(),
     }
 }
@@ -124,7 +139,13 @@ pub(crate) fn json(plan: &Plan, status: &Status<'_>, written: &[String]) -> Vec<
         "packages": plan.packages.len(),
     });
     if let Value::Object(summary) = &mut summary {
-        let verdicts = [Verdict::Recorded, Verdict::Unrecorded, Verdict::Refused, Verdict::Unknown];
+        let verdicts = [
+            Verdict::Recorded,
+            Verdict::Unrecorded,
+            Verdict::Refused,
+            Verdict::Early,
+            Verdict::Unknown,
+        ];
         for verdict in verdicts {
             summary.insert(verdict.word().to_owned(), plan.count(verdict).into());
         }
@@ -167,6 +188,9 @@ fn reason_object(reason: &Reason) -> Value {
     object.insert("message".to_owned(), reason.message.as_str().into());
     if !reason.via.is_empty() {
         object.insert("via".to_owned(), reason.via.as_slice().into());
+    }
+    if reason.waived {
+        object.insert("waived".to_owned(), true.into());
     }
     Value::Object(object)
 }

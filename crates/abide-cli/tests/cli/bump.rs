@@ -171,6 +171,18 @@ fn the_whole_life_of_versions() {
 }
 
 #[test]
+fn a_terminal_sees_what_is_refused_in_red() {
+    let folder = two_packages();
+    commit(folder.path());
+    ok(folder.path(), &["bump", "--write"]);
+    edit(folder.path(), "acme/type/v1/money.proto", "int64", "string");
+    let args = ["bump", "--color"];
+    let told = |color: &'static str| abide(folder.path(), &[&args[..], &[color]].concat()).text();
+    assert!(told("always").starts_with("\x1b[31;1macme.type.v1\x1b[0m 1.0.0 breaks"));
+    assert!(told("never").starts_with("acme.type.v1 1.0.0 breaks"));
+}
+
+#[test]
 fn a_lock_that_is_damaged_or_newer_is_not_touched() {
     let folder = two_packages();
     commit(folder.path());

@@ -10,7 +10,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::facts::{Facts, push_hash};
+use super::facts::{self, Facts, push_hash};
 use super::meaning::{Kind, Meaning, Meant};
 use super::{Hashes, SemanticHash};
 
@@ -80,7 +80,9 @@ impl TreeHashes {
             .map_init(Facts::default, |facts, file| Meaning::with(facts, *file))
             .collect();
         let paths = files.iter().map(|file| &*file.decl().display);
-        TreeHashes::from_meanings(paths.zip(&meanings))
+        let hashes = TreeHashes::from_meanings(paths.zip(&meanings));
+        meanings.into_par_iter().for_each(drop);
+        hashes
     }
 
     /// Of files, each with its path and what it means, in any order.
@@ -153,14 +155,14 @@ impl TreeHashes {
         let component = &self.components[node.component as usize];
         let mut facts = Facts::default();
         push_type_closure(&mut facts, &node.name, component.closure);
-        let of_type = text(&mut facts, TYPE_CLOSURE);
+        let of_type = facts.shown(TYPE_CLOSURE);
         facts.clear();
         let members = component.members.iter();
         let members = members.map(|(at, own)| (&*self.types[*at as usize].name, *own));
         let others = component.references.iter();
         let others = others.map(|other| self.components[*other as usize].closure);
         push_component(&mut facts, members, others);
-        Some(format!("{of_type}\n{}", text(&mut facts, COMPONENT_CLOSURE)))
+        Some(format!("{of_type}\n{}", facts.shown(COMPONENT_CLOSURE)))
     }
 
     /// The title and the facts of the closure of a file.
@@ -176,17 +178,13 @@ impl TreeHashes {
     fn unit_facts(&self, unit: &Unit, title: &str) -> String {
         let mut facts = Facts::default();
         push_unit(&mut facts, unit.hashes.own, closures(&unit.reached, &self.types));
-        text(&mut facts, title)
+        facts.shown(title)
     }
 }
 
 fn unit<'h>(units: &'h [Unit], name: &str) -> Option<&'h Unit> {
     let at = units.binary_search_by(|unit| (*unit.name).cmp(name)).ok()?;
     Some(&units[at])
-}
-
-fn text(facts: &mut Facts, title: &str) -> String {
-    String::from_utf8_lossy(facts.finish(title)).into_owned()
 }
 
 pub(super) const TYPE_CLOSURE: &str = "abide1 type closure";
@@ -355,12 +353,7 @@ impl<'m> Linker<'m> {
             .collect::<Vec<_>>()
             .into_par_iter()
             .map_init(Facts::default, |facts, (package, (name, files))| {
-                facts.clear();
-                let meanings = files.iter().map(|&file| self.meaning(file));
-                for line in meanings.flat_map(|meaning| meaning.facts.lines()) {
-                    facts.push(line).end();
-                }
-                let own = facts.hash(PACKAGE_OWN);
+                let own = self.package_own(facts, files);
                 let reached = self.reached(files);
                 facts.clear();
                 push_unit(facts, own, closures(&reached, &types));
@@ -370,6 +363,18 @@ impl<'m> Linker<'m> {
             })
             .collect();
         TreeHashes { types, files, packages, components }
+    }
+
+    fn package_own(&self, facts: &mut Facts, files: &[u32]) -> SemanticHash {
+        if let [file] = files {
+            return facts::hash_sorted(PACKAGE_OWN, &self.meaning(*file).facts);
+        }
+        facts.clear();
+        let meanings = files.iter().map(|&file| self.meaning(file));
+        for line in meanings.flat_map(Meaning::facts) {
+            facts.push_line(line);
+        }
+        facts.hash(PACKAGE_OWN)
     }
 
     /// The types that enter the closure of files.
@@ -422,9 +427,8 @@ impl<'m> Linker<'m> {
         for (component, members) in (0..).zip(&found) {
             members.iter().for_each(|member| component_of[member.index()] = component);
         }
-        let mut components: Vec<Component> = Vec::with_capacity(found.len());
-        let mut facts = Facts::default();
-        for (at, members) in (0..).zip(found) {
+        let components = (0..found.len() as u32).into_par_iter().zip(found);
+        let components = components.map(|(at, members)| {
             let around = |member: NodeIndex| {
                 let targets = graph.neighbors_directed(member, Direction::Outgoing);
                 targets.map(|to| component_of[to.index()]).filter(|&other| other != at)
@@ -436,19 +440,47 @@ impl<'m> Linker<'m> {
             let owns = members.flat_map(|member| {
                 self.declarations(member).iter().map(move |(.., meant)| (member, meant.own))
             });
-            let members = owns.collect();
-            let mut component = Component { members, references, closure: SemanticHash([0; 32]) };
-            facts.clear();
-            let members = component.members.iter();
-            let members = members.map(|(at, own)| (self.declarations(*at)[0].0, *own));
-            let others = component.references.iter();
-            let others = others.map(|other| components[*other as usize].closure);
-            push_component(&mut facts, members, others);
-            component.closure = facts.hash(COMPONENT_CLOSURE);
-            components.push(component);
+            Component { members: owns.collect(), references, closure: SemanticHash([0; 32]) }
+        });
+        let mut components: Vec<Component> = components.collect();
+        for level in levels(&components) {
+            let closures: Vec<SemanticHash> = level
+                .par_iter()
+                .with_min_len(64)
+                .map_init(Facts::default, |facts, &at| {
+                    let Component { members, references, .. } = &components[at as usize];
+                    let members = members.iter();
+                    let members = members.map(|(at, own)| (self.declarations(*at)[0].0, *own));
+                    let others = references.iter();
+                    let others = others.map(|other| components[*other as usize].closure);
+                    facts.clear();
+                    push_component(facts, members, others);
+                    facts.hash(COMPONENT_CLOSURE)
+                })
+                .collect();
+            for (at, closure) in level.into_iter().zip(closures) {
+                components[at as usize].closure = closure;
+            }
         }
         (components, component_of)
     }
+}
+
+/// The components, of which each stands behind those it refers to, in groups:
+/// those of one refer to groups before it only.
+fn levels(components: &[Component]) -> Vec<Vec<u32>> {
+    let mut levels: Vec<Vec<u32>> = Vec::new();
+    let mut level_of: Vec<usize> = Vec::with_capacity(components.len());
+    for (at, component) in (0..).zip(components) {
+        let below = component.references.iter().map(|other| level_of[*other as usize] + 1);
+        let level = below.max().unwrap_or(0);
+        if levels.len() == level {
+            levels.push(Vec::new());
+        }
+        levels[level].push(at);
+        level_of.push(level);
+    }
+    levels
 }
 
 /// The title of the facts of a package.

@@ -1,7 +1,9 @@
 //! A set of facts about one thing, and how each is written.
 
+use std::cmp::Ordering;
+
 use abide_schema::value::Value;
-use abide_schema::{File, Message, Parent, Type};
+use abide_schema::{File, Message, Parent};
 use sha2::{Digest, Sha256};
 
 use super::SemanticHash;
@@ -10,17 +12,17 @@ use super::SemanticHash;
 /// the next thing.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
-    /// All lines, in the order they came, without line feeds.
-    text: String,
-    /// Where each line ends in it.
-    ends: Vec<u32>,
+    /// All lines with their line feeds, in the order they came.
+    text: Vec<u8>,
+    lines: Vec<Line>,
+    /// Whether some line does not stand behind all that came before it.
+    is_mixed: bool,
     /// What stands before the next option: its holder, then its path.
-    pub(super) path: String,
-    order: Vec<Line>,
+    pub(super) path: Vec<u8>,
     sorted: Vec<u8>,
 }
 
-/// Where a line stands.
+/// Where a line stands, with its line feed.
 #[derive(Clone, Copy, Debug)]
 struct Line {
     /// Its first bytes as a number: in the order of the lines, where they differ.
@@ -31,11 +33,20 @@ struct Line {
 
 impl Line {
     fn of(text: &[u8], start: u32, end: u32) -> Line {
-        let line = &text[start as usize..end as usize];
+        let line = &text[start as usize..end as usize - 1];
         let mut begin = [0; 8];
         let length = line.len().min(8);
         begin[..length].copy_from_slice(&line[..length]);
         Line { begin: u64::from_be_bytes(begin), start, end }
+    }
+
+    /// Without the line feed.
+    fn text(self, text: &[u8]) -> &[u8] {
+        &text[self.start as usize..self.end as usize - 1]
+    }
+
+    fn compare(self, other: Line, text: &[u8]) -> Ordering {
+        self.begin.cmp(&other.begin).then_with(|| self.text(text).cmp(other.text(text)))
     }
 }
 
@@ -43,13 +54,20 @@ impl Facts {
     /// Forgets all facts and keeps the room.
     pub(super) fn clear(&mut self) {
         self.text.clear();
-        self.ends.clear();
+        self.lines.clear();
+        self.is_mixed = false;
     }
 
     /// Writes a part of the line that is open.
     pub(super) fn push(&mut self, text: &str) -> &mut Facts {
-        self.text.push_str(text);
+        push(&mut self.text, text);
         self
+    }
+
+    /// Writes a line that was a fact elsewhere.
+    pub(super) fn push_line(&mut self, line: &[u8]) {
+        self.text.extend_from_slice(line);
+        self.end();
     }
 
     /// Writes a number.
@@ -65,58 +83,71 @@ impl Facts {
     }
 
     /// Writes what is no text in full.
-    pub(super) fn write(&mut self, write: impl FnOnce(&mut String)) -> &mut Facts {
+    pub(super) fn write(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> &mut Facts {
         write(&mut self.text);
         self
     }
 
     /// Writes the path of an option, which is the begin of its line.
     pub(super) fn push_path(&mut self) -> &mut Facts {
-        self.text.push_str(&self.path);
+        self.text.extend_from_slice(&self.path);
         self
     }
 
     /// Ends the line.
     pub(super) fn end(&mut self) {
-        self.ends.push(self.text.len() as u32);
+        self.text.push(b'\n');
+        let last = self.lines.last().copied();
+        let start = last.map_or(0, |last| last.end);
+        let line = Line::of(&self.text, start, self.text.len() as u32);
+        self.is_mixed |= last.is_some_and(|last| last.compare(line, &self.text).is_ge());
+        self.lines.push(line);
     }
 
-    /// The facts in the order they came.
-    pub(super) fn lines(&self) -> impl Iterator<Item = &str> {
-        let starts = std::iter::once(&0).chain(&self.ends);
-        starts.zip(&self.ends).map(|(&start, &end)| &self.text[start as usize..end as usize])
+    /// The facts in the order they came, as long as nothing asked for another.
+    pub(super) fn lines(&self) -> impl Iterator<Item = &[u8]> {
+        self.lines.iter().map(|line| line.text(&self.text))
     }
 
-    /// The title and the facts, as they are hashed.
-    pub(super) fn finish(&mut self, title: &str) -> &[u8] {
-        let text = self.text.as_bytes();
-        let mut start = 0;
-        self.order.clear();
-        self.order.extend(
-            self.ends.iter().map(|&end| Line::of(text, std::mem::replace(&mut start, end), end)),
-        );
-        let line = |line: &Line| &text[line.start as usize..line.end as usize];
-        self.order
-            .sort_unstable_by(|a, b| a.begin.cmp(&b.begin).then_with(|| line(a).cmp(line(b))));
-        self.order.dedup_by(|a, b| a.begin == b.begin && line(a) == line(b));
-        self.sorted.clear();
-        self.sorted.extend_from_slice(title.as_bytes());
-        for at in &self.order {
-            self.sorted.push(b'\n');
-            self.sorted.extend_from_slice(line(at));
+    /// The facts as they are hashed, a line for each, behind the title.
+    pub(super) fn finish(&mut self) -> &[u8] {
+        if !self.is_mixed {
+            return &self.text;
         }
-        self.sorted.push(b'\n');
+        let text = &self.text;
+        self.lines.sort_unstable_by(|a, b| a.compare(*b, text));
+        self.lines.dedup_by(|a, b| a.compare(*b, text).is_eq());
+        self.sorted.clear();
+        for line in &self.lines {
+            self.sorted.extend_from_slice(&text[line.start as usize..line.end as usize]);
+        }
         &self.sorted
+    }
+
+    /// The title and the facts as text, as they are hashed.
+    pub(super) fn shown(&mut self, title: &str) -> String {
+        format!("{title}\n{}", String::from_utf8_lossy(self.finish()))
     }
 
     /// The hash of the title and the facts.
     pub(super) fn hash(&mut self, title: &str) -> SemanticHash {
-        SemanticHash(Sha256::digest(self.finish(title)).into())
+        hash_sorted(title, self.finish())
     }
 }
 
+/// The hash of a title and of facts that are sorted and have a line each.
+pub(super) fn hash_sorted(title: &str, facts: &[u8]) -> SemanticHash {
+    let digest = Sha256::new().chain_update(title).chain_update("\n").chain_update(facts);
+    SemanticHash(digest.finalize().into())
+}
+
+/// Appends a text.
+pub(super) fn push(out: &mut Vec<u8>, text: &str) {
+    out.extend_from_slice(text.as_bytes());
+}
+
 /// Appends a decimal number.
-pub(super) fn push_number(out: &mut String, number: i64) {
+pub(super) fn push_number(out: &mut Vec<u8>, number: i64) {
     let mut digits = [0; 20];
     let mut rest = number.unsigned_abs();
     let mut at = digits.len();
@@ -129,66 +160,52 @@ pub(super) fn push_number(out: &mut String, number: i64) {
         }
     }
     if number < 0 {
-        out.push('-');
+        out.push(b'-');
     }
-    out.extend(digits[at..].iter().map(|&digit| char::from(digit)));
-}
-
-fn push_hex(out: &mut String, bytes: impl IntoIterator<Item = u8>) {
-    for byte in bytes {
-        let digits = super::hex(byte);
-        out.extend(digits.map(char::from));
-    }
+    out.extend_from_slice(&digits[at..]);
 }
 
 /// Appends the digits of a hash.
-pub(super) fn push_hash(out: &mut String, hash: SemanticHash) {
-    out.push_str(hash.digits(&mut [0; 64]));
+pub(super) fn push_hash(out: &mut Vec<u8>, hash: SemanticHash) {
+    out.extend_from_slice(&hash.digits());
 }
 
 /// Appends bytes as a hexadecimal number.
-pub(super) fn push_bytes(out: &mut String, bytes: &[u8]) {
-    out.push_str("0x");
-    push_hex(out, bytes.iter().copied());
+pub(super) fn push_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+    push(out, "0x");
+    out.extend(bytes.iter().flat_map(|&byte| super::hex(byte)));
 }
 
 /// Appends a text in quotes; `ascii` also escapes all that lies beyond.
-fn push_quoted(out: &mut String, text: &[u8], ascii: bool) {
-    out.push('"');
+fn push_quoted(out: &mut Vec<u8>, text: &[u8], ascii: bool) {
+    out.push(b'"');
     let escaped = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\' || ascii && byte >= 0x7f;
     let mut rest = text;
-    while !rest.is_empty() {
-        let plain = rest.iter().position(|&byte| escaped(byte)).unwrap_or(rest.len());
-        // Only where all of it is escaped is anything not UTF-8.
-        out.push_str(std::str::from_utf8(&rest[..plain]).unwrap_or_default());
-        rest = &rest[plain..];
-        if let Some((&byte, behind)) = rest.split_first() {
-            match byte {
-                b'"' | b'\\' => {
-                    out.push('\\');
-                    out.push(byte.into());
-                }
-                _ => {
-                    out.push_str("\\x");
-                    push_hex(out, [byte]);
-                }
+    while let Some(at) = rest.iter().position(|&byte| escaped(byte)) {
+        out.extend_from_slice(&rest[..at]);
+        match rest[at] {
+            byte @ (b'"' | b'\\') => out.extend([b'\\', byte]),
+            byte => {
+                push(out, "\\x");
+                out.extend(super::hex(byte));
             }
-            rest = behind;
         }
+        rest = &rest[at + 1..];
     }
-    out.push('"');
+    out.extend_from_slice(rest);
+    out.push(b'"');
 }
 
 /// Appends a value that is no message.
-pub(super) fn push_value(out: &mut String, value: &Value) {
+pub(super) fn push_value(out: &mut Vec<u8>, value: &Value) {
     match value {
-        Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
+        Value::Bool(value) => push(out, if *value { "true" } else { "false" }),
         Value::I32(value) | Value::Enum(value) => push_number(out, (*value).into()),
         Value::I64(value) => push_number(out, *value),
         Value::U32(value) => push_number(out, (*value).into()),
         Value::U64(value) => match i64::try_from(*value) {
             Ok(value) => push_number(out, value),
-            Err(_) => out.push_str(&value.to_string()),
+            Err(_) => push(out, &value.to_string()),
         },
         Value::F32(value) => {
             let bits = if value.is_nan() { 0x7fc0_0000 } else { value.to_bits() };
@@ -200,13 +217,13 @@ pub(super) fn push_value(out: &mut String, value: &Value) {
         }
         Value::String(value) => push_quoted(out, value.as_bytes(), false),
         Value::Bytes(value) => push_quoted(out, value, true),
-        Value::Message(_) => out.push_str("{}"),
+        Value::Message(_) => push(out, "{}"),
     }
 }
 
 /// Appends the full name of what is declared in a scope of a file.
 pub(super) fn push_full_name(
-    out: &mut String,
+    out: &mut Vec<u8>,
     file: File<'_>,
     scope: Option<Message<'_>>,
     name: &str,
@@ -214,37 +231,17 @@ pub(super) fn push_full_name(
     let start = out.len();
     match scope {
         Some(message) => push_full_name(out, file, message.parent(), message.name()),
-        None => out.push_str(file.package().name()),
+        None => push(out, file.package().name()),
     }
     if out.len() > start {
-        out.push('.');
+        out.push(b'.');
     }
-    out.push_str(name);
+    push(out, name);
 }
 
 /// Appends the full name of a message.
-pub(super) fn push_message_name(out: &mut String, message: Message<'_>) {
+pub(super) fn push_message_name(out: &mut Vec<u8>, message: Message<'_>) {
     push_full_name(out, message.file(), message.parent(), message.name());
-}
-
-/// Appends the full name of a message or an enum with its noun, or a scalar.
-pub(super) fn push_type(out: &mut String, file: File<'_>, ty: Type, written: &str) {
-    match ty {
-        Type::Scalar(scalar) => out.push_str(scalar.keyword()),
-        Type::Message(id) => {
-            out.push_str("message ");
-            push_message_name(out, file.tree.message(id));
-        }
-        Type::Enum(id) => {
-            let item = file.tree.enumeration(id);
-            out.push_str("enum ");
-            push_full_name(out, item.file(), item.parent(), item.name());
-        }
-        Type::Unresolved => {
-            out.push_str("unresolved ");
-            out.push_str(written.trim_start_matches('.'));
-        }
-    }
 }
 
 /// What encloses a declaration of a file.
@@ -276,9 +273,9 @@ mod tests {
             (Value::String("a\"b\\c\n\u{7f}é".into()), "\"a\\\"b\\\\c\\x0a\u{7f}é\""),
             (Value::Bytes((*b"a\x00\x7f\xff").into()), "\"a\\x00\\x7f\\xff\""),
         ] {
-            let mut out = String::new();
+            let mut out = Vec::new();
             push_value(&mut out, &value);
-            assert_eq!(out, written);
+            assert_eq!(String::from_utf8_lossy(&out), written);
         }
     }
 
@@ -288,8 +285,12 @@ mod tests {
         for fact in ["b", "a\u{1}", "a", "b", ""] {
             facts.push(fact).end();
         }
-        assert_eq!(facts.finish("t"), b"t\n\na\na\x01\nb\n");
+        assert_eq!(facts.shown("t"), "t\n\na\na\u{1}\nb\n");
         facts.clear();
-        assert_eq!(facts.finish("t"), b"t\n");
+        assert_eq!(facts.shown("t"), "t\n");
+        for fact in ["a", "a\u{1}", "b"] {
+            facts.push(fact).end();
+        }
+        assert_eq!(facts.shown("t"), "t\na\na\u{1}\nb\n");
     }
 }

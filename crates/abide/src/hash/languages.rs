@@ -5,7 +5,7 @@
 use abide_schema::value::{Message, Value};
 use abide_schema::{Edition, Tree};
 
-use super::facts::{Facts, push_number};
+use super::facts::{Facts, push, push_number};
 
 /// What a feature is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,7 +154,7 @@ impl Languages {
 
     /// Writes a fact, behind `holder` and a space, for each feature of the
     /// target that is not as in proto3.
-    pub(super) fn write(&self, facts: &mut Facts, target: Target, holder: impl Fn(&mut String)) {
+    pub(super) fn write(&self, facts: &mut Facts, target: Target, holder: impl Fn(&mut Vec<u8>)) {
         if self.is_usual {
             return;
         }
@@ -176,8 +176,8 @@ impl Languages {
                 .push(feature.name)
                 .push(" = ")
                 .write(|out| match (feature.is_bool, value) {
-                    (true, 0) => out.push_str("false"),
-                    (true, _) => out.push_str("true"),
+                    (true, 0) => push(out, "false"),
+                    (true, _) => push(out, "true"),
                     (false, value) => push_number(out, value.into()),
                 })
                 .end();

@@ -9,7 +9,7 @@ use abide_syntax::{ImportKind, Visibility};
 use rustc_hash::FxHashMap;
 
 use super::facts::{
-    Facts, push_full_name, push_hash, push_message_name, push_type, push_value, scope,
+    Facts, push, push_full_name, push_hash, push_message_name, push_number, push_value, scope,
 };
 use super::languages::{Languages, Target};
 use super::{SemanticHash, options};
@@ -70,7 +70,7 @@ pub struct Meaning {
     /// Whether it is one of protobuf's own files, whose types are known by name.
     pub(super) is_well_known: bool,
     /// The facts of the file, a line for each, sorted.
-    pub(super) facts: Box<str>,
+    pub(super) facts: Box<[u8]>,
     pub(super) own: SemanticHash,
     pub(super) elements: Box<[Meant]>,
     pub(super) names: Box<[Box<str>]>,
@@ -100,6 +100,12 @@ impl Meaning {
         self.own
     }
 
+    /// The facts of the file, without line feeds.
+    pub(super) fn facts(&self) -> impl Iterator<Item = &[u8]> {
+        let lines = self.facts.split_inclusive(|byte| *byte == b'\n');
+        lines.map(|line| &line[..line.len() - 1])
+    }
+
     /// The types with their places among the elements.
     pub(super) fn types(&self) -> impl Iterator<Item = (u32, &Meant)> {
         (0..).zip(&self.elements).filter(|(_, it)| it.kind.is_type())
@@ -118,7 +124,7 @@ pub(super) fn element_facts(file: File<'_>, name: &str) -> Option<String> {
 
 /// The title and the facts of a file.
 pub(super) fn file_facts(file: File<'_>) -> String {
-    format!("{FILE}\n{}", Meaning::of(file).facts)
+    format!("{FILE}\n{}", String::from_utf8_lossy(&Meaning::of(file).facts))
 }
 
 struct Builder<'f, 't> {
@@ -128,7 +134,7 @@ struct Builder<'f, 't> {
     has_problems: bool,
     facts: &'f mut Facts,
     /// The facts of the file that are done: those of its elements.
-    lines: Vec<String>,
+    lines: Vec<Vec<u8>>,
     elements: Vec<Meant>,
     /// Of each message, by its index.
     languages: Vec<Languages>,
@@ -168,9 +174,7 @@ impl<'f, 't> Builder<'f, 't> {
 
     fn build(mut self) -> Meaning {
         let own = self.run();
-        let facts = self.facts.finish(FILE);
-        let facts = std::str::from_utf8(facts).unwrap_or_default();
-        let facts = facts.split_once('\n').map_or("", |(_, facts)| facts).into();
+        let facts = self.facts.finish().into();
         Meaning {
             package: self.file.package().name().into(),
             is_well_known: self.file.path().starts_with("google/protobuf/"),
@@ -220,11 +224,10 @@ impl<'f, 't> Builder<'f, 't> {
     fn finish(&mut self, kind: Kind, name: String, is_top: bool) -> SemanticHash {
         let own = self.facts.hash(kind.title());
         if self.wanted == Some(&name) && self.found.is_none() {
-            let text = self.facts.finish(kind.title());
-            self.found = Some(String::from_utf8_lossy(text).into_owned());
+            self.found = Some(self.facts.shown(kind.title()));
         }
         if is_top {
-            let mut line = format!("{} {name} ", kind.noun());
+            let mut line = format!("{} {name} ", kind.noun()).into_bytes();
             push_hash(&mut line, own);
             self.lines.push(line);
         }
@@ -238,19 +241,44 @@ impl<'f, 't> Builder<'f, 't> {
 
     /// Notes that the element at hand refers to a type.
     fn refer(&mut self, ty: Type) {
-        if !matches!(ty, Type::Message(_) | Type::Enum(_)) {
-            return;
+        if let Some(index) = self.name_of(ty) {
+            self.references.push(index);
         }
-        let index = *self.indices.entry(ty).or_insert_with(|| {
-            let name = match ty {
-                Type::Message(id) => self.tree.message(id).full_name(),
-                Type::Enum(id) => self.tree.enumeration(id).full_name(),
-                Type::Scalar(_) | Type::Unresolved => String::new(),
-            };
-            self.names.push(name.into());
-            self.names.len() as u32 - 1
-        });
-        self.references.push(index);
+    }
+
+    /// Where the full name of a message or an enum stands among the names of the
+    /// file. Most are used many times, and lie scattered over the tree.
+    fn name_of(&mut self, ty: Type) -> Option<u32> {
+        if let Some(&index) = self.indices.get(&ty) {
+            return Some(index);
+        }
+        let name = match ty {
+            Type::Message(id) => self.tree.message(id).full_name(),
+            Type::Enum(id) => self.tree.enumeration(id).full_name(),
+            Type::Scalar(_) | Type::Unresolved => return None,
+        };
+        let index = self.names.len() as u32;
+        self.names.push(name.into());
+        self.indices.insert(ty, index);
+        Some(index)
+    }
+
+    /// Writes the full name of a message or an enum with its noun, or a scalar.
+    fn push_type(&mut self, ty: Type, written: &str) {
+        let noun = match ty {
+            Type::Message(_) => "message ",
+            Type::Enum(_) => "enum ",
+            Type::Scalar(scalar) => {
+                self.facts.push(scalar.keyword());
+                return;
+            }
+            Type::Unresolved => "unresolved ",
+        };
+        let index = self.name_of(ty);
+        let name = index.and_then(|index| self.names.get(index as usize)).map(|name| &**name);
+        let name = name.unwrap_or_else(|| written.trim_start_matches('.'));
+        self.facts.push(noun).push(name);
+        self.references.extend(index);
     }
 
     fn file_facts(&mut self, of_file: Languages) -> SemanticHash {
@@ -259,7 +287,7 @@ impl<'f, 't> Builder<'f, 't> {
         facts.clear();
         facts.push("package ").push(file.package().name()).end();
         for line in &self.lines {
-            facts.push(line).end();
+            facts.push_line(line);
         }
         for import in file.imports().filter(|it| it.decl.kind == ImportKind::Public) {
             if import.file.is_none_or(|it| it.package() != file.package()) {
@@ -273,19 +301,19 @@ impl<'f, 't> Builder<'f, 't> {
         if file.decl().edition >= Edition::Edition2024 {
             facts.push("option java_multiple_files = true").end();
         }
-        self.options("", file.decl().options, file.options());
+        self.options(b"", file.decl().options, file.options());
         self.facts.hash(FILE)
     }
 
     /// The facts of options behind a holder such as `field 1 `.
-    fn options(&mut self, holder: &str, raw: RawOptions, options: Option<&value::Message>) {
+    fn options(&mut self, holder: &[u8], raw: RawOptions, options: Option<&value::Message>) {
         if raw == RawOptions::None {
             return;
         }
         let facts = &mut *self.facts;
         facts.path.clear();
-        facts.path.push_str(holder);
-        facts.path.push_str("option ");
+        facts.path.extend_from_slice(holder);
+        push(&mut facts.path, "option ");
         if let Some(options) = options {
             options::write(facts, self.tree, options);
         }
@@ -342,7 +370,7 @@ impl<'f, 't> Builder<'f, 't> {
             message.reserved_ranges().into(),
             message.reserved_names().iter().map(|it| file.str(it.name)),
         );
-        self.options("", decl.options, message.options());
+        self.options(b"", decl.options, message.options());
         languages.write(self.facts, Target::Message, |_| {});
         if decl.parent == Parent::File {
             languages.write(self.facts, Target::Class, |_| {});
@@ -354,7 +382,7 @@ impl<'f, 't> Builder<'f, 't> {
             self.facts.push("oneof ").push(oneof.name()).end();
             let raw = oneof.decl().options;
             if raw != RawOptions::None {
-                self.options(&format!("oneof {} ", oneof.name()), raw, oneof.options());
+                self.options(format!("oneof {} ", oneof.name()).as_bytes(), raw, oneof.options());
             }
         }
         for extension in message.extensions() {
@@ -394,14 +422,14 @@ impl<'f, 't> Builder<'f, 't> {
         }
         // Which ranges have an option: a range has its options by itself, but
         // how numbers are divided into ranges means nothing.
-        let mut having: std::collections::BTreeMap<String, Vec<(i64, i64)>> =
+        let mut having: std::collections::BTreeMap<Vec<u8>, Vec<(i64, i64)>> =
             std::collections::BTreeMap::new();
         for (range, options) in ranges.iter().zip(message.extension_range_options()) {
             if range.options == RawOptions::None {
                 continue;
             }
             let mut facts = std::mem::take(self.facts);
-            self.options("", range.options, options);
+            self.options(b"", range.options, options);
             std::mem::swap(&mut facts, self.facts);
             for line in facts.lines() {
                 let ends = (range.start.into(), range.end.into());
@@ -412,7 +440,7 @@ impl<'f, 't> Builder<'f, 't> {
             for (first, last) in Ranges::of(ranges).ends() {
                 let facts = &mut *self.facts;
                 facts.push("extensions ").number(first).push(" ").number(last);
-                facts.push(" ").push(&option).end();
+                facts.push(" ").push_line(&option);
             }
         }
     }
@@ -423,25 +451,27 @@ impl<'f, 't> Builder<'f, 't> {
         facts.push("field ").number(number).push(" ").push(field.name()).push(" ");
         match field.decl().json_name() {
             Some(name) => facts.quoted(name.as_bytes()),
+            // Without an underscore the two are one.
+            None if !field.name().contains('_') => facts.quoted(field.name().as_bytes()),
             None => facts.quoted(abide_schema::default_json_name(field.name()).as_bytes()),
         };
         let shape = Shape::of(field);
         self.shape(field, &shape);
         let around = around.with(self.tree, shape.oneof.and_then(Oneof::options));
         self.holder_facts(field, &shape, around, |out| {
-            out.push_str("field ");
-            super::facts::push_number(out, number);
-            out.push(' ');
+            push(out, "field ");
+            push_number(out, number);
+            out.push(b' ');
         });
     }
 
     fn extension(&mut self, field: Field<'t>, around: Languages) {
         let file = self.file;
         let parent = scope(file, field.decl().parent);
-        let name = |out: &mut String| {
-            out.push_str("extension ");
+        let name = |out: &mut Vec<u8>| {
+            push(out, "extension ");
             push_full_name(out, file, parent, field.name());
-            out.push(' ');
+            out.push(b' ');
         };
         self.facts.write(name).number(field.number().into()).push(" ");
         match field.extendee() {
@@ -465,11 +495,11 @@ impl<'f, 't> Builder<'f, 't> {
         field: Field<'t>,
         shape: &Shape<'t>,
         around: Languages,
-        holder: impl Fn(&mut String) + Copy,
+        holder: impl Fn(&mut Vec<u8>) + Copy,
     ) {
         let raw = field.decl().options;
         if raw != RawOptions::None {
-            let mut text = String::new();
+            let mut text = Vec::new();
             holder(&mut text);
             self.options(&text, raw, field.options());
         }
@@ -510,9 +540,11 @@ impl<'f, 't> Builder<'f, 't> {
         };
         let mut separator = "";
         for ty in held.into_iter().flatten() {
-            facts.push(separator).write(|out| push_type(out, file, ty, written));
+            self.facts.push(separator);
+            self.push_type(ty, written);
             separator = " ";
         }
+        let facts = &mut *self.facts;
         let is_packable = match field.ty() {
             Type::Scalar(scalar) => !matches!(scalar, Scalar::String | Scalar::Bytes),
             Type::Enum(_) => true,
@@ -546,9 +578,6 @@ impl<'f, 't> Builder<'f, 't> {
             }
         }
         facts.end();
-        for ty in held.into_iter().flatten() {
-            self.refer(ty);
-        }
     }
 
     fn enumeration(&mut self, item: Enum<'t>, of_file: Languages) {
@@ -569,7 +598,7 @@ impl<'f, 't> Builder<'f, 't> {
         }
         let outer = self.outer(of_file, decl.parent);
         let languages = outer.with(self.tree, item.options());
-        self.options("", decl.options, item.options());
+        self.options(b"", decl.options, item.options());
         languages.write(self.facts, Target::Enum, |_| {});
         if decl.parent == Parent::File {
             languages.write(self.facts, Target::Class, |_| {});
@@ -586,13 +615,13 @@ impl<'f, 't> Builder<'f, 't> {
             *ordinal += 1;
             let raw = value.decl().options;
             if raw != RawOptions::None {
-                self.options(&format!("value {name} "), raw, value.options());
+                self.options(format!("value {name} ").as_bytes(), raw, value.options());
             }
             let languages = languages.with(self.tree, value.options());
             languages.write(self.facts, Target::EnumValue, |out| {
-                out.push_str("value ");
-                out.push_str(name);
-                out.push(' ');
+                push(out, "value ");
+                push(out, name);
+                out.push(b' ');
             });
         }
         let own = self.finish(Kind::Enum, name, decl.parent == Parent::File);
@@ -603,7 +632,7 @@ impl<'f, 't> Builder<'f, 't> {
         let name = service.full_name();
         self.facts.clear();
         self.facts.push("service ").push(&name).end();
-        self.options("", service.decl().options, service.options());
+        self.options(b"", service.decl().options, service.options());
         let languages = of_file.with(self.tree, service.options());
         languages.write(self.facts, Target::Class, |_| {});
         for method in service.methods() {
@@ -621,7 +650,7 @@ impl<'f, 't> Builder<'f, 't> {
             self.facts.end();
             if decl.options != RawOptions::None {
                 let holder = format!("method {} ", method.name());
-                self.options(&holder, decl.options, method.options());
+                self.options(holder.as_bytes(), decl.options, method.options());
             }
         }
         self.finish(Kind::Service, name, true);

@@ -5,7 +5,7 @@ use abide_schema::{Cardinality, Field, File, RawOptions, Tree};
 use abide_syntax::{Lexer, Span, TokenKind};
 use rustc_hash::FxHashSet;
 
-use super::facts::{Facts, push_bytes, push_full_name, push_number, push_value};
+use super::facts::{Facts, push, push_bytes, push_full_name, push_number, push_value};
 use super::languages;
 
 /// Extensions that say how an element is released, not what it is.
@@ -113,7 +113,7 @@ fn has_key(message: &Message, key: Span) -> bool {
     message.entries.iter().any(|entry| entry.key == key || inside(entry))
 }
 
-fn push_tokens(out: &mut String, text: &[u8], span: Span, separator: &str) {
+fn push_tokens(out: &mut Vec<u8>, text: &[u8], span: Span, separator: &str) {
     let mut lexer = Lexer::new(&text[..span.end as usize], span.start);
     let start = out.len();
     loop {
@@ -122,9 +122,9 @@ fn push_tokens(out: &mut String, text: &[u8], span: Span, separator: &str) {
             break;
         }
         if out.len() > start {
-            out.push_str(separator);
+            push(out, separator);
         }
-        out.push_str(&String::from_utf8_lossy(token.span.of(text)).replace('\n', " "));
+        push(out, &String::from_utf8_lossy(token.span.of(text)).replace('\n', " "));
     }
 }
 
@@ -162,9 +162,9 @@ impl Writer<'_> {
             let length = self.step(field);
             if let Some(inside) = self.counts(field, entry, without, length) {
                 if let Some(index) = index {
-                    self.facts.path.push('[');
+                    self.facts.path.push(b'[');
                     push_number(&mut self.facts.path, index);
-                    self.facts.path.push(']');
+                    self.facts.path.push(b']');
                 }
                 any |= self.value(field, &entry.value, inside, in_group);
             }
@@ -189,11 +189,11 @@ impl Writer<'_> {
         let path = &mut self.facts.path;
         let length = path.len();
         if field.is_extension() {
-            path.push('(');
+            path.push(b'(');
             push_full_name(path, field.file(), field.parent(), field.name());
-            path.push(')');
+            path.push(b')');
         } else {
-            path.push_str(field.name());
+            push(path, field.name());
         }
         length
     }
@@ -247,8 +247,8 @@ impl Writer<'_> {
 
     /// The name of the extension that the path ends with.
     fn extension_name(&self, start: usize) -> &str {
-        let step = self.facts.path.get(start..).unwrap_or_default();
-        step.trim_start_matches('(').trim_end_matches(')')
+        let step = std::str::from_utf8(self.facts.path.get(start..).unwrap_or_default());
+        step.unwrap_or_default().trim_start_matches('(').trim_end_matches(')')
     }
 
     /// Writes a value at the path.
@@ -258,7 +258,7 @@ impl Writer<'_> {
             return true;
         };
         let length = self.facts.path.len();
-        self.facts.path.push('.');
+        self.facts.path.push(b'.');
         let any = self.message(message, inside, in_group || field.features().delimited);
         self.facts.path.truncate(length);
         if !any && inside.counts_when_empty() {
@@ -291,9 +291,9 @@ impl Writer<'_> {
             };
             let (Some(key), Some(held)) = (part(key), part(value)) else { continue };
             let length = self.step(field);
-            self.facts.path.push('[');
+            self.facts.path.push(b'[');
             push_value(&mut self.facts.path, &key);
-            self.facts.path.push(']');
+            self.facts.path.push(b']');
             if seen.insert(self.facts.path[length..].to_owned()) {
                 any |= self.value(value, &held, Without::Nothing, in_group);
             }

@@ -271,8 +271,8 @@ impl RollingHashes {
     ) -> Option<Hashes> {
         let files = self.by_package.get(package).filter(|files| !files.is_empty())?;
         facts.clear();
-        for line in files.iter().flat_map(|path| self.files[path].facts.lines()) {
-            facts.push(line).end();
+        for line in files.iter().flat_map(|path| self.files[path].facts()) {
+            facts.push_line(line);
         }
         let own = facts.hash(PACKAGE_OWN);
         facts.clear();
