@@ -181,7 +181,7 @@ impl<'t> Diff<'t> {
         let mut proof = Proof::default();
         for (crossing, writer, reader) in self.crossings(old, new) {
             let numbers = numbers[crossing.direction as usize];
-            for (from, to) in crossing.carriers(writer, reader) {
+            for (crossing, from, to) in crossing.carriers(writer, reader) {
                 for &number in numbers {
                     if let Some(value) = crossing.around_enum(from, number) {
                         crossing.carry(&value, (Some(from), Some(to)), None, &mut proof);
@@ -197,7 +197,7 @@ impl<'t> Diff<'t> {
     pub fn prove_enum_default(&self, old: Enum<'t>, new: Enum<'t>) -> Proof {
         let mut proof = Proof::default();
         for (crossing, writer, reader) in self.crossings(old, new) {
-            for (from, to) in crossing.carriers(writer, reader) {
+            for (crossing, from, to) in crossing.carriers(writer, reader) {
                 crossing.absence(from, to, &mut proof);
             }
         }
@@ -222,7 +222,7 @@ impl<'t> Diff<'t> {
             let printed = writer.values().find(|it| it.number() != 0);
             let (Some(named), Some(printed)) = (named, printed) else { continue };
             let spelling = Some((printed.name(), named.name()));
-            for (from, to) in crossing.carriers(writer, reader) {
+            for (crossing, from, to) in crossing.carriers(writer, reader) {
                 if let Some(value) = crossing.around_enum(from, printed.number()) {
                     crossing.carry(&value, (Some(from), Some(to)), spelling, &mut proof);
                 }
@@ -237,12 +237,15 @@ impl<'t> Diff<'t> {
     pub fn prove_printed_name(&self, old: Enum<'t>, new: Enum<'t>, number: i32) -> Proof {
         let mut proof = Proof::default();
         for (crossing, writer, reader) in self.crossings(old, new) {
-            for (from, to) in crossing.carriers(writer, reader) {
+            for (crossing, from, to) in crossing.carriers(writer, reader) {
                 // The same value with the types of the reader.
                 let back = self.crossing(crossing.direction.other());
                 let values = crossing.around_enum(from, number).zip(back.around_enum(to, number));
                 let Some((ours, theirs)) = values else { continue };
                 for surface in [Surface::Json, Surface::Text] {
+                    if !crossing.is_on(surface) {
+                        continue;
+                    }
                     let printed = write(surface, crossing.writer(), &ours);
                     let other = write(surface, crossing.reader(), &theirs);
                     if let (Some(printed), Some(other)) = (printed, other)
@@ -325,30 +328,49 @@ impl<'d, 't> Crossing<'d, 't> {
         matches!(self.surface, Some(Surface::Json | Surface::Text)) && !field.is_extension()
     }
 
+    /// Whether it is about this notation.
+    fn is_on(self, surface: Surface) -> bool {
+        self.surface.is_none_or(|it| it == surface)
+    }
+
     /// Fields of the writer's side that hold this enum, and of the reader's that
-    /// are the same but for what the enum itself is: one of each kind.
-    fn carriers(self, item: Enum<'t>, twin: Enum<'t>) -> Vec<(Field<'t>, Field<'t>)> {
+    /// are the same but for what the enum itself is, with the crossing in which
+    /// they are: one of each kind. A field that got another name is the same on
+    /// the wire alone.
+    fn carriers(self, item: Enum<'t>, twin: Enum<'t>) -> Vec<(Self, Field<'t>, Field<'t>)> {
         let (writer, reader) = (self.writer(), self.reader());
         let proto2 = |field: Field<'t>| field.file().decl().edition == Edition::Proto2;
+        let kind = |field: Field<'t>| (field.cardinality(), field.presence(), proto2(field));
         let mut kinds = Vec::new();
         let mut carriers = Vec::new();
-        for from in self.diff.users(self.direction, item.id) {
-            let from = writer.field(from);
-            let Some(to) = self.reader_field(from) else { continue };
-            let place = |field: Field<'t>| (field.number(), field.name(), field.json_name());
-            let kind = |field: Field<'t>| (field.cardinality(), field.presence(), proto2(field));
-            let paired = from.containing_message().is_some_and(|it| {
-                self.message(it).is_some() && sample::minimal(writer, it.id, 0).is_some()
-            });
-            let held = held_enum(to).map(|id| reader.enumeration(id));
-            if paired
-                && held == Some(twin)
-                && place(from) == place(to)
-                && from.cardinality() == to.cardinality()
-                && !kinds.contains(&(kind(from), kind(to)))
-            {
-                kinds.push((kind(from), kind(to)));
-                carriers.push((from, to));
+        for surface in [None].into_iter().chain(Surface::NOTATIONS.iter().copied().map(Some)) {
+            let crossing = Crossing { surface, ..self };
+            let is_one_place = |from: Field<'t>, to: Field<'t>| match surface {
+                Some(Surface::Wire) => from.number() == to.number(),
+                Some(Surface::Text) => from.name() == to.name(),
+                Some(_) => from.json_name() == to.json_name(),
+                None => {
+                    let place = |it: Field<'t>| (it.number(), it.name(), it.json_name());
+                    place(from) == place(to)
+                }
+            };
+            for from in self.diff.users(self.direction, item.id) {
+                let from = writer.field(from);
+                let Some(to) = crossing.reader_field(from) else { continue };
+                let paired = from.containing_message().is_some_and(|it| {
+                    self.message(it).is_some() && sample::minimal(writer, it.id, 0).is_some()
+                });
+                let known = |at| kinds.contains(&(at, kind(from), kind(to)));
+                if paired
+                    && held_enum(to).map(|id| reader.enumeration(id)) == Some(twin)
+                    && is_one_place(from, to)
+                    && from.cardinality() == to.cardinality()
+                    && !known(None)
+                    && !known(surface)
+                {
+                    kinds.push((surface, kind(from), kind(to)));
+                    carriers.push((crossing, from, to));
+                }
             }
         }
         carriers
@@ -489,7 +511,7 @@ impl<'d, 't> Crossing<'d, 't> {
             return;
         }
         for &surface in Surface::NOTATIONS {
-            if proof.effects.contains(surface, self.direction) {
+            if proof.effects.contains(surface, self.direction) || !self.is_on(surface) {
                 continue;
             }
             let written = |value: &value::Message| {
