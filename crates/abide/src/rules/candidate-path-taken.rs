@@ -20,7 +20,9 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
         let package = taken.file.package().name();
         let message = if taken.exists {
             let be = if taken.path == other { "be" } else { "be released as" };
-            format!("the candidate of `{own}` would {be} `{other}`, which was not made by an upgrade")
+            format!(
+                "the candidate of `{own}` would {be} `{other}`, which was not made by an upgrade"
+            )
         } else {
             format!("the candidates of `{own}` and `{other}` would both be `{}`", taken.path)
         };

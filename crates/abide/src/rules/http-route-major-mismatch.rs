@@ -22,8 +22,8 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let Some(version) = element.package().version() else { return };
     // A policy may keep the routes of candidates as they are.
     let status = element.file().package_version_status();
-    let is_candidate = status
-        .is_some_and(|(status, _)| status == PackageVersionStatus::NextMajorVersionCandidate);
+    let is_candidate =
+        status.is_some_and(|(status, _)| status == PackageVersionStatus::NextMajorVersionCandidate);
     let kept = is_candidate && context.policy.upgrade.http_major.is_some();
     for binding in method.http_bindings() {
         for component in binding.path.split(['/', '{', '}', '=', ':']) {

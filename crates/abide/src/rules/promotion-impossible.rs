@@ -23,7 +23,9 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         .into_iter()
         .find(|(migration, _)| matches!(migration, Migration::PromoteToOneof(_)));
     let Some((Migration::PromoteToOneof(oneof), place)) = promotion else { return };
-    let Some(fault) = promotion_fault(field).filter(|_| concerns(context, element.file())) else { return };
+    let Some(fault) = promotion_fault(field).filter(|_| concerns(context, element.file())) else {
+        return;
+    };
     let (noun, name) = (element.noun(), element.full_name());
     let message = format!("the {noun} `{name}` cannot be promoted to the oneof `{oneof}`: {fault}");
     let finding = sink.report(place, element.package().name(), name, message);
