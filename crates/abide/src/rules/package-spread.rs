@@ -33,15 +33,20 @@ fn check<'t>(_: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
             package_name(files[0]),
             name,
             name,
-            format!("package `{name}` lies in `{home}` and in `{folder}`"),
+            format!("package `{name}` lies in {} and in {}", shown(home), shown(folder)),
         )
         .label(
             package_name(home_files[0]),
-            format!("it has {} in `{home}`", count(home_files.len())),
+            format!("it has {} in {}", count(home_files.len()), shown(home)),
         )
         .help("keep the files of a package in one folder")
         .fact(folder);
     }
+}
+
+/// The name of a folder.
+fn shown(folder: &str) -> String {
+    if folder.is_empty() { "the root".to_owned() } else { format!("`{folder}`") }
 }
 
 fn count(files: usize) -> String {
