@@ -662,7 +662,6 @@ fn sort(context: &Context<'_>, findings: &mut [Finding]) {
 }
 
 #[cfg(test)]
-#[allow(clippy::disallowed_methods, reason = "the test reads the protos that pages import")]
 mod tests {
     use std::path::Path;
     use std::sync::Arc;
@@ -672,6 +671,7 @@ mod tests {
 
     use super::{Scope, changes};
     use crate::config::Config;
+    use crate::protos::protos;
     use crate::rule::Context;
     use crate::rules::RULES;
 
@@ -694,24 +694,9 @@ mod tests {
     }
 
     fn imports() -> Vec<(String, String)> {
-        let mut files = Vec::new();
-        for root in ["../../testdata/imports", "../../api"] {
-            let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(root);
-            let mut open = vec![root.clone()];
-            while let Some(folder) = open.pop() {
-                for entry in std::fs::read_dir(&folder).expect("the folder is readable") {
-                    let path = entry.expect("the folder is readable").path();
-                    if path.is_dir() {
-                        open.push(path);
-                    } else if path.extension().is_some_and(|it| it == "proto") {
-                        let name = path.strip_prefix(&root).expect("it was found below");
-                        let text = std::fs::read_to_string(&path).expect("the file is readable");
-                        files.push((name.to_string_lossy().into_owned(), text));
-                    }
-                }
-            }
-        }
-        files
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let folders = ["../../testdata/imports", "../../api"];
+        folders.iter().flat_map(|it| protos(&root.join(it))).collect()
     }
 
     /// A few edits of lines and words, most of which still are protobuf.

@@ -21,6 +21,10 @@ mod option;
 mod peer;
 mod policy;
 mod preset;
+#[cfg(test)]
+#[path = "../tests/protos/mod.rs"]
+#[allow(clippy::disallowed_methods, reason = "tests read the protos that pages import")]
+mod protos;
 mod reserved;
 mod reuse;
 mod rule;

@@ -357,16 +357,19 @@ impl<'d, 't> Crossing<'d, 't> {
             for from in self.diff.users(self.direction, item.id) {
                 let from = writer.field(from);
                 let Some(to) = crossing.reader_field(from) else { continue };
-                let paired = from.containing_message().is_some_and(|it| {
-                    self.message(it).is_some() && sample::minimal(writer, it.id, 0).is_some()
-                });
                 let known = |at| kinds.contains(&(at, kind(from), kind(to)));
-                if paired
-                    && held_enum(to).map(|id| reader.enumeration(id)) == Some(twin)
+                // What costs something is asked last: an enum may have many users.
+                let paired = || {
+                    from.containing_message().is_some_and(|it| {
+                        self.message(it).is_some() && sample::minimal(writer, it.id, 0).is_some()
+                    })
+                };
+                if held_enum(to).map(|id| reader.enumeration(id)) == Some(twin)
                     && is_one_place(from, to)
                     && from.cardinality() == to.cardinality()
                     && !known(None)
                     && !known(surface)
+                    && paired()
                 {
                     kinds.push((surface, kind(from), kind(to)));
                     carriers.push((crossing, from, to));

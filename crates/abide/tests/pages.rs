@@ -29,8 +29,10 @@ use abide_syntax::{LineIndex, Position, Span};
 use jiff::civil::date;
 
 mod markers;
+mod protos;
 
 use markers::{Expected, compare, markers};
+use protos::protos;
 
 /// One fenced block.
 #[derive(Debug)]
@@ -139,28 +141,14 @@ fn cases(page: &str) -> Vec<Case> {
 }
 
 /// The files that examples may import without showing them.
-fn imports() -> Vec<(String, String)> {
-    let mut files = Vec::new();
-    for root in ["../../testdata/imports", "../../api"] {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(root);
-        let mut open = vec![root.clone()];
-        while let Some(folder) = open.pop() {
-            for entry in std::fs::read_dir(&folder).expect("the folder is readable") {
-                let path = entry.expect("the folder is readable").path();
-                if path.is_dir() {
-                    open.push(path);
-                } else if path.extension().is_some_and(|it| it == "proto") {
-                    let name = path.strip_prefix(&root).expect("it was found below");
-                    let text = std::fs::read_to_string(&path).expect("the file is readable");
-                    files.push((name.to_string_lossy().replace('\\', "/"), text));
-                }
-            }
-        }
-    }
+fn imports() -> BTreeMap<String, String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = protos(&root.join("../../testdata/imports"));
+    files.extend(protos(&root.join("../../api")));
     files
 }
 
-fn tree<'a>(files: impl Iterator<Item = &'a Block>, imports: &[(String, String)]) -> Tree {
+fn tree<'a>(files: impl Iterator<Item = &'a Block>, imports: &BTreeMap<String, String>) -> Tree {
     let mut sources: BTreeMap<String, (&str, bool)> =
         imports.iter().map(|(path, text)| (path.clone(), (text.as_str(), true))).collect();
     sources.extend(files.map(|block| (block.path(), (block.text.as_str(), block.imported))));
@@ -212,7 +200,7 @@ fn reported(tree: &Tree, old: Option<&Tree>, case: &Case, report: &Report) -> Ve
 /// and the reverse.
 fn judge(
     case: &Case,
-    imports: &[(String, String)],
+    imports: &BTreeMap<String, String>,
     changes: bool,
 ) -> Result<Vec<&'static str>, String> {
     let policy = Config::parse(&case.config, None).map_err(|it| format!("{it:?}"))?.policy;
@@ -258,7 +246,7 @@ fn every_page_shows_what_its_rule_reports() {
     assert!(complaints.is_empty(), "{complaints}");
 }
 
-fn page(rule: &Rule, imports: &[(String, String)]) -> Result<(), String> {
+fn page(rule: &Rule, imports: &BTreeMap<String, String>) -> Result<(), String> {
     let mut complaints = String::new();
     let titles: Vec<&str> = rule.page.lines().filter_map(|line| line.strip_prefix("## ")).collect();
     if titles != ["What it checks", "Why", "Bad", "Good", "Limits"] {

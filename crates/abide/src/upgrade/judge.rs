@@ -200,7 +200,7 @@ pub(crate) struct Taken<'t> {
 
 pub(crate) fn taken<'t>(context: &Context<'t>) -> Vec<Taken<'t>> {
     let policy = context.policy;
-    if !may_collide(context.tree, &policy.upgrade, &policy.packages, context.standings()) {
+    if !may_collide(context.tree, policy, context.standings()) {
         return Vec::new();
     }
     let options = UpgradeOptions::default();

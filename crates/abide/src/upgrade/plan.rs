@@ -2,6 +2,7 @@
 //! is called there.
 
 use std::borrow::Cow;
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use abide_schema::{
@@ -25,6 +26,16 @@ pub(super) const UNAVAILABLE: &str = "DEPRECATED_AND_UNAVAILABLE_DO_NOT_USE";
 pub(super) struct Next {
     pub(super) package: String,
     pub(super) path: String,
+}
+
+impl Next {
+    /// What a file becomes if it rises; `None` where nothing tells its next
+    /// version.
+    fn of(policy: &Policy, file: File<'_>, stage: Stage) -> Option<Next> {
+        let package = next_package(&policy.upgrade, file, stage)?;
+        let path = next_path(&policy.packages, file, &package);
+        Some(Next { package, path })
+    }
 }
 
 /// What the next major version is made as.
@@ -87,7 +98,7 @@ impl<'t> Plan<'t> {
         for (frozen, _) in interrupted(tree, policy, &standings) {
             standings.resume(frozen);
         }
-        let (policy, packages) = (&policy.upgrade, &policy.packages);
+        let (all, policy) = (policy, &policy.upgrade);
         let of = |file: File<'_>| standings.file(file);
         let active =
             |package: Package<'t>| package.files().any(|file| of(file) == Standing::Active);
@@ -114,6 +125,7 @@ impl<'t> Plan<'t> {
             true => Need::All,
             false => Need::Some,
         };
+        let by_reason = LazyCell::new(|| by_type(&reason));
         let mut upgraded: BTreeSet<PackageId> = match choice {
             Choice::Present => {
                 let candidates: BTreeSet<&str> = tree
@@ -151,6 +163,7 @@ impl<'t> Plan<'t> {
                         });
                         by_package(tree, seeds.map(|it| it.id).collect(), rises, graph)
                     }
+                    Closure::Type if wanted.is_none() => by_reason.clone(),
                     Closure::Type => by_type(&needs),
                 }
             }
@@ -168,8 +181,7 @@ impl<'t> Plan<'t> {
         if policy.closure == Closure::Type {
             // What the generator did: who names a type that is frozen names
             // what follows it.
-            let frozen = by_type(&reason);
-            upgraded.extend(frozen.iter().filter(|id| !active(tree.package(**id))));
+            upgraded.extend(by_reason.iter().filter(|id| !active(tree.package(**id))));
         }
         let mut next = vec![None; tree.files().len()];
         let mut generated = FixedBitSet::with_capacity(next.len());
@@ -182,12 +194,11 @@ impl<'t> Plan<'t> {
                 // A file without a type has nothing that could be upgraded.
                 let only_imports = types(file).next().is_none();
                 let skipped = only_imports && (!policy.services || file.services().len() == 0);
-                let Some(name) = next_package(policy, file, stage).filter(|_| !skipped) else {
+                let Some(becomes) = Next::of(all, file, stage).filter(|_| !skipped) else {
                     continue;
                 };
-                let path = next_path(packages, file, &name);
                 generated.set(file.id.0 as usize, standing == Standing::Active);
-                next[file.id.0 as usize] = Some(Next { package: name, path });
+                next[file.id.0 as usize] = Some(becomes);
             }
         }
         let is_candidate = |file: &File<'t>| of(*file) == Standing::Candidate;
@@ -203,14 +214,14 @@ impl<'t> Plan<'t> {
             conflicts: Vec::new(),
             staying,
         };
-        plan.yield_to_others(&standings, packages);
+        plan.yield_to_others(&standings, all);
         Ok(plan)
     }
 
     /// Where a file exists that is no candidate, it stays: it was written by
     /// hand, be it where the candidate would be or what is made of that when it
     /// is released. Of two candidates for one place the first is made.
-    fn yield_to_others(&mut self, standings: &Standings, packages: &PackagePolicy) {
+    fn yield_to_others(&mut self, standings: &Standings, policy: &Policy) {
         let written = |file: &File<'_>| standings.file(*file) != Standing::Candidate;
         let mut taken: BTreeMap<&str, (FileId, bool)> =
             self.tree.files().filter(written).map(|file| (file.path(), (file.id, true))).collect();
@@ -219,10 +230,9 @@ impl<'t> Plan<'t> {
                 continue;
             };
             let file = FileId(at as u32);
-            let view = self.tree.file(file);
-            let released = next_package(self.policy, view, Stage::Stable);
-            let released = released.map(|it| next_path(packages, view, &it)).unwrap_or_default();
-            let there = taken.get(released.as_str()).filter(|(_, exists)| *exists);
+            let released = Next::of(policy, self.tree.file(file), Stage::Stable);
+            let there = released.and_then(|it| taken.get(it.path.as_str()));
+            let there = there.filter(|(_, exists)| *exists);
             match taken.get(next.path.as_str()).or(there) {
                 Some((other, exists)) => {
                     // A release that was interrupted has made some already.
@@ -284,12 +294,7 @@ impl<'t> Plan<'t> {
 }
 
 /// Whether a path may be wanted twice: it costs little to see that none is.
-pub(super) fn may_collide(
-    tree: &Tree,
-    policy: &UpgradePolicy,
-    packages: &PackagePolicy,
-    standings: &Standings,
-) -> bool {
+pub(super) fn may_collide(tree: &Tree, policy: &Policy, standings: &Standings) -> bool {
     let mut taken: FxHashSet<Cow<'_, str>> = tree
         .files()
         .filter(|it| standings.file(*it) != Standing::Candidate)
@@ -299,17 +304,15 @@ pub(super) fn may_collide(
         |it: &File<'_>| matches!(standings.file(*it), Standing::Active | Standing::Frozen);
     // By itself, or with something that it imports.
     let may_rise = |package: Package<'_>| {
-        policy.closure == Closure::All
+        policy.upgrade.closure == Closure::All
             || package.files().any(|file| {
-                types(file).any(|it| has_reason(policy, it))
-                    || file_has_reason(policy, file)
+                types(file).any(|it| has_reason(&policy.upgrade, it))
+                    || file_has_reason(&policy.upgrade, file)
                     || file.imports().filter_map(|it| it.file).any(|it| relevant(&it))
             })
     };
     tree.files().filter(|it| standings.file(*it) == Standing::Active).any(|file| {
-        let path = |stage: Stage| {
-            next_package(policy, file, stage).map(|it| next_path(packages, file, &it))
-        };
+        let path = |stage: Stage| Next::of(policy, file, stage).map(|it| it.path);
         let there = path(Stage::Stable).is_some_and(|it| taken.contains(it.as_str()));
         let twice = path(Stage::Candidate).is_some_and(|it| !taken.insert(it.into()));
         (there || twice) && may_rise(file.package())
@@ -333,10 +336,7 @@ fn interrupted<'t>(
     }
     let active = with(Standing::Active);
     let in_place = |file: File<'t>| {
-        let path = |stage: Stage| {
-            let package = next_package(&policy.upgrade, file, stage)?;
-            Some(next_path(&policy.packages, file, &package))
-        };
+        let path = |stage: Stage| Next::of(policy, file, stage).map(|it| it.path);
         let candidate = *candidates.get(path(Stage::Candidate)?.as_str())?;
         active.contains_key(path(Stage::Stable)?.as_str()).then_some((file.id, candidate))
     };
