@@ -9,6 +9,7 @@ mod archive;
 mod descriptors;
 mod directory;
 mod git;
+mod ignored;
 mod unpack;
 
 use std::collections::BTreeSet;

@@ -8,7 +8,7 @@ use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use abide_cli::source::{Contents, DescriptorFormat, MAX_FILE, ReadProblem, Source, SourceOptions};
@@ -140,6 +140,98 @@ fn a_folder_is_found_as_ripgrep_finds_it() {
     assert_eq!(read.text("b/a.proto"), "// b/a.proto\n");
     assert!(read.problems.is_empty() && read.notes.is_empty());
     assert!(read.files.iter().all(|file| !file.imported));
+}
+
+/// Patterns that agree, disagree, and are broken.
+fn ignore_file(random: &mut fastrand::Rng) -> String {
+    let patterns = [
+        "a",
+        "/a",
+        "a/",
+        "!a",
+        "!a/",
+        "*.proto",
+        "!*.proto",
+        "/b/*",
+        "!/b/x.proto",
+        "**/x.proto",
+        "a/**",
+        "!a/b",
+        "x.*",
+        "y.proto",
+        ".c",
+        "!.c",
+        "!.z.proto",
+        "# a",
+        "\\!a",
+        "[a",
+        "a/b/",
+        "",
+    ];
+    let count = random.usize(1..4);
+    (0..count).map(|_| format!("{}\n", patterns[random.usize(0..patterns.len())])).collect()
+}
+
+/// A folder with files, ignore files and perhaps a repository, and folders in it.
+fn wild(random: &mut fastrand::Rng, folder: &Path, depth: usize) {
+    for name in ["x.proto", "y.proto", ".z.proto"] {
+        put(folder, name, "");
+    }
+    for name in [".ignore", ".gitignore"] {
+        if random.u8(..) < 80 {
+            put(folder, name, ignore_file(random));
+        }
+    }
+    match random.u8(..) {
+        0..30 => put(folder, ".git/info/exclude", ignore_file(random)),
+        30..50 => {
+            put(folder, "elsewhere/worktrees/this/commondir", "../..\n");
+            put(folder, "elsewhere/info/exclude", ignore_file(random));
+            let own = folder.join("elsewhere/worktrees/this");
+            put(folder, ".git", format!("gitdir: {}\n", own.display()));
+        }
+        _ => {}
+    }
+    for name in ["a", "b", ".c", "node_modules"] {
+        if depth < 3 && random.u8(..) < 170 {
+            wild(random, &folder.join(name), depth + 1);
+        }
+    }
+}
+
+/// The walk is ours, what it finds is what the walk of the library finds.
+#[test]
+fn any_ignore_files_are_obeyed_as_ripgrep_obeys_them() {
+    let mut random = fastrand::Rng::with_seed(12);
+    let (mut found, mut all) = (0, 0);
+    for _ in 0..100 {
+        let above = tree(&[]);
+        wild(&mut random, above.path(), 0);
+        // The library asks no `.gitignore` where it sees no repository.
+        fs::create_dir_all(above.path().join(".git/info")).ok();
+        let folder = above.path().join("a");
+        fs::create_dir_all(&folder).unwrap();
+        put(&folder, "always.proto", "");
+        let walk = |builder: &mut ignore::WalkBuilder| {
+            let entries = builder.filter_entry(|it| it.file_name() != "node_modules").build();
+            let paths = entries.map(|entry| entry.unwrap().into_path());
+            let files =
+                paths.filter(|it| it.is_file() && it.extension().is_some_and(|it| it == "proto"));
+            let name = |it: PathBuf| it.strip_prefix(&folder).unwrap().to_str().unwrap().to_owned();
+            let mut files: Vec<String> = files.map(name).collect();
+            files.sort();
+            files
+        };
+        let expected = walk(&mut ignore::WalkBuilder::new(&folder));
+        if expected.is_empty() {
+            continue;
+        }
+        assert_eq!(read(None, &folder).displays(), expected);
+        found += expected.len();
+        all += walk(ignore::WalkBuilder::new(&folder).standard_filters(false)).len();
+    }
+    // Most runs ignore something and leave something.
+    assert!(found > 200 && all > found * 2, "{found} of {all}");
 }
 
 #[test]
