@@ -121,9 +121,9 @@ fn human(
         for path in files.keys() {
             tell(format!("file {path}"), hashes.file(path));
         }
-        for name in messages(files).into_iter().filter(|_| with_messages) {
-            let title = format!("message {name}");
-            tell(title, hashes.message(&name));
+        let names = if with_messages { messages(files) } else { Vec::new() };
+        for name in names {
+            tell(format!("message {name}"), hashes.message(&name));
         }
     }
     out

@@ -317,7 +317,16 @@ impl<'m> Linker<'m> {
         for (package, files) in (0..).zip(by_package.values()) {
             files.iter().for_each(|&file| package_of[file as usize] = package);
         }
-        let (components, component_of) = self.components();
+        let packages: Vec<(&str, Vec<u32>)> = by_package.into_iter().collect();
+        // One core has the graph, the others what needs none.
+        let ((components, component_of), owns) = rayon::join(
+            || self.components(),
+            || {
+                let files = packages.par_iter().map(|(_, files)| files);
+                let own = |facts: &mut Facts, files: &Vec<u32>| self.package_own(facts, files);
+                files.map_init(Facts::default, own).collect::<Vec<SemanticHash>>()
+            },
+        );
         let count = self.starts.len() as u32 - 1;
         let types: Vec<TypeNode> = (0..count)
             .into_par_iter()
@@ -347,18 +356,16 @@ impl<'m> Linker<'m> {
                 Unit { name: path.into(), hashes, reached, outward: Vec::new() }
             })
             .collect();
-        let packages: Vec<(&str, Vec<u32>)> = by_package.into_iter().collect();
-        let packages = (0..)
-            .zip(&packages)
-            .collect::<Vec<_>>()
-            .into_par_iter()
-            .map_init(Facts::default, |facts, (package, (name, files))| {
-                let own = self.package_own(facts, files);
+        let packages = packages
+            .par_iter()
+            .zip(owns)
+            .enumerate()
+            .map_init(Facts::default, |facts, (package, ((name, files), own))| {
                 let reached = self.reached(files);
                 facts.clear();
                 push_unit(facts, own, closures(&reached, &types));
                 let hashes = Hashes { own, closure: facts.hash(PACKAGE_CLOSURE) };
-                let outward = self.outward(package, files, &types);
+                let outward = self.outward(package as u32, files, &types);
                 Unit { name: (*name).into(), hashes, reached, outward }
             })
             .collect();

@@ -26,7 +26,7 @@ pub(super) struct Facts {
 #[derive(Clone, Copy, Debug)]
 struct Line {
     /// Its first bytes as a number: in the order of the lines, where they differ.
-    begin: u64,
+    begin: u128,
     start: u32,
     end: u32,
 }
@@ -34,10 +34,15 @@ struct Line {
 impl Line {
     fn of(text: &[u8], start: u32, end: u32) -> Line {
         let line = &text[start as usize..end as usize - 1];
-        let mut begin = [0; 8];
-        let length = line.len().min(8);
-        begin[..length].copy_from_slice(&line[..length]);
-        Line { begin: u64::from_be_bytes(begin), start, end }
+        let begin = match line.first_chunk() {
+            Some(begin) => *begin,
+            None => {
+                let mut begin = [0; 16];
+                begin[..line.len()].copy_from_slice(line);
+                begin
+            }
+        };
+        Line { begin: u128::from_be_bytes(begin), start, end }
     }
 
     /// Without the line feed.
@@ -77,7 +82,13 @@ impl Facts {
     }
 
     /// Writes a text in quotes.
-    pub(super) fn quoted(&mut self, text: &[u8]) -> &mut Facts {
+    pub(super) fn quoted(&mut self, text: &str) -> &mut Facts {
+        push_quoted(&mut self.text, text.as_bytes(), false);
+        self
+    }
+
+    /// Writes bytes in quotes, which may be a text.
+    pub(super) fn quoted_bytes(&mut self, text: &[u8]) -> &mut Facts {
         push_quoted(&mut self.text, text, std::str::from_utf8(text).is_err());
         self
     }

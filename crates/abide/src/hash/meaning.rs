@@ -102,8 +102,12 @@ impl Meaning {
 
     /// The facts of the file, without line feeds.
     pub(super) fn facts(&self) -> impl Iterator<Item = &[u8]> {
-        let lines = self.facts.split_inclusive(|byte| *byte == b'\n');
-        lines.map(|line| &line[..line.len() - 1])
+        let mut start = 0;
+        memchr::memchr_iter(b'\n', &self.facts).map(move |end| {
+            let line = &self.facts[start..end];
+            start = end + 1;
+            line
+        })
     }
 
     /// The types with their places among the elements.
@@ -353,7 +357,7 @@ impl<'f, 't> Builder<'f, 't> {
             facts.push("reserved ").number(first).push(" ").number(last).end();
         }
         for name in reserved_names {
-            facts.push("reserved ").quoted(name.as_bytes()).end();
+            facts.push("reserved ").quoted(name).end();
         }
     }
 
@@ -447,13 +451,13 @@ impl<'f, 't> Builder<'f, 't> {
 
     fn field(&mut self, field: Field<'t>, around: Languages) {
         let facts = &mut *self.facts;
-        let number = i64::from(field.number());
-        facts.push("field ").number(number).push(" ").push(field.name()).push(" ");
+        let (name, number) = (field.name(), i64::from(field.number()));
+        facts.push("field ").number(number).push(" ").push(name).push(" ");
         match field.decl().json_name() {
-            Some(name) => facts.quoted(name.as_bytes()),
+            Some(name) => facts.quoted(name),
             // Without an underscore the two are one.
-            None if !field.name().contains('_') => facts.quoted(field.name().as_bytes()),
-            None => facts.quoted(abide_schema::default_json_name(field.name()).as_bytes()),
+            None if !name.contains('_') => facts.quoted(name),
+            None => facts.quoted(&abide_schema::default_json_name(name)),
         };
         let shape = Shape::of(field);
         self.shape(field, &shape);
@@ -573,7 +577,7 @@ impl<'f, 't> Builder<'f, 't> {
                     facts.push(" default ").write(|out| push_value(out, &value));
                 }
                 None => {
-                    facts.push(" default ? ").quoted(written);
+                    facts.push(" default ? ").quoted_bytes(written);
                 }
             }
         }
