@@ -4,6 +4,7 @@
 //! imports, packages, names, visibility, references, features, options, and
 //! the checks that need all of these.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use abide_syntax::{ImportKind, Slice};
@@ -46,7 +47,7 @@ impl Tree {
     /// Links files into a tree. The order of `files` does not matter.
     pub fn link(mut files: Vec<Arc<FileDecl>>) -> Tree {
         add_well_known(&mut files);
-        files.sort_by(|a, b| (a.root, &a.path).cmp(&(b.root, &b.path)));
+        files.par_sort_by(|a, b| (a.root, &a.path).cmp(&(b.root, &b.path)));
         let mut problems = Vec::new();
         drop_duplicates(&mut files, &mut problems);
 
@@ -95,32 +96,26 @@ fn package_name(file: &FileDecl) -> &str {
 
 /// Adds the well-known types that are needed and that the tree does not have.
 fn add_well_known(files: &mut Vec<Arc<FileDecl>>) {
-    let is_well_known = |path: &str| crate::wellknown::well_known(path).is_some();
-    let imported = files.iter().flat_map(|file| &file.imports).map(|import| &*import.path);
-    let mut wanted: std::collections::BTreeSet<Box<str>> =
-        imported.filter(|path| is_well_known(path)).map(Box::from).collect();
-    wanted.insert(DESCRIPTOR_PROTO.into());
-    let mut known: std::collections::BTreeSet<Box<str>> = files
-        .iter()
-        .map(|file| &*file.path)
-        .filter(|path| is_well_known(path))
-        .map(Box::from)
-        .collect();
-    while let Some(path) = wanted.pop_first() {
-        if known.contains(&path) {
+    let find = |path: &str| crate::wellknown::built_in(path).map(|file| (file.path, file.text));
+    let imported = files.par_iter().flat_map_iter(|file| &file.imports);
+    let mut wanted: BTreeMap<&str, &str> =
+        imported.filter_map(|import| find(&import.path)).collect();
+    wanted.extend(find(DESCRIPTOR_PROTO));
+    let mut known: BTreeSet<&str> =
+        files.iter().filter_map(|file| find(&file.path)).map(|(path, _)| path).collect();
+    while let Some((path, text)) = wanted.pop_first() {
+        if !known.insert(path) {
             continue;
         }
-        let Some(text) = crate::wellknown::well_known(&path) else { continue };
         let file = FileDecl::parse(SourceFile {
-            path: (&*path).into(),
-            display: (&*path).into(),
+            path: path.into(),
+            display: path.into(),
             root: u32::MAX,
             imported: true,
             text: text.as_bytes().into(),
         });
-        wanted.extend(file.imports.iter().map(|import| import.path.clone()));
+        wanted.extend(file.imports.iter().filter_map(|import| find(&import.path)));
         files.push(Arc::new(file));
-        known.insert(path);
     }
 }
 

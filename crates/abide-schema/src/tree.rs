@@ -710,8 +710,12 @@ impl<'t> Field<'t> {
     /// Whether it is a map field.
     #[inline]
     pub fn is_map(self) -> bool {
+        // An entry is declared beside its field: no other file has to be asked.
         self.decl().label == Some(abide_syntax::Label::Repeated)
-            && self.message_type().is_some_and(Message::is_map_entry)
+            && self
+                .message_type()
+                .filter(|it| it.id.file == self.id.file)
+                .is_some_and(Message::is_map_entry)
     }
 
     /// Its resolved features.

@@ -5,16 +5,25 @@
 //! which `cargo xtask oracle` checks.
 
 macro_rules! built_in {
-    ($($path:literal)*) => {
-        &[$((
-            concat!("google/protobuf/", $path),
-            include_str!(concat!("wellknown/", $path)),
-        ),)*]
+    ($($name:literal)*) => {
+        &[$(BuiltIn {
+            path: concat!("google/protobuf/", $name),
+            text: include_str!(concat!("wellknown/", $name)),
+        },)*]
     };
 }
 
+/// A file that is built in.
+pub(crate) struct BuiltIn {
+    /// As imports write it.
+    pub(crate) path: &'static str,
+    pub(crate) text: &'static str,
+}
+
+const FOLDER: &str = "google/protobuf/";
+
 /// Sorted by path.
-const FILES: &[(&str, &str)] = built_in! {
+const FILES: &[BuiltIn] = built_in! {
     "any.proto"
     "api.proto"
     "compiler/plugin.proto"
@@ -35,13 +44,19 @@ const FILES: &[(&str, &str)] = built_in! {
 /// The text of a file that is built in, by the path that imports use, such as
 /// `google/protobuf/any.proto`.
 pub fn well_known(path: &str) -> Option<&'static str> {
-    let at = FILES.binary_search_by(|(known, _)| (*known).cmp(path)).ok()?;
-    Some(FILES[at].1)
+    built_in(path).map(|file| file.text)
+}
+
+pub(crate) fn built_in(path: &str) -> Option<&'static BuiltIn> {
+    // Every import of a tree is asked for, and nearly none is one of these.
+    path.strip_prefix(FOLDER)?;
+    let at = FILES.binary_search_by(|file| file.path.cmp(path)).ok()?;
+    Some(&FILES[at])
 }
 
 /// The paths of the files that are built in, in their order.
 pub fn well_known_paths() -> impl ExactSizeIterator<Item = &'static str> {
-    FILES.iter().map(|(path, _)| *path)
+    FILES.iter().map(|file| file.path)
 }
 
 #[cfg(test)]

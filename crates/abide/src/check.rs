@@ -693,6 +693,35 @@ mod tests {
         examples
     }
 
+    /// What examples have too little of.
+    const SHAPES: &str = r#"
+syntax = "proto3";
+package shapes.v1;
+import "buf/validate/validate.proto";
+message User {
+  string name = 1 [(buf.validate.field).string.max_len = 9];
+  map<string, string> labels = 2;
+  map<int32, string> titles = 3;
+  State state = 4 [(buf.validate.field).enum.defined_only = true];
+  oneof kind {
+    string a = 5;
+    GetRequest b = 6;
+  }
+}
+message GetRequest {
+  string name = 1;
+}
+enum State {
+  STATE_UNSPECIFIED = 0;
+  STATE_ON = 1;
+}
+service Users {
+  rpc Get(GetRequest) returns (User);
+  rpc Put(User) returns (User);
+  rpc Watch(User) returns (stream GetRequest);
+}
+"#;
+
     fn imports() -> Vec<(String, String)> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let folders = ["../../testdata/imports", "../../api"];
@@ -707,7 +736,9 @@ mod tests {
             &["true", "false"],
             &["proto2", "proto3"],
             &[" = 1", " = 2", " = 3", " = 7"],
-            &["stream ", ""],
+            &["(stream ", "("],
+            &["(User)", "(GetRequest)", "(Order)"],
+            &["map<string, string>", "map<string, bytes>", "map<int32, string>"],
             &["deprecated", "debug_redact"],
             &["max_len", "min_len"],
         ];
@@ -717,7 +748,7 @@ mod tests {
                 break;
             }
             let (at, to) = (random.usize(..lines.len()), random.usize(..lines.len()));
-            match random.u8(..6) {
+            match random.u8(..9) {
                 0 => drop(lines.remove(at)),
                 1 => lines.swap(at, to),
                 2 => lines.insert(at, lines[to].clone()),
@@ -727,10 +758,20 @@ mod tests {
                         lines[at] = other[random.usize(..other.len())].to_owned();
                     }
                 }
+                4 => lines[at] = lines[at].replacen(" = ", "_new = ", 1),
+                5 if lines[at].contains(" = ") => {
+                    lines[at] = format!("oneof o {{ {} }}", lines[at])
+                }
                 _ => {
                     let words = WORDS[random.usize(..WORDS.len())];
-                    let (from, to) = (words[0], words[random.usize(..words.len())]);
-                    lines[at] = lines[at].replacen(from, to, 1);
+                    let from = |line: &str| words.iter().find(|it| line.contains(**it)).copied();
+                    let having = (0..lines.len()).filter(|at| from(&lines[*at]).is_some());
+                    let having: Vec<usize> = having.collect();
+                    if !having.is_empty() {
+                        let line = &mut lines[having[random.usize(..having.len())]];
+                        let from = from(line).unwrap_or_default();
+                        *line = line.replacen(from, words[random.usize(..words.len())], 1);
+                    }
                 }
             }
         }
@@ -746,9 +787,9 @@ mod tests {
         let parsed: Vec<_> = imports.iter().map(|(path, text)| file(path, text, true)).collect();
         let mut random = fastrand::Rng::with_seed(5);
         let mut settled = 0;
-        for _ in 0..400 {
-            let texts = (0..3).map(|_| examples[random.usize(..examples.len())].clone());
-            let old: Vec<String> = texts.collect();
+        for _ in 0..1000 {
+            let texts = (0..2).map(|_| examples[random.usize(..examples.len())].clone());
+            let old: Vec<String> = texts.chain([SHAPES.to_owned()]).collect();
             let mut side = |edits: bool| {
                 let mut files = parsed.clone();
                 if edits && random.u8(..4) == 0 {

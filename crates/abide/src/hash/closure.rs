@@ -1,7 +1,7 @@
 //! The second stage: from what single files mean to the hashes of all that can
 //! be reached. It works on names alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use abide_schema::Tree;
 use petgraph::Direction;
@@ -54,7 +54,16 @@ struct Unit {
     reached: Vec<u32>,
     /// Its elements that refer to types of other packages, with those types; of
     /// a file nothing.
-    outward: Vec<(Box<str>, u32)>,
+    outward: Vec<(Referrer, u32)>,
+}
+
+/// What refers to something.
+#[derive(Clone, Debug)]
+enum Referrer {
+    /// A message.
+    Type(u32),
+    /// A service or an extension.
+    Named(Box<str>),
 }
 
 /// A reference from an element of one package to a type of another.
@@ -131,11 +140,16 @@ impl TreeHashes {
     /// protobuf itself are not among them.
     pub fn references(&self, package: &str) -> impl Iterator<Item = Reference<'_>> {
         let outward = unit(&self.packages, package).into_iter().flat_map(|unit| &unit.outward);
-        outward.map(|(from, to)| {
+        let references = outward.map(|(from, to)| {
+            let from = match from {
+                Referrer::Type(ty) => &self.types[*ty as usize].name,
+                Referrer::Named(name) => name,
+            };
             let to = &self.types[*to as usize];
             let package = &*self.packages[to.package as usize].name;
             Reference { from, to: &to.name, package }
-        })
+        });
+        references.collect::<BTreeSet<_>>().into_iter()
     }
 
     /// The hashes of a message or an enum, by its full name.
@@ -298,14 +312,14 @@ impl<'m> Linker<'m> {
             let leaves = !meaning.is_well_known && self.declarations(ty).iter().all(own);
             (!leaves).then_some(ty)
         };
-        meaning.names.iter().map(|name| target(name)).collect()
+        meaning.names.iter().map(target).collect()
     }
 
     /// The types that an element refers to.
     fn references(&self, file: u32, meant: &Meant) -> impl Iterator<Item = u32> {
         let targets = &self.targets[file as usize];
         let found = |&name: &u32| targets.get(name as usize).copied().flatten();
-        meant.references.iter().filter_map(found)
+        self.meaning(file).references(meant).iter().filter_map(found)
     }
 
     fn link(self) -> TreeHashes {
@@ -401,17 +415,19 @@ impl<'m> Linker<'m> {
         reached
     }
 
-    fn outward(&self, package: u32, files: &[u32], types: &[TypeNode]) -> Vec<(Box<str>, u32)> {
+    fn outward(&self, package: u32, files: &[u32], types: &[TypeNode]) -> Vec<(Referrer, u32)> {
         let mut outward = Vec::new();
         for &file in files {
-            for meant in &self.meaning(file).elements {
+            let elements = self.meaning(file).elements.iter().zip(&self.types[file as usize]);
+            for (meant, ty) in elements {
                 let others = self.references(file, meant);
                 let others = others.filter(|&to| types[to as usize].package != package);
-                outward.extend(others.map(|to| (meant.name.clone(), to)));
+                outward.extend(others.map(|to| match ty {
+                    Some(ty) => (Referrer::Type(*ty), to),
+                    None => (Referrer::Named(meant.name.clone()), to),
+                }));
             }
         }
-        outward.sort_unstable();
-        outward.dedup();
         outward
     }
 

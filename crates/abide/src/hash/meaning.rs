@@ -1,5 +1,7 @@
 //! The first stage: what one linked file means, as a pure function of it.
 
+use std::ops::Range;
+
 use abide_schema::value::{self, default_of};
 use abide_schema::{
     Cardinality, Edition, Enum, Field, File, Message, MethodDecl, Oneof, Openness, Parent,
@@ -57,8 +59,35 @@ pub(super) struct Meant {
     pub(super) is_top: bool,
     pub(super) name: Box<str>,
     pub(super) own: SemanticHash,
-    /// What it refers to directly: indices in [`Meaning::names`].
-    pub(super) references: Box<[u32]>,
+    /// Where in [`Meaning::references`] stands what it refers to directly.
+    references: Range<u32>,
+}
+
+/// Names, one behind another.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Names {
+    text: String,
+    /// Where each ends.
+    ends: Vec<u32>,
+}
+
+impl Names {
+    /// Adds one; its index.
+    fn push(&mut self, name: &str) -> u32 {
+        self.text.push_str(name);
+        self.ends.push(self.text.len() as u32);
+        self.ends.len() as u32 - 1
+    }
+
+    fn get(&self, index: u32) -> &str {
+        let at = index as usize;
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.text[start as usize..self.ends[at] as usize]
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
+        (0..self.ends.len() as u32).map(|index| self.get(index))
+    }
 }
 
 /// What one file means: the own hashes of all that it declares, and the names
@@ -73,7 +102,10 @@ pub struct Meaning {
     pub(super) facts: Box<[u8]>,
     pub(super) own: SemanticHash,
     pub(super) elements: Box<[Meant]>,
-    pub(super) names: Box<[Box<str>]>,
+    /// The types that something in the file refers to.
+    pub(super) names: Names,
+    /// What each element refers to: indices in `names`.
+    references: Box<[u32]>,
 }
 
 /// The title of the facts of a file.
@@ -102,18 +134,33 @@ impl Meaning {
 
     /// The facts of the file, without line feeds.
     pub(super) fn facts(&self) -> impl Iterator<Item = &[u8]> {
-        let mut start = 0;
-        memchr::memchr_iter(b'\n', &self.facts).map(move |end| {
-            let line = &self.facts[start..end];
-            start = end + 1;
-            line
-        })
+        lines(&self.facts)
+    }
+
+    /// What an element refers to directly: indices of names.
+    pub(super) fn references(&self, meant: &Meant) -> &[u32] {
+        &self.references[meant.references.start as usize..meant.references.end as usize]
+    }
+
+    /// The names of the types that an element refers to directly.
+    pub(super) fn referred(&self, meant: &Meant) -> impl Iterator<Item = &str> {
+        self.references(meant).iter().map(|index| self.names.get(*index))
     }
 
     /// The types with their places among the elements.
     pub(super) fn types(&self) -> impl Iterator<Item = (u32, &Meant)> {
         (0..).zip(&self.elements).filter(|(_, it)| it.kind.is_type())
     }
+}
+
+/// Lines without their line feeds.
+fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut start = 0;
+    memchr::memchr_iter(b'\n', text).map(move |end| {
+        let line = &text[start..end];
+        start = end + 1;
+        line
+    })
 }
 
 /// The title and the facts of the element with this full name, as they are
@@ -137,16 +184,19 @@ struct Builder<'f, 't> {
     /// Whether something in the file was not understood, perhaps an option.
     has_problems: bool,
     facts: &'f mut Facts,
-    /// The facts of the file that are done: those of its elements.
-    lines: Vec<Vec<u8>>,
+    /// The facts of the file that are done, those of its elements, a line each.
+    lines: Vec<u8>,
     elements: Vec<Meant>,
     /// Of each message, by its index.
     languages: Vec<Languages>,
     owns: Vec<Option<SemanticHash>>,
     enum_owns: Vec<Option<SemanticHash>>,
     indices: FxHashMap<Type, u32>,
-    names: Vec<Box<str>>,
+    names: Names,
+    /// What the elements refer to that are done.
     references: Vec<u32>,
+    /// What the one at hand refers to.
+    referred: Vec<u32>,
     wanted: Option<&'t str>,
     found: Option<String>,
 }
@@ -168,9 +218,13 @@ impl<'f, 't> Builder<'f, 't> {
             languages: Vec::with_capacity(decl.messages.len()),
             owns: vec![None; decl.messages.len()],
             enum_owns: vec![None; decl.enums.len()],
-            indices: FxHashMap::default(),
-            names: Vec::new(),
+            indices: FxHashMap::with_capacity_and_hasher(
+                decl.messages.len() + decl.enums.len(),
+                Default::default(),
+            ),
+            names: Names::default(),
             references: Vec::new(),
+            referred: Vec::new(),
             wanted: None,
             found: None,
         }
@@ -185,7 +239,8 @@ impl<'f, 't> Builder<'f, 't> {
             facts,
             own,
             elements: self.elements.into(),
-            names: self.names.into(),
+            names: self.names,
+            references: self.references.into(),
         }
     }
 
@@ -231,14 +286,17 @@ impl<'f, 't> Builder<'f, 't> {
             self.found = Some(self.facts.shown(kind.title()));
         }
         if is_top {
-            let mut line = format!("{} {name} ", kind.noun()).into_bytes();
-            push_hash(&mut line, own);
-            self.lines.push(line);
+            for part in [kind.noun(), " ", &name, " "] {
+                push(&mut self.lines, part);
+            }
+            push_hash(&mut self.lines, own);
+            self.lines.push(b'\n');
         }
-        self.references.sort_unstable();
-        self.references.dedup();
-        let references = self.references.as_slice().into();
-        self.references.clear();
+        self.referred.sort_unstable();
+        self.referred.dedup();
+        let start = self.references.len() as u32;
+        self.references.append(&mut self.referred);
+        let references = start..self.references.len() as u32;
         self.elements.push(Meant { kind, is_top, name: name.into(), own, references });
         own
     }
@@ -246,7 +304,7 @@ impl<'f, 't> Builder<'f, 't> {
     /// Notes that the element at hand refers to a type.
     fn refer(&mut self, ty: Type) {
         if let Some(index) = self.name_of(ty) {
-            self.references.push(index);
+            self.referred.push(index);
         }
     }
 
@@ -261,8 +319,7 @@ impl<'f, 't> Builder<'f, 't> {
             Type::Enum(id) => self.tree.enumeration(id).full_name(),
             Type::Scalar(_) | Type::Unresolved => return None,
         };
-        let index = self.names.len() as u32;
-        self.names.push(name.into());
+        let index = self.names.push(&name);
         self.indices.insert(ty, index);
         Some(index)
     }
@@ -279,10 +336,10 @@ impl<'f, 't> Builder<'f, 't> {
             Type::Unresolved => "unresolved ",
         };
         let index = self.name_of(ty);
-        let name = index.and_then(|index| self.names.get(index as usize)).map(|name| &**name);
+        let name = index.map(|index| self.names.get(index));
         let name = name.unwrap_or_else(|| written.trim_start_matches('.'));
         self.facts.push(noun).push(name);
-        self.references.extend(index);
+        self.referred.extend(index);
     }
 
     fn file_facts(&mut self, of_file: Languages) -> SemanticHash {
@@ -290,7 +347,7 @@ impl<'f, 't> Builder<'f, 't> {
         let facts = &mut *self.facts;
         facts.clear();
         facts.push("package ").push(file.package().name()).end();
-        for line in &self.lines {
+        for line in lines(&self.lines) {
             facts.push_line(line);
         }
         for import in file.imports().filter(|it| it.decl.kind == ImportKind::Public) {
@@ -507,7 +564,10 @@ impl<'f, 't> Builder<'f, 't> {
             holder(&mut text);
             self.options(&text, raw, field.options());
         }
-        let languages = around.with_field(self.tree, field.options());
+        let languages = match field.options() {
+            None => around,
+            options => around.with_field(self.tree, options),
+        };
         let held = shape.held;
         let any = |wanted: fn(Type) -> bool| held.into_iter().flatten().any(wanted);
         let facts = &mut *self.facts;

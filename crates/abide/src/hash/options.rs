@@ -8,6 +8,9 @@ use rustc_hash::FxHashSet;
 use super::facts::{Facts, push, push_bytes, push_full_name, push_number, push_value};
 use super::languages;
 
+/// What the names of the extensions below begin with: nearly none does.
+const VOCABULARIES: [&str; 3] = ["udpa.annotations.", "xds.annotations.", "abide.annotations."];
+
 /// Extensions that say how an element is released, not what it is.
 const RELEASE: &[&str] = &[
     "udpa.annotations.file_status",
@@ -229,6 +232,9 @@ impl Writer<'_> {
             }
             Without::Defaults if field.is_extension() => {
                 let name = self.extension_name(start);
+                if !VOCABULARIES.iter().any(|it| name.starts_with(it)) {
+                    return Some(Without::Nothing);
+                }
                 if RELEASE.contains(&name) {
                     return None;
                 }

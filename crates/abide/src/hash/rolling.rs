@@ -59,8 +59,7 @@ impl PackageStep {
 /// The types of a file: name, own hash, and what each refers to.
 fn types_of(meaning: &Meaning) -> BTreeSet<(&str, SemanticHash, Vec<&str>)> {
     let refers = |meant: &Meant| {
-        let mut names: Vec<&str> =
-            meant.references.iter().map(|at| &*meaning.names[*at as usize]).collect();
+        let mut names: Vec<&str> = meaning.referred(meant).collect();
         names.sort_unstable();
         names
     };
@@ -87,7 +86,7 @@ impl RollingHashes {
                     places.remove(&(Arc::clone(&path), at));
                 }
             }
-            for name in &before.names {
+            for name in before.names.iter() {
                 if let Some(users) = self.users.get_mut(name) {
                     users.remove(&path);
                 }
@@ -102,8 +101,8 @@ impl RollingHashes {
             let places = self.declared.entry(meant.name.clone()).or_default();
             places.insert((Arc::clone(&path), at));
         }
-        for name in &meaning.names {
-            self.users.entry(name.clone()).or_default().insert(Arc::clone(&path));
+        for name in meaning.names.iter() {
+            self.users.entry(name.into()).or_default().insert(Arc::clone(&path));
         }
         let package = meaning.package.clone();
         self.by_package.entry(package.clone()).or_default().insert(Arc::clone(&path));
@@ -160,8 +159,8 @@ impl RollingHashes {
             }
             for path in self.users.get(&name).into_iter().flatten() {
                 let meaning = &self.files[path];
-                let named = |at: &u32| meaning.names[*at as usize] == name;
-                for user in meaning.elements.iter().filter(|it| it.references.iter().any(named)) {
+                let uses = |user: &&Meant| meaning.referred(user).any(|it| *it == *name);
+                for user in meaning.elements.iter().filter(uses) {
                     if !user.kind.is_type() {
                         stale.insert(meaning.package.clone());
                     } else if !causes.contains_key(&user.name) {
@@ -181,8 +180,7 @@ impl RollingHashes {
         meaning: &'m Meaning,
         meant: &'m Meant,
     ) -> impl Iterator<Item = &'m str> {
-        let names = meant.references.iter().map(|at| &*meaning.names[*at as usize]);
-        names.filter(|name| {
+        meaning.referred(meant).filter(|name| {
             let places = self.declared.get(*name);
             let own = |(path, _): &(Arc<str>, u32)| self.files[path].is_well_known;
             let is_there = places.is_some_and(|it| !it.is_empty());
