@@ -257,8 +257,18 @@ impl Settings {
     /// What stands before a path of the tree so that it counts from the top of the repository
     /// that holds the tree, else from the current folder.
     pub(crate) fn prefix(&self, tree: &TreeArgs) -> String {
-        let Some(folder) = self.tree_folder(tree) else { return String::new() };
-        let folder = folder.canonicalize().unwrap_or(folder);
+        let alone = self.alone.as_ref().map(|_| self.own.as_ref().unwrap_or(&self.folder));
+        let folder = alone.cloned().or_else(|| self.tree_folder(tree));
+        folder.map_or(String::new(), |folder| self.prefix_of(&folder))
+    }
+
+    /// The same for what stands beside `abide.toml`, and for that.
+    pub(crate) fn config_prefix(&self) -> String {
+        self.prefix_of(&self.folder)
+    }
+
+    fn prefix_of(&self, folder: &Path) -> String {
+        let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
         let top = folder.ancestors().find(|dir| dir.join(".git").exists());
         let from = top.map_or_else(|| self.current.canonicalize(), |top| Ok(top.to_owned()));
         let from = from.unwrap_or_else(|_| self.current.clone());

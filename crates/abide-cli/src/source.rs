@@ -643,6 +643,13 @@ impl Source {
         }
     }
 
+    /// What stands before a path of the tree so that it counts from the top of the repository, if
+    /// the source is a revision.
+    pub(crate) fn prefix(&self) -> Option<String> {
+        let Kind::Git(revision) = &self.kind else { return None };
+        Some(if revision.top.is_empty() { String::new() } else { format!("{}/", revision.top) })
+    }
+
     /// The record of versions that stands in the folder of the tree, if it is there.
     pub fn lock(&self) -> Result<Option<Text>, SourceError> {
         match &self.kind {
