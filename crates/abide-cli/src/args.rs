@@ -417,5 +417,8 @@ pub(crate) enum Command {
         /// Where to write it [default: the current folder]
         #[arg(value_name = "DIR")]
         dir: Option<PathBuf>,
+        /// Take over what a buf.yaml (v1 or v2) says, as far as it can be said; the rest is told
+        #[arg(long, value_name = "FILE")]
+        from: Option<PathBuf>,
     },
 }

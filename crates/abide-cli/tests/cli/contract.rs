@@ -173,6 +173,20 @@ fn import_paths_are_linked_and_never_judged() {
 }
 
 #[test]
+fn import_paths_of_the_configuration_are_those_of_an_old_folder_too() {
+    let [new, old] = ["", "message Gone {}\n"].map(|more| {
+        tree(&[
+            ("abide.toml", "import-paths = [\"third_party\"]\n"),
+            ("acme/user/v1/user.proto", CLEAN),
+            ("third_party/lib/v1/lib.proto", &format!("package lib.v1;\n{more}")),
+        ])
+    });
+    let old = old.path().to_str().unwrap();
+    let ran = abide(new.path(), &["breaking", "--against", old, "--changes", "--format", "json"]);
+    assert_eq!((ran.status, ran.json().len()), (0, 1), "{}", ran.text());
+}
+
+#[test]
 fn places_count_from_one_and_end_behind() {
     let folder = tree(&[("acme/user/v1/user.proto", BROKEN)]);
     let lines = abide(folder.path(), &["check", "--format", "json"]).json();
