@@ -140,7 +140,7 @@ pub(crate) enum PlanFormat {
 /// The form of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum GraphFormat {
-    /// Graphviz.
+    /// Graphviz: `dot -Tsvg` makes a drawing of it.
     Dot,
     /// Mermaid, which GitHub draws.
     Mermaid,

@@ -430,7 +430,8 @@ impl Source {
             let top = fs::canonicalize(&path)
                 .map_err(|error| SourceError::unusable(source.name.as_str(), io_reason(&error)))?;
             let inside = |written: &str| {
-                relative(&canonical(&options.base.join(written)), &top).map(Mount::Inside)
+                let folder = canonical(&options.base.join(written));
+                relative(&folder, &top).filter(|_| folder.is_dir()).map(Mount::Inside)
             };
             source.import_from(options, inside, Some(""));
             // Inside or not, the folder on disk is what it is.
@@ -497,6 +498,14 @@ impl Source {
                 } else if let Some(folder) = below(folder, top) {
                     self.layout.exclude(folder.to_owned());
                 }
+            }
+            if let Mount::Disk(folder) = &at
+                && !folder.is_dir()
+            {
+                self.notes.push(format!(
+                    "the import path `{}` is no folder: nothing is found there",
+                    shown(written)
+                ));
             }
             self.imports.push(Import { written: written.clone(), at });
         }

@@ -99,7 +99,7 @@ fn converted(global: &Global, folder: &Path, from: &Path) -> Result<String, Erro
     }
     let roots: Vec<String> = buf.roots.iter().map(counted).collect();
     let excludes: Vec<String> = buf.excludes.iter().map(counted).collect();
-    let text = buf.to_toml(&roots, &excludes, &packages);
+    let text = buf.toml(&roots, &excludes, &packages);
     if !global.quiet {
         buf.told()
             .iter()

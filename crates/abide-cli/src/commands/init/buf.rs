@@ -255,7 +255,7 @@ impl Buf {
 
     /// The `abide.toml`. `packages` has the files of each package, by their paths from the folder
     /// of buf.yaml.
-    pub(super) fn to_toml(
+    pub(super) fn toml(
         &mut self,
         roots: &[String],
         excludes: &[String],
