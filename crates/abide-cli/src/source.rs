@@ -3,8 +3,8 @@
 //! A [`Source`] is opened from what stands on the command line and then read at once. What is
 //! judged is chosen the same way everywhere: files named `*.proto`, no hidden name and no
 //! `node_modules` on the way from the root, each file belonging to the most specific folder among
-//! the roots and the import paths that contains it. Only a folder on disk knows ignore files, and they do not hold for
-//! what git tracks.
+//! the roots and the import paths that contains it. Only a folder on disk knows ignore files, and
+//! they do not hold for what git tracks.
 
 mod archive;
 mod descriptors;

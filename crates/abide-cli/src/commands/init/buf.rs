@@ -286,7 +286,8 @@ impl Buf {
         }
         let off: Vec<&str> = self.lint_rules_off();
         if !off.is_empty() {
-            let _ = write!(out, "\n[rules]\n{}", lines_of(&off, "off"));
+            let lines: Vec<String> = off.iter().map(|rule| format!("{rule} = \"off\"\n")).collect();
+            let _ = write!(out, "\n[rules]\n{}", lines.concat());
         }
         if self.ignores_unstable {
             out.push_str(
@@ -500,8 +501,4 @@ fn linting() -> impl Iterator<Item = (&'static Rule, Vec<&'static str>)> {
 /// The rules of buf that a preset counts.
 fn of_preset(preset: Preset) -> BTreeSet<String> {
     Config::of_preset(preset).policy.breaking.aliases.into_iter().collect()
-}
-
-fn lines_of(rules: &[&str], severity: &str) -> String {
-    rules.iter().map(|rule| format!("{rule} = \"{severity}\"\n")).collect()
 }
