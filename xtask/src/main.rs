@@ -38,7 +38,7 @@ enum Task {
     Oracle {
         #[command(flatten)]
         place: Place,
-        /// Only these parts: `own`, `googleapis`, `hash`, `history`, `verdicts`, `breaking`,
+        /// Only these parts: `own`, `googleapis`, `hash`, `history`, `findings`, `verdicts`, `breaking`,
         /// `validation`, `symbols`, `upgrade`, `versions`, or the name of an archive.
         #[arg(long, value_delimiter = ',')]
         only: Vec<String>,

@@ -4,7 +4,9 @@
 //! the set; `abide check` must refuse what protoc refuses, on the same line.
 
 mod breaking;
+mod browser;
 mod diff;
+mod findings;
 mod hash;
 mod history;
 mod symbols;
@@ -32,6 +34,7 @@ const PARTS: &[&str] = &[
     "googleapis",
     "hash",
     "history",
+    "findings",
     "verdicts",
     "breaking",
     "validation",
@@ -55,6 +58,9 @@ pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
     let abide = abide(place.abide.as_deref())?;
     if wanted("history") {
         agreed &= history::run(&abide)?;
+    }
+    if wanted("findings") {
+        agreed &= findings::run(&abide)?;
     }
     if wanted("versions") {
         agreed &= versions::run(&abide)?;

@@ -140,7 +140,7 @@ pub(crate) enum PlanFormat {
 /// The form of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum GraphFormat {
-    /// Graphviz.
+    /// Graphviz: `dot -Tsvg` makes a drawing of it.
     Dot,
     /// Mermaid, which GitHub draws.
     Mermaid,
@@ -417,5 +417,8 @@ pub(crate) enum Command {
         /// Where to write it [default: the current folder]
         #[arg(value_name = "DIR")]
         dir: Option<PathBuf>,
+        /// Take over what a buf.yaml (v1 or v2) says, as far as it can be said; the rest is told
+        #[arg(long, value_name = "FILE")]
+        from: Option<PathBuf>,
     },
 }

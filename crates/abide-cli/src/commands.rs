@@ -79,7 +79,7 @@ pub(crate) fn run(cli: &Cli) -> ExitCode {
         Command::History { args } => history::history(&cli.global, args, color),
         Command::Explain { rule } => explain::explain(rule),
         Command::Rules { format } => explain::rules(*format),
-        Command::Init { dir } => init::init(&cli.global, dir.as_deref()),
+        Command::Init { dir, from } => init::init(&cli.global, dir.as_deref(), from.as_deref()),
     };
     match result.and_then(|outcome| finish(&cli.global, outcome)) {
         Ok(code) => code,

@@ -35,8 +35,11 @@ pub(crate) struct Scene<'a> {
     pub(crate) config: Option<&'a TextFile>,
     /// The accepted findings, with the name to show for them.
     pub(crate) accepted: Option<&'a TextFile>,
-    /// What stands before the path of a file so that it counts from the current folder.
+    /// What stands before the path of a file of the tree so that it counts from the top of the
+    /// repository, else from the current folder.
     pub(crate) prefix: &'a str,
+    /// The same for the configuration and the accepted findings.
+    pub(crate) config_prefix: &'a str,
     /// Whether to use colour.
     pub(crate) color: bool,
     /// How wide lines for people may be, in columns.
@@ -79,9 +82,31 @@ pub(crate) fn render(report: &Report, scene: &Scene, format: Format) -> Vec<u8> 
 }
 
 /// A place as a reader counts: the end column is exclusive.
+#[derive(Default)]
 struct Lines<'a> {
     path: &'a str,
+    /// What stands before it so that it counts from the top of the repository.
+    prefix: &'a str,
     range: Option<(Position, Position)>,
+}
+
+impl Lines<'_> {
+    /// The path behind its prefix.
+    fn full_path(&self) -> String {
+        full_path(self.prefix, self.path)
+    }
+}
+
+/// A path behind a prefix, with every `..` undone: services match findings with the files of a
+/// repository by the text of their paths.
+fn full_path(prefix: &str, path: &str) -> String {
+    let mut prefix = prefix.trim_end_matches('/');
+    let mut path = path;
+    while let Some(rest) = path.strip_prefix("../").filter(|_| !prefix.is_empty()) {
+        prefix = prefix.rsplit_once('/').map_or("", |(above, _)| above);
+        path = rest;
+    }
+    if prefix.is_empty() { path.to_owned() } else { format!("{prefix}/{path}") }
 }
 
 impl<'a> Scene<'a> {
@@ -92,39 +117,40 @@ impl<'a> Scene<'a> {
 
     fn lines(&self, location: &Location) -> Lines<'a> {
         match location {
-            Location::Tree(place) => lines_in(self.tree, *place),
+            Location::Tree(place) => self.lines_in(self.tree, *place),
             Location::Old(place) => self.old_lines(*place),
-            Location::Config(span) => text_lines(self.config, *span),
-            Location::Accepted(span) => text_lines(self.accepted, *span),
+            Location::Config(span) => self.text_lines(self.config, *span),
+            Location::Accepted(span) => self.text_lines(self.accepted, *span),
         }
     }
 
     /// Lines of the old tree.
     fn old_lines(&self, place: Place) -> Lines<'a> {
-        self.old.map_or(Lines { path: "", range: None }, |old| lines_in(old, place))
+        self.old.map_or(Lines::default(), |old| self.lines_in(old, place))
     }
 
     fn label_lines(&self, label: &Label) -> Lines<'a> {
-        lines_in(self.tree, label.place)
+        self.lines_in(self.tree, label.place)
     }
 
-    /// A path of the tree behind its prefix, with every `..` undone: services match findings with
-    /// the files of a repository by the text of their paths.
-    fn path_from_top(&self, path: &str) -> String {
-        let mut prefix = self.prefix.trim_end_matches('/');
-        let mut path = path;
-        while let Some(rest) = path.strip_prefix("../").filter(|_| !prefix.is_empty()) {
-            prefix = prefix.rsplit_once('/').map_or("", |(above, _)| above);
-            path = rest;
-        }
-        if prefix.is_empty() { path.to_owned() } else { format!("{prefix}/{path}") }
+    fn lines_in(&self, tree: &'a Tree, place: Place) -> Lines<'a> {
+        let decl = tree.file(place.file).decl();
+        Lines { path: &decl.display, prefix: self.prefix, range: decl.lines(place.span) }
+    }
+
+    fn text_lines(&self, file: Option<&'a TextFile>, span: Span) -> Lines<'a> {
+        let Some(file) = file else { return Lines::default() };
+        let text = file.text.as_bytes();
+        let index = LineIndex::new(text);
+        let range = (index.position(text, span.start), index.position(text, span.end));
+        Lines { path: &file.name, prefix: self.config_prefix, range: Some(range) }
     }
 
     /// The findings to show, by the paths of their files.
     fn by_path<'r>(&self, report: &'r Report) -> BTreeMap<String, Vec<&'r Finding>> {
         let mut files: BTreeMap<String, Vec<&Finding>> = BTreeMap::new();
         for finding in self.shown(report) {
-            let path = self.path_from_top(self.lines(&finding.location).path);
+            let path = self.lines(&finding.location).full_path();
             files.entry(path).or_default().push(finding);
         }
         files
@@ -163,17 +189,4 @@ impl<'a> Scene<'a> {
         }
         notes
     }
-}
-
-fn lines_in(tree: &Tree, place: Place) -> Lines<'_> {
-    let decl = tree.file(place.file).decl();
-    Lines { path: &decl.display, range: decl.lines(place.span) }
-}
-
-fn text_lines(file: Option<&TextFile>, span: Span) -> Lines<'_> {
-    let Some(file) = file else { return Lines { path: "", range: None } };
-    let text = file.text.as_bytes();
-    let index = LineIndex::new(text);
-    let range = (index.position(text, span.start), index.position(text, span.end));
-    Lines { path: &file.name, range: Some(range) }
 }

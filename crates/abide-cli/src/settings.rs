@@ -123,14 +123,17 @@ impl Settings {
 
     /// Opens the tree that is judged.
     pub(crate) fn source(&self, tree: &TreeArgs) -> Result<Source, Error> {
-        self.open(tree.source.as_deref(), &tree.import_path, self.focus.as_deref(), None)
+        let import_paths = |base: &Path| self.import_paths(base, &tree.import_path, None);
+        self.open(tree.source.as_deref(), import_paths, self.focus.as_deref(), None)
     }
 
     /// Opens the tree that the judged one is compared with: of another copy of the configured
     /// tree the same part, lest all the rest look removed.
     pub(crate) fn baseline(&self, spec: &str, tree: &TreeArgs) -> Result<Source, Error> {
         let judged = tree.source.as_deref().and_then(|spec| spec.strip_prefix("git:"));
-        let source = self.open(Some(spec), &tree.import_path, None, judged)?;
+        let copy = self.current.join(spec);
+        let import_paths = |base: &Path| self.import_paths(base, &tree.import_path, Some(&copy));
+        let source = self.open(Some(spec), import_paths, None, judged)?;
         let part = self.focus.as_ref().or(self.alone.as_ref()).filter(|part| !part.is_empty());
         let roots: &[String] = if self.own.is_some() { &[] } else { &self.config.roots };
         Ok(match part {
@@ -152,7 +155,7 @@ impl Settings {
     fn open(
         &self,
         spec: Option<&str>,
-        import_path: &[String],
+        import_paths: impl Fn(&Path) -> Vec<String>,
         focus: Option<&str>,
         merge_with: Option<&str>,
     ) -> Result<Source, Error> {
@@ -181,7 +184,7 @@ impl Settings {
             None if configured => &self.folder,
             None => &self.current,
         };
-        let import_paths = self.import_paths(base, import_path);
+        let import_paths = import_paths(base);
         let options = SourceOptions { base, import_paths: &import_paths, roots, merge_with };
         match (focus, spec) {
             (Some(""), Some(_)) => Ok(Source::open(None, &options)?),
@@ -203,7 +206,7 @@ impl Settings {
         let own = path.filter(|_| part.is_none() && (gone.is_some() || self.file.is_some()));
         let base = if own.is_some() { &self.current } else { &self.folder };
         let roots: &[String] = if own.is_some() { &[] } else { &self.config.roots };
-        let import_paths = self.import_paths(base, &args.import_path);
+        let import_paths = self.import_paths(base, &args.import_path, None);
         let options = SourceOptions { base, import_paths: &import_paths, roots, merge_with: None };
         let timeline = Timeline::open(&options, own, args.since.as_deref())?;
         Ok((timeline, part.filter(|part| !part.is_empty())))
@@ -221,9 +224,14 @@ impl Settings {
         (inside && !names.contains(&"..")).then_some(below)
     }
 
-    fn import_paths(&self, base: &Path, given: &[String]) -> Vec<String> {
-        let given = given.iter().map(|path| (path, &self.current));
-        let named = self.config.import_paths.iter().map(|path| (path, &self.folder));
+    /// Import paths as they count from `base`. Those of `abide.toml` are looked for in another
+    /// copy of the tree first: what is not judged in one is not judged in the other.
+    fn import_paths(&self, base: &Path, given: &[String], copy: Option<&Path>) -> Vec<String> {
+        let given = given.iter().map(|path| (path, self.current.as_path()));
+        let named = self.config.import_paths.iter().map(|path| {
+            let copy = copy.filter(|copy| copy.join(path).is_dir());
+            (path, copy.unwrap_or(&self.folder))
+        });
         given.chain(named).map(|(path, from)| counted_from(base, path, from)).collect()
     }
 
@@ -257,8 +265,18 @@ impl Settings {
     /// What stands before a path of the tree so that it counts from the top of the repository
     /// that holds the tree, else from the current folder.
     pub(crate) fn prefix(&self, tree: &TreeArgs) -> String {
-        let Some(folder) = self.tree_folder(tree) else { return String::new() };
-        let folder = folder.canonicalize().unwrap_or(folder);
+        let alone = self.alone.as_ref().map(|_| self.own.as_ref().unwrap_or(&self.folder));
+        let folder = alone.cloned().or_else(|| self.tree_folder(tree));
+        folder.map_or(String::new(), |folder| self.prefix_of(&folder))
+    }
+
+    /// The same for what stands beside `abide.toml`, and for that.
+    pub(crate) fn config_prefix(&self) -> String {
+        self.prefix_of(&self.folder)
+    }
+
+    fn prefix_of(&self, folder: &Path) -> String {
+        let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
         let top = folder.ancestors().find(|dir| dir.join(".git").exists());
         let from = top.map_or_else(|| self.current.canonicalize(), |top| Ok(top.to_owned()));
         let from = from.unwrap_or_else(|_| self.current.clone());

@@ -3,7 +3,8 @@
 //! A [`Source`] is opened from what stands on the command line and then read at once. What is
 //! judged is chosen the same way everywhere: files named `*.proto`, no hidden name and no
 //! `node_modules` on the way from the root, each file belonging to the most specific folder among
-//! the roots and the import paths that contains it. Only a folder on disk knows ignore files.
+//! the roots and the import paths that contains it. Only a folder on disk knows ignore files, and
+//! they do not hold for what git tracks.
 
 mod archive;
 mod descriptors;
@@ -429,7 +430,8 @@ impl Source {
             let top = fs::canonicalize(&path)
                 .map_err(|error| SourceError::unusable(source.name.as_str(), io_reason(&error)))?;
             let inside = |written: &str| {
-                relative(&canonical(&options.base.join(written)), &top).map(Mount::Inside)
+                let folder = canonical(&options.base.join(written));
+                relative(&folder, &top).filter(|_| folder.is_dir()).map(Mount::Inside)
             };
             source.import_from(options, inside, Some(""));
             // Inside or not, the folder on disk is what it is.
@@ -496,6 +498,14 @@ impl Source {
                 } else if let Some(folder) = below(folder, top) {
                     self.layout.exclude(folder.to_owned());
                 }
+            }
+            if let Mount::Disk(folder) = &at
+                && !folder.is_dir()
+            {
+                self.notes.push(format!(
+                    "the import path `{}` is no folder: nothing is found there",
+                    shown(written)
+                ));
             }
             self.imports.push(Import { written: written.clone(), at });
         }
@@ -584,6 +594,7 @@ impl Source {
         gathered.files.sort_unstable_by(|a, b| (a.root, &a.path).cmp(&(b.root, &b.path)));
         gathered.problems.sort_unstable();
         gathered.notes.sort_unstable();
+        gathered.notes.dedup();
         let mut notes = self.notes.clone();
         notes.append(&mut gathered.notes);
         Ok(Contents::Files { files: gathered.files, problems: gathered.problems, notes })
@@ -639,6 +650,13 @@ impl Source {
             Kind::Directory(top) => Some(top),
             Kind::File { .. } | Kind::Git(_) | Kind::Archive(_) | Kind::Descriptors(_) => None,
         }
+    }
+
+    /// What stands before a path of the tree so that it counts from the top of the repository, if
+    /// the source is a revision.
+    pub(crate) fn prefix(&self) -> Option<String> {
+        let Kind::Git(revision) = &self.kind else { return None };
+        Some(if revision.top.is_empty() { String::new() } else { format!("{}/", revision.top) })
     }
 
     /// The record of versions that stands in the folder of the tree, if it is there.

@@ -63,7 +63,9 @@ fn write_file(target: &Path, bytes: &[u8], beside: Option<&str>) -> io::Result<(
         // What any other program would create; the umask takes its part away.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    let mut file = builder.tempfile_in(&folder)?;
+    // The name beside the target is a chance one, and nobody's concern.
+    let file = builder.tempfile_in(&folder);
+    let mut file = file.map_err(|error| io::Error::from(error.kind()))?;
     file.write_all(bytes)?;
     if let Some(old) = old {
         file.as_file().set_permissions(old.permissions())?;

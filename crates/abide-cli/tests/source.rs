@@ -235,6 +235,103 @@ fn any_ignore_files_are_obeyed_as_ripgrep_obeys_them() {
 }
 
 #[test]
+fn a_tracked_file_is_never_ignored() {
+    let folder = tree(&[
+        "a.proto",
+        "gen/tracked.proto",
+        "gen/deep/tracked.proto",
+        "gen/gone.proto",
+        "gen/.hidden.proto",
+        "gen/node_modules/x.proto",
+        "x_tracked.proto",
+        "third_party/x_lib.proto",
+        "staged/x.proto",
+        "quiet/x.proto",
+    ]);
+    let top = folder.path();
+    put(top, ".gitignore", "/gen/\nx_*.proto\n/staged/\n/nested/\n");
+    put(top, ".ignore", "/quiet/\n");
+    symlink("../a.proto", top.join("gen/link.proto")).unwrap();
+    symlink("deep", top.join("gen/linked.proto")).unwrap();
+    let name = std::ffi::OsStr::from_bytes(b"gen/b\xff.proto");
+    fs::write(top.join(name), "").unwrap();
+    git(top, &["init", "--quiet"]);
+    commit(top, "first");
+    fs::remove_file(top.join("gen/gone.proto")).unwrap();
+    put(top, "gen/untracked.proto", "");
+    put(top, "x_untracked.proto", "");
+    put(top, "gen/deep/x_untracked.proto", "");
+    put(top, "nested/gen/x.proto", "");
+    put(top, "nested/.gitignore", "/gen/\n");
+    git(&top.join("nested"), &["init", "--quiet"]);
+    commit(&top.join("nested"), "its own");
+    let tracked = [
+        "a.proto",
+        "gen/deep/tracked.proto",
+        "gen/link.proto",
+        "gen/tracked.proto",
+        "quiet/x.proto",
+        "staged/x.proto",
+        "third_party/x_lib.proto",
+        "x_tracked.proto",
+    ];
+    let found = read(None, top);
+    assert_eq!(found.displays(), tracked);
+    assert_eq!(found.text("gen/link.proto"), "// a.proto\n");
+    assert_eq!(found.problems.len(), 1, "{:?}", found.problems);
+    assert!(found.problem("gen/b\u{fffd}.proto").contains("UTF-8"));
+    assert_eq!(found.notes.len(), 1, "{:?}", found.notes);
+    let committed = read(Some("git:HEAD"), top);
+    let there = |name: &&str| *name != "gen/gone.proto";
+    assert_eq!(committed.displays().into_iter().filter(there).collect::<Vec<_>>(), tracked);
+    assert_eq!(committed.notes, found.notes);
+
+    // Who names an ignored folder means it, as with ripgrep; and a folder for imports.
+    assert_eq!(
+        read(None, &top.join("gen")).displays(),
+        ["deep/tracked.proto", "link.proto", "tracked.proto", "untracked.proto"]
+    );
+    let roots = strings(&["gen/deep", "gen"]);
+    let imports = strings(&["third_party"]);
+    let options = SourceOptions { roots: &roots, ..SourceOptions::new(top) };
+    assert_eq!(
+        try_read(None, &options).unwrap().names(),
+        [(0, "tracked.proto"), (1, "link.proto"), (1, "tracked.proto"), (1, "untracked.proto")]
+    );
+    let options = SourceOptions { import_paths: &imports, ..SourceOptions::new(top) };
+    let found = try_read(None, &options).unwrap();
+    assert!(!found.displays().contains(&"third_party/x_lib.proto"), "{:?}", found.displays());
+
+    // A repository in an ignored folder is another one, with an index of its own.
+    assert_eq!(read(None, &top.join("nested")).displays(), ["gen/x.proto"]);
+
+    // What the index does not know is ignored again.
+    git(top, &["rm", "-r", "--cached", "--quiet", "staged"]);
+    assert!(!read(None, top).displays().contains(&"staged/x.proto"));
+
+    // A worktree has an index of its own.
+    let places = TempDir::new().unwrap();
+    let worktree = places.path().join("worktree");
+    git(top, &["worktree", "add", "--quiet", worktree.to_str().unwrap()]);
+    assert!(read(None, &worktree).displays().contains(&"gen/gone.proto"));
+    assert!(read(None, &worktree).displays().contains(&"staged/x.proto"));
+
+    // Links that stand where folders were tracked are not followed, as git does not.
+    fs::rename(worktree.join("gen"), places.path().join("gen")).unwrap();
+    symlink(places.path().join("gen"), worktree.join("gen")).unwrap();
+    assert!(read(None, &worktree).displays().iter().all(|it| !it.starts_with("gen/")));
+
+    // Without an index that can be read, the rest is read.
+    fs::write(top.join(".git/index"), "DIRC").unwrap();
+    let found = read(None, top);
+    assert_eq!(found.displays(), ["a.proto"]);
+    assert!(found.notes[0].contains("index"), "{:?}", found.notes);
+    fs::remove_file(top.join(".git/index")).unwrap();
+    let found = read(None, top);
+    assert_eq!((found.displays(), found.notes.len()), (vec!["a.proto"], 0));
+}
+
+#[test]
 fn links_to_files_count_and_links_to_folders_do_not() {
     let folder = tree(&["a/real.proto"]);
     let outside = tree(&["far.proto"]);

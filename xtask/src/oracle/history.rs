@@ -1,19 +1,16 @@
 //! The page of `abide history --format html`, used in a real browser.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::json;
 
+use super::browser;
+use crate::Result;
 use crate::repository::{Commit, repository};
-use crate::tools::{output, stdout};
-use crate::{Result, corpora};
+use crate::tools::stdout;
 
 const DRIVER: &str = include_str!("history.js");
-
-/// Sizes of windows: a desk, and a hand.
-const WINDOWS: [(u32, u32); 2] = [(1280, 860), (390, 844)];
 
 /// How many packages and commits the large page has.
 const PACKAGES: usize = 300;
@@ -26,38 +23,14 @@ const SUBJECT: &str = "</script><script>document.title = 'owned'</script><img sr
 
 /// Opens the pages; true when everything is as it shall be.
 pub(super) fn run(abide: &Path) -> Result<bool> {
-    let browser = browser()?;
     let small = page(abide, "history-small", &small())?;
     let large = page(abide, "history-large", &large())?;
     let title = "API history";
     let of_small =
         json!({ "user": USER, "mail": MAIL, "lab": LAB, "subject": SUBJECT, "title": title });
     let of_large = json!({ "large": true, "packages": PACKAGES, "most": 12_000 });
-    let mut agreed = true;
-    for (name, page, expected) in [("small", &small, &of_small), ("large", &large, &of_large)] {
-        for (width, height) in WINDOWS {
-            let lines = drive(browser, page, expected, (width, height))?;
-            let (good, bad): (Vec<&String>, Vec<&String>) =
-                lines.iter().partition(|line| line.starts_with("ok "));
-            for line in &bad {
-                println!("  {name} page at {width}: {line}");
-            }
-            println!(
-                "history: {name} page at {width}: {} checks hold, {} fail",
-                good.len(),
-                bad.len()
-            );
-            agreed &= bad.is_empty() && good.len() >= 8;
-        }
-    }
-    Ok(agreed)
-}
-
-fn browser() -> Result<&'static str> {
-    ["chromium", "chromium-browser", "google-chrome"]
-        .into_iter()
-        .find(|name| output(Command::new(name).arg("--version")).is_ok())
-        .ok_or_else(|| "no browser: install the package `chromium`".into())
+    let agreed = browser::use_page("small history", &small, DRIVER, &of_small)?;
+    Ok(browser::use_page("large history", &large, DRIVER, &of_large)? && agreed)
 }
 
 /// Makes a repository and its page.
@@ -71,45 +44,6 @@ fn page(abide: &Path, name: &str, commits: &[Commit]) -> Result<PathBuf> {
             .current_dir(&folder),
     )?;
     Ok(page)
-}
-
-/// Opens a page with the script that uses it, and gives what that says.
-fn drive(
-    browser: &str,
-    page: &Path,
-    expected: &serde_json::Value,
-    (width, height): (u32, u32),
-) -> Result<Vec<String>> {
-    let text = fs::read_to_string(page)?;
-    // Before the page's own script, so that nothing is missed.
-    let head = format!(
-        "<head><script>window.thrown = [];\n\
-         addEventListener('error', (event) => thrown.push(event.message));\n\
-         addEventListener('unhandledrejection', (event) => thrown.push(String(event.reason)));\n\
-         addEventListener('securitypolicyviolation', (event) => thrown.push(event.violatedDirective));\n\
-         window.expected = {};</script>",
-        expected.to_string().replace('<', "\\u003c")
-    );
-    let driven = text.replacen("<head>", &head, 1).replacen(
-        "</body>",
-        &format!("<script>\n{DRIVER}</script>\n</body>"),
-        1,
-    );
-    let path = page.with_file_name(format!("driven-{width}.html"));
-    fs::write(&path, driven)?;
-    let profile = corpora::fresh("browser")?;
-    let dumped = stdout(
-        Command::new(browser)
-            .args(["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"])
-            .args(["--disable-dev-shm-usage", "--virtual-time-budget=20000", "--dump-dom"])
-            .arg(format!("--window-size={width},{height}"))
-            .arg(format!("--user-data-dir={}", profile.display()))
-            .arg(format!("file://{}", path.display())),
-    )?;
-    let checks =
-        dumped.split_once("<pre id=\"checks\">").and_then(|(_, rest)| rest.split_once("</pre>"));
-    let (checks, _) = checks.ok_or("the page does not come to its end in the browser")?;
-    Ok(checks.lines().map(str::to_owned).collect())
 }
 
 fn commit(subject: &str, files: &[(&str, Option<String>)]) -> Commit {

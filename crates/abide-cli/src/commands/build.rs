@@ -107,6 +107,7 @@ pub(super) fn for_people(global: &Global, tree: &Tree, report: &Report) -> Strin
         config: None,
         accepted: None,
         prefix: "",
+        config_prefix: "",
         color: error_color(global),
         width: width(global),
         quiet: true,

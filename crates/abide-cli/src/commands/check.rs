@@ -90,6 +90,11 @@ fn run(
     color: bool,
 ) -> Result<Outcome, Error> {
     let progress = Progress::new(global.quiet);
+    let sources = [judge.tree.source.as_deref(), work.against, work.bump_against];
+    if sources.iter().filter(|spec| **spec == Some("-")).count() > 1 {
+        let message = "standard input is one source: `-` can be named once";
+        return Err(Error::Usage(message.to_owned()));
+    }
     let source = settings.source(&judge.tree)?;
     let old_source =
         |spec: Option<&str>| spec.map(|spec| settings.baseline(spec, &judge.tree)).transpose();
@@ -155,7 +160,8 @@ fn run(
         old: baseline.as_ref().map(|old| &old.tree),
         config: settings.file.as_ref(),
         accepted: accepted.as_ref().map(|(_, file)| file),
-        prefix: &settings.prefix(&judge.tree),
+        prefix: &source.prefix().unwrap_or_else(|| settings.prefix(&judge.tree)),
+        config_prefix: &settings.config_prefix(),
         color,
         width: width(global),
         quiet: global.quiet,
@@ -166,7 +172,9 @@ fn run(
     if global.verbose {
         notes.extend(progress.timings());
     }
-    for note in notes.iter().filter(|_| !global.quiet) {
+    // Both sides may have the same to say.
+    let mut told = std::collections::BTreeSet::new();
+    for note in notes.iter().filter(|note| !global.quiet && told.insert(*note)) {
         say(&format!("note: {}", shown(note)));
     }
     let outcome = Outcome {

@@ -1,25 +1,50 @@
 //! `abide init`.
 
-use std::path::Path;
+mod buf;
+mod yaml;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use abide::Preset;
 
-use super::Outcome;
+use super::{Outcome, say};
 use crate::args::Global;
 use crate::error::Error;
+use crate::load::load;
+use crate::progress::Progress;
 use crate::settings::{CONFIG, find_preset};
+use crate::source::{Source, SourceOptions, shown};
 use crate::write;
 
-pub(super) fn init(global: &Global, dir: Option<&Path>) -> Result<Outcome, Error> {
-    let preset = match &global.preset {
-        Some(name) => find_preset(name)?,
-        None => Preset::default(),
-    };
-    let path = dir.unwrap_or(Path::new(".")).join(CONFIG);
+use buf::Buf;
+
+pub(super) fn init(
+    global: &Global,
+    dir: Option<&Path>,
+    from: Option<&Path>,
+) -> Result<Outcome, Error> {
+    let folder = dir.unwrap_or(Path::new("."));
+    let path = folder.join(CONFIG);
     if path.exists() {
         return Err(Error::Usage(format!("`{}` exists; nothing was written", path.display())));
     }
-    let text = format!(
+    let text = match from {
+        Some(from) => converted(global, folder, from)?,
+        None => suggested(match &global.preset {
+            Some(name) => find_preset(name)?,
+            None => Preset::default(),
+        }),
+    };
+    write::write(Some(&path), text.as_bytes()).map_err(|error| Error::File {
+        what: format!("cannot write `{}`", path.display()),
+        error,
+    })?;
+    Ok(Outcome::of(format!("wrote {}\n", path.display())))
+}
+
+fn suggested(preset: Preset) -> String {
+    format!(
         "# The policy of this proto tree; `abide rules` lists the rules.\n\
          preset = \"{}\"\n\
          \n\
@@ -37,10 +62,70 @@ pub(super) fn init(global: &Global, dir: Option<&Path>) -> Result<Outcome, Error
          # api-releases = [\"06-30\"]\n\
          # previous-major-months = 12\n",
         preset.name()
-    );
-    write::write(Some(&path), text.as_bytes()).map_err(|error| Error::File {
-        what: format!("cannot write `{}`", path.display()),
-        error,
-    })?;
-    Ok(Outcome::of(format!("wrote {}\n", path.display())))
+    )
+}
+
+/// What a `buf.yaml` says, for an `abide.toml` in `folder`.
+fn converted(global: &Global, folder: &Path, from: &Path) -> Result<String, Error> {
+    if global.preset.is_some() {
+        let message = "`--from` tells which preset it is: leave `--preset` out";
+        return Err(Error::Usage(message.to_owned()));
+    }
+    let name = from.display();
+    let cannot = |what: String| move |error| Error::File { what, error };
+    let text = std::fs::read_to_string(from).map_err(cannot(format!("cannot read `{name}`")))?;
+    let full = |path: &Path| path.canonicalize().map_err(cannot(format!("cannot read `{name}`")));
+    let folder =
+        folder.canonicalize().map_err(cannot(format!("cannot read `{}`", folder.display())))?;
+    let home = full(from)?.parent().map_or_else(PathBuf::new, Path::to_owned);
+    let Some(below) = home.strip_prefix(&folder).ok().and_then(Path::to_str) else {
+        return Err(Error::Usage(format!(
+            "`{name}` does not lie below the folder of {CONFIG}, from which roots count: name a \
+             folder that holds it"
+        )));
+    };
+    let mut buf = Buf::parse(&text)
+        .map_err(|reason| Error::Usage(format!("cannot read `{name}`: {reason}")))?;
+    let packages = if buf.names_paths() { packages(global, &home, &buf)? } else { BTreeMap::new() };
+    let counted = |path: &String| match (below, path.trim_start_matches("./").trim_end_matches('/'))
+    {
+        ("", "") => ".".to_owned(),
+        (below, "" | ".") => if below.is_empty() { "." } else { below }.to_owned(),
+        ("", path) => path.to_owned(),
+        (below, path) => format!("{below}/{path}"),
+    };
+    if buf.roots.is_empty() {
+        buf.roots.push(".".to_owned());
+    }
+    let roots: Vec<String> = buf.roots.iter().map(counted).collect();
+    let excludes: Vec<String> = buf.excludes.iter().map(counted).collect();
+    let text = buf.toml(&roots, &excludes, &packages);
+    if !global.quiet {
+        buf.told()
+            .iter()
+            .for_each(|note| say(&format!("note: {}", shown(&format!("{name}: {note}")))));
+    }
+    Ok(text)
+}
+
+/// The files of each package, by their paths from the folder of `buf.yaml`.
+fn packages(
+    global: &Global,
+    home: &Path,
+    buf: &Buf,
+) -> Result<BTreeMap<String, Vec<String>>, Error> {
+    let progress = Progress::new(global.quiet);
+    let options = SourceOptions {
+        roots: &buf.roots,
+        import_paths: &buf.excludes,
+        ..SourceOptions::new(home)
+    };
+    let loaded = load(&Source::open(None, &options)?, &progress)?;
+    progress.finish();
+    let mut packages: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for file in loaded.tree.files().filter(|file| file.is_judged()) {
+        let files = packages.entry(file.package().full_name()).or_default();
+        files.push(file.decl().display.to_string());
+    }
+    Ok(packages)
 }

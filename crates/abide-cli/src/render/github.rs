@@ -16,12 +16,12 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
             Severity::Note => "notice",
         };
         let lines = scene.lines(&finding.location);
-        let path = scene.path_from_top(lines.path);
+        let path = lines.full_path();
         let mut text = shown(&finding.message);
         for label in &finding.labels {
             let at = scene.label_lines(label);
             let line = at.range.map_or(String::new(), |(start, _)| format!(":{}", start.line));
-            let path = scene.path_from_top(at.path);
+            let path = at.full_path();
             let _ = write!(text, "\n{}{line}: {}", shown(&path), shown(&label.message));
         }
         for part in [&finding.why, &finding.help].into_iter().flatten() {

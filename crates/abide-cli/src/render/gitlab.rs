@@ -32,7 +32,7 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
             "fingerprint": fingerprint,
             "severity": severity,
             "location": {
-                "path": scene.path_from_top(lines.path),
+                "path": lines.full_path(),
                 "lines": { "begin": begin, "end": end },
             },
         })

@@ -95,7 +95,7 @@ fn article(out: &mut String, finding: &Finding, scene: &Scene, sources: &Sources
     snippet(out, sources, &finding.location, AROUND, finding.at.as_deref());
     for label in &finding.labels {
         let lines = scene.label_lines(label);
-        let at = place(&scene.path_from_top(lines.path), &lines);
+        let at = place(&lines.full_path(), &lines);
         let _ = writeln!(out, "<p class=\"where\">{at} <span>{}</span></p>", prose(&label.message));
         snippet(out, sources, &Location::Tree(label.place), 0, None);
     }

@@ -6,14 +6,14 @@ use std::fmt::Write;
 
 use abide::{Finding, Report, Severity};
 
-use super::Scene;
 use super::markup::escaped;
+use super::{Scene, full_path};
 use crate::source::shown;
 
 pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
     let mut files = scene.by_path(report);
     for file in scene.tree.files().filter(|file| file.is_judged()) {
-        files.entry(scene.path_from_top(&file.decl().display)).or_default();
+        files.entry(full_path(scene.prefix, &file.decl().display)).or_default();
     }
     let mut suites = String::new();
     let (mut tests, mut failures) = (0, 0);
@@ -55,7 +55,7 @@ fn body(finding: &Finding, scene: &Scene) -> String {
     for label in &finding.labels {
         let lines = scene.label_lines(label);
         let line = lines.range.map_or(String::new(), |(start, _)| format!(":{}", start.line));
-        let path = scene.path_from_top(lines.path);
+        let path = lines.full_path();
         let _ = write!(text, "\n{}{line}: {}", shown(&path), shown(&label.message));
     }
     for (head, note) in scene.notes(finding) {
@@ -75,7 +75,7 @@ fn body(finding: &Finding, scene: &Scene) -> String {
 /// Path, line and column.
 fn place(finding: &Finding, scene: &Scene) -> String {
     let lines = scene.lines(&finding.location);
-    let path = shown(&scene.path_from_top(lines.path));
+    let path = shown(&lines.full_path());
     match lines.range {
         Some((start, _)) => format!("{path}:{}:{}", start.line, start.column),
         None => path,

@@ -61,7 +61,7 @@ fn result(finding: &Finding, rule: usize, scene: &Scene) -> Value {
     for part in [&finding.why, &finding.help].into_iter().flatten() {
         let _ = write!(text, "\n{}", shown(part));
     }
-    let mut place = location(&scene.lines(&finding.location), scene);
+    let mut place = location(&scene.lines(&finding.location));
     if !finding.element.is_empty() {
         let element = json!([{ "fullyQualifiedName": finding.element }]);
         place.insert("logicalLocations".to_owned(), element);
@@ -87,7 +87,7 @@ fn result(finding: &Finding, rule: usize, scene: &Scene) -> Value {
         .iter()
         .enumerate()
         .map(|(index, label)| {
-            let mut place = location(&scene.label_lines(label), scene);
+            let mut place = location(&scene.label_lines(label));
             place.insert("id".to_owned(), (index + 1).into());
             place.insert("message".to_owned(), message(&shown(&label.message)));
             place.into()
@@ -109,8 +109,8 @@ fn message(text: &str) -> Value {
     json!({ "text": text })
 }
 
-fn location(lines: &Lines, scene: &Scene) -> Map<String, Value> {
-    let artifact = json!({ "uri": uri(&scene.path_from_top(lines.path)) });
+fn location(lines: &Lines) -> Map<String, Value> {
+    let artifact = json!({ "uri": uri(&lines.full_path()) });
     let mut physical = Map::from_iter([("artifactLocation".to_owned(), artifact)]);
     if let Some((start, end)) = lines.range {
         let region = json!({

@@ -1,9 +1,10 @@
-//! Folders on disk, walked the way ripgrep walks them.
+//! Folders on disk, walked the way ripgrep walks them; but what git tracks is never ignored.
 
+use super::git::Tracked;
 use super::ignored::{Found, Ignored};
 use super::*;
-use std::cell::RefCell;
-use std::sync::{Mutex, PoisonError};
+use std::cell::{LazyCell, RefCell};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ignore::Match;
 use rayon::Scope;
@@ -29,12 +30,27 @@ pub(super) fn read(top: &Path, layout: &Layout) -> Gathered {
         .flat_map(|folder| [canonical(&folder), folder])
         .collect();
     let gathered = Mutex::new(Gathered::default());
+    // Git is asked only where something is hidden that it may track.
+    let tracked = LazyCell::new(|| Tracked::around(top));
     for (index, root) in layout.roots.iter().enumerate() {
         let folder = canonical(&top.join(root));
-        let walk = Walk { layout, index, root, folder: &folder, ends: &ends, gathered: &gathered };
+        let hidden = Mutex::default();
+        let walk = Walk {
+            layout,
+            index,
+            root,
+            folder: &folder,
+            ends: &ends,
+            gathered: &gathered,
+            hidden: &hidden,
+        };
         if folder.is_dir() {
             let ignored = Ignored::around(&folder);
             rayon::scope(|scope| walk.enter(scope, &folder, &ignored));
+            let hidden = std::mem::take(&mut *locked(&hidden));
+            if !hidden.is_empty() {
+                walk.add_tracked(&hidden, &tracked);
+            }
         } else {
             walk.problem(root, NO_ROOT);
         }
@@ -53,6 +69,8 @@ struct Walk<'w> {
     /// The folders that other roots and import paths take.
     ends: &'w BTreeSet<PathBuf>,
     gathered: &'w Mutex<Gathered>,
+    /// The folders and proto files that ignore rules took out of the walk.
+    hidden: &'w Mutex<Vec<PathBuf>>,
 }
 
 impl Walk<'_> {
@@ -83,9 +101,15 @@ impl Walk<'_> {
             if enters && (name == "node_modules" || self.ends.contains(&path)) {
                 continue;
             }
+            let is_dotted = name.as_encoded_bytes().starts_with(b".");
             match ignored.says(&path, kind.is_dir()) {
-                Match::Ignore(()) => continue,
-                Match::None if name.as_encoded_bytes().starts_with(b".") => continue,
+                Match::None if is_dotted => continue,
+                Match::Ignore(()) => {
+                    if !is_dotted && (is_proto || kind.is_dir()) {
+                        locked(self.hidden).push(path);
+                    }
+                    continue;
+                }
                 Match::None | Match::Whitelist(()) => {}
             }
             if kind.is_dir() {
@@ -95,6 +119,41 @@ impl Walk<'_> {
                 self.entry(&path, kind, is_proto);
             }
         }
+    }
+
+    /// Reads what git tracks of what ignore rules hide.
+    fn add_tracked(&self, hidden: &[PathBuf], tracked: &Result<Tracked, String>) {
+        let tracked = match tracked {
+            Ok(tracked) => tracked,
+            Err(reason) => {
+                self.gathered().notes.push(format!(
+                    "git's index cannot be read, so tracked files that ignore rules match are \
+                     left out: {reason}"
+                ));
+                return;
+            }
+        };
+        for hidden in hidden {
+            for path in tracked.at_or_below(hidden) {
+                // It may be gone from the disk, or lie behind a link that replaced a folder.
+                if let Ok(found) = fs::symlink_metadata(&path)
+                    && self.enters(hidden, &path)
+                {
+                    self.entry(&path, found.file_type(), true);
+                }
+            }
+        }
+    }
+
+    /// Whether the walk would get to a file in a folder that is hidden, were it not hidden.
+    fn enters(&self, hidden: &Path, path: &Path) -> bool {
+        let (Ok(names), Some(parent)) = (path.strip_prefix(hidden), path.parent()) else {
+            return false;
+        };
+        let mut folders = parent.ancestors().take_while(|folder| folder.starts_with(hidden));
+        names.iter().all(|name| !is_skipped(&name.to_string_lossy()))
+            && folders.all(|folder| !self.ends.contains(folder))
+            && fs::canonicalize(parent).is_ok_and(|real| real == parent)
     }
 
     /// Reads a file, or what a link stands for if that is one.
@@ -133,8 +192,8 @@ impl Walk<'_> {
         }
     }
 
-    fn gathered(&self) -> std::sync::MutexGuard<'_, Gathered> {
-        self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
+    fn gathered(&self) -> MutexGuard<'_, Gathered> {
+        locked(self.gathered)
     }
 
     fn problem(&self, path: impl Into<String>, reason: impl Into<String>) {
@@ -145,4 +204,8 @@ impl Walk<'_> {
         let path = path.strip_prefix(self.folder).unwrap_or(path).to_string_lossy();
         join(self.root, &path.replace(std::path::MAIN_SEPARATOR, "/"))
     }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

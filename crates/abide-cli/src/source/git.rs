@@ -2,7 +2,7 @@
 
 use super::*;
 
-use gix::bstr::{BStr, ByteSlice};
+use gix::bstr::{BStr, BString, ByteSlice};
 use gix::objs::tree::EntryKind;
 use gix::{ObjectId, Repository, ThreadSafeRepository};
 use rayon::prelude::*;
@@ -261,6 +261,51 @@ impl Revision {
                 Err(reason) => to.gathered.problem(display, reason),
             },
         }
+    }
+}
+
+/// The proto files that git tracks, on disk or not.
+#[derive(Default)]
+pub(super) struct Tracked {
+    /// The top of the repository.
+    work: PathBuf,
+    /// By their paths from there, sorted.
+    files: Vec<BString>,
+}
+
+impl Tracked {
+    /// Those in the index of the repository that encloses a folder; none without a repository, or
+    /// with one that has no files on disk.
+    pub(super) fn around(folder: &Path) -> Result<Self, String> {
+        let Ok(repository) = discover(folder) else { return Ok(Self::default()) };
+        let repository = repository.to_thread_local();
+        let path = repository.index_path();
+        let Some(work) = repository.workdir().map(canonical).filter(|_| path.exists()) else {
+            return Ok(Self::default());
+        };
+        // Half of the time would go into the check sum.
+        let index = gix::index::File::at(path, repository.object_hash(), true, Default::default())
+            .map_err(|error| one_line(&error))?;
+        let paths = index.entries().iter().map(|entry| entry.path(&index));
+        let mut files: Vec<BString> =
+            paths.filter(|path| is_proto(path)).map(ToOwned::to_owned).collect();
+        // A file in conflict stands there once for each side.
+        files.dedup();
+        Ok(Self { work, files })
+    }
+
+    /// What lies at a path on disk: the file, or those of the folder.
+    pub(super) fn at_or_below(&self, path: &Path) -> Vec<PathBuf> {
+        let path = path.strip_prefix(&self.work).ok();
+        let Some(path) = path.and_then(|path| gix::path::into_bstr(path).ok()) else {
+            return Vec::new();
+        };
+        let folder = BString::from([path.as_bytes(), b"/"].concat());
+        let from = |path: &BStr| &self.files[self.files.partition_point(|it| it < path)..];
+        let file = from(&path).iter().take(1).filter(|it| **it == *path);
+        let below = from(folder.as_bstr()).iter().take_while(|it| it.starts_with(&folder));
+        let places = file.chain(below).filter_map(|it| gix::path::from_bstr(it.as_bstr()).ok());
+        places.map(|path| self.work.join(path)).collect()
     }
 }
 

@@ -173,6 +173,48 @@ fn import_paths_are_linked_and_never_judged() {
 }
 
 #[test]
+fn import_paths_of_the_configuration_are_those_of_an_old_folder_too() {
+    let [new, old] = ["", "message Gone {}\n"].map(|more| {
+        tree(&[
+            ("abide.toml", "import-paths = [\"third_party\"]\n"),
+            ("acme/user/v1/user.proto", CLEAN),
+            ("third_party/lib/v1/lib.proto", &format!("package lib.v1;\n{more}")),
+        ])
+    });
+    let old = old.path().to_str().unwrap();
+    let ran = abide(new.path(), &["breaking", "--against", old, "--changes", "--format", "json"]);
+    assert_eq!((ran.status, ran.json().len()), (0, 1), "{}", ran.text());
+}
+
+#[test]
+fn an_import_path_that_is_not_there_is_told_once() {
+    let folder = tree(&[("p/acme/user/v1/user.proto", CLEAN)]);
+    let ran = abide(folder.path(), &["check", "p", "--against", "p", "-I", "gone", "-I", "p/gone"]);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    let lines: Vec<&str> = ran.stderr.lines().collect();
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    assert!(lines[0].contains("`gone`") && lines[1].contains("`p/gone`"), "{lines:?}");
+    assert_eq!(abide(folder.path(), &["check", "p", "-I", "gone", "-q"]).stderr, "");
+}
+
+#[test]
+fn standard_input_is_one_source() {
+    let folder = tree(&[]);
+    let ran = abide(folder.path(), &["check", "-", "--against", "-"]);
+    assert!(ran.status == 2 && ran.stderr.contains("once"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_report_that_cannot_be_written() {
+    let folder = tree(&[("acme/user/v1/user.proto", CLEAN)]);
+    // Nobody creates files there, not even the superuser.
+    let ran = abide(folder.path(), &["check", "--output", "/proc/report"]);
+    assert_eq!(ran.status, 2, "{}", ran.stderr);
+    assert!(ran.stderr.starts_with("error: cannot write `/proc/report`: "), "{}", ran.stderr);
+    assert!(!ran.stderr.contains(".abide-"), "a name by chance: {}", ran.stderr);
+}
+
+#[test]
 fn places_count_from_one_and_end_behind() {
     let folder = tree(&[("acme/user/v1/user.proto", BROKEN)]);
     let lines = abide(folder.path(), &["check", "--format", "json"]).json();

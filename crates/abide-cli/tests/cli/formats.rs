@@ -277,3 +277,80 @@ fn a_tree_without_findings() {
         junit.contains("tests=\"1\" failures=\"0\"") && junit.contains("acme/user/v1/user.proto")
     );
 }
+
+/// The path of every finding in the formats that services match with a repository.
+fn full_paths(folder: &Path, args: &[&str]) -> Vec<String> {
+    let gitlab: Value = serde_json::from_str(&report(folder, args, "gitlab")).unwrap();
+    let issues = gitlab.as_array().unwrap().iter();
+    let mut paths: Vec<String> =
+        issues.map(|it| it["location"]["path"].as_str().unwrap().to_owned()).collect();
+    let sarif: Value = serde_json::from_str(&report(folder, args, "sarif")).unwrap();
+    let results = sarif["runs"][0]["results"].as_array().unwrap().iter();
+    let place = |it: &Value| {
+        let physical = &it["locations"][0]["physicalLocation"];
+        decoded(physical["artifactLocation"]["uri"].as_str().unwrap())
+    };
+    assert_eq!(results.map(place).collect::<Vec<_>>(), paths);
+    let github = report(folder, args, "github");
+    let file = |line: &str| {
+        line.split("file=").nth(1).unwrap().split([',', ':']).next().unwrap().to_owned()
+    };
+    assert_eq!(github.lines().map(file).collect::<Vec<_>>(), paths);
+    paths.sort();
+    paths.dedup();
+    paths
+}
+
+#[test]
+fn paths_count_from_the_top_of_the_repository() {
+    let folder = TempDir::new().unwrap();
+    let top = folder.path();
+    let bad = "syntax = \"proto3\";\npackage a.v1;\nmessage M { Gone g = 1; }\n";
+    let unused = "[[waiver]]\nrule = \"package-cycle\"\nelement = \"b.v1\"\nreason = \"r\"\n";
+    put(
+        top,
+        &[
+            ("api/proto/a/v1/a.proto", bad),
+            ("api/beside/b/v1/b.proto", &bad.replace("a.v1", "b.v1")),
+        ],
+    );
+    let git = |args: &[&str]| {
+        let git = std::process::Command::new("git")
+            .args(["-c", "user.name=a", "-c", "user.email=a@b"])
+            .args(args)
+            .current_dir(top)
+            .status();
+        assert!(git.unwrap().success());
+    };
+    let commit = || {
+        git(&["add", "--all"]);
+        git(&["commit", "--quiet", "-m", "a"]);
+    };
+    git(&["init", "--quiet"]);
+    commit();
+    let proto = ["api/proto/a/v1/a.proto"];
+    for (from, source) in [
+        ("", "api/proto"),
+        ("", "git:HEAD:api/proto"),
+        ("api", "git:HEAD:api/proto"),
+        ("api/proto", "git:HEAD"),
+        ("api/proto", "."),
+        ("api/beside", "../proto"),
+        ("api/proto/a", "v1/a.proto"),
+        ("api", "proto/a/v1/a.proto"),
+    ] {
+        assert_eq!(full_paths(&top.join(from), &["check", source]), proto, "{from}: {source}");
+    }
+    put(top, &[("api/abide.toml", &format!("roots = [\"proto\"]\n{unused}"))]);
+    commit();
+    let configured = ["api/abide.toml", "api/proto/a/v1/a.proto"];
+    for (from, source) in
+        [("", "api"), ("api/proto", ".."), ("api", "git:HEAD"), ("api/proto", "git:HEAD")]
+    {
+        assert_eq!(full_paths(&top.join(from), &["check", source]), configured, "{from}: {source}");
+    }
+    for (from, source) in [("api", "beside"), ("api/beside", "."), ("api", "git:HEAD:api/beside")] {
+        let beside = ["api/abide.toml", "api/beside/b/v1/b.proto"];
+        assert_eq!(full_paths(&top.join(from), &["check", source]), beside, "{from}: {source}");
+    }
+}

@@ -9,6 +9,7 @@ mod formats;
 mod hash;
 mod history;
 mod hostile;
+mod init;
 mod release;
 mod run;
 mod snapshots;

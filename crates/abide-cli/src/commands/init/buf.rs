@@ -1,0 +1,504 @@
+//! `buf.yaml`, versions v1 and v2, as an `abide.toml` that says the same as far as it can; what it
+//! cannot is told.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use abide::{Config, Group, Preset, RULES, Rule};
+use serde_json::json;
+
+use super::yaml::{Node, Value, read};
+
+/// The lint rules of buf that rules of ours do too, each with the smallest category of v2 that
+/// holds it (`buf config ls-lint-rules`): MINIMAL is within BASIC, and that within STANDARD.
+const LINT: &[(&str, Option<&str>)] = &[
+    ("DIRECTORY_SAME_PACKAGE", Some("MINIMAL")),
+    ("ENUM_ZERO_VALUE_SUFFIX", Some("STANDARD")),
+    ("IMPORT_USED", Some("BASIC")),
+    ("PACKAGE_DEFINED", Some("MINIMAL")),
+    ("PACKAGE_DIRECTORY_MATCH", Some("MINIMAL")),
+    ("PACKAGE_NO_IMPORT_CYCLE", Some("MINIMAL")),
+    ("PACKAGE_SAME_DIRECTORY", Some("MINIMAL")),
+    ("PACKAGE_VERSION_SUFFIX", Some("STANDARD")),
+    ("STABLE_PACKAGE_NO_IMPORT_UNSTABLE", None),
+];
+
+/// In v1 this rule is in no category.
+const NOT_IN_V1: &str = "PACKAGE_NO_IMPORT_CYCLE";
+
+/// The categories of lint rules. DEFAULT is the old name of STANDARD.
+const LINT_CATEGORIES: &[&str] =
+    &["MINIMAL", "BASIC", "STANDARD", "DEFAULT", "COMMENTS", "UNARY_RPC"];
+
+/// The categories of breaking rules, from the widest.
+const BREAKING_CATEGORIES: &[(&str, Preset)] = &[
+    ("FILE", Preset::BufFile),
+    ("PACKAGE", Preset::BufPackage),
+    ("WIRE_JSON", Preset::BufWireJson),
+    ("WIRE", Preset::BufWire),
+];
+
+/// A `buf.yaml` as it is understood.
+#[derive(Default)]
+pub(super) struct Buf {
+    is_v1: bool,
+    /// The folders of its modules, relative to its own; none means that itself.
+    pub(super) roots: Vec<String>,
+    /// Folders that are no part of the modules.
+    pub(super) excludes: Vec<String>,
+    lint: Section,
+    breaking: Section,
+    ignores_unstable: bool,
+    /// What is left out: the line, and one phrase.
+    notes: Vec<(usize, String)>,
+}
+
+/// `lint` or `breaking`: rules and categories, and the paths that are spared.
+#[derive(Default)]
+struct Section {
+    uses: Vec<Name>,
+    excepts: Vec<Name>,
+    ignore: Vec<Name>,
+    ignore_only: Vec<(Name, Vec<Name>)>,
+}
+
+/// A text, and its line.
+#[derive(Clone)]
+struct Name {
+    text: String,
+    line: usize,
+}
+
+impl Buf {
+    /// Reads the text of a `buf.yaml`.
+    pub(super) fn parse(text: &str) -> Result<Buf, String> {
+        let document = read(text).map_err(|(line, reason)| format!("line {line}: {reason}"))?;
+        let entries = match document.map(|it| it.value) {
+            Some(Value::Map(entries)) => entries,
+            _ => return Err("it has no key `version`: is it a buf.yaml?".to_owned()),
+        };
+        let has = |name: &str| entries.iter().find(|(key, _)| key.text() == Some(name));
+        let version = has("version").and_then(|(_, value)| value.text());
+        let mut buf = Buf { is_v1: version == Some("v1"), ..Buf::default() };
+        match version {
+            Some("v1" | "v2") if has("directories").is_none() => {}
+            Some(_) => {
+                return Err(
+                    "run `buf config migrate` first: it makes one buf.yaml of version v2 of \
+                            all that came before"
+                        .to_owned(),
+                );
+            }
+            None => return Err("it has no key `version`: is it a buf.yaml?".to_owned()),
+        }
+        for (key, value) in &entries {
+            match (key.text().unwrap_or_default(), buf.is_v1) {
+                ("version" | "name", _) => {}
+                ("deps", _) => buf.leave_out(
+                    key,
+                    "modules that are fetched: write them out with `buf export`, and name that \
+                     folder in `import-paths`",
+                ),
+                ("lint", _) => buf.lint = buf.section(value, true),
+                ("breaking", _) => buf.breaking = buf.section(value, false),
+                ("build", true) => buf.build(value),
+                ("modules", false) => buf.modules(value),
+                ("plugins" | "policies", false) => buf.leave_out(key, "abide runs no plugins"),
+                _ => buf.unknown(key),
+            }
+        }
+        Ok(buf)
+    }
+
+    /// What is left out, in the order of the text.
+    pub(super) fn told(&mut self) -> Vec<String> {
+        self.notes.sort_by_key(|(line, _)| *line);
+        self.notes.iter().map(|(line, text)| format!("line {line}: {text}")).collect()
+    }
+
+    fn note(&mut self, line: usize, text: impl std::fmt::Display) {
+        self.notes.push((line, text.to_string()));
+    }
+
+    fn leave_out(&mut self, key: &Node, why: &str) {
+        let name = key.text().unwrap_or_default();
+        self.note(key.line, format_args!("`{name}` is left out: {why}"));
+    }
+
+    fn unknown(&mut self, key: &Node) {
+        self.leave_out(key, "it is no key that is known here");
+    }
+
+    /// The entries of a map; anything else is told.
+    fn entries<'n>(&mut self, node: &'n Node) -> &'n [(Node, Node)] {
+        match &node.value {
+            Value::Map(entries) => entries,
+            Value::Text(_) if node.text().is_none() => &[],
+            _ => {
+                self.note(node.line, "this is left out: keys are expected here");
+                &[]
+            }
+        }
+    }
+
+    fn names(&mut self, node: &Node) -> Vec<Name> {
+        let mut names = Vec::new();
+        match &node.value {
+            Value::List(items) => {
+                for item in items {
+                    match item.text() {
+                        Some(text) => names.push(Name { text: text.to_owned(), line: item.line }),
+                        None => self.note(item.line, "this is left out: a text is expected here"),
+                    }
+                }
+            }
+            Value::Text(_) if node.text().is_none() => {}
+            _ => self.note(node.line, "this is left out: a list is expected here"),
+        }
+        names
+    }
+
+    fn section(&mut self, node: &Node, is_lint: bool) -> Section {
+        let mut section = Section::default();
+        for (key, value) in self.entries(node) {
+            let is_true = value.text() == Some("true");
+            match key.text().unwrap_or_default() {
+                "use" => section.uses = self.names(value),
+                "except" => section.excepts = self.names(value),
+                "ignore" => section.ignore = self.names(value),
+                "ignore_only" => {
+                    for (rule, paths) in self.entries(value) {
+                        let text = rule.text().unwrap_or_default().to_owned();
+                        let paths = self.names(paths);
+                        section.ignore_only.push((Name { text, line: rule.line }, paths));
+                    }
+                }
+                "ignore_unstable_packages" if !is_lint => self.ignores_unstable = is_true,
+                "allow_comment_ignores" if is_lint && self.is_v1 => {
+                    if !is_true {
+                        self.leave_out(key, "comments that ignore a rule are always honoured");
+                    }
+                }
+                "disallow_comment_ignores" if is_lint && !self.is_v1 => {
+                    if is_true {
+                        self.leave_out(key, "comments that ignore a rule are always honoured");
+                    }
+                }
+                "enum_zero_value_suffix"
+                | "service_suffix"
+                | "rpc_allow_same_request_response"
+                | "rpc_allow_google_protobuf_empty_requests"
+                | "rpc_allow_google_protobuf_empty_responses"
+                    if is_lint =>
+                {
+                    self.leave_out(key, "abide has no rule that it could change");
+                }
+                "disable_builtin" if !self.is_v1 => {
+                    if is_true {
+                        self.leave_out(key, "set the rules that you do not want to \"off\"");
+                    }
+                }
+                _ => self.unknown(key),
+            }
+        }
+        section
+    }
+
+    fn build(&mut self, node: &Node) {
+        for (key, value) in self.entries(node) {
+            match key.text().unwrap_or_default() {
+                "excludes" => {
+                    let names = self.names(value);
+                    self.excludes.extend(names.into_iter().map(|it| it.text));
+                }
+                _ => self.unknown(key),
+            }
+        }
+    }
+
+    fn modules(&mut self, node: &Node) {
+        let Value::List(modules) = &node.value else {
+            self.note(node.line, "this is left out: a list is expected here");
+            return;
+        };
+        for module in modules {
+            let mut path = None;
+            for (key, value) in self.entries(module) {
+                match key.text().unwrap_or_default() {
+                    "path" => path = value.text(),
+                    "name" => {}
+                    "excludes" => {
+                        let names = self.names(value);
+                        self.excludes.extend(names.into_iter().map(|it| it.text));
+                    }
+                    "includes" => self.leave_out(key, "name these folders in `roots`"),
+                    "lint" | "breaking" => self
+                        .leave_out(key, "write an `[[override]]` for the packages of the module"),
+                    _ => self.unknown(key),
+                }
+            }
+            let path = path.unwrap_or(".").to_owned();
+            if self.roots.contains(&path) {
+                self.note(module.line, "two modules share a folder, which is judged once");
+            } else {
+                self.roots.push(path);
+            }
+        }
+    }
+
+    /// Whether paths are named for which packages have to be found.
+    pub(super) fn names_paths(&self) -> bool {
+        [&self.lint, &self.breaking]
+            .iter()
+            .any(|it| !it.ignore.is_empty() || !it.ignore_only.is_empty())
+    }
+
+    /// The `abide.toml`. `packages` has the files of each package, by their paths from the folder
+    /// of buf.yaml.
+    pub(super) fn toml(
+        &mut self,
+        roots: &[String],
+        excludes: &[String],
+        packages: &BTreeMap<String, Vec<String>>,
+    ) -> String {
+        let (preset, aliases) = self.breaking_rules();
+        let mut out = String::new();
+        // Writing to a string does not fail.
+        let _ = write!(
+            out,
+            "# Made of buf.yaml; `abide rules` lists the rules. Those that have no counterpart in buf\n\
+             # are as their preset has them; names, comments and style are left to buf.\n\
+             preset = \"{}\"\n\
+             roots = {}\n\
+             # Files in these folders are not judged.\n\
+             import-paths = {}\n",
+            preset.name(),
+            json!(roots),
+            json!(excludes),
+        );
+        if let Some(aliases) = aliases {
+            let lines: Vec<String> =
+                aliases.iter().map(|it| format!("  {},\n", json!(it))).collect();
+            let _ = write!(out, "\n[breaking]\naliases = [\n{}]\n", lines.concat());
+            if self.uses_single_rules() {
+                out.push_str("# Whomever they break.\nsurfaces = []\n");
+            }
+        }
+        let off: Vec<&str> = self.lint_rules_off();
+        if !off.is_empty() {
+            let lines: Vec<String> = off.iter().map(|rule| format!("{rule} = \"off\"\n")).collect();
+            let _ = write!(out, "\n[rules]\n{}", lines.concat());
+        }
+        if self.ignores_unstable {
+            out.push_str(
+                "\n[[override]]\nstability = [\"alpha\", \"beta\"]\n\
+                 rules = { compatibility = \"note\" }\n",
+            );
+        }
+        for (names, rules) in self.overrides(packages) {
+            let rules: Vec<String> = rules.iter().map(|rule| format!("{rule} = \"off\"")).collect();
+            let _ = write!(
+                out,
+                "\n[[override]]\npackages = {}\nrules = {{ {} }}\n",
+                json!(names),
+                rules.join(", ")
+            );
+        }
+        out
+    }
+
+    /// Whether single rules are used, which the surfaces of a category may not cover.
+    fn uses_single_rules(&self) -> bool {
+        let is_category = |name: &Name| BREAKING_CATEGORIES.iter().any(|(it, _)| *it == name.text);
+        !self.breaking.uses.iter().all(is_category)
+    }
+
+    /// The preset, and the rules of buf that count if they are not just those of the preset.
+    fn breaking_rules(&mut self) -> (Preset, Option<BTreeSet<String>>) {
+        let uses = self.breaking.uses.clone();
+        let named = BREAKING_CATEGORIES
+            .iter()
+            .find(|(category, _)| uses.iter().any(|name| name.text == *category));
+        let preset = named.map_or(Preset::BufFile, |(_, preset)| *preset);
+        if uses.len() <= 1
+            && (uses.is_empty() || named.is_some())
+            && self.breaking.excepts.is_empty()
+        {
+            return (preset, None);
+        }
+        let mut aliases = if uses.is_empty() { of_preset(preset) } else { BTreeSet::new() };
+        for name in &uses {
+            aliases.extend(self.breaking_aliases(name));
+        }
+        for name in self.breaking.excepts.clone() {
+            for alias in self.breaking_aliases(&name) {
+                aliases.remove(&alias);
+            }
+        }
+        (preset, Some(aliases))
+    }
+
+    /// What a name under `breaking` stands for.
+    fn breaking_aliases(&mut self, name: &Name) -> BTreeSet<String> {
+        let category = BREAKING_CATEGORIES.iter().find(|(category, _)| *category == name.text);
+        if let Some((_, preset)) = category {
+            return of_preset(*preset);
+        }
+        let alias = format!("buf:{}", name.text);
+        let known =
+            BREAKING_CATEGORIES.iter().any(|(_, preset)| of_preset(*preset).contains(&alias));
+        if !known {
+            self.no_counterpart(name);
+            return BTreeSet::new();
+        }
+        BTreeSet::from([alias])
+    }
+
+    fn no_counterpart(&mut self, name: &Name) {
+        self.note(
+            name.line,
+            format_args!("`{}` is left out: no rule of abide does the same", name.text),
+        );
+    }
+
+    /// The lint rules of buf, among those that we have too, that a name stands for.
+    fn lint_ids(&mut self, name: &Name) -> BTreeSet<&'static str> {
+        let wanted: &[&str] = match name.text.as_str() {
+            "MINIMAL" => &["MINIMAL"],
+            "BASIC" => &["MINIMAL", "BASIC"],
+            "STANDARD" | "DEFAULT" => &["MINIMAL", "BASIC", "STANDARD"],
+            _ => &[],
+        };
+        let is_v1 = self.is_v1;
+        let ids = LINT.iter().filter(|(id, category)| {
+            *id == name.text
+                || category.is_some_and(|it| wanted.contains(&it)) && !(is_v1 && *id == NOT_IN_V1)
+        });
+        let ids: BTreeSet<&str> = ids.map(|(id, _)| *id).collect();
+        if ids.is_empty() && !LINT_CATEGORIES.contains(&name.text.as_str()) {
+            self.no_counterpart(name);
+        }
+        ids
+    }
+
+    /// Rules of ours that also do what buf is told not to do.
+    fn lint_rules_off(&mut self) -> Vec<&'static str> {
+        let mut uses = self.lint.uses.clone();
+        if uses.is_empty() {
+            uses.push(Name { text: "STANDARD".to_owned(), line: 1 });
+        }
+        let mut active = BTreeSet::new();
+        for name in &uses {
+            active.extend(self.lint_ids(name));
+        }
+        // What buf does only for those who ask for it is not off because nobody asked.
+        let mut inactive = self.lint_ids(&Name { text: "STANDARD".to_owned(), line: 1 });
+        for name in self.lint.excepts.clone() {
+            let ids = self.lint_ids(&name);
+            active.retain(|id| !ids.contains(id));
+            inactive.extend(ids);
+        }
+        inactive.retain(|id| !active.contains(id));
+        let mut off = Vec::new();
+        for (rule, ids) in linting() {
+            let Some(not) = ids.iter().find(|id| inactive.contains(*id)) else { continue };
+            off.push(rule.id);
+            if let Some(on) = ids.iter().find(|id| active.contains(*id)) {
+                let line = self.lint.excepts.first().map_or(1, |name| name.line);
+                let text = format!("`{}` is off with `{not}`, though it does `{on}` too", rule.id);
+                self.note(line, text);
+            }
+        }
+        off
+    }
+
+    /// Rules that are off for packages, as the paths say.
+    fn overrides(
+        &mut self,
+        packages: &BTreeMap<String, Vec<String>>,
+    ) -> Vec<(Vec<String>, Vec<&'static str>)> {
+        let mut overrides = Vec::new();
+        let all: Vec<&str> = linting().map(|(rule, _)| rule.id).collect();
+        let lint = std::mem::take(&mut self.lint);
+        let breaking = std::mem::take(&mut self.breaking);
+        overrides.push((self.packages_at(&lint.ignore, packages), all));
+        for (name, paths) in &lint.ignore_only {
+            let ids = self.lint_ids(name);
+            let rules = linting().filter(|(_, of)| of.iter().any(|id| ids.contains(id)));
+            let rules: Vec<&str> = rules.map(|(rule, _)| rule.id).collect();
+            overrides.push((self.packages_at(paths, packages), rules));
+        }
+        overrides.push((self.packages_at(&breaking.ignore, packages), vec!["compatibility"]));
+        for (name, paths) in &breaking.ignore_only {
+            let aliases = self.breaking_aliases(name);
+            let does = |rule: &&&Rule| rule.aliases.iter().any(|alias| aliases.contains(*alias));
+            let rules: Vec<&str> = RULES.iter().filter(does).map(|rule| rule.id).collect();
+            if rules.is_empty() && !aliases.is_empty() {
+                self.note(
+                    name.line,
+                    format_args!("`{}` is left out: no one rule of abide does the same", name.text),
+                );
+            }
+            overrides.push((self.packages_at(paths, packages), rules));
+        }
+        overrides.retain(|(packages, rules)| !packages.is_empty() && !rules.is_empty());
+        overrides
+    }
+
+    /// The packages that lie at paths. Policy is by package: one that lies there in part is told.
+    fn packages_at(
+        &mut self,
+        paths: &[Name],
+        packages: &BTreeMap<String, Vec<String>>,
+    ) -> Vec<String> {
+        let mut found = Vec::new();
+        for path in paths {
+            let folder = path.text.trim_start_matches("./").trim_end_matches('/');
+            let inside = |file: &String| {
+                let rest = file.strip_prefix(folder);
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            };
+            let touched = packages.iter().filter(|(_, files)| files.iter().any(inside));
+            let touched: Vec<(&String, bool)> =
+                touched.map(|(name, files)| (name, files.iter().all(inside))).collect();
+            if touched.is_empty() {
+                self.note(
+                    path.line,
+                    format_args!("`{}` is left out: no file lies there", path.text),
+                );
+            }
+            for (name, whole) in touched {
+                if whole && !name.is_empty() {
+                    found.push(name.clone());
+                } else {
+                    self.note(
+                        path.line,
+                        format_args!(
+                            "`{}` is left out for package `{name}`: overrides are for whole packages, \
+                             waivers for elements",
+                            path.text
+                        ),
+                    );
+                }
+            }
+        }
+        found.sort();
+        found.dedup();
+        found
+    }
+}
+
+/// Rules of one tree that do what rules of buf do, with these.
+fn linting() -> impl Iterator<Item = (&'static Rule, Vec<&'static str>)> {
+    let rules = RULES.iter().filter(|rule| rule.group != Group::Compatibility);
+    rules.filter_map(|rule| {
+        let ids = rule.aliases.iter().filter_map(|alias| alias.strip_prefix("buf:"));
+        let ids: Vec<&str> = ids.filter(|id| LINT.iter().any(|(known, _)| known == id)).collect();
+        (!ids.is_empty()).then_some((*rule, ids))
+    })
+}
+
+/// The rules of buf that a preset counts.
+fn of_preset(preset: Preset) -> BTreeSet<String> {
+    Config::of_preset(preset).policy.breaking.aliases.into_iter().collect()
+}

@@ -1,0 +1,174 @@
+//! `abide init --from buf.yaml`: what buf is told is what Abide is told, and the rest is said.
+
+use tempfile::TempDir;
+
+use crate::run::{Ran, abide, put};
+
+const ACME: &str =
+    "syntax = \"proto3\";\npackage acme.NAME.v1;\nmessage M {\n  string id = 1;\n}\n";
+
+fn tree(buf: &str, packages: &[&str]) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    put(folder.path(), &[("buf.yaml", buf)]);
+    for name in packages {
+        let text = ACME.replace("NAME", name);
+        put(folder.path(), &[(&format!("proto/acme/{name}/v1/{name}.proto"), &text)]);
+    }
+    folder
+}
+
+/// Writes `abide.toml`, which every command then reads.
+fn init(folder: &TempDir) -> (String, Ran) {
+    let ran = abide(folder.path(), &["init", "--from", "buf.yaml"]);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    let text = std::fs::read_to_string(folder.path().join("abide.toml")).unwrap();
+    assert_eq!(abide(folder.path(), &["rules"]).status, 0);
+    (text, ran)
+}
+
+fn check(folder: &TempDir, args: &[&str]) -> Vec<(String, String)> {
+    let ran = abide(folder.path(), &[&["check", "--format", "json"], args].concat());
+    assert_ne!(ran.status, 2, "{}", ran.stderr);
+    let findings = ran.json();
+    let errors = findings.iter().filter(|it| it["severity"] == "error");
+    let pair = |it: &serde_json::Value| {
+        let text = |key: &str| it[key].as_str().unwrap_or_default().to_owned();
+        (text("rule"), text("package"))
+    };
+    errors.map(pair).collect()
+}
+
+#[test]
+fn defaults_are_those_of_buf() {
+    let folder = tree("version: v2\nmodules: [{path: proto}]\n", &["user"]);
+    let (text, ran) = init(&folder);
+    assert!(
+        text.contains("preset = \"buf-file\"") && text.contains("roots = [\"proto\"]"),
+        "{text}"
+    );
+    assert!(!text.contains("off") && ran.stderr.is_empty(), "{text}{}", ran.stderr);
+    assert_eq!(check(&folder, &[]), []);
+}
+
+#[test]
+fn rules_and_categories_are_chosen_as_in_buf() {
+    let buf = "version: v2\nmodules: [{path: proto}]\n\
+               lint: {use: [STANDARD], except: [PACKAGE_DIRECTORY_MATCH]}\n\
+               breaking: {use: [WIRE, FIELD_SAME_NAME], except: [FIELD_WIRE_COMPATIBLE_TYPE]}\n";
+    let folder = tree(buf, &["user"]);
+    let (text, ran) = init(&folder);
+    assert!(ran.stderr.is_empty(), "{}", ran.stderr);
+    assert!(text.contains("preset = \"buf-wire\"\n"), "{text}");
+    assert!(text.contains("package-path-mismatch = \"off\""), "{text}");
+    assert!(text.contains("buf:FIELD_SAME_NAME"), "{text}");
+    assert!(text.contains("buf:RPC_SAME_REQUEST_TYPE"), "{text}");
+    assert!(!text.contains("buf:FIELD_WIRE_COMPATIBLE_TYPE"), "{text}");
+    let misplaced = ACME.replace("NAME", "user").replace("string id", "string mail");
+    put(folder.path(), &[("new/abide.toml", &text), ("new/proto/user.proto", &misplaced)]);
+    let new = abide(&folder.path().join("new"), &["check", "--against", "..", "--format", "json"]);
+    assert_eq!(new.rules(), ["field-renamed"], "{}", new.text());
+    let retyped = ACME.replace("NAME", "user").replace("string id", "int32 id");
+    put(folder.path(), &[("new/proto/user.proto", &retyped)]);
+    let new = abide(&folder.path().join("new"), &["check", "--against", "..", "--format", "json"]);
+    assert_eq!(new.status, 0, "{}", new.text());
+}
+
+#[test]
+fn what_buf_ignores_is_off_for_the_packages_that_lie_there() {
+    let buf = "version: v1\nbuild:\n  excludes: [proto/acme/old]\nlint:\n  ignore_only:\n    \
+               PACKAGE_VERSION_SUFFIX: [proto/acme/plain.proto, ./proto/acme/user/]\n    \
+               PACKAGE_DIRECTORY_MATCH: [proto]\nbreaking:\n  ignore: [proto/acme/shop, proto/acme/part/v1/a.proto]\n  \
+               ignore_only: {FIELD_SAME_NAME: [proto/acme/user]}\n  ignore_unstable_packages: true\n";
+    let folder = tree(buf, &["user", "shop", "old", "part"]);
+    let plain = "syntax = \"proto3\";\npackage plain;\n";
+    put(
+        folder.path(),
+        &[
+            ("proto/acme/plain.proto", plain),
+            ("proto/acme/part/v1/a.proto", "syntax = \"proto3\";\npackage acme.part.v1;\n"),
+        ],
+    );
+    let (text, ran) = init(&folder);
+    assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
+    assert!(ran.stderr.contains("whole packages"), "{}", ran.stderr);
+    assert!(text.contains("import-paths = [\"proto/acme/old\"]"), "{text}");
+    assert!(text.contains("stability = [\"alpha\", \"beta\"]"), "{text}");
+    assert_eq!(check(&folder, &[]), []);
+    let copy = TempDir::new().unwrap();
+    for name in ["user", "shop", "part"] {
+        let text = ACME.replace("NAME", name).replace("string id", "string mail");
+        put(copy.path(), &[(&format!("proto/acme/{name}/v1/{name}.proto"), &text)]);
+    }
+    put(
+        copy.path(),
+        &[
+            ("abide.toml", &text),
+            ("proto/acme/plain.proto", plain),
+            ("proto/acme/part/v1/a.proto", "syntax = \"proto3\";\npackage acme.part.v1;\n"),
+        ],
+    );
+    let old = folder.path().to_str().unwrap();
+    let renamed = ("field-renamed".to_owned(), "acme.part.v1".to_owned());
+    assert_eq!(check(&copy, &["--against", old]), [renamed]);
+}
+
+#[test]
+fn what_cannot_be_said_is_told_with_its_line() {
+    let buf = "version: v2\ntypo: 1\ndeps: [buf.build/a/b]\nlint:\n  use: [STANDARD, COMMENT_FIELD]\n  \
+               service_suffix: API\n  ignore:\n    - gone\nbreaking:\n  use: FILE\nplugins: []\n";
+    let folder = tree(buf, &["user"]);
+    let (_, ran) = init(&folder);
+    let lines: Vec<&str> = ran.stderr.lines().collect();
+    let told = [
+        ("2", "`typo`"),
+        ("3", "`deps`"),
+        ("5", "`COMMENT_FIELD`"),
+        ("6", "`service_suffix`"),
+        ("8", "`gone`"),
+        ("10", "a list"),
+        ("11", "`plugins`"),
+    ];
+    assert_eq!(lines.len(), told.len(), "{lines:#?}");
+    for (line, (number, what)) in lines.iter().zip(told) {
+        assert!(line.starts_with(&format!("note: buf.yaml: line {number}: ")), "{line}");
+        assert!(line.contains(what), "{line}");
+    }
+}
+
+#[test]
+fn what_is_no_buf_yaml_is_refused() {
+    for (buf, reason) in [
+        ("", "version"),
+        ("[]", "version"),
+        ("version: v1beta1\n", "buf config migrate"),
+        ("version: v1\ndirectories: [a]\n", "buf config migrate"),
+        ("version: v1\nlint: [\n", "line 3"),
+        ("version: &a v1\nname: *a\n", "alias"),
+        ("\u{0}", "line 1"),
+    ] {
+        let folder = tree(buf, &["user"]);
+        let ran = abide(folder.path(), &["init", "--from", "buf.yaml"]);
+        assert!(ran.status == 2 && ran.stderr.contains(reason), "{buf}: {}", ran.stderr);
+        assert!(!folder.path().join("abide.toml").exists());
+    }
+    let nested = ["version: v1\nlint: ", &"[".repeat(100_000), &"]".repeat(100_000)].concat();
+    let folder = tree(&nested, &[]);
+    abide(folder.path(), &["init", "--from", "buf.yaml"]);
+    let folder = tree("version: v1\n", &["user"]);
+    let both = abide(folder.path(), &["init", "--from", "buf.yaml", "--preset", "google"]);
+    assert!(both.status == 2 && both.stderr.contains("--preset"), "{}", both.stderr);
+}
+
+#[test]
+fn roots_count_from_the_folder_of_abide_toml() {
+    let folder = tree("", &["user"]);
+    put(folder.path(), &[("proto/buf.yaml", "version: v1\nbuild: {excludes: [acme/old]}\n")]);
+    let ran = abide(folder.path(), &["init", "--from", "proto/buf.yaml"]);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    let text = std::fs::read_to_string(folder.path().join("abide.toml")).unwrap();
+    assert!(text.contains("roots = [\"proto\"]"), "{text}");
+    assert!(text.contains("import-paths = [\"proto/acme/old\"]"), "{text}");
+    assert_eq!(check(&folder, &[]), []);
+    let ran = abide(&folder.path().join("proto/acme"), &["init", "--from", "../buf.yaml"]);
+    assert!(ran.status == 2 && ran.stderr.contains("below"), "{}", ran.stderr);
+}

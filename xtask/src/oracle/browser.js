@@ -1,0 +1,20 @@
+// Runs what uses the page, and writes what it saw into the page: a line for each check, `ok` or
+// `FAILED`.
+addEventListener("load", async () => {
+  const lines = [];
+  const check = (what, holds, seen) => lines.push(`${holds ? "ok" : "FAILED"} ${what}${holds ? "" : `: ${seen}`}`);
+  const same = (what, seen, expected) =>
+    check(what, JSON.stringify(seen) === JSON.stringify(expected), `${JSON.stringify(seen)} instead of ${JSON.stringify(expected)}`);
+  const pause = () => new Promise((resolve) => setTimeout(resolve, 60));
+  const visible = (element) => element.checkVisibility() && element.getBoundingClientRect().height > 0;
+  try {
+    await used({ check, same, pause, visible });
+  } catch (error) {
+    lines.push(`FAILED with ${error.stack}`);
+  }
+  check("no script throws", !window.thrown.length, window.thrown.join("; "));
+  const out = document.createElement("pre");
+  out.id = "checks";
+  out.textContent = lines.join("\n");
+  document.body.append(out);
+});

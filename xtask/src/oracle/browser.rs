@@ -1,0 +1,81 @@
+//! Pages that Abide writes, used in a real browser.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::tools::{output, stdout};
+use crate::{Result, corpora};
+
+/// What every driver is given.
+const CHECKS: &str = include_str!("browser.js");
+
+/// Sizes of windows: a desk, and a hand.
+const WINDOWS: [(u32, u32); 2] = [(1280, 860), (390, 844)];
+
+/// Opens a page in windows of all sizes with the script that uses it; true when everything is as
+/// it shall be.
+pub(super) fn use_page(name: &str, page: &Path, driver: &str, expected: &Value) -> Result<bool> {
+    let browser = browser()?;
+    let mut agreed = true;
+    for (width, height) in WINDOWS {
+        let lines = drive(browser, page, driver, expected, (width, height))?;
+        let (good, bad): (Vec<&String>, Vec<&String>) =
+            lines.iter().partition(|line| line.starts_with("ok "));
+        for line in &bad {
+            println!("  {name} at {width}: {line}");
+        }
+        println!("page: {name} at {width}: {} checks hold, {} fail", good.len(), bad.len());
+        agreed &= bad.is_empty() && good.len() >= 8;
+    }
+    Ok(agreed)
+}
+
+fn browser() -> Result<&'static str> {
+    ["chromium", "chromium-browser", "google-chrome"]
+        .into_iter()
+        .find(|name| output(Command::new(name).arg("--version")).is_ok())
+        .ok_or_else(|| "no browser: install the package `chromium`".into())
+}
+
+/// What the script says in one window.
+fn drive(
+    browser: &str,
+    page: &Path,
+    driver: &str,
+    expected: &Value,
+    (width, height): (u32, u32),
+) -> Result<Vec<String>> {
+    let text = fs::read_to_string(page)?;
+    // Before the page's own script, so that nothing is missed.
+    let head = format!(
+        "<head><script>window.thrown = [];\n\
+         addEventListener('error', (event) => thrown.push(event.message));\n\
+         addEventListener('unhandledrejection', (event) => thrown.push(String(event.reason)));\n\
+         addEventListener('securitypolicyviolation', (event) => thrown.push(event.violatedDirective));\n\
+         window.expected = {};</script>",
+        expected.to_string().replace('<', "\\u003c")
+    );
+    let driven = text.replacen("<head>", &head, 1).replacen(
+        "</body>",
+        &format!("<script>\n{driver}{CHECKS}</script>\n</body>"),
+        1,
+    );
+    let path = page.with_file_name(format!("driven-{width}.html"));
+    fs::write(&path, driven)?;
+    let profile = corpora::fresh("browser")?;
+    let dumped = stdout(
+        Command::new(browser)
+            .args(["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"])
+            .args(["--disable-dev-shm-usage", "--virtual-time-budget=20000", "--dump-dom"])
+            .arg(format!("--window-size={width},{height}"))
+            .arg(format!("--user-data-dir={}", profile.display()))
+            .arg(format!("file://{}", path.display())),
+    )?;
+    let checks =
+        dumped.split_once("<pre id=\"checks\">").and_then(|(_, rest)| rest.split_once("</pre>"));
+    let (checks, _) = checks.ok_or("the page does not come to its end in the browser")?;
+    Ok(checks.lines().map(str::to_owned).collect())
+}
