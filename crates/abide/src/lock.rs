@@ -1,5 +1,5 @@
 //! `abide.lock`: the version and the hashes of each package as recorded, and
-//! the ledger of every field and enum value that there ever was.
+//! the ledger of every field, extension and enum value that there ever was.
 //!
 //! One line an element. The lines of a package stand together, in the order of
 //! their names and numbers, and a blank line keeps packages apart: to git, two
@@ -61,16 +61,19 @@ pub struct Record {
 /// A number and a name, used together in a message or an enum.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Use {
-    /// The full name of the message or enum.
+    /// The full name of the message or enum; of an extension the message that
+    /// it extends, which may be of any package.
     holder: String,
     kind: Kind,
     number: i32,
+    /// The name; of an extension the full one, which JSON and text format use.
     name: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Field,
+    Extension,
     Value,
 }
 
@@ -158,50 +161,69 @@ impl Lock {
         }
         let files = tree.package_named(package).into_iter().flat_map(|it| it.files());
         for file in files.filter(|it| it.is_judged()) {
-            let messages = file.all_messages().filter(|it| !it.is_map_entry());
-            let fields = messages.flat_map(|it| it.fields()).map(Use::of_field);
+            let of_map = |it: &Field<'_>| it.parent().is_some_and(Message::is_map_entry);
+            let fields = file.all_fields().filter(|it| !of_map(it));
             let values = file.all_enums().flat_map(|it| it.values()).map(Use::of_value);
             // A descriptor may hold any text as a name.
             let is_word = |it: &Use| is_word(&it.holder) && is_word(&it.name);
-            entry.ledger.extend(fields.chain(values).filter(is_word).map(|it| (it, Fate::Alive)));
+            let uses = fields.filter_map(Use::of_field).chain(values).filter(is_word);
+            entry.ledger.extend(uses.map(|it| (it, Fate::Alive)));
         }
     }
 
-    /// What a field takes from one that is gone.
-    pub(crate) fn reuse_by_field(&self, field: Field<'_>) -> Option<Reuse<'_>> {
-        self.reuse(field.package().name(), &Use::of_field(field))
+    /// The ledgers of all packages as one: the extensions of a message may be
+    /// declared anywhere.
+    pub(crate) fn ledger(&self) -> Ledger<'_> {
+        let mut uses: BTreeMap<&str, Vec<(&Use, Fate)>> = BTreeMap::new();
+        for (used, fate) in self.packages.values().flat_map(|it| &it.ledger) {
+            uses.entry(&used.holder).or_default().push((used, *fate));
+        }
+        Ledger { uses }
+    }
+}
+
+/// Who used which number and name in a message or enum.
+pub(crate) struct Ledger<'l> {
+    /// By the full name of the message or enum.
+    uses: BTreeMap<&'l str, Vec<(&'l Use, Fate)>>,
+}
+
+impl<'l> Ledger<'l> {
+    /// What a field or extension takes from one that is gone.
+    pub(crate) fn reuse_by_field(&self, field: Field<'_>) -> Option<Reuse<'l>> {
+        self.reuse(&Use::of_field(field)?)
     }
 
     /// What an enum value takes from one that is gone.
-    pub(crate) fn reuse_by_value(&self, value: EnumValue<'_>) -> Option<Reuse<'_>> {
-        self.reuse(value.package().name(), &Use::of_value(value))
+    pub(crate) fn reuse_by_value(&self, value: EnumValue<'_>) -> Option<Reuse<'l>> {
+        self.reuse(&Use::of_value(value))
     }
 
     /// A number is reused where all that had it are gone, and so is a name. What
-    /// comes back as it was is no other.
-    fn reuse(&self, package: &str, new: &Use) -> Option<Reuse<'_>> {
-        let ledger = &self.packages.get(package)?.ledger;
-        if ledger.contains_key(new) {
+    /// comes back as it was is no other. On the wire an extension is a field of
+    /// the message that it extends.
+    fn reuse(&self, new: &Use) -> Option<Reuse<'l>> {
+        let of_holder = self.uses.get(&*new.holder)?;
+        if of_holder.iter().any(|(it, _)| *it == new) {
             return None;
         }
-        let first = Use { number: i32::MIN, name: String::new(), ..new.clone() };
-        let of_holder = || {
-            let same = |it: &Use| (&it.holder, it.kind) == (&new.holder, new.kind);
-            ledger.range(&first..).take_while(move |(it, _)| same(it))
-        };
         let last = |had: &dyn Fn(&Use) -> bool| {
             let mut found = None;
-            for (used, fate) in of_holder().filter(|(it, _)| had(it)) {
+            for (used, fate) in of_holder.iter().filter(|(it, _)| had(it)) {
                 if *fate == Fate::Alive {
                     return None;
                 }
-                found = Some(used);
+                found = Some(*used);
             }
             found
         };
-        let number_of = last(&|it| it.number == new.number).map(|it| it.name.as_str());
-        let name_of = last(&|it| it.name == new.name).map(|it| it.number);
-        (number_of.is_some() || name_of.is_some()).then_some(Reuse { number_of, name_of })
+        let is_value = |it: &Use| it.kind == Kind::Value;
+        let number_of = last(&|it| it.number == new.number && is_value(it) == is_value(new));
+        let name_of = last(&|it| it.name == new.name && it.kind == new.kind);
+        (number_of.is_some() || name_of.is_some()).then_some(Reuse {
+            number_of: number_of.map(|it| it.name.as_str()),
+            name_of: name_of.map(|it| it.number),
+        })
     }
 }
 
@@ -217,14 +239,44 @@ fn is_word(text: &str) -> bool {
 }
 
 impl Use {
-    fn of_field(field: Field<'_>) -> Use {
-        let holder = field.parent().map(Message::full_name).unwrap_or_default();
-        Use { holder, kind: Kind::Field, number: field.number(), name: field.name().to_owned() }
+    /// None where it is not known whose field it is.
+    fn of_field(field: Field<'_>) -> Option<Use> {
+        let holder = field.containing_message()?.full_name();
+        let (kind, name) = match field.is_extension() {
+            true => (Kind::Extension, field.full_name()),
+            false => (Kind::Field, field.name().to_owned()),
+        };
+        Some(Use { holder, kind, number: field.number(), name })
     }
 
     fn of_value(value: EnumValue<'_>) -> Use {
         let holder = Enum::full_name(value.parent());
         Use { holder, kind: Kind::Value, number: value.number(), name: value.name().to_owned() }
+    }
+
+    /// The full name of a scope in the package that declares it.
+    fn scope(&self) -> &str {
+        match self.kind {
+            Kind::Extension => self.name.rsplit_once('.').map_or("", |(scope, _)| scope),
+            Kind::Field | Kind::Value => &self.holder,
+        }
+    }
+}
+
+impl Kind {
+    const ALL: [Kind; 3] = [Kind::Field, Kind::Extension, Kind::Value];
+
+    /// The first word of its lines.
+    const fn word(self) -> &'static str {
+        match self {
+            Kind::Field => "field",
+            Kind::Extension => "extension",
+            Kind::Value => "value",
+        }
+    }
+
+    fn named(word: &str) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|it| it.word() == word)
     }
 }
 
@@ -239,11 +291,7 @@ impl fmt::Display for Lock {
             }
             f.write_str(if package.gone { " gone\n" } else { "\n" })?;
             for (Use { holder, kind, number, name }, fate) in &package.ledger {
-                let kind = match kind {
-                    Kind::Field => "field",
-                    Kind::Value => "value",
-                };
-                write!(f, "{kind} {holder} {number} {name}")?;
+                write!(f, "{} {holder} {number} {name}", kind.word())?;
                 f.write_str(if *fate == Fate::Gone { " gone\n" } else { "\n" })?;
             }
         }
@@ -346,8 +394,7 @@ impl<'a> Reader<'a> {
                 let record = self.record(name, version, own, closure)?;
                 self.package(name, Some(record), fate);
             }
-            [word @ ("field" | "value"), holder, number, name] => {
-                let kind = if word == "field" { Kind::Field } else { Kind::Value };
+            [word, holder, number, name] if let Some(kind) = Kind::named(word) => {
                 let Ok(parsed) = i32::from_str(number) else {
                     self.error(number, format!("`{number}` is no number"), REMEDY);
                     return None;
@@ -357,7 +404,7 @@ impl<'a> Reader<'a> {
             }
             _ => {
                 let message = "expected `package NAME VERSION OWN CLOSURE`, `field MESSAGE NUMBER \
-                               NAME` or `value ENUM NUMBER NAME`";
+                               NAME`, `extension MESSAGE NUMBER NAME` or `value ENUM NUMBER NAME`";
                 self.error(line, message, REMEDY);
             }
         }
@@ -408,13 +455,14 @@ impl<'a> Reader<'a> {
     /// Puts a use into the ledger of the package with the longest name that
     /// begins its own.
     fn enter(&mut self, line: &str, used: Use, fate: Fate) {
-        let mut name = used.holder.as_str();
+        let mut name = used.scope();
         while !name.is_empty() && !self.lock.packages.contains_key(name) {
             name = name.rsplit_once('.').map_or("", |(outer, _)| outer);
         }
         let name = name.to_owned();
         let Some(package) = self.lock.packages.get_mut(&name) else {
-            let message = format!("no line says which package `{}` is of", used.holder);
+            let known = if used.scope().is_empty() { &used.name } else { used.scope() };
+            let message = format!("no line says which package `{known}` is of");
             return self.error(line, message, REMEDY);
         };
         let known = package.ledger.entry(used).or_insert(fate);
@@ -476,11 +524,16 @@ mod tests {
             }
             package.gone = random.u8(..4) == 0;
             for _ in 0..random.usize(..6) {
-                let kind = if random.bool() { Kind::Field } else { Kind::Value };
-                let holder = if name.is_empty() { "Top".into() } else { format!("{name}.Top") };
-                let named = random.choice(NAMES).expect("there are names");
+                let kind = random.choice(Kind::ALL).expect("there are kinds");
+                let mut holder = if name.is_empty() { "Top".into() } else { format!("{name}.Top") };
+                let mut named = (*random.choice(NAMES).expect("there are names")).to_owned();
+                if kind == Kind::Extension {
+                    named = if name.is_empty() { named } else { format!("{name}.{named}") };
+                    holder =
+                        ["google.protobuf.FieldOptions", "acme.v1.Top"][random.usize(..2)].into();
+                }
                 let fate = if random.bool() { Fate::Alive } else { Fate::Gone };
-                package.ledger.insert(used(kind, &holder, random.i32(-3..12), named), fate);
+                package.ledger.insert(used(kind, &holder, random.i32(-3..12), &named), fate);
             }
         }
         lock
@@ -526,6 +579,15 @@ mod tests {
     }
 
     #[test]
+    fn an_extension_is_of_the_package_that_declares_it() {
+        let text = "abide-lock 1\npackage a.v1\npackage b.v1\n\
+                    extension a.v1.M 100 b.v1.Scope.note\nextension a.v1.M 101 b.v1.b gone\n";
+        let lock = Lock::parse(text).expect("it can be read");
+        assert_eq!(lock.packages["b.v1"].ledger.len(), 2);
+        assert!(lock.packages["a.v1"].ledger.is_empty());
+    }
+
+    #[test]
     fn a_damaged_file_says_where_and_what_to_do() {
         let hash = hashes(1).own;
         let rows = [
@@ -554,6 +616,11 @@ mod tests {
                 "abide-lock 1\npackage a\nfield b.M 1 id\n",
                 23,
                 "no line says which package `b.M` is of",
+            ),
+            (
+                "abide-lock 1\npackage a\nextension a.M 1 id\n",
+                23,
+                "no line says which package `id` is of",
             ),
             ("abide-lock 1\npackage a\nmessage a.M 1 id\n", 23, "expected `package NAME"),
             ("abide-lock 1\n<<<<<<< ours\npackage a\n", 13, "this conflict has no end"),
@@ -634,7 +701,7 @@ mod tests {
         ledger.insert(field(3, "renamed"), Fate::Alive);
         ledger.insert(used(Kind::Field, "a.v1.Other", 9, "x"), Fate::Gone);
         let reuse = |number, name| {
-            lock.reuse("a.v1", &field(number, name)).map(|it| (it.number_of, it.name_of))
+            lock.ledger().reuse(&field(number, name)).map(|it| (it.number_of, it.name_of))
         };
         assert_eq!(reuse(2, "email"), Some((Some("mail"), None)), "the number");
         assert_eq!(reuse(7, "mail"), Some((None, Some(2))), "the name");
@@ -643,6 +710,33 @@ mod tests {
         assert_eq!(reuse(3, "again"), None, "a rename told elsewhere");
         assert_eq!(reuse(9, "x"), None, "of another message");
         assert_eq!(reuse(4, "new"), None);
-        assert_eq!(lock.reuse("b.v1", &field(2, "email")), None, "an unknown package");
+        let unknown = used(Kind::Field, "b.v1.M", 2, "email");
+        assert_eq!(lock.ledger().reuse(&unknown), None, "an unknown message");
+    }
+
+    #[test]
+    fn an_extension_takes_numbers_from_whatever_held_them_in_its_message() {
+        let mut lock = Lock::default();
+        let mut enter = |package: &str, used: Use, fate| {
+            lock.packages.entry(package.to_owned()).or_default().ledger.insert(used, fate);
+        };
+        let extension = |number, name| used(Kind::Extension, "a.v1.M", number, name);
+        enter("a.v1", used(Kind::Field, "a.v1.M", 5, "id"), Fate::Gone);
+        enter("a.v1", used(Kind::Value, "a.v1.M", 6, "SIX"), Fate::Gone);
+        enter("b.v1", extension(100, "b.v1.note"), Fate::Gone);
+        enter("b.v1", extension(101, "b.v1.kept"), Fate::Alive);
+        enter("b.v1", used(Kind::Extension, "a.v1.N", 102, "b.v1.moved"), Fate::Gone);
+        let reuse = |new: Use| lock.ledger().reuse(&new).map(|it| (it.number_of, it.name_of));
+        let of_another = extension(100, "c.v1.note");
+        assert_eq!(reuse(of_another), Some((Some("b.v1.note"), None)), "of another package");
+        assert_eq!(reuse(extension(7, "b.v1.note")), Some((None, Some(100))), "its name");
+        assert_eq!(reuse(extension(100, "b.v1.note")), None, "it is back");
+        assert_eq!(reuse(extension(101, "b.v1.again")), None, "a rename told elsewhere");
+        assert_eq!(reuse(extension(5, "c.v1.x")), Some((Some("id"), None)), "of a field");
+        let field = used(Kind::Field, "a.v1.M", 100, "note");
+        assert_eq!(reuse(field), Some((Some("b.v1.note"), None)), "of an extension");
+        assert_eq!(reuse(extension(6, "c.v1.x")), None, "enums have their own numbers");
+        assert_eq!(reuse(extension(102, "b.v1.moved")), None, "of another message");
+        assert_eq!(reuse(extension(9, "id")), None, "a short name is no full one");
     }
 }

@@ -7,19 +7,19 @@ use crate::finding::{ChangeFacts, Finding, Location, Severity};
 use crate::lock::{Lock, Reuse};
 use crate::surface::{Bump, Effects, Surface};
 
-/// A finding for each field and enum value that takes a number or a name which
+/// A finding for each field, extension and enum value that takes a number or a name which
 /// another one had, unless the old tree has shown the same already.
 pub(crate) fn findings(tree: &Tree, lock: &Lock, known: &[Finding]) -> Vec<Finding> {
     let mut findings = Vec::new();
+    let ledger = lock.ledger();
     for file in tree.files().filter(|it| it.is_judged()) {
         for element in file.elements() {
             let (rule, number, reuse) = match element {
-                Element::Field(field) if field.is_extension() => continue,
                 Element::Field(field) => {
-                    ("field-number-reused", field.number(), lock.reuse_by_field(field))
+                    ("field-number-reused", field.number(), ledger.reuse_by_field(field))
                 }
                 Element::EnumValue(value) => {
-                    ("enum-number-reused", value.number(), lock.reuse_by_value(value))
+                    ("enum-number-reused", value.number(), ledger.reuse_by_value(value))
                 }
                 Element::Message(_)
                 | Element::Oneof(_)

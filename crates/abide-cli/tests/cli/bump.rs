@@ -221,6 +221,101 @@ fn a_lock_that_is_damaged_or_newer_is_not_touched() {
     assert!(ran.stderr.contains("abide.lock of git:HEAD"), "{}", ran.stderr);
 }
 
+#[test]
+fn the_number_of_an_extension_is_never_given_away() {
+    let host = "syntax = \"proto2\";\npackage acme.host.v1;\nmessage Host {\n  extensions 100 to \
+                max;\n  optional string id = 1;\n}\n";
+    let note = "syntax = \"proto2\";\npackage acme.note.v1;\nimport \
+                \"acme/host/v1/host.proto\";\nimport \"google/protobuf/descriptor.proto\";\nextend \
+                acme.host.v1.Host {\n  optional string note = 100;\n}\nmessage Scope {\n  extend \
+                google.protobuf.FieldOptions {\n    optional bool secret = 50001;\n  }\n}\n";
+    let draft = "syntax = \"proto2\";\npackage acme.note.v2alpha;\nimport \
+                 \"acme/host/v1/host.proto\";\nextend acme.host.v1.Host {\n  optional string \
+                 draft = 102;\n}\n";
+    let (host_path, note_path) = ("acme/host/v1/host.proto", "acme/note/v1/note.proto");
+    let folder = tree(&[
+        ("abide.toml", ""),
+        (host_path, host),
+        (note_path, note),
+        ("acme/note/v2alpha/note.proto", draft),
+    ]);
+    let path = folder.path();
+    ok(path, &["bump", "--write"]);
+    let lock = read(path, "abide.lock");
+    let lines: Vec<&str> = lock.lines().filter(|it| it.starts_with("extension ")).collect();
+    let known = [
+        "extension acme.host.v1.Host 100 acme.note.v1.note",
+        "extension google.protobuf.FieldOptions 50001 acme.note.v1.Scope.secret",
+    ];
+    assert_eq!(lines, known, "an alpha promises nothing");
+
+    // A lock of before there were lines for extensions is read, and brought up to date.
+    let older: String = lock
+        .lines()
+        .filter(|it| !it.starts_with("extension "))
+        .fold(String::new(), |text, line| text + line + "\n");
+    fs::write(path.join("abide.lock"), older).unwrap();
+    ok(path, &["bump"]);
+    assert_eq!(abide(path, &["bump", "--check"]).status, 1);
+    ok(path, &["bump", "--write"]);
+    assert_eq!(read(path, "abide.lock"), lock);
+    commit(path);
+
+    // They go, with a waiver, and with them what any baseline could know.
+    edit(path, note_path, "  optional string note = 100;\n", "  optional string other = 101;\n");
+    edit(
+        path,
+        note_path,
+        "    optional bool secret = 50001;\n",
+        "    optional bool open = 50002;\n",
+    );
+    let waiver = "[[waiver]]\nrule = \"extension-removed\"\nelement = \"acme.note.v1\"\nreason = \
+                  \"nobody set it\"\n";
+    fs::write(path.join("abide.toml"), waiver).unwrap();
+    ok(path, &["bump", "--against", "git:HEAD", "--write"]);
+    let lock = read(path, "abide.lock");
+    for line in known {
+        assert!(lock.contains(&format!("{line} gone\n")), "{lock}");
+    }
+    fs::write(path.join("abide.toml"), "[rules]\nversion-not-bumped = \"off\"\n").unwrap();
+
+    let reused = || {
+        let ran = abide(path, &["check", "--format", "json"]);
+        let found = ran.json().into_iter().filter(|it| it["rule"] == "field-number-reused");
+        let messages: Vec<String> =
+            found.map(|it| it["message"].as_str().unwrap().to_owned()).collect();
+        assert_eq!(ran.status, i32::from(!messages.is_empty()), "{}", ran.text());
+        messages
+    };
+    assert!(reused().is_empty());
+    let take = |name: &str, from: &str, to: &str| {
+        let before = read(path, name);
+        edit(path, name, from, to);
+        let told = reused();
+        fs::write(path.join(name), before).unwrap();
+        told
+    };
+    assert_eq!(
+        take(note_path, "other = 101;", "other = 101; optional string tag = 100;"),
+        ["extension `tag` takes the number 100, which `acme.note.v1.note` had"]
+    );
+    assert_eq!(
+        take(note_path, "other = 101;", "other = 101; optional string note = 103;"),
+        ["extension `note` takes the name `note`, which number 100 had"]
+    );
+    assert_eq!(
+        take(note_path, "open = 50002;", "open = 50002; optional bool public = 50001;"),
+        ["extension `public` takes the number 50001, which `acme.note.v1.Scope.secret` had"]
+    );
+    assert_eq!(
+        take(host_path, "100 to max;", "101 to max; optional string mail = 100;"),
+        ["field `mail` takes the number 100, which `acme.note.v1.note` had"]
+    );
+    // It comes back as it was.
+    let back = "other = 101; optional string note = 100;";
+    assert!(take(note_path, "other = 101;", back).is_empty());
+}
+
 /// Merges two edits of a lock as git does; whether it went without a conflict.
 fn merge(ours: &str, base: &str, theirs: &str) -> (bool, String) {
     let folder = tree(&[("ours", ours), ("base", base), ("theirs", theirs)]);
