@@ -298,6 +298,15 @@ pub(crate) fn lock(source: &Source, whose: &str, color: bool) -> Result<Option<L
     lock.map(Some).map_err(|errors| Error::Config(config_errors(&errors, &file, color)))
 }
 
+/// What to do about a lock that was merged, where it was.
+pub(crate) fn unresolved(lock: Option<&Lock>) -> Option<String> {
+    lock.filter(|it| it.is_unresolved()).map(|_| {
+        format!(
+            "{LOCK} holds a merge conflict, of which both sides count: `abide bump --write` resolves it"
+        )
+    })
+}
+
 /// The preset with this name.
 pub(crate) fn find_preset(name: &str) -> Result<Preset, Error> {
     Preset::find(name).ok_or_else(|| {

@@ -571,7 +571,9 @@ fn an_unknown_revision_says_what_to_fetch() {
     let clone = folder.path().join("clone");
     let full = "0123456789012345678901234567890123456789";
     for (revision, advice) in [
-        ("feature", "`git fetch origin feature:feature`"),
+        ("feature", "`git fetch origin feature:feature`, or for a tag"),
+        ("feature", "for a tag `git fetch origin tag feature`"),
+        ("refs/heads/feature", "run `git fetch origin feature:feature`"),
         ("feature~2", "`git fetch origin feature:feature`"),
         ("origin/rel/1", "`git fetch origin rel/1:refs/remotes/origin/rel/1`"),
         ("v1.2.3", "`git fetch origin tag v1.2.3`"),

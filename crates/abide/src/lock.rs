@@ -31,6 +31,8 @@ abide-lock 1
 const GONE: &str = "gone";
 /// How the package without a name is written.
 const UNNAMED: &str = "-";
+/// What stands in a text for bytes that are no UTF-8.
+const UNREADABLE: char = char::REPLACEMENT_CHARACTER;
 const REMEDY: &str = "take the line from version control; without the file `abide bump --write` \
                       begins a new one, which knows nothing of numbers and names that are free";
 
@@ -235,7 +237,8 @@ fn keeps_ledger(package: &str) -> bool {
 }
 
 fn is_word(text: &str) -> bool {
-    !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || c.is_control())
+    let breaks = |c: char| c.is_whitespace() || c.is_control() || c == UNREADABLE;
+    !text.is_empty() && !text.contains(breaks)
 }
 
 impl Use {
@@ -354,6 +357,11 @@ impl<'a> Reader<'a> {
         if side != Side::None {
             self.error(opened, "this conflict has no end", REMEDY);
         }
+        // A name that was cut off is a name, too.
+        if !self.text.is_empty() && !self.text.ends_with('\n') {
+            let last = self.text.lines().last().unwrap_or_default();
+            self.error(last, "the file is cut off in this line", REMEDY);
+        }
         if is_first {
             let message = format!("expected `{FORMAT} {NEWEST}` in the first line");
             self.error(&self.text[..0], message, REMEDY);
@@ -380,6 +388,10 @@ impl<'a> Reader<'a> {
     }
 
     fn line(&mut self, line: &'a str) -> Option<(&'a str, Use, Fate)> {
+        if line.contains(UNREADABLE) {
+            self.error(line, "this line is no UTF-8", REMEDY);
+            return None;
+        }
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
         let (words, fate) = match &words[..] {
             // `gone` may be a name, too.
@@ -624,6 +636,8 @@ mod tests {
             ),
             ("abide-lock 1\npackage a\nmessage a.M 1 id\n", 23, "expected `package NAME"),
             ("abide-lock 1\n<<<<<<< ours\npackage a\n", 13, "this conflict has no end"),
+            ("abide-lock 1\npackage a\nfield a.M 1 i", 23, "the file is cut off in this line"),
+            ("abide-lock 1\npackage a\nfield a.M 1 i\u{fffd}\n", 23, "this line is no UTF-8"),
             ("\u{feff}abide-lock 1\n", 0, "expected `abide-lock 1` in the first line"),
         ];
         for (text, at, message) in rows {
@@ -635,6 +649,19 @@ mod tests {
         }
         let text = "abide-lock 1\npackage a\nfield\nvalue a.E x y\n";
         assert_eq!(Lock::parse(text).expect_err(text).len(), 2, "every line is told");
+    }
+
+    #[test]
+    fn a_file_that_is_cut_off_is_refused() {
+        let mut random = fastrand::Rng::with_seed(7);
+        for _ in 0..20 {
+            let text = any_lock(&mut random).to_string();
+            for cut in (0..text.len()).filter(|&cut| text.is_char_boundary(cut)) {
+                // At the end of a line nothing shows that others followed.
+                let is_whole = text[..cut].ends_with('\n');
+                assert_eq!(Lock::parse(&text[..cut]).is_ok(), is_whole, "{}", &text[..cut]);
+            }
+        }
     }
 
     #[test]

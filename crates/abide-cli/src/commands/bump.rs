@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::load::{Loaded, load, load_old};
 use crate::progress::Progress;
 use crate::render::plan as render;
-use crate::settings::{CONFIG, Settings, lock};
+use crate::settings::{CONFIG, Settings, lock, unresolved};
 use crate::source::{LOCK, Source, shown};
 use crate::write;
 
@@ -113,11 +113,7 @@ fn plan(
     let color = error_color(global);
     let recorded = lock(source, "", color)?;
     let mut notes = loaded.notes.clone();
-    if recorded.as_ref().is_some_and(abide::Lock::is_unresolved) {
-        notes.push(format!(
-            "{LOCK} holds a merge conflict, of which both sides count: `abide bump --write` resolves it"
-        ));
-    }
+    notes.extend(unresolved(recorded.as_ref()));
     let mut released = None;
     let mut released_lock = None;
     if let Some(spec) = against {
@@ -239,4 +235,45 @@ fn diff(rewrites: &[Rewrite], prefix: &str) -> Vec<u8> {
     let shown =
         |it: &Rewrite| unified(&format!("{prefix}{}", it.path), it.old.as_deref(), Some(&it.new));
     rewrites.iter().map(shown).collect::<String>().into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_somebody_edited_meanwhile_is_not_overwritten() {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let path = |name: &str| folder.path().join(name);
+        std::fs::write(path("a.proto"), "as read").expect("it can be written");
+        std::fs::write(path("b.proto"), "edited").expect("it can be written");
+        let rewrite = |name: &str, old: Option<&str>| Rewrite {
+            path: name.to_owned(),
+            old: old.map(|it| it.as_bytes().to_vec()),
+            new: b"new".to_vec(),
+        };
+        let write = |rewrites: &[Rewrite]| {
+            let mut written = Vec::new();
+            let done = write_all(folder.path(), rewrites, &mut written).expect("no trouble");
+            (done, written)
+        };
+        let edited = [
+            rewrite("a.proto", Some("as read")),
+            rewrite("b.proto", Some("as read")),
+            rewrite("abide.lock", None),
+        ];
+        assert_eq!(write(&edited), (false, vec!["a.proto".to_owned()]));
+        let read = |name: &str| std::fs::read_to_string(path(name)).ok();
+        assert_eq!(read("b.proto").as_deref(), Some("edited"));
+        assert_eq!(read("abide.lock"), None, "the record of what is not there is not written");
+        // A lock that appeared, and one that went.
+        std::fs::write(path("abide.lock"), "theirs").expect("it can be written");
+        assert!(!write(&[rewrite("abide.lock", None)]).0);
+        assert_eq!(read("abide.lock").as_deref(), Some("theirs"));
+        assert!(!write(&[rewrite("gone.proto", Some("as read"))]).0);
+        assert_eq!(
+            write(&[rewrite("abide.lock", Some("theirs"))]),
+            (true, vec!["abide.lock".into()])
+        );
+    }
 }

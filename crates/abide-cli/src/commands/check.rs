@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::load::{Loaded, load, load_both, load_old};
 use crate::progress::Progress;
 use crate::render::{Scene, render};
-use crate::settings::{ACCEPTED, Settings, lock};
+use crate::settings::{ACCEPTED, Settings, lock, unresolved};
 use crate::source::{Source, shown};
 use crate::write;
 
@@ -139,6 +139,7 @@ fn run(
     progress.step("writing the report");
 
     let mut notes = loaded.notes.clone();
+    notes.extend(unresolved(recorded.as_ref().filter(|_| work.asks_records)));
     for old in baseline.iter().chain(&released) {
         notes.extend(unlinked(old)?);
         notes.extend(foreign(&loaded, old));

@@ -492,9 +492,12 @@ fn fetch_advice(repo: &Repository, revision: &str) -> String {
         }
     } else if let Some(tag) = name.strip_prefix("refs/tags/").or(version.then_some(name)) {
         format!("run `git fetch {remote} tag {tag}`")
-    } else {
-        let branch = name.strip_prefix("refs/heads/").unwrap_or(name);
+    } else if let Some(branch) = name.strip_prefix("refs/heads/") {
         format!("run `git fetch {remote} {branch}:{branch}`")
+    } else {
+        format!(
+            "run `git fetch {remote} {name}:{name}`, or for a tag `git fetch {remote} tag {name}`"
+        )
     }
 }
 

@@ -1,6 +1,7 @@
 //! The life of versions: recorded, raised, refused, merged, interrupted.
 
 use std::fs;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -199,17 +200,28 @@ fn a_lock_that_is_damaged_or_newer_is_not_touched() {
         (sound[..sound.len() / 2].to_owned(), "abide.lock:", "version control"),
         (String::new(), "abide.lock:1:1", "expected `abide-lock 1`"),
         ("\0\u{1b}[31m".to_owned(), "abide.lock:1:1", "expected `abide-lock 1`"),
+        // The last line is that of another name, or none.
+        (sound[..sound.len() - 2].to_owned(), "abide.lock:14:1", "cut off in this line"),
+        (sound.replace("<", "") + "<<<<<<< ours\n", "abide.lock:15:1", "this conflict has no end"),
+        (sound.replace("abide1:", "abide2:"), "abide.lock:5:28", "a semantic hash is"),
+        (sound.replace("field ", "feld "), "abide.lock:6:1", "expected `package NAME"),
     ];
-    for (text, place, advice) in damages {
+    let damages = damages.map(|(text, place, advice)| (text.into_bytes(), place, advice));
+    let name = sound.find(" units").unwrap() + 3;
+    let mut foreign = sound.clone().into_bytes();
+    foreign[name] = 0xff;
+    let foreign = (foreign, "abide.lock:7:1", "this line is no UTF-8");
+    for (text, place, advice) in damages.into_iter().chain([foreign]) {
+        let shown = String::from_utf8_lossy(&text).into_owned();
         fs::write(folder.path().join("abide.lock"), &text).unwrap();
         for args in [&["bump"][..], &["bump", "--write"], &["bump", "--check"], &["check"]] {
             let ran = abide(folder.path(), args);
-            assert_eq!(ran.status, 2, "{args:?}: {text}");
+            assert_eq!(ran.status, 2, "{args:?}: {shown}");
             assert!(ran.stderr.contains(place), "{place}: {}", ran.stderr);
             assert!(ran.stderr.contains(advice), "{advice}: {}", ran.stderr);
             assert!(!ran.stderr.contains('\u{1b}'), "{:?}", ran.stderr);
         }
-        assert_eq!(read(folder.path(), "abide.lock"), text);
+        assert_eq!(fs::read(folder.path().join("abide.lock")).unwrap(), text);
     }
     // That of the release, too.
     fs::write(folder.path().join("abide.lock"), "abide-lock 3\n").unwrap();
@@ -383,6 +395,84 @@ fn independent_edits_merge_without_a_conflict() {
 }
 
 #[test]
+fn git_merges_what_two_branches_recorded() {
+    let yard = "syntax = \"proto3\";\npackage acme.yard.v1;\n\nmessage Yard {\n  string id = \
+                1;\n}\n\nmessage Gate {\n  string id = 1;\n}\n\nmessage Wall {\n  string id = 1;\n}\n";
+    let (money, yard_path) = ("acme/type/v1/money.proto", "acme/yard/v1/yard.proto");
+    let released =
+        tree(&[("abide.toml", "bump-against = \"git:r1\"\n"), (money, MONEY), (yard_path, yard)]);
+    let path = released.path();
+    git(path, &["init", "--quiet"]);
+    ok(path, &["bump", "--write", "--against", "."]);
+    commit(path);
+    git(path, &["tag", "r1"]);
+    let branch = |name: &str, file: &str, from: &str, to: &str| {
+        git(path, &["checkout", "--quiet", "-b", name, "r1"]);
+        edit(path, file, from, to);
+        ok(path, &["bump", "--write"]);
+        git(path, &["commit", "--quiet", "--all", "-m", name]);
+    };
+    branch("money", money, "units = 2;", "units = 2;\n  int32 nanos = 3;");
+    branch("wall", yard_path, "Wall {", "Wall {\n  int32 height = 2;");
+    branch("yard", yard_path, "Yard {", "Yard {\n  int32 size = 2;");
+    let merge = |name: &str| {
+        Command::new("git")
+            .args([
+                "-c",
+                "user.name=a",
+                "-c",
+                "user.email=a@b",
+                "merge",
+                "--quiet",
+                "-m",
+                "both",
+                name,
+            ])
+            .current_dir(path)
+            .status()
+            .expect("these tests need the `git` program: install it")
+            .success()
+    };
+
+    // Of packages that have nothing to do with each other: as if one had done both.
+    assert!(merge("money"));
+    let ran = ok(path, &["bump", "--check"]);
+    assert!(ran.text().contains("2 recorded"), "{}", ran.text());
+
+    // Of one package: its hash is a third one, and nothing else is in conflict.
+    assert!(!merge("wall"));
+    let lock = read(path, "abide.lock");
+    let conflict = lock.split_once("<<<<<<< ").unwrap().1.split_once(">>>>>>> ").unwrap().0;
+    let lines: Vec<&str> = conflict.lines().filter(|it| it.starts_with("package ")).collect();
+    assert!(lines.len() == 2 && conflict.lines().count() == 4, "{lock}");
+    let ran = abide(path, &["bump", "--check"]);
+    assert!(ran.status == 1 && ran.stderr.contains("`abide bump --write` resolves it"), "{lock}");
+    let told = abide(path, &["check"]);
+    assert!(told.stderr.contains("`abide bump --write` resolves it"), "{}", told.stderr);
+    ok(path, &["bump", "--write"]);
+    let resolved = read(path, "abide.lock");
+    for line in ["Yard 2 size\n", "Wall 2 height\n", "Money 3 nanos\n", "acme.yard.v1 1.1.0 "] {
+        assert!(resolved.contains(line), "{resolved}");
+    }
+
+    // Markers alone are a conflict, too, whatever stands between them.
+    fs::write(path.join("abide.lock"), format!("{resolved}<<<<<<< a\n=======\n>>>>>>> b\n"))
+        .unwrap();
+    let ran = abide(path, &["bump", "--check"]);
+    assert!(ran.status == 1 && ran.stderr.contains("resolves it"), "{}", ran.text());
+    ok(path, &["bump", "--write"]);
+    assert_eq!(read(path, "abide.lock"), resolved);
+
+    // Where git is told to keep both lines, not even that is one.
+    git(path, &["reset", "--quiet", "--hard"]);
+    fs::write(path.join(".git/info/attributes"), "abide.lock merge=union\n").unwrap();
+    assert!(merge("wall"));
+    assert_eq!(abide(path, &["bump", "--check"]).status, 1, "the hash is yet to be recorded");
+    ok(path, &["bump", "--write"]);
+    assert_eq!(read(path, "abide.lock"), resolved);
+}
+
+#[test]
 fn a_conflict_is_resolved_by_writing() {
     let folder = two_packages();
     commit(folder.path());
@@ -460,6 +550,77 @@ fn a_release_may_be_a_descriptor_set_or_an_archive() {
     fs::write(folder.path().join("abide.lock"), lock).unwrap();
     let ran = ok(folder.path(), &["bump", "--against", "r1.tar", "--format", "json"]);
     assert_eq!((&ran.json()[0]["from"], &ran.json()[0]["to"]), (&"1.0.0".into(), &"1.4.0".into()));
+}
+
+#[test]
+fn a_release_that_cannot_be_read_says_what_to_do() {
+    let folder = tree(&[]);
+    let origin = folder.path().join("origin");
+    put(&origin, &[("acme/type/v1/money.proto", MONEY)]);
+    let refused = |folder: &Path, against: &str, words: &str| {
+        for action in ["--write", "--check", "--diff"] {
+            let ran = abide(folder, &["bump", "--against", against, action]);
+            assert_eq!((ran.status, ran.stdout.len()), (2, 0), "{against} {action}");
+            assert!(ran.stderr.contains(words), "no `{words}` in {}", ran.stderr);
+        }
+        assert!(!folder.join("abide.lock").exists(), "{against}");
+    };
+    refused(&origin, "git:HEAD", "no git repository");
+    refused(&origin, "nowhere", "it does not exist");
+    git(&origin, &["init", "--quiet"]);
+    refused(&origin, "git:HEAD", "the repository has no commit yet");
+    refused(&origin, "git:r1", "unknown revision `r1`");
+
+    commit(&origin);
+    git(&origin, &["tag", "-a", "-m", "one", "r1"]);
+    for name in ["two", "three"] {
+        edit(&origin, "acme/type/v1/money.proto", "int64", &format!("// {name}\n  int64"));
+        git(&origin, &["commit", "--quiet", "--all", "-m", name]);
+    }
+    let url = format!("file://{}", origin.display());
+    git(folder.path(), &["clone", "--quiet", "--no-tags", "--depth", "1", &url, "clone"]);
+    let clone = folder.path().join("clone");
+    refused(&clone, "git:HEAD~1", "the history is shallow, run `git fetch --unshallow`");
+    refused(&clone, "git:r1...", "unknown revision `r1`");
+    refused(&clone, "git:r1", "for a tag `git fetch origin tag r1`");
+    // What it says works, and a shallow clone with its release is enough.
+    git(&clone, &["fetch", "--quiet", "--depth", "1", "origin", "tag", "r1"]);
+    refused(&clone, "git:r1...", "the history is shallow, run `git fetch --unshallow`");
+    ok(&clone, &["bump", "--against", "git:r1", "--write"]);
+    git(&clone, &["fetch", "--quiet", "--unshallow"]);
+    ok(&clone, &["bump", "--against", "git:r1...", "--check"]);
+}
+
+#[test]
+fn a_release_that_moved_is_not_trusted() {
+    let folder = tree(&[("acme/type/v1/money.proto", MONEY)]);
+    let path = folder.path();
+    ok(path, &["bump", "--write"]);
+    commit(path);
+    git(path, &["tag", "r1"]);
+    let told = || {
+        let ran = ok(path, &["bump", "--against", "git:r1", "--format", "json"]);
+        let package = ran.json()[0].clone();
+        [&package["from"], &package["required"], &package["to"]].map(|it| it.to_string())
+    };
+    let wanted = |from: &str, bump: &str, to: &str| [from, bump, to].map(|it| format!("\"{it}\""));
+    assert_eq!(told(), wanted("1.0.0", "none", "1.0.0"));
+    // To a commit that changed and did not record it: both were 1.0.0.
+    edit(path, "acme/type/v1/money.proto", "units = 2;", "units = 2; int32 nanos = 3;");
+    git(path, &["commit", "--quiet", "--all", "-m", "two"]);
+    git(path, &["tag", "--force", "r1"]);
+    edit(path, "acme/type/v1/money.proto", "// An amount.", "// An amount of money.");
+    assert_eq!(told(), wanted("1.0.0", "minor", "1.1.0"));
+    let ran = abide(path, &["bump", "--against", "git:r1"]);
+    assert!(ran.text().contains("what was released is not what was recorded as 1.0.0"));
+    // To one that recorded it: that is where versions are counted from.
+    ok(path, &["bump", "--against", "git:r1", "--write"]);
+    git(path, &["commit", "--quiet", "--all", "-m", "three"]);
+    git(path, &["tag", "--force", "r1"]);
+    assert_eq!(told(), wanted("1.1.0", "none", "1.1.0"));
+    // And back to the first one: versions do not fall.
+    git(path, &["tag", "--force", "r1", "HEAD~2"]);
+    assert_eq!(told(), wanted("1.0.0", "minor", "1.1.0"));
 }
 
 /// Protos that keep versions in options, in every layout, with what they import.
@@ -585,6 +746,17 @@ fn a_writer_that_is_killed_leaves_the_old_or_the_new() {
             }
         }
     };
+    // Who had a file open before reads on what was there.
+    restore(&old);
+    let opened: Vec<fs::File> =
+        protos(folder.path()).iter().map(|it| fs::File::open(it).unwrap()).collect();
+    ok(folder.path(), &write);
+    for (mut file, (path, old)) in opened.into_iter().zip(&old) {
+        let mut text = String::new();
+        file.read_to_string(&mut text).unwrap();
+        assert!(text == *old, "{} is written in place", path.display());
+    }
+
     const ROUNDS: u32 = 40;
     let (mut killed, mut mixed) = (0, 0);
     for round in 0..ROUNDS {

@@ -511,6 +511,61 @@ fn what_cannot_be_walked_says_what_to_do() {
     refused(&two, &["--since", &commits[0]], &["unknown revision"]);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_walk_that_is_interrupted_leaves_what_was_there() {
+    use std::os::unix::process::ExitStatusExt;
+    const INTERRUPT: i32 = 2;
+    let folder = tempfile::tempdir().unwrap();
+    let commits: Vec<Snapshot> = (1..400)
+        .map(|number| {
+            let fields: String = (1..=number).fold(String::new(), |mut text, it| {
+                let _ = writeln!(text, "  string f{it} = {it};");
+                text
+            });
+            Snapshot::on_main(&format!("field {number}"), &[(USER, &user(&fields))])
+        })
+        .collect();
+    repository(folder.path(), &commits);
+    let report = folder.path().join("history.html");
+    std::fs::write(&report, "before").unwrap();
+    let mut interrupted = 0;
+    for delay in [5, 40, 150, 400] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_abide"))
+            .args(["history", "--path", "proto", "--format", "html", "--output", "history.html"])
+            .current_dir(folder.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(delay));
+        let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        let status = child.wait().unwrap();
+        let text = std::fs::read_to_string(&report).unwrap();
+        // A shell tells of it as 130.
+        if kill.success() && status.signal() == Some(INTERRUPT) {
+            interrupted += 1;
+            assert_eq!(text, "before");
+        } else {
+            assert_eq!(status.code(), Some(0));
+            assert!(text.ends_with("</html>\n"));
+            std::fs::write(&report, "before").unwrap();
+        }
+        let names = std::fs::read_dir(folder.path()).unwrap().map(|it| it.unwrap().file_name());
+        let mut left: Vec<String> = names.map(|it| it.into_string().unwrap()).collect();
+        left.sort();
+        assert_eq!(left, [".git", "history.html"], "nothing is left behind");
+    }
+    assert!(interrupted > 0, "no run was caught");
+    let ran = abide(
+        folder.path(),
+        &["history", "--path", "proto", "--format", "html", "--output", "history.html"],
+    );
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    assert!(std::fs::read_to_string(&report).unwrap().contains("field 399"));
+}
+
 #[test]
 fn a_history_may_begin_on_a_line_that_was_merged() {
     let folder = tempfile::tempdir().unwrap();
