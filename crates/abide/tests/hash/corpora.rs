@@ -6,11 +6,12 @@ use std::path::Path;
 
 use abide::TreeHashes;
 use abide_schema::Tree;
-use abide_syntax::{Lexer, TokenKind};
+use abide_syntax::TokenKind;
 
+use super::mutants::{Token, tokens};
 use super::{errors, link, through_descriptors, workspace};
 
-type Texts = Vec<(String, Vec<u8>)>;
+pub(crate) type Texts = Vec<(String, Vec<u8>)>;
 
 fn archive(path: &Path) -> Texts {
     let file = fs::File::open(path).expect("it was listed");
@@ -29,7 +30,7 @@ fn archive(path: &Path) -> Texts {
 }
 
 /// The trees of the corpora, each with what it imports.
-fn trees() -> Vec<(String, Texts, Texts)> {
+pub(crate) fn trees() -> Vec<(String, Texts, Texts)> {
     let folder = workspace().join("../shared/corpora");
     let Ok(entries) = fs::read_dir(&folder) else {
         eprintln!("WARNING: no `../shared/corpora`: the laws are not tested over real trees");
@@ -55,18 +56,6 @@ fn tree(files: &Texts, deps: &Texts) -> Tree {
     link(files.chain(deps.map(|(path, text)| (path.as_str(), text.as_slice(), true))))
 }
 
-fn tokens(text: &[u8]) -> Vec<(TokenKind, &[u8])> {
-    let mut lexer = Lexer::new(text, 0);
-    let mut tokens = Vec::new();
-    loop {
-        let token = lexer.next_token();
-        if token.kind == TokenKind::End {
-            return tokens;
-        }
-        tokens.push((token.kind, token.span.of(text)));
-    }
-}
-
 /// The same declarations without comments, in another order and on few lines.
 fn shuffled(text: &[u8]) -> Vec<u8> {
     let tokens = tokens(text);
@@ -77,7 +66,7 @@ fn shuffled(text: &[u8]) -> Vec<u8> {
 
 /// Writes the statements of a block, those behind its options in reverse where
 /// their order means nothing.
-fn reordered(tokens: &[(TokenKind, &[u8])], free: bool, out: &mut Vec<u8>) {
+fn reordered(tokens: &[Token<'_>], free: bool, out: &mut Vec<u8>) {
     let mut rest = tokens;
     let mut first = Vec::new();
     let mut others = Vec::new();
@@ -104,7 +93,7 @@ fn reordered(tokens: &[(TokenKind, &[u8])], free: bool, out: &mut Vec<u8>) {
     }
 }
 
-fn write(tokens: &[(TokenKind, &[u8])], out: &mut Vec<u8>) {
+fn write(tokens: &[Token<'_>], out: &mut Vec<u8>) {
     for (_, text) in tokens {
         out.extend_from_slice(text);
         out.push(b' ');
@@ -112,7 +101,7 @@ fn write(tokens: &[(TokenKind, &[u8])], out: &mut Vec<u8>) {
 }
 
 /// How many tokens a statement has.
-fn statement(tokens: &[(TokenKind, &[u8])]) -> usize {
+fn statement(tokens: &[Token<'_>]) -> usize {
     // A block ends these; an aggregate ends no option, and `[ … { … } ]` no field.
     let has_block =
         matches!(tokens[0].1, b"message" | b"service" | b"oneof" | b"extend" | b"enum" | b"rpc")

@@ -7,6 +7,7 @@
 mod corpora;
 mod laws;
 mod model;
+mod mutants;
 mod pairs;
 #[path = "../protos/mod.rs"]
 mod protos;

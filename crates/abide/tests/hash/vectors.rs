@@ -9,7 +9,7 @@ use abide::{TreeHashes, facts};
 use super::protos::protos;
 use super::{Files, errors, through_descriptors, tree, workspace};
 
-fn cases() -> Vec<PathBuf> {
+pub(crate) fn cases() -> Vec<PathBuf> {
     let folder = workspace().join("testdata/hash");
     let entries = std::fs::read_dir(folder).expect("the folder is part of the repository");
     let paths = entries.map(|entry| entry.expect("the folder is readable").path());
