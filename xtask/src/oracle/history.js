@@ -88,6 +88,14 @@ const used = async ({ check, same, pause, visible }) => {
     const before = apart();
     document.getElementById("closer").click();
     await pause();
+    const edge = document.getElementById("axis").getBoundingClientRect().right;
+    const dates = [...document.querySelectorAll("#axis span")];
+    check("no date is cut off", dates.length > 0 && dates.every((it) => it.getBoundingClientRect().right <= edge), dates.map((it) => it.textContent).join());
+    const ends = [...document.querySelectorAll(".label")].filter((it) => {
+      const name = it.querySelector("bdi").getBoundingClientRect();
+      return name.right > it.getBoundingClientRect().right + 1;
+    });
+    same("the end of each name can be read", ends.map((it) => it.title), []);
     check("zooming in spreads the marks", apart() > before * 1.9, `${before} and ${apart()}`);
     document.getElementById("all").click();
     same("and all are back", marks(user).length, line.length);

@@ -64,11 +64,17 @@ fn statements(tokens: &[Token<'_>]) -> Vec<Statement> {
 }
 
 /// Other words of the kind that a word is of.
-const WORDS: [&[&[u8]]; 5] = [
+const WORDS: [&[&[u8]]; 11] = [
     &[b"int32", b"sint64", b"fixed32", b"string", b"bytes", b"bool", b"double"],
     &[b"optional", b"repeated", b"required"],
     &[b"true", b"false"],
-    &[b"EXPLICIT", b"IMPLICIT", b"OPEN", b"CLOSED", b"PACKED", b"EXPANDED", b"VERIFY", b"NONE"],
+    &[b"EXPLICIT", b"IMPLICIT", b"LEGACY_REQUIRED"],
+    &[b"OPEN", b"CLOSED"],
+    &[b"PACKED", b"EXPANDED"],
+    &[b"VERIFY", b"NONE"],
+    &[b"LENGTH_PREFIXED", b"DELIMITED"],
+    &[b"ALLOW", b"LEGACY_BEST_EFFORT"],
+    &[b"STRING", b"CORD", b"VIEW"],
     &[b"export", b"local"],
 ];
 
@@ -86,6 +92,8 @@ fn other(token: Token<'_>, numbers: &mut Numbers) -> Option<Vec<u8>> {
             let (quote, rest) = text.split_last()?;
             Some([rest, b"x", &[*quote]].concat())
         }
+        TokenKind::Symbol(b'(') => Some(b"( stream".to_vec()),
+        TokenKind::Ident if text == b"stream" => Some(Vec::new()),
         TokenKind::Ident => {
             let words = WORDS.iter().find(|words| words.contains(&text));
             match words {

@@ -105,13 +105,13 @@
 
   function axis() {
     const ticks = [];
-    const room = Math.max(2, Math.floor(width() / 105));
+    const room = (letters) => Math.max(2, Math.floor(width() / (7 * letters + 16)));
     if (!commits.length) return;
     if (byDate && last > first) {
       const [from, to] = [first + low * (last - first), first + high * (last - first)];
       const day = 86400;
       const steps = [60, 600, 3600, 6 * 3600, day, 2 * day, 7 * day, 14 * day];
-      const step = steps.find((it) => (to - from) / it <= room);
+      const step = steps.find((it) => (to - from) / it <= room(it < day ? 16 : 10));
       const at = (seconds, length) => {
         const x = margin + ((seconds - first) / (last - first) - low) / (high - low) * (width() - 2 * margin);
         ticks.push([x, date(seconds, length)]);
@@ -120,7 +120,7 @@
         for (let tick = Math.ceil(from / step) * step; tick <= to; tick += step) at(tick, step < day ? 16 : 10);
       } else {
         const months = (to - from) / (30.4 * day);
-        const by = [1, 3, 6, 12, 24, 60, 120].find((it) => months / it <= room) || 240;
+        const by = [1, 3, 6, 12, 24, 60, 120].find((it) => months / it <= room(it % 12 ? 7 : 4)) || 240;
         const begin = new Date(from * 1000);
         for (let month = Math.ceil((begin.getUTCFullYear() * 12 + begin.getUTCMonth()) / by) * by; ; month += by) {
           const tick = Date.UTC(Math.floor(month / 12), month % 12, 1) / 1000;
@@ -131,13 +131,16 @@
     }
     if (!ticks.length) {
       const end = commits.length - 1;
-      for (let tick = 0; tick < room; tick++) {
-        const part = low + (tick + 0.1) / room * (high - low);
+      const count = room(10);
+      for (let tick = 0; tick < count; tick++) {
+        const part = low + (tick + 0.1) / count * (high - low);
         const commit = Math.round(part * end);
         ticks.push([x(commit), date(commits[commit].seconds, 10)]);
       }
     }
-    byId("axis").replaceChildren(...ticks.map(([at, text]) => {
+    // A date that would be cut off could be mistaken for another one.
+    const fits = ([at, text]) => at + 8 + 7 * text.length <= width();
+    byId("axis").replaceChildren(...ticks.filter(fits).map(([at, text]) => {
       const tick = make("span", text);
       tick.style.left = `${at}px`;
       return tick;
@@ -192,7 +195,8 @@
     row.dataset.at = at;
     row.style.top = `${at * height()}px`;
     const label = make("div", undefined, "label");
-    const name = make("bdi", it.name || "(no package)");
+    const name = make("span");
+    name.append(make("bdi", it.name || "(no package)"));
     label.title = it.name;
     label.append(name);
     const broken = it.counts[REFUSED];
@@ -302,7 +306,7 @@
       parts.push(hash);
     }
     const more = mark.dataset.count - 1;
-    if (more > 0) parts.push(make("p", `${more} more ${more === 1 ? "change" : "changes"} at this place: zoom in to see them.`, "where"));
+    if (more > 0) parts.push(make("p", more === 1 ? "One more change at this place: zoom in to see it." : `${more} more changes at this place: zoom in to see them.`, "where"));
     const tip = byId("tip");
     tip.replaceChildren(...parts);
     tip.hidden = false;
