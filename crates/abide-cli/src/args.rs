@@ -59,7 +59,7 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Judge as of DATE (YYYY-MM-DD) instead of today in UTC
-    #[arg(long, global = true, value_name = "DATE")]
+    #[arg(long, global = true, value_name = "DATE", value_parser = date)]
     pub(crate) as_of: Option<jiff::civil::Date>,
     /// Use N threads; the result does not depend on it
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=512))]
@@ -421,4 +421,10 @@ pub(crate) enum Command {
         #[arg(long, value_name = "FILE")]
         from: Option<PathBuf>,
     },
+}
+
+/// A day without a time, which the parser of a date would drop.
+fn date(text: &str) -> Result<jiff::civil::Date, &'static str> {
+    let day = if text.len() == 10 { text.parse().ok() } else { None };
+    day.ok_or("there is no such day: write one as in 2026-06-30")
 }

@@ -38,7 +38,10 @@ pub(crate) fn human(status: &Status<'_>, global: &Global) -> String {
     }
     for Retirement { package, successor, since, end } in &status.retirements {
         let (name, next) = (shown(package.name()), shown(successor.name()));
-        let _ = writeln!(text, "  {name} is supported until {end}: {next} is stable since {since}");
+        let today = status.as_of;
+        let ends = if *end < today { "was" } else { "is" };
+        let follows = if *since > today { "will be stable on" } else { "is stable since" };
+        let _ = writeln!(text, "  {name} {ends} supported until {end}: {next} {follows} {since}");
     }
     let count = if global.verbose { status.deprecations.len() } else { DEPRECATIONS };
     for it in status.deprecations.iter().take(count) {

@@ -396,6 +396,9 @@ fn the_calendar_counts_from_as_of() {
         ("2026-05-31", "next client release: 2026-06-30"),
         ("2026-06-30", "next client release: 2026-09-30"),
         ("2026-05-31", "acme.user.v1 is supported until 2026-06-30"),
+        ("2026-06-30", "v1 is supported until 2026-06-30: acme.user.v2 is stable since 2025-06-30"),
+        ("2026-07-01", "acme.user.v1 was supported until 2026-06-30"),
+        ("2025-06-29", "acme.user.v2 will be stable on 2025-06-30"),
         ("2026-06-29", "User.nick is disallowed by default from 2026-06-30 on"),
         ("2026-06-30", "User.nick is removed from 2026-09-30 on"),
     ] {
@@ -410,6 +413,11 @@ fn the_calendar_counts_from_as_of() {
     assert_eq!(json.last().expect("there is a summary")["kind"], "summary");
     std::fs::write(folder.path().join("abide.toml"), "").unwrap();
     assert!(!bump("2026-06-30", &[]).text().contains("calendar"));
+    for day in ["soon", "2026-02-30", "26-6-3", "2026-06-30T12:00", ""] {
+        let refused = bump(day, &[]);
+        assert_eq!(refused.status, 2, "{day}");
+        assert!(refused.stderr.contains("write one as in 2026-06-30"), "{}", refused.stderr);
+    }
 }
 
 #[test]
