@@ -185,6 +185,8 @@ fn the_plan_of_versions_is_what_its_proto_says() {
     assert_eq!(abide(folder.path(), &["build", "-o", "old.binpb"]).status, 0);
     put(folder.path(), &[("old/user.proto", &user.replace("a = 1;", "a = 1; int32 b = 2;"))]);
     lines.extend(bump(&["--against", "old.binpb"]));
+    put(folder.path(), &[("old/user.proto", &user.replace("int32 a = 1;", ""))]);
+    lines.extend(bump(&["--against", "old.binpb"]));
     let names = [("package", "PackagePlan"), ("summary", "PlanSummary")];
     for line in &lines {
         let name = names.iter().find(|(kind, _)| line["kind"] == *kind).expect("a known kind").1;

@@ -84,7 +84,7 @@ pub struct PackagePlan {
     /// How far the version must rise from that of the release.
     pub required: Bump,
     /// The version that it needs; none where nobody can tell, and where a break
-    /// has no place in this package.
+    /// has no place in this package or in one that it waits for.
     pub to: Option<Version>,
     /// The closure hash at the last release; without one, as recorded.
     pub hash_old: Option<SemanticHash>,
@@ -95,6 +95,8 @@ pub struct PackagePlan {
     /// Whether its own meaning is as it was, and only that of what it uses
     /// changed.
     pub catches_up: bool,
+    /// The package whose refused break it reaches.
+    pub waits_for: Option<String>,
     /// What follows for the recorded version.
     pub verdict: Verdict,
 }
@@ -129,6 +131,9 @@ pub enum Verdict {
     Refused,
     /// A new major at a time when majors may not rise.
     Early,
+    /// It reaches a break that is refused: what it means when that is undone is
+    /// not what it means now, so nothing is recorded.
+    Waiting,
     /// It changed, and without the last release nobody can tell how far.
     Unknown,
 }
@@ -141,6 +146,7 @@ impl Verdict {
             Verdict::Unrecorded => "unrecorded",
             Verdict::Refused => "refused",
             Verdict::Early => "early",
+            Verdict::Waiting => "waiting",
             Verdict::Unknown => "unknown",
         }
     }
@@ -400,6 +406,7 @@ impl Planner<'_> {
             hash_new: hashes.map(|it| it.closure),
             reasons: Vec::new(),
             catches_up: false,
+            waits_for: None,
             verdict: Verdict::Unrecorded,
         };
         let is_early = |it: &&Finding| it.package == name && it.severity == Severity::Error;
@@ -424,6 +431,10 @@ impl Planner<'_> {
             }
             if plan.required == Bump::Major {
                 plan.verdict = Verdict::Refused;
+                return plan;
+            }
+            if plan.waits_for.is_some() {
+                plan.verdict = Verdict::Waiting;
                 return plan;
             }
         } else if !agrees && recorded.is_some() {
@@ -478,7 +489,11 @@ impl Planner<'_> {
             plan.reasons.extend(self.unnamed(package, &plan.reasons));
         }
         for way in way::to_changed_types(package, old, &self.new) {
-            let bump = self.changes.get(&way.package).and_then(|it| {
+            let changes = self.changes.get(&way.package);
+            if changes.is_some_and(|it| it.broke) {
+                plan.waits_for = Some(way.package.clone());
+            }
+            let bump = changes.and_then(|it| {
                 let bumps = it.reasons.iter().map(|reason| reason.bump.min(Bump::Minor));
                 bumps.max()
             });
@@ -575,6 +590,7 @@ impl Planner<'_> {
             hash_new: None,
             reasons: changes.map(|it| it.reasons.clone()).unwrap_or_default(),
             catches_up: false,
+            waits_for: None,
             verdict: match (refused, is_recorded) {
                 (true, _) => Verdict::Refused,
                 (false, true) => Verdict::Recorded,
@@ -594,7 +610,10 @@ pub(crate) fn findings(tree: &Tree, plan: &Plan) -> Vec<Finding> {
         let name = &package.name;
         let recorded = package.recorded.as_ref();
         let message = match (package.verdict, recorded, &package.to) {
-            (Verdict::Recorded | Verdict::Refused | Verdict::Early, ..) => continue,
+            // Of what waits, the break that it waits for is told.
+            (Verdict::Recorded | Verdict::Refused | Verdict::Early | Verdict::Waiting, ..) => {
+                continue;
+            }
             (_, None, Some(to)) => {
                 format!("no version of package `{name}` is recorded, which begins with {to}")
             }

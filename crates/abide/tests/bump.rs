@@ -217,7 +217,7 @@ fn edit(packages: &mut [Package], random: &mut Rng) {
 
 #[test]
 fn more_changes_never_lower_a_bump_and_recording_twice_is_recording_once() {
-    let (mut refused, mut risen) = (0, 0);
+    let (mut refused, mut risen, mut waiting) = (0, 0, 0);
     for seed in 0..TREES {
         let mut random = Rng::with_seed(seed);
         let packages = any_tree(&mut random);
@@ -244,6 +244,19 @@ fn more_changes_never_lower_a_bump_and_recording_twice_is_recording_once() {
             let again =
                 plan_with(&new, Some(&old), "", Some(&plan.lock), Some(&first), VersionIn::Lock);
             assert_eq!(again.lock, plan.lock, "{seed}");
+            for package in &plan.packages {
+                let broken = package.waits_for.as_ref();
+                assert_eq!(package.verdict == Verdict::Waiting, broken.is_some());
+                waiting += usize::from(broken.is_some());
+                let is_refused = |name: &String| {
+                    plan.packages
+                        .iter()
+                        .any(|it| it.name == *name && it.verdict == Verdict::Refused)
+                };
+                assert!(broken.is_none_or(is_refused), "{seed}: {package:?}");
+                let kept = lock.record(&package.name) == plan.lock.record(&package.name);
+                assert!(broken.is_none() || kept, "{seed}: {package:?}");
+            }
             assert_eq!(again.count(Verdict::Unrecorded), 0, "{seed}: {:?}", again.packages);
             assert!(again.is_recorded());
             // Nor does the order in which it was recorded matter.
@@ -258,6 +271,7 @@ fn more_changes_never_lower_a_bump_and_recording_twice_is_recording_once() {
         }
     }
     assert!(refused > 5 && risen > 30, "{refused} refused, {risen} risen");
+    assert!(waiting > 2, "{waiting} waiting");
 }
 
 fn one(text: &str) -> Tree {

@@ -35,6 +35,7 @@ pub(crate) fn human(
             (count(Verdict::Unrecorded), yet),
             (count(Verdict::Refused), "refused"),
             (count(Verdict::Early), "early"),
+            (count(Verdict::Waiting), "waiting"),
             (count(Verdict::Unknown), "unknown"),
         ];
         let parts: Vec<String> = parts
@@ -63,7 +64,7 @@ fn package_lines(text: &mut String, package: &PackagePlan, color: bool, global: 
     // The colours of the history.
     let code = match package.verdict {
         Verdict::Recorded => "32",
-        Verdict::Unrecorded => "33;1",
+        Verdict::Unrecorded | Verdict::Waiting => "33;1",
         Verdict::Refused | Verdict::Early => "31;1",
         Verdict::Unknown => "35;1",
     };
@@ -79,6 +80,10 @@ fn package_lines(text: &mut String, package: &PackagePlan, color: bool, global: 
         Verdict::Early => text.push_str(" is a new major, and none may rise today"),
         Verdict::Unknown => {
             text.push_str(" changed; name the last release with `--against SOURCE`")
+        }
+        Verdict::Waiting => {
+            let broken = package.waits_for.as_deref().unwrap_or_default();
+            let _ = write!(text, " waits until {} is mended", shown(broken));
         }
         Verdict::Unrecorded if package.hash_new.is_none() => text.push_str(" is gone"),
         Verdict::Unrecorded | Verdict::Recorded => {
@@ -123,9 +128,13 @@ fn package_lines(text: &mut String, package: &PackagePlan, color: bool, global: 
 }
 
 fn words(reason: &Reason) -> String {
-    let waived = if reason.waived { ", a waived break" } else { "" };
+    let aside = match reason.bump {
+        _ if reason.waived => ", a waived break",
+        Bump::Patch => ", a security fix",
+        _ => "",
+    };
     match reason.rule {
-        Some(rule) => format!("{reason} [{rule}]{waived}"),
+        Some(rule) => format!("{reason} [{rule}]{aside}"),
         None => reason.to_string(),
     }
 }
@@ -144,6 +153,7 @@ pub(crate) fn json(plan: &Plan, status: &Status<'_>, written: &[String]) -> Vec<
             Verdict::Unrecorded,
             Verdict::Refused,
             Verdict::Early,
+            Verdict::Waiting,
             Verdict::Unknown,
         ];
         for verdict in verdicts {
@@ -172,6 +182,7 @@ fn package_object(package: &PackagePlan) -> Value {
     put("to", package.to.as_ref().and_then(|it| text(it)));
     put("recorded", package.recorded.as_ref().and_then(|it| text(it)));
     put("catches_up", package.catches_up.then(|| true.into()));
+    put("waits_for", package.waits_for.as_deref().map(Value::from));
     put("hash_old", package.hash_old.as_ref().and_then(|it| text(it)));
     put("hash_new", package.hash_new.as_ref().and_then(|it| text(it)));
     put("reasons", Some(package.reasons.iter().map(reason_object).collect()));

@@ -172,6 +172,37 @@ fn the_whole_life_of_versions() {
 }
 
 #[test]
+fn nobody_catches_up_with_a_break_that_is_refused() {
+    let folder = two_packages();
+    let (path, money) = (folder.path(), "acme/type/v1/money.proto");
+    commit(path);
+    ok(path, &["bump", "--write"]);
+    git(path, &["add", "--all"]);
+    git(path, &["commit", "--quiet", "-m", "recorded"]);
+    let recorded = read(path, "abide.lock");
+    edit(path, money, "  int64 units = 2;\n", "");
+    let ran = abide(path, &["bump", "--write"]);
+    assert_eq!(ran.status, 1);
+    let says = "acme.user.v1 1.0.0 waits until acme.type.v1 is mended\n";
+    assert!(ran.text().contains(says), "{}", ran.text());
+    assert!(ran.text().contains("\n2 packages: 1 refused, 1 waiting\n"), "{}", ran.text());
+    assert_eq!(read(path, "abide.lock"), recorded, "a break that is undone leaves no trace");
+    let ran = abide(path, &["bump", "--format", "json"]);
+    let user = &ran.json()[1];
+    assert_eq!((&user["waits_for"], &user["verdict"]), (&"acme.type.v1".into(), &"waiting".into()));
+    assert!(user.get("to").is_none(), "{user}");
+    let rules = abide(path, &["check", "--against", "git:HEAD", "--format", "json"]).rules();
+    assert_eq!(rules, ["field-removed"], "the break is told, and nothing that follows from it");
+
+    // Once it is waived they follow.
+    let waived = "// abide:allow(field-removed): nobody set it\nmessage Money";
+    edit(path, money, "message Money", waived);
+    ok(path, &["bump", "--write"]);
+    let lock = read(path, "abide.lock");
+    assert!(lock.contains("acme.user.v1 1.1.0 ") && lock.contains("acme.type.v1 1.1.0 "), "{lock}");
+}
+
+#[test]
 fn a_terminal_sees_what_is_refused_in_red() {
     let folder = two_packages();
     commit(folder.path());
