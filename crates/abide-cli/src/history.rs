@@ -88,7 +88,7 @@ pub(crate) fn walk(
         let tree = abide_schema::Tree::link(forest.everything());
         ever = tree.files().any(|file| file.is_judged());
         let own = |key: &forest::Key| forest.entry(key).is_some();
-        ledger.begin(facts(&tree, own), records.read(&cursor)?, moved.cyclic, |key| {
+        ledger.begin(facts(&tree, own), records.read(&cursor, base)?, moved.cyclic, |key| {
             forest.is_own(key)
         });
     }
@@ -99,7 +99,7 @@ pub(crate) fn walk(
         let mut jobs = Vec::new();
         for commit in batch {
             let step = cursor.advance(commit)?;
-            let recorded = records.read(&cursor)?;
+            let recorded = records.read(&cursor, commit)?;
             if step.files.is_empty() && step.imported.is_empty() && recorded.is_none() {
                 continue;
             }
@@ -152,7 +152,7 @@ pub(crate) fn walk(
         folder: timeline.top().to_owned(),
         commits,
         walked: total,
-        notes: timeline.notes.clone(),
+        notes: timeline.notes.iter().cloned().chain(records.note()).collect(),
     })
 }
 

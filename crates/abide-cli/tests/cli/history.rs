@@ -463,6 +463,46 @@ fn a_recorded_version_is_shown_as_it_is() {
 }
 
 #[test]
+fn a_lock_that_cannot_be_read_is_told_and_passed_by() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = "acme/user/v1/user.proto";
+    let hash = format!("abide1:sha256:{}", "0".repeat(64));
+    let lock =
+        |version: &str| format!("abide-lock 1\n\npackage acme.user.v1 {version} {hash} {hash}\n");
+    let both = [ID, NAME].concat();
+    let (first, cut) = (lock("1.4.0"), lock("1.5.0")[..40].to_owned());
+    let merged = format!("<<<<<<< a\n{}=======\n{first}>>>>>>> b\n", lock("1.7.0"));
+    let commit = |subject: &str, fields: &str, lock: &str| {
+        Snapshot::on_main(subject, &[(path, &user(fields)), ("abide.lock", lock)])
+    };
+    repository(
+        folder.path(),
+        &[
+            commit("begin", ID, &first),
+            commit("cut off", &both, &cut),
+            commit("newer", ID, "abide-lock 2\n"),
+            commit("in conflict", &both, &merged),
+        ],
+    );
+    let commits = git(folder.path(), &["rev-list", "--reverse", "HEAD"]);
+    let commits: Vec<&str> = commits.lines().collect();
+    let rows = history(folder.path(), &[]);
+    let expected = [
+        "compatible - → 1.4.0",
+        "compatible 1.4.0 → 1.5.0",
+        "refused 1.5.0 → 1.6.0",
+        "compatible 1.6.0 → 1.7.0",
+    ];
+    for (commit, expected) in commits.iter().zip(expected) {
+        assert_eq!(told(&rows, commit, "acme.user.v1"), expected);
+    }
+    let ran = abide(folder.path(), &["history"]);
+    let note =
+        format!("2 commits brought an abide.lock that cannot be read, {}", &commits[1][..10]);
+    assert!(ran.stderr.contains(&note), "{}", ran.stderr);
+}
+
+#[test]
 fn what_cannot_be_walked_says_what_to_do() {
     let folder = tempfile::tempdir().unwrap();
     let refused = |folder: &Path, arguments: &[&str], words: &[&str]| {
