@@ -364,12 +364,19 @@ impl Planner<'_> {
                 let in_lock = self.records.version_in == VersionIn::Lock;
                 let record = Record { version: to.clone(), hashes };
                 lock.set_record(package.name(), in_lock.then_some(record));
+                if let Some(released) = self.records.released {
+                    lock.remember(released, package.name());
+                }
                 lock.set_uses(self.tree, package.name());
                 if !in_lock {
                     rewritten.extend(annotated.rewritten(to));
                 }
             }
             packages.push(plan);
+        }
+        if let Some(released) = self.records.released {
+            let absent = released.known_packages().filter(|it| !names.contains(it));
+            absent.for_each(|name| lock.remember(released, name));
         }
         for name in self.gone(&names) {
             let plan = self.gone_package(&name);

@@ -152,6 +152,25 @@ impl Lock {
         entry.ledger.values_mut().for_each(|fate| *fate = Fate::Gone);
     }
 
+    /// Takes over what the lock of a release knows of the numbers and names of a
+    /// package, so that a line which got lost since does not free them.
+    pub(crate) fn remember(&mut self, released: &Lock, package: &str) {
+        let Some(known) = released.packages.get(package) else { return };
+        if !keeps_ledger(package) || known.ledger.is_empty() {
+            return;
+        }
+        let absent = || PackageLock { gone: true, ..PackageLock::default() };
+        let entry = self.packages.entry(package.to_owned()).or_insert_with(absent);
+        for used in known.ledger.keys() {
+            entry.ledger.entry(used.clone()).or_insert(Fate::Gone);
+        }
+    }
+
+    /// The packages that are known, also those that are gone.
+    pub(crate) fn known_packages(&self) -> impl Iterator<Item = &str> {
+        self.packages.keys().map(String::as_str)
+    }
+
     /// Brings the ledger of a package up to the tree: what is there is alive,
     /// what was is gone.
     pub(crate) fn set_uses(&mut self, tree: &Tree, package: &str) {

@@ -359,6 +359,50 @@ fn the_number_of_an_extension_is_never_given_away() {
     assert!(take(note_path, "other = 101;", back).is_empty());
 }
 
+#[test]
+fn what_a_release_knew_is_not_forgotten_with_a_line_of_the_lock() {
+    let folder = tree(&[
+        (
+            "abide.toml",
+            "[[waiver]]\nrule = \"package-removed\"\nelement = \"acme.old.v1\"\nreason = \
+                        \"nobody used it\"\n",
+        ),
+        ("acme/type/v1/money.proto", MONEY),
+        (
+            "acme/old/v1/old.proto",
+            "syntax = \"proto3\";\npackage acme.old.v1;\nmessage Old { int32 a = 1; }\n",
+        ),
+    ]);
+    let path = folder.path();
+    ok(path, &["bump", "--write"]);
+    commit(path);
+    let money = "acme/type/v1/money.proto";
+    edit(path, money, "  int64 units = 2;\n", "  reserved 2;\n  reserved \"units\";\n");
+    edit(
+        path,
+        money,
+        "message Money",
+        "// abide:allow(field-removed): nobody set it\nmessage Money",
+    );
+    fs::remove_file(path.join("acme/old/v1/old.proto")).unwrap();
+    ok(path, &["bump", "--write", "--against", "git:HEAD"]);
+    git(path, &["add", "--all"]);
+    git(path, &["commit", "--quiet", "-m", "two"]);
+    let lock = read(path, "abide.lock");
+    let known = ["field acme.type.v1.Money 2 units gone\n", "field acme.old.v1.Old 1 a gone\n"];
+    assert!(known.iter().all(|it| lock.contains(it)), "{lock}");
+    // Somebody solves a merge by hand, or begins anew.
+    let shorter: String = lock.split_inclusive('\n').filter(|it| !known.contains(it)).collect();
+    fs::write(path.join("abide.lock"), shorter).unwrap();
+    assert_eq!(abide(path, &["bump", "--check", "--against", "git:HEAD"]).status, 1);
+    ok(path, &["bump", "--write", "--against", "git:HEAD"]);
+    assert_eq!(read(path, "abide.lock"), lock);
+    fs::remove_file(path.join("abide.lock")).unwrap();
+    ok(path, &["bump", "--write", "--against", "git:HEAD"]);
+    let anew = read(path, "abide.lock");
+    assert!(known.iter().all(|it| anew.contains(it)), "{anew}");
+}
+
 /// Merges two edits of a lock as git does; whether it went without a conflict.
 fn merge(ours: &str, base: &str, theirs: &str) -> (bool, String) {
     let folder = tree(&[("ours", ours), ("base", base), ("theirs", theirs)]);
