@@ -10,6 +10,7 @@ use crate::accepted::Accepted;
 use crate::bump::{self, Records, Released};
 use crate::change::Diff;
 use crate::finding::{Finding, Label, Location, Severity};
+use crate::lock::Ledger;
 use crate::option::Holder;
 use crate::policy::Policy;
 use crate::reuse;
@@ -132,8 +133,10 @@ fn judge_tree<'t>(
 
     let mut findings = run(&context, &rules);
     findings.extend(linker_findings(tree, policy, options.scope));
-    if let Some(lock) = options.records.and_then(|it| it.lock) {
-        let reused = reuse::findings(tree, lock, &findings);
+    if let Some(records) = options.records {
+        // A line that somebody took out of the lock still stands in that of the release.
+        let ledger = Ledger::of(records.released, records.lock);
+        let reused = reuse::findings(tree, &ledger, &findings);
         findings.extend(reused.into_iter().filter(|it| runs(policy, it)));
     }
     spare_work_in_progress(&context, &mut findings);

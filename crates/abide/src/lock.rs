@@ -191,25 +191,23 @@ impl Lock {
             entry.ledger.extend(uses.map(|it| (it, Fate::Alive)));
         }
     }
-
-    /// The ledgers of all packages as one: the extensions of a message may be
-    /// declared anywhere.
-    pub(crate) fn ledger(&self) -> Ledger<'_> {
-        let mut uses: BTreeMap<&str, Vec<(&Use, Fate)>> = BTreeMap::new();
-        for (used, fate) in self.packages.values().flat_map(|it| &it.ledger) {
-            uses.entry(&used.holder).or_default().push((used, *fate));
-        }
-        Ledger { uses }
-    }
 }
 
-/// Who used which number and name in a message or enum.
+/// Who used which number and name in a message or enum. The ledgers of all
+/// packages are one here: the extensions of a message may be declared anywhere.
 pub(crate) struct Ledger<'l> {
-    /// By the full name of the message or enum.
-    uses: BTreeMap<&'l str, Vec<(&'l Use, Fate)>>,
+    uses: BTreeMap<&'l Use, Fate>,
 }
 
 impl<'l> Ledger<'l> {
+    /// What either of two locks knows; where both know something, the second one
+    /// is right.
+    pub(crate) fn of(released: Option<&'l Lock>, lock: Option<&'l Lock>) -> Ledger<'l> {
+        let locks = released.into_iter().chain(lock);
+        let all = locks.flat_map(|it| it.packages.values()).flat_map(|it| &it.ledger);
+        Ledger { uses: all.map(|(used, fate)| (used, *fate)).collect() }
+    }
+
     /// What a field or extension takes from one that is gone.
     pub(crate) fn reuse_by_field(&self, field: Field<'_>) -> Option<Reuse<'l>> {
         self.reuse(&Use::of_field(field)?)
@@ -224,13 +222,15 @@ impl<'l> Ledger<'l> {
     /// comes back as it was is no other. On the wire an extension is a field of
     /// the message that it extends.
     fn reuse(&self, new: &Use) -> Option<Reuse<'l>> {
-        let of_holder = self.uses.get(&*new.holder)?;
-        if of_holder.iter().any(|(it, _)| *it == new) {
+        if self.uses.contains_key(new) {
             return None;
         }
+        let first = Use { kind: Kind::Field, number: i32::MIN, name: String::new(), ..new.clone() };
+        let of_holder =
+            || self.uses.range::<Use, _>(&first..).take_while(|(it, _)| it.holder == new.holder);
         let last = |had: &dyn Fn(&Use) -> bool| {
             let mut found = None;
-            for (used, fate) in of_holder.iter().filter(|(it, _)| had(it)) {
+            for (used, fate) in of_holder().filter(|(it, _)| had(it)) {
                 if *fate == Fate::Alive {
                     return None;
                 }
@@ -747,7 +747,9 @@ mod tests {
         ledger.insert(field(3, "renamed"), Fate::Alive);
         ledger.insert(used(Kind::Field, "a.v1.Other", 9, "x"), Fate::Gone);
         let reuse = |number, name| {
-            lock.ledger().reuse(&field(number, name)).map(|it| (it.number_of, it.name_of))
+            Ledger::of(None, Some(&lock))
+                .reuse(&field(number, name))
+                .map(|it| (it.number_of, it.name_of))
         };
         assert_eq!(reuse(2, "email"), Some((Some("mail"), None)), "the number");
         assert_eq!(reuse(7, "mail"), Some((None, Some(2))), "the name");
@@ -757,7 +759,7 @@ mod tests {
         assert_eq!(reuse(9, "x"), None, "of another message");
         assert_eq!(reuse(4, "new"), None);
         let unknown = used(Kind::Field, "b.v1.M", 2, "email");
-        assert_eq!(lock.ledger().reuse(&unknown), None, "an unknown message");
+        assert_eq!(Ledger::of(None, Some(&lock)).reuse(&unknown), None, "an unknown message");
     }
 
     #[test]
@@ -772,7 +774,9 @@ mod tests {
         enter("b.v1", extension(100, "b.v1.note"), Fate::Gone);
         enter("b.v1", extension(101, "b.v1.kept"), Fate::Alive);
         enter("b.v1", used(Kind::Extension, "a.v1.N", 102, "b.v1.moved"), Fate::Gone);
-        let reuse = |new: Use| lock.ledger().reuse(&new).map(|it| (it.number_of, it.name_of));
+        let reuse = |new: Use| {
+            Ledger::of(None, Some(&lock)).reuse(&new).map(|it| (it.number_of, it.name_of))
+        };
         let of_another = extension(100, "c.v1.note");
         assert_eq!(reuse(of_another), Some((Some("b.v1.note"), None)), "of another package");
         assert_eq!(reuse(extension(7, "b.v1.note")), Some((None, Some(100))), "its name");
@@ -784,5 +788,17 @@ mod tests {
         assert_eq!(reuse(extension(6, "c.v1.x")), None, "enums have their own numbers");
         assert_eq!(reuse(extension(102, "b.v1.moved")), None, "of another message");
         assert_eq!(reuse(extension(9, "id")), None, "a short name is no full one");
+        // What a release knew is known, unless it is known better.
+        let mut later = Lock::default();
+        later
+            .packages
+            .entry("b.v1".to_owned())
+            .or_default()
+            .ledger
+            .insert(extension(101, "b.v1.kept"), Fate::Gone);
+        let both = Ledger::of(Some(&lock), Some(&later));
+        let reuse = |new: Use| both.reuse(&new).map(|it| (it.number_of, it.name_of));
+        assert_eq!(reuse(extension(100, "c.v1.note")), Some((Some("b.v1.note"), None)));
+        assert_eq!(reuse(extension(101, "b.v1.again")), Some((Some("b.v1.kept"), None)));
     }
 }

@@ -4,14 +4,13 @@
 use abide_schema::{Element, Part, Tree};
 
 use crate::finding::{ChangeFacts, Finding, Location, Severity};
-use crate::lock::{Lock, Reuse};
+use crate::lock::{Ledger, Reuse};
 use crate::surface::{Bump, Effects, Surface};
 
 /// A finding for each field, extension and enum value that takes a number or a name which
 /// another one had, unless the old tree has shown the same already.
-pub(crate) fn findings(tree: &Tree, lock: &Lock, known: &[Finding]) -> Vec<Finding> {
+pub(crate) fn findings(tree: &Tree, ledger: &Ledger<'_>, known: &[Finding]) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let ledger = lock.ledger();
     for file in tree.files().filter(|it| it.is_judged()) {
         for element in file.elements() {
             let (rule, number, reuse) = match element {

@@ -395,6 +395,18 @@ fn what_a_release_knew_is_not_forgotten_with_a_line_of_the_lock() {
     let shorter: String = lock.split_inclusive('\n').filter(|it| !known.contains(it)).collect();
     fs::write(path.join("abide.lock"), shorter).unwrap();
     assert_eq!(abide(path, &["bump", "--check", "--against", "git:HEAD"]).status, 1);
+    // Who takes the line away does not get its number.
+    let before = read(path, money);
+    edit(path, money, "  reserved 2;\n  reserved \"units\";\n", "  bytes seal = 2;\n");
+    let reuses = |args: &[&str]| {
+        let ran = abide(path, &[&["check", "--format", "json"], args].concat());
+        ran.json()
+            .iter()
+            .any(|it| it["message"] == "field `seal` takes the number 2, which `units` had")
+    };
+    assert!(!reuses(&[]), "nobody knows");
+    assert!(reuses(&["--bump-against", "git:HEAD"]));
+    fs::write(path.join(money), before).unwrap();
     ok(path, &["bump", "--write", "--against", "git:HEAD"]);
     assert_eq!(read(path, "abide.lock"), lock);
     fs::remove_file(path.join("abide.lock")).unwrap();
@@ -504,8 +516,9 @@ fn git_merges_what_two_branches_recorded() {
                 name,
             ])
             .current_dir(path)
-            .status()
+            .output()
             .expect("these tests need the `git` program: install it")
+            .status
             .success()
     };
 
