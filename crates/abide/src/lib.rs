@@ -58,7 +58,7 @@ pub use lock::{Lock, Record};
 pub use option::Holder;
 pub use policy::{
     BreakingPolicy, Closure, ConfigWaiver, DependencyPolicy, DeprecationPolicy, Edge, Glob,
-    ImportOrder, LinkPolicy, OptionOrder, PackagePolicy, Policy, Removal, SecurityFix,
+    ImportOrder, Layout, LinkPolicy, OptionOrder, PackagePolicy, Policy, Removal, SecurityFix,
     UpgradePolicy, UpgradeReason, WaiverTarget,
 };
 pub use preset::Preset;
@@ -69,6 +69,6 @@ pub use surface::{Bump, Direction, Effects, Surface};
 pub use symbols::{Language, Symbol, symbols, symbols_of_file};
 pub use upgrade::{
     BUILD_MARK, BuildFile, Generated, Mapping, Refusal, Release, Risen, UPGRADE_RULES, Upgrade,
-    UpgradeOptions, build_files, is_made, mapping, release, upgrade,
+    UpgradeOptions, build_files, canonical_layout, is_made, mapping, release, upgrade,
 };
 pub use witness::{Proof, Witness};

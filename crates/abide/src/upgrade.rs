@@ -7,6 +7,7 @@
 mod build_file;
 mod imports;
 pub(crate) mod judge;
+mod layout;
 mod links;
 mod mapping;
 mod plan;
@@ -20,12 +21,13 @@ mod versioned;
 
 use std::collections::BTreeSet;
 
-use abide_schema::{Element, File, FileId, Graph, PackageId, Tree};
+use abide_schema::{Element, File, FileId, PackageId, Tree};
 
 pub use self::build_file::{BUILD_MARK, BuildFile, build_files};
+pub use self::layout::canonical_layout;
 use self::links::Links;
 pub use self::mapping::{Mapping, mapping};
-use self::plan::{Choice, Plan, Stage};
+use self::plan::{Basis, Choice, Plan, Stage};
 pub use self::release::{Release, Risen, release};
 use self::standing::Standings;
 use crate::edit::Overlap;
@@ -147,7 +149,9 @@ pub fn upgrade(
     options: &UpgradeOptions<'_>,
 ) -> Result<Upgrade, Refusal> {
     let choice = Choice::Asked(options);
-    let plan = Plan::of(tree, policy, choice, Stage::Candidate, None)?;
+    let standings = Standings::of(tree);
+    let basis = Basis { tree, policy, standings: &standings, graph: None };
+    let plan = Plan::of(basis, choice, Stage::Candidate)?;
     let mut made = Upgrade {
         files: generate(&plan)?,
         stale: Vec::new(),
@@ -157,7 +161,6 @@ pub fn upgrade(
     if options.packages.is_empty() {
         let made_now =
             |path: &str| made.files.binary_search_by(|file| (*file.path).cmp(path)).is_ok();
-        let standings = Standings::of(tree);
         made.stale = standings
             .candidates(tree)
             .filter(|it| !made_now(it.path()) && standings.have_source(*it))
@@ -169,15 +172,16 @@ pub fn upgrade(
 
 /// Makes the candidates anew that are in the tree, by whatever closure they got
 /// there; without those that nothing calls for.
-fn remake(tree: &Tree, policy: &Policy, graph: &Graph<'_>) -> Result<Upgrade, Refusal> {
+fn remake(basis: Basis<'_, '_>) -> Result<Upgrade, Refusal> {
+    let Basis { tree, standings, .. } = basis;
     let options = UpgradeOptions { packages: &[], closure: Some(Closure::Package) };
-    let plan = |choice| Plan::of(tree, policy, choice, Stage::Candidate, Some(graph));
+    let plan = |choice| Plan::of(basis, choice, Stage::Candidate);
     let called = plan(Choice::Asked(&options))?;
     let mut files = generate(&plan(Choice::Present)?)?;
     files.retain(|file| called.generates(file.from));
     let packages: BTreeSet<&str> = files.iter().map(|file| file.package.as_str()).collect();
     let made = |path: &str| files.binary_search_by(|file| (*file.path).cmp(path)).is_ok();
-    let stale = Standings::of(tree)
+    let stale = standings
         .candidates(tree)
         .filter(|it| packages.contains(it.package().name()) && !made(it.path()))
         .map(|it| it.id)

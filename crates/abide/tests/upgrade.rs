@@ -3,8 +3,8 @@
 //! Every file of `testdata/upgrade` holds the files of a tree behind lines
 //! `// === PATH`, and what is made of them behind lines `// === made PATH`.
 //! Above them stand a sentence about the case and how it is run:
-//! `// preset: NAME`, `// closure: NAME`, `// package: NAME`; or
-//! `// refused: why`, in place of what is made.
+//! `// preset: NAME`, `// layout: NAME`, `// closure: NAME`, `// package: NAME`;
+//! or `// refused: why`, in place of what is made.
 
 #![allow(clippy::disallowed_methods, reason = "the test reads its own fixtures")]
 
@@ -71,7 +71,9 @@ impl Case {
 
     fn run(&self, tree: &Tree) -> Result<Upgrade, String> {
         let preset = self.said("preset").first().map(|name| Preset::find(name).expect("it is one"));
-        let config = Config::parse("", preset).expect("it is well-formed");
+        let layout = self.said("layout").into_iter();
+        let named = layout.map(|name| format!("[upgrade]\nlayout = \"{name}\"\n"));
+        let config = Config::parse(&named.collect::<String>(), preset).expect("it is well-formed");
         let packages = self.said("package");
         let closure = self.said("closure");
         let closure = closure

@@ -57,6 +57,16 @@ pub(super) enum Choice<'o> {
     Present,
 }
 
+/// What a plan is made from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Basis<'a, 't> {
+    pub(super) tree: &'t Tree,
+    pub(super) policy: &'t Policy,
+    pub(super) standings: &'a Standings,
+    /// Where somebody has it already.
+    pub(super) graph: Option<&'a Graph<'t>>,
+}
+
 /// Which files get a candidate, and under which name.
 #[derive(Debug)]
 pub(super) struct Plan<'t> {
@@ -88,15 +98,14 @@ pub(super) struct Conflict {
 
 impl<'t> Plan<'t> {
     pub(super) fn of(
-        tree: &'t Tree,
-        policy: &'t Policy,
+        basis: Basis<'_, 't>,
         choice: Choice<'_>,
         stage: Stage,
-        graph: Option<&Graph<'t>>,
     ) -> Result<Plan<'t>, Refusal> {
-        let mut standings = Standings::of(tree);
-        for (frozen, _) in interrupted(tree, policy, &standings) {
-            standings.resume(frozen);
+        let Basis { tree, policy, graph, .. } = basis;
+        let mut standings = Cow::Borrowed(basis.standings);
+        for (frozen, _) in interrupted(basis) {
+            standings.to_mut().resume(frozen);
         }
         let (all, policy) = (policy, &policy.upgrade);
         let of = |file: File<'_>| standings.file(file);
@@ -294,7 +303,8 @@ impl<'t> Plan<'t> {
 }
 
 /// Whether a path may be wanted twice: it costs little to see that none is.
-pub(super) fn may_collide(tree: &Tree, policy: &Policy, standings: &Standings) -> bool {
+pub(super) fn may_collide(basis: Basis<'_, '_>) -> bool {
+    let Basis { tree, policy, standings, .. } = basis;
     let mut taken: FxHashSet<Cow<'_, str>> = tree
         .files()
         .filter(|it| standings.file(*it) != Standing::Candidate)
@@ -321,11 +331,8 @@ pub(super) fn may_collide(tree: &Tree, policy: &Policy, standings: &Standings) -
 
 /// The frozen files of a tree whose candidates are still there beside what was
 /// made of them, each with its candidate: a release was interrupted.
-fn interrupted<'t>(
-    tree: &'t Tree,
-    policy: &Policy,
-    standings: &Standings,
-) -> Vec<(FileId, FileId)> {
+fn interrupted<'t>(basis: Basis<'_, 't>) -> Vec<(FileId, FileId)> {
+    let Basis { tree, policy, standings, .. } = basis;
     let with = |wanted: Standing| {
         let files = tree.files().filter(move |it| standings.file(*it) == wanted);
         files.map(|it| (it.path(), it.id)).collect::<FxHashMap<&'t str, FileId>>()
@@ -345,11 +352,8 @@ fn interrupted<'t>(
 }
 
 /// The candidates that an interrupted release was to delete.
-pub(super) fn left_behind(tree: &Tree, policy: &Policy) -> Vec<FileId> {
-    interrupted(tree, policy, &Standings::of(tree))
-        .into_iter()
-        .map(|(_, candidate)| candidate)
-        .collect()
+pub(super) fn left_behind(basis: Basis<'_, '_>) -> Vec<FileId> {
+    interrupted(basis).into_iter().map(|(_, candidate)| candidate).collect()
 }
 
 /// The packages that the user names, if any; refuses what cannot be upgraded.

@@ -8,6 +8,7 @@ use abide_syntax::{Ast, DeclId, DeclKind, Lexer, OptionNode, Slice, Span, TokenK
 use rustc_hash::FxHashMap;
 
 use super::imports::{MIGRATIONS, Needs};
+use super::layout::{WIDTH, canonical_layout, is_windows, windows};
 use super::links::{Links, name_after};
 use super::plan::{Next, Plan, Stage};
 use super::record::{FILE_POLICY, RECORD, cuts, names, recorded};
@@ -15,10 +16,7 @@ use super::scope::{Names, Reference, rewritten};
 use super::{deprecated, gone, removed, standing, versioned};
 use crate::bump::record_edits;
 use crate::edit::{Edit, Overlap, apply};
-use crate::policy::ImportOrder;
-
-/// Where lines end, as far as that is ours to say.
-const WIDTH: usize = 100;
+use crate::policy::{ImportOrder, Layout};
 
 /// An annotation that names the type a message was made from: the option, the
 /// field of its value, the file that declares it.
@@ -170,25 +168,14 @@ fn edited<'t>(
     rewriter.spell(imported);
     let mut edits = rewriter.edits;
     edits.extend(links.edits(text));
-    let made = apply(text, edits)?;
-    let lines = memchr::memchr_iter(b'\n', text).count();
-    let all_windows = lines > 0 && memchr::memmem::find_iter(text, b"\r\n").count() == lines;
-    Ok(if all_windows { windows(&made) } else { made })
-}
-
-/// A text whose lines all end in `\r\n`.
-fn windows(text: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(text.len());
-    for line in text.split_inclusive(|byte| *byte == b'\n') {
-        let Some(line) = line.strip_suffix(b"\n") else {
-            out.extend_from_slice(line);
-            break;
-        };
-        let end = line.iter().rposition(|byte| *byte != b'\r').map_or(0, |at| at + 1);
-        out.extend_from_slice(&line[..end]);
-        out.extend_from_slice(b"\r\n");
+    let mut made = apply(text, edits)?;
+    if is_windows(text) {
+        made = windows(&made);
     }
-    out
+    if plan.policy.layout == Layout::Canonical && !follows {
+        made = canonical_layout(&made).unwrap_or(made);
+    }
+    Ok(made)
 }
 
 /// The value of an option, by its full name.
