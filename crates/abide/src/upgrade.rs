@@ -22,6 +22,7 @@ mod versioned;
 use std::collections::BTreeSet;
 
 use abide_schema::{Element, File, FileId, PackageId, Tree};
+use abide_syntax::Span;
 
 pub use self::build_file::{BUILD_MARK, BuildFile, build_files};
 pub use self::layout::canonical_layout;
@@ -29,13 +30,14 @@ use self::links::Links;
 pub use self::mapping::{Mapping, mapping};
 use self::plan::{Basis, Choice, Plan, Stage};
 pub use self::release::{Release, Risen, release};
+use self::rewrite::Rewritten;
 use self::standing::Standings;
 use crate::edit::Overlap;
 use crate::policy::{Closure, Policy};
 
 /// The rules whose findings in a file keep its candidate from being what is
 /// meant, or from compiling.
-pub const UPGRADE_RULES: &[&str] =
+pub(crate) const UPGRADE_RULES: &[&str] =
     &["deprecated-type-in-use", "migration-name-taken", "promotion-impossible"];
 
 /// What is asked of an upgrade.
@@ -71,6 +73,9 @@ pub struct Generated {
     pub package: String,
     /// Its text.
     pub text: Vec<u8>,
+    /// Where its source names types that the next version does not have: then
+    /// [`hindrances`](crate::hindrances) says so.
+    pub dangling: Vec<Span>,
 }
 
 /// Why an upgrade was not made.
@@ -88,6 +93,9 @@ pub enum Refusal {
     Unversioned(String),
     /// The package extends messages that do not rise with it.
     Extends(String),
+    /// A file that stays names a type that the next version of its package does
+    /// not have.
+    Names(String, String),
     /// The file was read from a descriptor.
     NoSource(String),
     /// Two migrations want to change the same text of the file.
@@ -126,6 +134,11 @@ impl std::fmt::Display for Refusal {
             Refusal::NoSource(path) => {
                 write!(f, "`{path}` was read from a descriptor: an upgrade edits source text")
             }
+            Refusal::Names(path, name) => write!(
+                f,
+                "`{path}` names `{name}`, which is deprecated and not part of the next version: \
+                 name another type"
+            ),
             Refusal::Drifted(path) => write!(
                 f,
                 "the candidate `{path}` is not what an upgrade makes: run `abide upgrade --write` \
@@ -178,7 +191,7 @@ fn remake(basis: Basis<'_, '_>) -> Result<Upgrade, Refusal> {
     let plan = |choice| Plan::of(basis, choice, Stage::Candidate);
     let called = plan(Choice::Asked(&options))?;
     let mut files = generate(&plan(Choice::Present)?)?;
-    files.retain(|file| called.generates(file.from));
+    files.retain(|file| called.generates(file.from) || called.resumed.contains(&file.from));
     let packages: BTreeSet<&str> = files.iter().map(|file| file.package.as_str()).collect();
     let made = |path: &str| files.binary_search_by(|file| (*file.path).cmp(path)).is_ok();
     let stale = standings
@@ -196,9 +209,9 @@ fn generate(plan: &Plan<'_>) -> Result<Vec<Generated>, Refusal> {
     for file in plan.tree.files().filter(|file| plan.generates(file.id)) {
         let Some(next) = plan.next(file.id) else { continue };
         check_source(file)?;
-        let text = rewrite::rewrite(plan, &links, file, next).map_err(|it| overlap(file, &it))?;
+        let Rewritten { text, dangling } = rewrite::rewrite(plan, &links, file, next)?;
         let (path, package) = (next.path.clone(), next.package.clone());
-        files.push(Generated { from: file.id, path, package, text });
+        files.push(Generated { from: file.id, path, package, text, dangling });
     }
     files.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(files)
@@ -241,7 +254,8 @@ fn removed(element: Element<'_>) -> bool {
         Element::Oneof(oneof) => oneof.fields().all(|field| removed(Element::Field(field))),
         Element::Method(method) => {
             let mut types = [method.input(), method.output()].into_iter().flatten();
-            deprecated(element) && types.any(|it| gone(Element::Message(it)))
+            let deprecated = deprecated(element) || deprecated(Element::Service(method.service()));
+            deprecated && types.any(|it| gone(Element::Message(it)))
         }
         Element::Service(_) => false,
     }

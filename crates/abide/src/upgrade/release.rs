@@ -143,7 +143,12 @@ fn edited(
             apply(text, vec![edit]).map_err(|it| overlap(file, &it))?
         } else if file.imports().any(names) && !extends_what_stays(plan, file) {
             check_source(file)?;
-            repointed(plan, &links, file).map_err(|it| overlap(file, &it))?
+            let made = repointed(plan, &links, file)?;
+            if let Some(span) = made.dangling.first() {
+                let name = span.str(file.decl().source_text().unwrap_or_default());
+                return Err(Refusal::Names(file.path().to_owned(), name.to_owned()));
+            }
+            made.text
         } else {
             continue;
         };
