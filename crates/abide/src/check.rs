@@ -113,11 +113,15 @@ pub struct Report {
     pub spared: Vec<Finding>,
 }
 
+/// The rule about types that a candidate would name and not have.
+const DEPRECATED_TYPE: &str = "deprecated-type-in-use";
+
 /// What keeps candidates from being made of these files: errors of the
 /// language, and migrations that no compiler would take. Neither a waiver nor a
 /// severity nor work in progress lets one pass.
 pub fn hindrances(tree: &Tree, policy: &Policy, as_of: Date, made: &[Generated]) -> Report {
     let by_source: BTreeMap<FileId, &Generated> = made.iter().map(|it| (it.from, it)).collect();
+    let holds = |outer: Span, inner: Span| outer.start <= inner.start && inner.end <= outer.end;
     let scope = Scope::Changes;
     let context = Context::new(tree, policy, as_of, None, scope);
     let rules = RULES.iter().copied().filter(|it| UPGRADE_RULES.contains(&it.id));
@@ -129,9 +133,23 @@ pub fn hindrances(tree: &Tree, policy: &Policy, as_of: Date, made: &[Generated])
         let Some(place) = finding.location.place() else { return false };
         let Some(made) = by_source.get(&place.file) else { return false };
         // What is deprecated elsewhere does not go.
-        let holds = |it: &Span| place.span.start <= it.start && it.end <= place.span.end;
-        finding.rule != "deprecated-type-in-use" || made.dangling.iter().any(holds)
+        finding.rule != DEPRECATED_TYPE || made.dangling.iter().any(|it| holds(place.span, *it))
     });
+    for made in made {
+        let file = tree.file(made.from);
+        for &span in &made.dangling {
+            let told = |it: &Finding| {
+                let place = it.location.place();
+                place.is_some_and(|it| it.file == file.id && holds(it.span, span))
+            };
+            if !findings.iter().any(told) {
+                let location = Location::Tree(Place { file: file.id, span });
+                let package = file.package().name();
+                let message = "this type is deprecated, and the next version does not have it";
+                findings.push(Finding::new(DEPRECATED_TYPE, location, package, package, message));
+            }
+        }
+    }
     sort(&context, &mut findings);
     findings.dedup();
     for finding in &mut findings {

@@ -10,6 +10,7 @@ pub(crate) mod judge;
 mod layout;
 mod links;
 mod mapping;
+mod payload;
 mod plan;
 mod promote;
 mod record;

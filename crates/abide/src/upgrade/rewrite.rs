@@ -94,7 +94,7 @@ pub(super) struct Rewriter<'p, 't> {
     /// on what is imported in the end.
     references: Vec<Pending>,
     /// Where types are named that the next version does not have.
-    dangling: Vec<Span>,
+    pub(super) dangling: Vec<Span>,
 }
 
 /// A type or an extension where it is named.
@@ -326,6 +326,7 @@ impl<'t> Rewriter<'_, 't> {
             DeclKind::Option(option) => {
                 let option = &self.ast.options[option as usize];
                 self.option_name(option, scope);
+                self.payloads(option);
                 self.strip(option);
             }
             DeclKind::Package { name } => self.edits.push(Edit::replace(name, scope.1)),
@@ -550,6 +551,7 @@ impl<'t> Rewriter<'_, 't> {
         let options = &self.ast.options[options.range()];
         for option in options {
             self.option_name(option, scope);
+            self.payloads(option);
         }
         if self.follows {
             return;
