@@ -69,6 +69,6 @@ pub use surface::{Bump, Direction, Effects, Surface};
 pub use symbols::{Language, Symbol, symbols, symbols_of_file};
 pub use upgrade::{
     BUILD_MARK, BuildFile, Generated, Mapping, Refusal, Release, Risen, Upgrade, UpgradeOptions,
-    build_files, canonical_layout, is_made, mapping, release, upgrade,
+    build_files, canonical_layout, is_made, mapping, release, upgrade, version_build_file,
 };
 pub use witness::{Proof, Witness};

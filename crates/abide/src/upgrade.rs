@@ -25,7 +25,7 @@ use std::collections::BTreeSet;
 use abide_schema::{Element, File, FileId, PackageId, Tree};
 use abide_syntax::Span;
 
-pub use self::build_file::{BUILD_MARK, BuildFile, build_files};
+pub use self::build_file::{BUILD_MARK, BuildFile, build_files, version_build_file};
 pub use self::layout::canonical_layout;
 use self::links::Links;
 pub use self::mapping::{Mapping, mapping};

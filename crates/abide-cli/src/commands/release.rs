@@ -44,7 +44,9 @@ pub(super) fn release(
         say("note: nothing was released");
         return Ok(Outcome::nothing(true));
     }
-    let build_files = abide::build_files(&loaded.tree, &settings.config.policy, &made.files);
+    let policy = &settings.config.policy;
+    let mut build_files = abide::build_files(&loaded.tree, policy, &made.files);
+    build_files.extend(abide::version_build_file(&loaded.tree, policy, &made));
     let builds = Builds::of(&loaded.tree, &build_files, &made.deleted, folder.as_deref());
     let mut changes = changes(&loaded.tree, &made);
     builds.add_to(&mut changes);

@@ -156,7 +156,7 @@ fn what_cannot_be_made_is_not_made() {
     // A waiver takes the warning away, and makes no candidate that compiles.
     let waiver = "  // abide:allow(deprecated-type-in-use): it stays for a while\n  Old old";
     replace(folder, "acme/user/v1/user.proto", "  Old old", waiver);
-    replace(folder, "abide.toml", "import", "rules.migration-name-taken = \"off\"\nimport");
+    replace(folder, "abide.toml", "import", "rules.deprecated-type-in-use = \"off\"\nimport");
     let ran = abide(folder, &["upgrade", "--write"]);
     assert_eq!(ran.status, 1, "{}", ran.stderr);
     assert!(ran.stderr.contains("error[deprecated-type-in-use]"), "{}", ran.stderr);
@@ -282,5 +282,17 @@ api_proto_package(
     assert_eq!(abide(folder, &["release", "--write"]).status, 0);
     assert!(!folder.join("acme/user/v2alpha").exists());
     assert_eq!(read(folder, "acme/user/v2/BUILD"), made);
+    let versions = read(folder, "versioning/BUILD");
+    let library = |name: &str, folders: &[&str]| {
+        let labels = folders.iter().map(|it| format!("        \"//{it}:pkg\",\n"));
+        let visible = "    visibility = [\"//visibility:public\"],\n";
+        let deps = labels.collect::<String>();
+        format!("proto_library(\n    name = \"{name}\",\n{visible}    deps = [\n{deps}    ],\n)\n")
+    };
+    let active = library("active_protos", &["acme/base/v1", "acme/user/v2"]);
+    let frozen = library("frozen_protos", &["acme/user/v1"]);
+    assert!(versions.ends_with(&format!("\n{active}\n{frozen}")), "{versions}");
+    assert_eq!(abide(folder, &["release", "--write"]).status, 0);
+    assert_eq!(read(folder, "versioning/BUILD"), versions);
     assert_eq!(abide(folder, &["upgrade", "--check"]).status, 0);
 }
