@@ -177,6 +177,21 @@ fn what_is_made_links_and_is_made_again() {
     assert!(count > 0, "nothing is made of any case");
 }
 
+/// A byte order mark does not get into the middle of what is made.
+#[test]
+fn a_byte_order_mark_is_none_of_the_text() {
+    let text = "syntax = \"proto3\";\npackage acme.v1;\nmessage A {\n  int32 a = 1 [deprecated = true];\n}\n";
+    let made = |text: &str| {
+        let files = BTreeMap::from([("acme/v1/a.proto".to_owned(), text.to_owned())]);
+        let config = Config::parse("", None).expect("it is well-formed");
+        let made =
+            upgrade(&link(&files, &BTreeMap::new()), &config.policy, &UpgradeOptions::default());
+        texts(&made.expect("it can be made"))
+    };
+    assert_eq!(made(&format!("\u{feff}{text}")), made(text));
+    assert_eq!(made(text).len(), 1);
+}
+
 /// Lines end in what is made as they do in what it is made from.
 #[test]
 fn lines_end_as_they_did() {

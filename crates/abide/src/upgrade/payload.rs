@@ -19,8 +19,9 @@ impl<'t> Rewriter<'_, 't> {
             let node = self.ast.values[at as usize];
             match node.kind {
                 ValueKind::Field { key, form: KeyForm::AnyUrl } => {
-                    if let Some(message) = self.payload_type(key) {
-                        self.payload(at + 1, message);
+                    let value = self.ast.value_children(at).next();
+                    if let Some((message, value)) = self.payload_type(key).zip(value) {
+                        self.payload(value, message);
                     }
                     at = node.end;
                 }
@@ -54,8 +55,9 @@ impl<'t> Rewriter<'_, 't> {
             match node.kind {
                 ValueKind::Message => self.payload(id, message),
                 ValueKind::Field { key, form: KeyForm::AnyUrl } => {
-                    if let Some(message) = self.payload_type(key) {
-                        self.payload(id + 1, message);
+                    let value = self.ast.value_children(id).next();
+                    if let Some((message, value)) = self.payload_type(key).zip(value) {
+                        self.payload(value, message);
                     }
                 }
                 ValueKind::Field { key, form } => {
@@ -75,7 +77,9 @@ impl<'t> Rewriter<'_, 't> {
                         continue;
                     }
                     self.payload_key(key, form, field);
-                    self.payload_value(id + 1, field);
+                    if let Some(value) = self.ast.value_children(id).next() {
+                        self.payload_value(value, field);
+                    }
                 }
                 _ => {}
             }

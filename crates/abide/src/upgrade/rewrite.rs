@@ -255,7 +255,9 @@ impl<'t> Rewriter<'_, 't> {
         }
         self.edits.extend(status_edit(file, PackageVersionStatus::NextMajorVersionCandidate));
         if self.ancestry.is_none() {
-            self.edits.push(Edit::insert(0, standing::mark(file.path())));
+            // A byte order mark stands at the beginning or nowhere.
+            let bom = if self.text.starts_with("\u{feff}".as_bytes()) { 3 } else { 0 };
+            self.edits.push(Edit::replace(Span::new(0, bom), standing::mark(file.path())));
         }
     }
 
