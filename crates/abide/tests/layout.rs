@@ -58,3 +58,21 @@ fn what_is_not_understood_has_no_layout() {
     assert_eq!(laid_out("message {"), None);
     assert_eq!(canonical_layout(b"// \xff\n"), None);
 }
+
+/// Whatever is missing from the sample, its rest comes to rest too.
+#[test]
+fn what_is_left_of_the_sample_is_laid_out() {
+    let text = std::fs::read_to_string(testdata().join("layout/sample.proto"));
+    let text = text.expect("the sample is readable");
+    let (sample, _) = text.split_once(LINE).expect("its layout follows");
+    let mut count = 0;
+    for length in [1, 2, 9] {
+        for start in (0..sample.len() - length).step_by(length) {
+            let rest = format!("{}{}", &sample[..start], &sample[start + length..]);
+            let Some(made) = laid_out(&rest) else { continue };
+            assert_eq!(laid_out(&made).as_ref(), Some(&made), "{rest}");
+            count += 1;
+        }
+    }
+    assert!(count > 1000, "{count} texts are no proof");
+}
