@@ -39,7 +39,7 @@ enum Task {
         #[command(flatten)]
         place: Place,
         /// Only these parts: `own`, `googleapis`, `hash`, `history`, `findings`, `verdicts`, `breaking`,
-        /// `validation`, `symbols`, `upgrade`, `versions`, or the name of an archive.
+        /// `validation`, `symbols`, `layout`, `upgrade`, `versions`, or the name of an archive.
         #[arg(long, value_delimiter = ',')]
         only: Vec<String>,
         /// How many differences to print for each file.

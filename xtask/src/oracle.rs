@@ -9,6 +9,7 @@ mod diff;
 mod findings;
 mod hash;
 mod history;
+mod layout;
 mod symbols;
 mod upgrade;
 mod validation;
@@ -39,6 +40,7 @@ const PARTS: &[&str] = &[
     "breaking",
     "validation",
     "symbols",
+    "layout",
     "upgrade",
     "versions",
 ];
@@ -112,6 +114,11 @@ pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
     }
     if wanted("symbols") {
         agreed &= symbols::run(&archives, &protoc, show)?;
+    }
+    if wanted("layout") {
+        let mut trees = archives.clone();
+        trees.extend([corpora::own()?, corpora::googleapis(place)?]);
+        agreed &= layout::run(&trees, &protoc, show)?;
     }
     if wanted("upgrade") {
         agreed &= upgrade::run(&archives, &protoc, &abide, show)?;

@@ -11,8 +11,9 @@ mod init;
 mod release;
 mod upgrade;
 
+use std::fs::{File, TryLockError};
 use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::args::{Cli, Color, Command, Global};
@@ -40,6 +41,26 @@ impl Outcome {
 
     fn nothing(failed: bool) -> Outcome {
         Outcome { report: None, target: None, failed, troubles: Vec::new() }
+    }
+}
+
+/// Keeps every other command that writes to a tree out of its folder while the file lives. The
+/// folder itself is what is locked: it is there before the first record, and nothing is left
+/// behind.
+fn exclusive(folder: &Path, global: &Global) -> Result<Option<File>, Error> {
+    let failed = |error| Error::File { what: format!("cannot lock `{}`", folder.display()), error };
+    // Where a folder cannot be opened, or locked, what is written is still compared before.
+    let Ok(file) = File::open(folder) else { return Ok(None) };
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => {
+            if !global.quiet {
+                say("note: waiting for another command that writes to this tree");
+            }
+            file.lock().map_err(failed)?;
+            Ok(Some(file))
+        }
+        Err(TryLockError::Error(_)) => Ok(None),
     }
 }
 

@@ -78,9 +78,9 @@ pub(crate) fn end_of_declaration(ast: &Ast, decl: &Decl) -> u32 {
 
 /// A block comment, or line comments on consecutive lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Run {
+pub struct Run {
     /// Marks included, the end of the last line not.
-    pub(crate) span: Span,
+    pub span: Span,
     block: bool,
 }
 
@@ -127,25 +127,26 @@ fn line_end(text: &[u8], at: usize) -> usize {
         .map_or(text.len(), |length| at + length + 1)
 }
 
-/// The comments between two tokens.
+/// The comments between two declarations, all of them, by where protoc
+/// attaches them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Gap {
+pub struct Gap {
     /// What belongs to the token before.
-    pub(crate) trailing: Option<Run>,
+    pub trailing: Option<Run>,
     /// What belongs to neither.
-    pub(crate) detached: Vec<Run>,
+    pub detached: Vec<Run>,
     /// What belongs to the token behind.
-    pub(crate) leading: Option<Run>,
+    pub leading: Option<Run>,
 }
 
 impl Gap {
     /// Sorts the comments behind the token that ends at `start`.
-    pub(crate) fn after(text: &[u8], start: u32) -> Gap {
+    pub fn after(text: &[u8], start: u32) -> Gap {
         sort(text, start as usize, true)
     }
 
     /// Sorts the comments before the first token of a file.
-    pub(crate) fn at_start(text: &[u8], start: u32) -> Gap {
+    pub fn at_start(text: &[u8], start: u32) -> Gap {
         sort(text, start as usize, false)
     }
 }

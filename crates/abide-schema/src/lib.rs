@@ -29,7 +29,7 @@ mod wellknown;
 mod wire;
 
 pub use annotation::{HttpBinding, Migration, PackageVersionStatus, Validation};
-pub use comments::{AttachedComments, Comment};
+pub use comments::{AttachedComments, Comment, Gap, Run};
 pub use decl::{
     EnumDecl, EnumValueDecl, FieldDecl, FieldExtras, FileDecl, ImportDecl, LocalProblem,
     MessageDecl, MessageKind, MethodDecl, Name, Node, OneofDecl, Origin, PackageDecl, Parent, Part,

@@ -1,5 +1,7 @@
 //! The engine: every rule over a tree, and what policy makes of the findings.
 
+use std::collections::BTreeMap;
+
 use abide_schema::{Element, File, FileId, Message, Part, Place, Problem, Tree};
 use abide_syntax::Span;
 use jiff::civil::Date;
@@ -17,6 +19,7 @@ use crate::reuse;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 use crate::rules::{self, RULES};
 use crate::surface::{Bump, Surface};
+use crate::upgrade::{Generated, UPGRADE_RULES};
 use crate::waiver::Waivers;
 
 /// What a run knows besides the tree and the policy.
@@ -109,6 +112,52 @@ pub struct Report {
     pub waives_breaks: bool,
     /// What a waiver took away, with the severities that the policy gave it.
     pub spared: Vec<Finding>,
+}
+
+/// The rule about types that a candidate would name and not have.
+const DEPRECATED_TYPE: &str = "deprecated-type-in-use";
+
+/// What keeps candidates from being made of these files: errors of the
+/// language, and migrations that no compiler would take. Neither a waiver nor a
+/// severity nor work in progress lets one pass.
+pub fn hindrances(tree: &Tree, policy: &Policy, as_of: Date, made: &[Generated]) -> Report {
+    let by_source: BTreeMap<FileId, &Generated> = made.iter().map(|it| (it.from, it)).collect();
+    let holds = |outer: Span, inner: Span| outer.start <= inner.start && inner.end <= outer.end;
+    let scope = Scope::Changes;
+    let context = Context::new(tree, policy, as_of, None, scope);
+    let rules = RULES.iter().copied().filter(|it| UPGRADE_RULES.contains(&it.id));
+    let mut findings = linker_findings(tree, policy, scope);
+    apply_severities(policy, as_of, &mut findings);
+    findings.retain(|it| it.severity == Severity::Error);
+    findings.extend(run(&context, &rules.collect::<Vec<_>>()));
+    findings.retain(|finding| {
+        let Some(place) = finding.location.place() else { return false };
+        let Some(made) = by_source.get(&place.file) else { return false };
+        // What is deprecated elsewhere does not go.
+        finding.rule != DEPRECATED_TYPE || made.dangling.iter().any(|it| holds(place.span, *it))
+    });
+    for made in made {
+        let file = tree.file(made.from);
+        for &span in &made.dangling {
+            let told = |it: &Finding| {
+                let place = it.location.place();
+                place.is_some_and(|it| it.file == file.id && holds(it.span, span))
+            };
+            if !findings.iter().any(told) {
+                let location = Location::Tree(Place { file: file.id, span });
+                let package = file.package().name();
+                let message = "this type is deprecated, and the next version does not have it";
+                findings.push(Finding::new(DEPRECATED_TYPE, location, package, package, message));
+            }
+        }
+    }
+    sort(&context, &mut findings);
+    findings.dedup();
+    for finding in &mut findings {
+        finding.severity = Severity::Error;
+        finding.severity_reason = Some("it keeps a candidate from being made".to_owned());
+    }
+    Report { files: made.len(), errors: findings.len(), findings, ..Report::default() }
 }
 
 /// Judges a tree. The result depends on nothing but the arguments: not on

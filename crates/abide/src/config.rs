@@ -11,7 +11,7 @@ use toml_edit::{Document, Item, TableLike, Value};
 use crate::calendar::Clock;
 use crate::finding::Severity;
 use crate::policy::{
-    Closure, ConfigWaiver, Edge, Glob, ImportOrder, Layer, Levels, LinkPolicy, OptionOrder,
+    Closure, ConfigWaiver, Edge, Glob, ImportOrder, Layer, Layout, Levels, LinkPolicy, OptionOrder,
     Override, Policy, Removal, SecurityFix, UpgradeReason, WaiverTarget,
 };
 use crate::preset::Preset;
@@ -701,6 +701,7 @@ impl Reader {
             "dropped-options",
             "http-major",
             "imports",
+            "layout",
             "links",
             "majors",
             "packages",
@@ -730,6 +731,11 @@ impl Reader {
                     let words = [("kept", ImportOrder::Kept), ("computed", ImportOrder::Computed)];
                     if let Some(order) = self.word_of(entry.item, &words) {
                         upgrade.imports = order;
+                    }
+                }
+                "layout" => {
+                    if let Some(layout) = self.word_of(entry.item, Layout::ALL) {
+                        upgrade.layout = layout;
                     }
                 }
                 "links" => self.links(entry.item, &mut upgrade.links),

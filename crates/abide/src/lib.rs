@@ -45,7 +45,7 @@ pub use calendar::{
     Calendar, Clock, Deprecation, Phase, Phases, Replacement, Retirement, Status, Window,
 };
 pub use change::{Change, Diff};
-pub use check::{Options, Report, Scope, check};
+pub use check::{Options, Report, Scope, check, hindrances};
 pub use config::{Config, ConfigError, VersionIn, nearest};
 pub use constraint::{Judgement, Violation, judge};
 pub use finding::{ChangeFacts, Finding, Gone, Label, Location, Severity};
@@ -58,7 +58,7 @@ pub use lock::{Lock, Record};
 pub use option::Holder;
 pub use policy::{
     BreakingPolicy, Closure, ConfigWaiver, DependencyPolicy, DeprecationPolicy, Edge, Glob,
-    ImportOrder, LinkPolicy, OptionOrder, PackagePolicy, Policy, Removal, SecurityFix,
+    ImportOrder, Layout, LinkPolicy, OptionOrder, PackagePolicy, Policy, Removal, SecurityFix,
     UpgradePolicy, UpgradeReason, WaiverTarget,
 };
 pub use preset::Preset;
@@ -68,7 +68,7 @@ pub use source::LostSymbol;
 pub use surface::{Bump, Direction, Effects, Surface};
 pub use symbols::{Language, Symbol, symbols, symbols_of_file};
 pub use upgrade::{
-    BUILD_MARK, BuildFile, Generated, Mapping, Refusal, Release, Risen, UPGRADE_RULES, Upgrade,
-    UpgradeOptions, build_files, is_made, mapping, release, upgrade,
+    BUILD_MARK, BuildFile, Generated, Mapping, Refusal, Release, Risen, Upgrade, UpgradeOptions,
+    build_files, canonical_layout, is_made, mapping, release, upgrade, version_build_file,
 };
 pub use witness::{Proof, Witness};

@@ -231,6 +231,8 @@ pub struct UpgradePolicy {
     pub dropped_options: Vec<String>,
     /// Which imports a candidate has.
     pub imports: ImportOrder,
+    /// How the text of a candidate is laid out.
+    pub layout: Layout,
     /// Whether comments that belong to no element go with the one that follows
     /// them.
     pub drop_detached_comments: bool,
@@ -264,6 +266,7 @@ impl Default for UpgradePolicy {
             http_major: None,
             dropped_options: Vec::new(),
             imports: ImportOrder::Kept,
+            layout: Layout::Source,
             drop_detached_comments: false,
             links: LinkPolicy::default(),
             build_files: false,
@@ -307,6 +310,21 @@ pub enum ImportOrder {
     /// Those of the files whose types it names, and no public ones; those from
     /// outside of the tree as they were.
     Computed,
+}
+
+/// How the text of a candidate is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// As its source, where that is still there.
+    Source,
+    /// As every other one: see [`canonical_layout`](crate::canonical_layout).
+    Canonical,
+}
+
+impl Layout {
+    /// Every layout, with its name in configuration.
+    pub const ALL: &[(&str, Layout)] =
+        &[("source", Layout::Source), ("canonical", Layout::Canonical)];
 }
 
 /// How comments link to elements.

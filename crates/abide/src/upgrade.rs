@@ -7,8 +7,10 @@
 mod build_file;
 mod imports;
 pub(crate) mod judge;
+mod layout;
 mod links;
 mod mapping;
+mod payload;
 mod plan;
 mod promote;
 mod record;
@@ -20,20 +22,23 @@ mod versioned;
 
 use std::collections::BTreeSet;
 
-use abide_schema::{Element, File, FileId, Graph, PackageId, Tree};
+use abide_schema::{Element, File, FileId, PackageId, Tree};
+use abide_syntax::Span;
 
-pub use self::build_file::{BUILD_MARK, BuildFile, build_files};
+pub use self::build_file::{BUILD_MARK, BuildFile, build_files, version_build_file};
+pub use self::layout::canonical_layout;
 use self::links::Links;
 pub use self::mapping::{Mapping, mapping};
-use self::plan::{Choice, Plan, Stage};
+use self::plan::{Basis, Choice, Plan, Stage};
 pub use self::release::{Release, Risen, release};
+use self::rewrite::Rewritten;
 use self::standing::Standings;
 use crate::edit::Overlap;
 use crate::policy::{Closure, Policy};
 
 /// The rules whose findings in a file keep its candidate from being what is
 /// meant, or from compiling.
-pub const UPGRADE_RULES: &[&str] =
+pub(crate) const UPGRADE_RULES: &[&str] =
     &["deprecated-type-in-use", "migration-name-taken", "promotion-impossible"];
 
 /// What is asked of an upgrade.
@@ -69,6 +74,9 @@ pub struct Generated {
     pub package: String,
     /// Its text.
     pub text: Vec<u8>,
+    /// Where its source names types that the next version does not have: then
+    /// [`hindrances`](crate::hindrances) says so.
+    pub dangling: Vec<Span>,
 }
 
 /// Why an upgrade was not made.
@@ -86,6 +94,9 @@ pub enum Refusal {
     Unversioned(String),
     /// The package extends messages that do not rise with it.
     Extends(String),
+    /// A file that stays names a type that the next version of its package does
+    /// not have.
+    Names(String, String),
     /// The file was read from a descriptor.
     NoSource(String),
     /// Two migrations want to change the same text of the file.
@@ -124,6 +135,11 @@ impl std::fmt::Display for Refusal {
             Refusal::NoSource(path) => {
                 write!(f, "`{path}` was read from a descriptor: an upgrade edits source text")
             }
+            Refusal::Names(path, name) => write!(
+                f,
+                "`{path}` names `{name}`, which is deprecated and not part of the next version: \
+                 name another type"
+            ),
             Refusal::Drifted(path) => write!(
                 f,
                 "the candidate `{path}` is not what an upgrade makes: run `abide upgrade --write` \
@@ -147,7 +163,9 @@ pub fn upgrade(
     options: &UpgradeOptions<'_>,
 ) -> Result<Upgrade, Refusal> {
     let choice = Choice::Asked(options);
-    let plan = Plan::of(tree, policy, choice, Stage::Candidate, None)?;
+    let standings = Standings::of(tree);
+    let basis = Basis { tree, policy, standings: &standings, graph: None };
+    let plan = Plan::of(basis, choice, Stage::Candidate)?;
     let mut made = Upgrade {
         files: generate(&plan)?,
         stale: Vec::new(),
@@ -157,7 +175,6 @@ pub fn upgrade(
     if options.packages.is_empty() {
         let made_now =
             |path: &str| made.files.binary_search_by(|file| (*file.path).cmp(path)).is_ok();
-        let standings = Standings::of(tree);
         made.stale = standings
             .candidates(tree)
             .filter(|it| !made_now(it.path()) && standings.have_source(*it))
@@ -169,15 +186,16 @@ pub fn upgrade(
 
 /// Makes the candidates anew that are in the tree, by whatever closure they got
 /// there; without those that nothing calls for.
-fn remake(tree: &Tree, policy: &Policy, graph: &Graph<'_>) -> Result<Upgrade, Refusal> {
+fn remake(basis: Basis<'_, '_>) -> Result<Upgrade, Refusal> {
+    let Basis { tree, standings, .. } = basis;
     let options = UpgradeOptions { packages: &[], closure: Some(Closure::Package) };
-    let plan = |choice| Plan::of(tree, policy, choice, Stage::Candidate, Some(graph));
+    let plan = |choice| Plan::of(basis, choice, Stage::Candidate);
     let called = plan(Choice::Asked(&options))?;
     let mut files = generate(&plan(Choice::Present)?)?;
-    files.retain(|file| called.generates(file.from));
+    files.retain(|file| called.generates(file.from) || called.resumed.contains(&file.from));
     let packages: BTreeSet<&str> = files.iter().map(|file| file.package.as_str()).collect();
     let made = |path: &str| files.binary_search_by(|file| (*file.path).cmp(path)).is_ok();
-    let stale = Standings::of(tree)
+    let stale = standings
         .candidates(tree)
         .filter(|it| packages.contains(it.package().name()) && !made(it.path()))
         .map(|it| it.id)
@@ -192,9 +210,9 @@ fn generate(plan: &Plan<'_>) -> Result<Vec<Generated>, Refusal> {
     for file in plan.tree.files().filter(|file| plan.generates(file.id)) {
         let Some(next) = plan.next(file.id) else { continue };
         check_source(file)?;
-        let text = rewrite::rewrite(plan, &links, file, next).map_err(|it| overlap(file, &it))?;
+        let Rewritten { text, dangling } = rewrite::rewrite(plan, &links, file, next)?;
         let (path, package) = (next.path.clone(), next.package.clone());
-        files.push(Generated { from: file.id, path, package, text });
+        files.push(Generated { from: file.id, path, package, text, dangling });
     }
     files.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(files)
@@ -237,7 +255,8 @@ fn removed(element: Element<'_>) -> bool {
         Element::Oneof(oneof) => oneof.fields().all(|field| removed(Element::Field(field))),
         Element::Method(method) => {
             let mut types = [method.input(), method.output()].into_iter().flatten();
-            deprecated(element) && types.any(|it| gone(Element::Message(it)))
+            let deprecated = deprecated(element) || deprecated(Element::Service(method.service()));
+            deprecated && types.any(|it| gone(Element::Message(it)))
         }
         Element::Service(_) => false,
     }

@@ -3,8 +3,8 @@
 //! Every file of `testdata/upgrade` holds the files of a tree behind lines
 //! `// === PATH`, and what is made of them behind lines `// === made PATH`.
 //! Above them stand a sentence about the case and how it is run:
-//! `// preset: NAME`, `// closure: NAME`, `// package: NAME`; or
-//! `// refused: why`, in place of what is made.
+//! `// preset: NAME`, `// layout: NAME`, `// closure: NAME`, `// package: NAME`;
+//! or `// refused: why`, in place of what is made.
 
 #![allow(clippy::disallowed_methods, reason = "the test reads its own fixtures")]
 
@@ -71,7 +71,9 @@ impl Case {
 
     fn run(&self, tree: &Tree) -> Result<Upgrade, String> {
         let preset = self.said("preset").first().map(|name| Preset::find(name).expect("it is one"));
-        let config = Config::parse("", preset).expect("it is well-formed");
+        let layout = self.said("layout").into_iter();
+        let named = layout.map(|name| format!("[upgrade]\nlayout = \"{name}\"\n"));
+        let config = Config::parse(&named.collect::<String>(), preset).expect("it is well-formed");
         let packages = self.said("package");
         let closure = self.said("closure");
         let closure = closure
@@ -173,6 +175,21 @@ fn what_is_made_links_and_is_made_again() {
         count += made.len();
     }
     assert!(count > 0, "nothing is made of any case");
+}
+
+/// A byte order mark does not get into the middle of what is made.
+#[test]
+fn a_byte_order_mark_is_none_of_the_text() {
+    let text = "syntax = \"proto3\";\npackage acme.v1;\nmessage A {\n  int32 a = 1 [deprecated = true];\n}\n";
+    let made = |text: &str| {
+        let files = BTreeMap::from([("acme/v1/a.proto".to_owned(), text.to_owned())]);
+        let config = Config::parse("", None).expect("it is well-formed");
+        let made =
+            upgrade(&link(&files, &BTreeMap::new()), &config.policy, &UpgradeOptions::default());
+        texts(&made.expect("it can be made"))
+    };
+    assert_eq!(made(&format!("\u{feff}{text}")), made(text));
+    assert_eq!(made(text).len(), 1);
 }
 
 /// Lines end in what is made as they do in what it is made from.

@@ -274,7 +274,7 @@ fn upgraded(source: &Corpus, abide: &Path, to: &str, options: &[&str]) -> Result
 }
 
 /// What protoc makes of files.
-fn compiled(
+pub(super) fn compiled(
     corpus: &Corpus,
     roots: &[&Path],
     files: &[String],
@@ -300,11 +300,11 @@ fn squeezed(text: &str) -> String {
 }
 
 /// The leading, trailing and detached comments of a location.
-type Comments<'a> = [Vec<&'a str>; 3];
+pub(super) type Comments<'a> = [Vec<&'a str>; 3];
 
 /// The comments of a file by the path of what they are attached to.
-fn attached(file: &[u8]) -> Result<BTreeMap<Vec<u64>, Comments<'_>>> {
-    let mut found = BTreeMap::new();
+pub(super) fn attached(file: &[u8]) -> Result<BTreeMap<Vec<u64>, Vec<Comments<'_>>>> {
+    let mut found: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for info in messages(file, 9)? {
         for location in messages(info, 1)? {
             let comments = [strings(location, 3)?, strings(location, 4)?, strings(location, 6)?];
@@ -315,7 +315,7 @@ fn attached(file: &[u8]) -> Result<BTreeMap<Vec<u64>, Comments<'_>>> {
                 (1, wire::Value::Bytes(path)) => Some(path),
                 _ => None,
             });
-            found.insert(packed(path.unwrap_or_default())?, comments);
+            found.entry(packed(path.unwrap_or_default())?).or_default().push(comments);
         }
     }
     Ok(found)

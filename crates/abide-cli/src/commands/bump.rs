@@ -1,7 +1,6 @@
 //! `abide bump`.
 
 use std::collections::BTreeMap;
-use std::fs::{File, TryLockError};
 use std::path::Path;
 
 use abide::{Options, Plan, Records, STATUS_PROTO, Status, Verdict};
@@ -10,7 +9,7 @@ use memchr::memmem;
 
 use super::build::unless_linked;
 use super::check::{foreign, today, unlinked};
-use super::{Outcome, error_color, say};
+use super::{Outcome, error_color, exclusive, say};
 use crate::args::{BumpAction, Global, PlanFormat, TreeArgs};
 use crate::diff::unified;
 use crate::error::Error;
@@ -150,25 +149,6 @@ fn writable(source: &Source) -> Result<&Path, Error> {
             source.name()
         ))
     })
-}
-
-/// Keeps every other `abide bump --write` out of a folder while the file lives. The folder itself
-/// is what is locked: it is there before the first record, and nothing is left behind.
-fn exclusive(folder: &Path, global: &Global) -> Result<Option<File>, Error> {
-    let failed = |error| Error::File { what: format!("cannot lock `{}`", folder.display()), error };
-    // Where a folder cannot be opened, or locked, what is written is still compared before.
-    let Ok(file) = File::open(folder) else { return Ok(None) };
-    match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
-        Err(TryLockError::WouldBlock) => {
-            if !global.quiet {
-                say("note: waiting for another `abide bump --write`");
-            }
-            file.lock().map_err(failed)?;
-            Ok(Some(file))
-        }
-        Err(TryLockError::Error(_)) => Ok(None),
-    }
 }
 
 /// What is to be written: first the files, and the lock last.

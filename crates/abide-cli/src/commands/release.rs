@@ -6,7 +6,7 @@ use abide_schema::Tree;
 use super::build::for_people;
 use super::check::{today, troubles};
 use super::upgrade::{
-    Builds, Changes, FileChange, Opened, blocking, count, diff_of, display, write_changes,
+    Builds, Changes, FileChange, Opened, count, diff_of, display, hindrances, write_changes,
 };
 use super::{Outcome, say};
 use crate::args::{Global, ReleaseTarget, TreeArgs};
@@ -20,7 +20,8 @@ pub(super) fn release(
     args: &TreeArgs,
     target: &ReleaseTarget,
 ) -> Result<Outcome, Error> {
-    let Opened { progress, settings, folder } = Opened::of(global, args, target.write)?;
+    let Opened { progress, settings, folder, guard: _guard } =
+        Opened::of(global, args, target.write)?;
     if settings.is_partial() {
         return Err(Error::Usage(
             "a release is one of the whole tree: leave SOURCE out".to_owned(),
@@ -36,14 +37,16 @@ pub(super) fn release(
     progress.step("releasing");
     let made = abide::release(&loaded.tree, &settings.config.policy)
         .map_err(|refusal: Refusal| Error::Usage(refusal.to_string()))?;
-    let blocking = blocking(global, &loaded, &settings, &made.files);
+    let hindrances = hindrances(global, &loaded, &settings, &made.files);
     progress.finish();
-    if !blocking.findings.is_empty() {
-        say(&for_people(global, &loaded.tree, &blocking));
+    if !hindrances.findings.is_empty() {
+        say(&for_people(global, &loaded.tree, &hindrances));
         say("note: nothing was released");
         return Ok(Outcome::nothing(true));
     }
-    let build_files = abide::build_files(&loaded.tree, &settings.config.policy, &made.files);
+    let policy = &settings.config.policy;
+    let mut build_files = abide::build_files(&loaded.tree, policy, &made.files);
+    build_files.extend(abide::version_build_file(&loaded.tree, policy, &made));
     let builds = Builds::of(&loaded.tree, &build_files, &made.deleted, folder.as_deref());
     let mut changes = changes(&loaded.tree, &made);
     builds.add_to(&mut changes);
@@ -68,7 +71,7 @@ fn changes<'a>(tree: &'a Tree, made: &'a Release) -> Changes<'a> {
         let path = display(tree.file(file.from), &file.path);
         let candidate = tree.files().find(|it| it.path() == file.path);
         let old = candidate.and_then(|it| it.decl().source_text());
-        changes.insert(path, FileChange { old, new: Some(&file.text) });
+        changes.insert(path, FileChange { old, new: Some(&file.text), last: true });
     }
     let old = |id| {
         let decl = tree.file(id).decl();
@@ -76,11 +79,11 @@ fn changes<'a>(tree: &'a Tree, made: &'a Release) -> Changes<'a> {
     };
     for (id, text) in &made.edited {
         let (path, old) = old(*id);
-        changes.insert(path, FileChange { old, new: Some(text) });
+        changes.insert(path, FileChange { old, new: Some(text), last: false });
     }
     for id in &made.deleted {
         let (path, old) = old(*id);
-        changes.insert(path, FileChange { old, new: None });
+        changes.insert(path, FileChange { old, new: None, last: false });
     }
     changes
 }

@@ -3,15 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use abide::{
-    BUILD_MARK, BuildFile, Check, Closure, Generated, Refusal, Report, Rule, Severity, Upgrade,
-    UpgradeOptions,
-};
+use abide::{BUILD_MARK, BuildFile, Closure, Generated, Refusal, Report, Upgrade, UpgradeOptions};
 use abide_schema::{File, FileId, Tree};
 
 use super::build::for_people;
 use super::check::{today, troubles};
-use super::{Outcome, error_color, say};
+use super::{Outcome, error_color, exclusive, say};
 use crate::args::{Global, TreeArgs, UpgradeTarget};
 use crate::diff::unified;
 use crate::error::Error;
@@ -36,7 +33,8 @@ pub(super) fn upgrade(
                 .to_owned(),
         ));
     }
-    let Opened { progress, settings, folder } = Opened::of(global, args, target.write)?;
+    let Opened { progress, settings, folder, guard: _guard } =
+        Opened::of(global, args, target.write)?;
     let loaded = load(&settings.source(args)?, &progress)?;
     progress.step("upgrading");
     let closure =
@@ -50,10 +48,10 @@ pub(super) fn upgrade(
             troubles(&loaded).join("; ")
         )));
     }
-    let blocking = blocking(global, &loaded, &settings, &made.files);
+    let hindrances = hindrances(global, &loaded, &settings, &made.files);
     progress.finish();
-    if !blocking.findings.is_empty() {
-        say(&for_people(global, &loaded.tree, &blocking));
+    if !hindrances.findings.is_empty() {
+        say(&for_people(global, &loaded.tree, &hindrances));
         say("note: nothing was made");
         return Ok(Outcome { troubles: troubles(&loaded), ..Outcome::nothing(true) });
     }
@@ -114,29 +112,15 @@ pub(super) fn upgrade(
     Ok(Outcome { troubles, ..outcome })
 }
 
-/// What keeps the candidates from being made: errors of the language in their sources, and
-/// migrations that cannot be.
-pub(super) fn blocking(
+/// What keeps the candidates from being made.
+pub(super) fn hindrances(
     global: &Global,
     loaded: &Loaded,
     settings: &Settings,
     made: &[Generated],
 ) -> Report {
-    let options = abide::Options::on(global.as_of.unwrap_or_else(today));
-    let mut report = abide::check(&loaded.tree, &settings.config.policy, options);
-    let sources: BTreeSet<FileId> = made.iter().map(|file| file.from).collect();
-    report.findings.retain(|finding| {
-        let linker = |rule: &Rule| matches!(rule.check, Check::Linker);
-        let broken =
-            finding.severity == Severity::Error && Rule::find(finding.rule).is_some_and(linker);
-        let here = finding.location.place().is_some_and(|place| sources.contains(&place.file));
-        here && (broken || abide::UPGRADE_RULES.contains(&finding.rule))
-    });
-    for finding in &mut report.findings {
-        finding.severity = Severity::Error;
-        finding.severity_reason = Some("it keeps a candidate from being made".to_owned());
-    }
-    report
+    let as_of = global.as_of.unwrap_or_else(today);
+    abide::hindrances(&loaded.tree, &settings.config.policy, as_of, made)
 }
 
 /// What a command needs that may write to a tree.
@@ -145,6 +129,8 @@ pub(super) struct Opened {
     pub(super) settings: Settings,
     /// Where the tree is on disk.
     pub(super) folder: Option<PathBuf>,
+    /// Held from the first look at the tree until all is written.
+    pub(super) guard: Option<std::fs::File>,
 }
 
 impl Opened {
@@ -156,7 +142,11 @@ impl Opened {
             let message = "`--write` needs a tree on disk: name its folder".to_owned();
             return Err(Error::Usage(message));
         }
-        Ok(Opened { progress, settings, folder })
+        let guard = match folder.as_deref().filter(|_| writes) {
+            Some(folder) => exclusive(folder, global)?,
+            None => None,
+        };
+        Ok(Opened { progress, settings, folder, guard })
     }
 }
 
@@ -164,17 +154,29 @@ impl Opened {
 pub(super) struct FileChange<'a> {
     pub(super) old: Option<&'a [u8]>,
     pub(super) new: Option<&'a [u8]>,
+    /// Whether it tells that all other changes are made.
+    pub(super) last: bool,
 }
 
 /// How files would change, by the path that counts from the folder of the tree.
 pub(super) type Changes<'a> = BTreeMap<String, FileChange<'a>>;
 
 /// Writes what is new first, changes what is there then, and deletes last, so that what is
-/// interrupted can be done again.
+/// interrupted can be done again. Nothing is written where somebody edited one of the files since
+/// it was read.
 pub(super) fn write_changes(folder: &Path, changes: &Changes<'_>) -> Result<(), Error> {
-    let (anew, others): (Vec<_>, Vec<_>) =
-        changes.iter().partition(|(_, change)| change.old.is_none());
-    for (path, change) in anew.into_iter().chain(others) {
+    for (path, change) in changes {
+        let now = std::fs::read(folder.join(path)).unwrap_or_default();
+        if change.old.is_some_and(|old| old != now) {
+            return Err(Error::Usage(format!(
+                "`{}` was edited in the meantime, and nothing was written: run it again",
+                shown(path)
+            )));
+        }
+    }
+    let mut ordered: Vec<_> = changes.iter().collect();
+    ordered.sort_by_key(|(_, change)| (change.old.is_some(), change.last));
+    for (path, change) in ordered {
         if let Some(text) = change.new {
             put(&folder.join(path), text)?;
         }
@@ -211,13 +213,13 @@ fn changes<'a>(tree: &'a Tree, made: &'a Upgrade) -> Changes<'a> {
         let candidate = by_path.get(file.path.as_str());
         if !candidate.is_some_and(|it| abide::is_made(*it, file)) {
             let old = candidate.and_then(|it| it.decl().source_text());
-            let change = FileChange { old, new: Some(&file.text) };
+            let change = FileChange { old, new: Some(&file.text), last: false };
             changes.insert(display(tree.file(file.from), &file.path), change);
         }
     }
     for id in &made.stale {
         let file = tree.file(*id);
-        let change = FileChange { old: file.decl().source_text(), new: None };
+        let change = FileChange { old: file.decl().source_text(), new: None, last: false };
         changes.insert(file.decl().display.to_string(), change);
     }
     changes
@@ -264,7 +266,7 @@ impl<'a> Builds<'a> {
         for (path, (old, new)) in &self.files {
             let (old, new) = (old.as_deref(), new.map(str::as_bytes));
             if old != new {
-                changes.insert(path.clone(), FileChange { old, new });
+                changes.insert(path.clone(), FileChange { old, new, last: false });
             }
         }
     }

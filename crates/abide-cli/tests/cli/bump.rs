@@ -3,13 +3,13 @@
 use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
 use crate::breaking::{commit, git};
-use crate::run::{Ran, abide, put, repository};
+use crate::run::{Ran, abide, put, repository, spawn};
 
 const MONEY: &str = "syntax = \"proto3\";\npackage acme.type.v1;\n\n// An amount.\nmessage Money {\n  \
                      string currency = 1;\n  int64 units = 2;\n}\n";
@@ -795,17 +795,6 @@ fn an_option_that_cannot_be_imported_is_not_written() {
     assert_eq!(ran.status, 2);
     assert!(ran.stderr.contains("`import-paths`"), "{}", ran.stderr);
     assert_eq!(read(folder.path(), "acme/type/v1/money.proto"), MONEY);
-}
-
-fn spawn(folder: &Path, args: &[&str]) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_abide"))
-        .args(args)
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the binary starts")
 }
 
 #[test]

@@ -168,27 +168,101 @@ fn an_edited_candidate_is_not_released() {
 #[test]
 fn an_interrupted_release_is_taken_up() {
     let tree = tree();
-    let folder = tree.path();
+    let before_others = |path: &String| u8::from(path.contains("v1"));
+    interrupted_everywhere(tree.path(), &before_others);
+}
+
+/// The same where candidates lie where they are released: what they replace is
+/// frozen before the first of them is stable.
+#[test]
+fn an_interrupted_release_in_place_is_taken_up() {
+    let folder = TempDir::new().unwrap();
+    let imports = repository().join("testdata/imports").display().to_string();
+    let file = |name: &str, imports: &str, body: &str| {
+        format!(
+            "syntax = \"proto3\";\n\npackage envoy.{name}.v2;\n\n{imports}import \
+             \"udpa/annotations/status.proto\";\n\noption \
+             (udpa.annotations.file_status).package_version_status = ACTIVE;\n\n{body}"
+        )
+    };
+    let import = |name: &str| format!("import \"envoy/{name}/v2/{name}.proto\";\n\n");
+    let config = format!("preset = \"envoy\"\nimport-paths = [{imports:?}]\n");
+    let base = "message Base {\n  string old = 1 [deprecated = true];\n\n  string new = 2;\n}\n";
+    put(
+        folder.path(),
+        &[
+            ("abide.toml", &config),
+            ("envoy/base/v2/base.proto", &file("base", "", base)),
+            (
+                "envoy/amid/v2/amid.proto",
+                &file("amid", &import("base"), "message Amid {\n  base.v2.Base base = 1;\n}\n"),
+            ),
+            (
+                "envoy/tip/v2/tip.proto",
+                &file("tip", &import("amid"), "message Tip {\n  amid.v2.Amid amid = 1;\n}\n"),
+            ),
+        ],
+    );
+    interrupted_everywhere(folder.path(), &|path| u8::from(path.contains("v3")));
+}
+
+/// Upgrades a tree and interrupts its release after each file that it changes,
+/// of which it takes those with the lowest `rank` first.
+fn interrupted_everywhere(folder: &Path, rank: &dyn Fn(&String) -> u8) {
     assert_eq!(abide(folder, &["upgrade", "--write"]).status, 0);
     let before = files(folder);
     assert_eq!(abide(folder, &["release", "--write"]).status, 0);
     let after = files(folder);
     let created = after.keys().filter(|path| !before.contains_key(*path));
-    let changed =
-        before.keys().filter(|path| after.get(*path).is_some_and(|it| *it != before[*path]));
+    let differs = |path: &&String| after.get(*path).is_some_and(|it| *it != before[*path]);
+    let mut changed: Vec<&String> = before.keys().filter(differs).collect();
     let deleted = before.keys().filter(|path| !after.contains_key(*path));
-    let steps: Vec<&String> = created.chain(changed).chain(deleted).collect();
-    assert!(steps.len() > 5, "{steps:?}");
-    for done in 0..=steps.len() {
-        for path in before.keys().chain(after.keys()) {
-            let state = if steps[..done].contains(&path) { &after } else { &before };
-            match state.get(path) {
-                Some(text) => put(folder, &[(path, text)]),
-                None => drop(fs::remove_file(folder.join(path))),
+    for reversed in [false, true] {
+        changed.reverse();
+        changed.sort_by_key(|path| rank(path));
+        let steps = created.clone().chain(changed.iter().copied()).chain(deleted.clone());
+        let steps: Vec<&String> = steps.collect();
+        assert!(steps.len() > 5, "{steps:?}");
+        for done in 0..=steps.len() {
+            for path in before.keys().chain(after.keys()) {
+                let state = if steps[..done].contains(&path) { &after } else { &before };
+                match state.get(path) {
+                    Some(text) => put(folder, &[(path, text)]),
+                    None => drop(fs::remove_file(folder.join(path))),
+                }
             }
+            let ran = abide(folder, &["release", "--write"]);
+            let told = format!("after {done} of {steps:?} ({reversed}): {}", ran.stderr);
+            assert_eq!(ran.status, 0, "{told}");
+            assert_eq!(files(folder), after, "{told}");
         }
-        let ran = abide(folder, &["release", "--write"]);
-        assert_eq!(ran.status, 0, "after {done} of {steps:?}: {}", ran.stderr);
-        assert_eq!(files(folder), after, "after {done} of {steps:?}");
     }
+}
+
+/// A file that stays is not made to name what is gone.
+#[test]
+fn who_names_what_goes_is_told() {
+    let tree = tree();
+    let folder = tree.path();
+    let base = fs::read_to_string(folder.join("acme/base/v1/base.proto")).unwrap();
+    let old = "\n// Use `Id`.\nmessage Old {\n  option deprecated = true;\n}\n";
+    let wild = fs::read_to_string(folder.join("acme/wild/v1alpha/wild.proto")).unwrap();
+    let wild = wild.replace("acme.base.v1.Id id = 1;", "acme.base.v1.Old id = 1;");
+    put(
+        folder,
+        &[
+            ("acme/base/v1/base.proto", &format!("{base}{old}")),
+            ("acme/wild/v1alpha/wild.proto", &wild),
+        ],
+    );
+    assert_eq!(abide(folder, &["upgrade", "--write"]).status, 0);
+    let before = files(folder);
+    let ran = abide(folder, &["release", "--write"]);
+    assert_eq!(ran.status, 2);
+    assert_eq!(
+        ran.stderr,
+        "error: `acme/wild/v1alpha/wild.proto` names `acme.base.v1.Old`, which is deprecated and \
+         not part of the next version: name another type\n"
+    );
+    assert_eq!(files(folder), before);
 }

@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Longer than any of these runs takes on a busy machine without optimisation.
@@ -102,4 +102,16 @@ pub(crate) fn put(folder: &Path, files: &[(&str, &str)]) {
 pub(crate) fn repository() -> PathBuf {
     let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     crate_folder.ancestors().nth(2).expect("crates/abide-cli has two above").to_owned()
+}
+
+/// The binary at work, what it says on standard error kept.
+pub(crate) fn spawn(folder: &Path, args: &[&str]) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_abide"))
+        .args(args)
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts")
 }

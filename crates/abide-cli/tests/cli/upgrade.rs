@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use tempfile::TempDir;
 
-use crate::run::{abide, put, repository};
+use crate::run::{abide, put, repository, spawn};
 
 const USER: &str = "\
 syntax = \"proto3\";
@@ -152,9 +153,82 @@ fn what_cannot_be_made_is_not_made() {
     assert!(ran.stderr.ends_with("note: nothing was made\n"), "{}", ran.stderr);
     assert_eq!(read(folder, CANDIDATE), made);
 
+    // A waiver takes the warning away, and makes no candidate that compiles.
+    let waiver = "  // abide:allow(deprecated-type-in-use): it stays for a while\n  Old old";
+    replace(folder, "acme/user/v1/user.proto", "  Old old", waiver);
+    replace(folder, "abide.toml", "import", "rules.deprecated-type-in-use = \"off\"\nimport");
+    let ran = abide(folder, &["upgrade", "--write"]);
+    assert_eq!(ran.status, 1, "{}", ran.stderr);
+    assert!(ran.stderr.contains("error[deprecated-type-in-use]"), "{}", ran.stderr);
+    assert_eq!(read(folder, CANDIDATE), made);
+
     let ran = abide(folder, &["upgrade"]);
     assert_eq!(ran.status, 2, "where candidates go is for the user to say");
     assert!(ran.stderr.contains("`--out DIR`, `--write`, `--diff` or `--check`"), "{}", ran.stderr);
+}
+
+/// What is deprecated in a package that does not rise is still there.
+#[test]
+fn what_is_deprecated_elsewhere_keeps_nobody() {
+    let tree = tree();
+    let folder = tree.path();
+    replace(
+        folder,
+        "acme/base/v1/base.proto",
+        "message Id {",
+        "message Id {\n  option deprecated = true;\n",
+    );
+    assert_eq!(abide(folder, &["upgrade", "--write"]).status, 0);
+    assert!(read(folder, CANDIDATE).contains("acme.base.v1.Id id = 1;"));
+}
+
+/// Two commands never write to one tree at once.
+#[test]
+fn a_writer_waits_for_another() {
+    let tree = tree();
+    let other = fs::File::open(tree.path()).unwrap();
+    other.lock().unwrap();
+    for command in ["upgrade", "release"] {
+        let mut child = spawn(tree.path(), &[command, "--write"]);
+        std::thread::sleep(Duration::from_millis(500));
+        assert!(child.try_wait().unwrap().is_none(), "{command} waits");
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    assert!(!tree.path().join(CANDIDATE).exists());
+    let child = spawn(tree.path(), &["upgrade", "--write"]);
+    std::thread::sleep(Duration::from_millis(500));
+    replace(tree.path(), "acme/user/v1/user.proto", "string name = 2", "string name = 3");
+    drop(other);
+    let output = child.wait_with_output().unwrap();
+    let words = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && words.contains("waiting for another"), "{words}");
+    assert!(read(tree.path(), CANDIDATE).contains("reserved 3;"), "it reads what it waited for");
+}
+
+/// Every candidate in one layout, also where a version is recorded in it.
+#[test]
+fn candidates_have_the_layout_that_is_configured() {
+    let tree = tree();
+    let folder = tree.path();
+    let all = "version-in = \"option\"\nupgrade.layout = \"canonical\"\nimport";
+    replace(folder, "abide.toml", "import", all);
+    let status = "option (abide.annotations.v1.file_policy) = {package_version_status: \
+                  PACKAGE_VERSION_STATUS_ACTIVE\n};";
+    let old = "option (abide.annotations.v1.file_policy).package_version_status = \
+               PACKAGE_VERSION_STATUS_ACTIVE;";
+    replace(folder, "acme/user/v1/user.proto", old, status);
+    replace(folder, "acme/user/v1/user.proto", "string name = 2", "string  name=2");
+    assert_eq!(abide(folder, &["upgrade", "--write"]).status, 0);
+    let ran = abide(folder, &["bump", "--write"]);
+    assert_eq!(ran.status, 0, "{}{}", ran.text(), ran.stderr);
+    let recorded = read(folder, CANDIDATE);
+    assert!(recorded.contains("version: \"2.0.0-alpha"), "{recorded}");
+    let ran = abide(folder, &["upgrade", "--check"]);
+    assert_eq!((ran.status, ran.text().as_str()), (0, ""), "{recorded}");
+    assert_eq!(errors(folder), Vec::<String>::new());
+    assert_eq!(abide(folder, &["upgrade", "--write"]).status, 0);
+    assert_eq!(read(folder, CANDIDATE), recorded);
 }
 
 /// What Bazel builds in Envoy's way: a BUILD file for each folder, which comes and goes with it.
@@ -208,5 +282,17 @@ api_proto_package(
     assert_eq!(abide(folder, &["release", "--write"]).status, 0);
     assert!(!folder.join("acme/user/v2alpha").exists());
     assert_eq!(read(folder, "acme/user/v2/BUILD"), made);
+    let versions = read(folder, "versioning/BUILD");
+    let library = |name: &str, folders: &[&str]| {
+        let labels = folders.iter().map(|it| format!("        \"//{it}:pkg\",\n"));
+        let visible = "    visibility = [\"//visibility:public\"],\n";
+        let deps = labels.collect::<String>();
+        format!("proto_library(\n    name = \"{name}\",\n{visible}    deps = [\n{deps}    ],\n)\n")
+    };
+    let active = library("active_protos", &["acme/base/v1", "acme/user/v2"]);
+    let frozen = library("frozen_protos", &["acme/user/v1"]);
+    assert!(versions.ends_with(&format!("\n{active}\n{frozen}")), "{versions}");
+    assert_eq!(abide(folder, &["release", "--write"]).status, 0);
+    assert_eq!(read(folder, "versioning/BUILD"), versions);
     assert_eq!(abide(folder, &["upgrade", "--check"]).status, 0);
 }

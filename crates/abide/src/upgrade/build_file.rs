@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use abide_schema::{FileDecl, FileId, SourceFile, Tree};
 
-use super::Generated;
 use super::standing::{Standing, Standings};
+use super::{Generated, Release};
 use crate::policy::{Policy, UpgradePolicy};
 
 /// What a BUILD file begins with that was made.
@@ -71,6 +71,50 @@ pub fn build_files(tree: &Tree, policy: &Policy, made: &[Generated]) -> Vec<Buil
     folders.into_iter().map(written).collect()
 }
 
+/// The BUILD file that tells which folders are active after a release and which
+/// are frozen; `None` where the policy does not ask for any, or nothing rises.
+pub fn version_build_file(tree: &Tree, policy: &Policy, made: &Release) -> Option<BuildFile> {
+    let beside = made.files.first().filter(|_| policy.upgrade.build_files)?.from;
+    let standings = Standings::of(tree);
+    let mut folders: BTreeMap<&str, bool> = BTreeMap::new();
+    for file in tree.files() {
+        match standings.file(file) {
+            Standing::Active => drop(folders.insert(folder(file.path()), true)),
+            Standing::Frozen => drop(folders.entry(folder(file.path())).or_insert(false)),
+            Standing::Candidate | Standing::Apart => {}
+        }
+    }
+    for file in &made.files {
+        folders.insert(folder(tree.file(file.from).path()), false);
+    }
+    folders.extend(made.files.iter().map(|file| (folder(&file.path), true)));
+    let library = |name: &str, active: bool| {
+        let mut labels: Vec<String> = folders
+            .iter()
+            .filter(|(_, is_active)| **is_active == active)
+            .map(|(folder, _)| format!("        \"//{folder}:pkg\",\n"))
+            .collect();
+        sort(&mut labels);
+        format!(
+            "\nproto_library(\n    name = \"{name}\",\n    visibility = \
+             [\"//visibility:public\"],\n    deps = [\n{}    ],\n)\n",
+            labels.concat()
+        )
+    };
+    let text = format!(
+        "{BUILD_MARK}\nload(\"@rules_proto//proto:defs.bzl\", \"proto_library\")\n\n\
+         licenses([\"notice\"])  # Apache 2\n{}{}",
+        library("active_protos", true),
+        library("frozen_protos", false)
+    );
+    Some(BuildFile { beside, path: "versioning/BUILD".to_owned(), text })
+}
+
+/// Sorts labels as Bazel's formatter does: a target before the folders below.
+fn sort<S: AsRef<str>>(labels: &mut [S]) {
+    labels.sort_by_key(|label| label.as_ref().replace(':', "!"));
+}
+
 impl Needs {
     fn add(&mut self, policy: &UpgradePolicy, file: &FileDecl) {
         self.services |= !file.services.is_empty();
@@ -80,8 +124,7 @@ impl Needs {
     fn text(&self, own: &str) -> String {
         let mut labels: Vec<&str> = self.labels.iter().map(String::as_str).collect();
         labels.retain(|label| *label != own);
-        // As Bazel's formatter sorts them: a target before the folders below.
-        labels.sort_by_key(|label| label.replace(':', "!"));
+        sort(&mut labels);
         let mut fields = String::new();
         if self.services {
             fields += "    has_services = True,\n";

@@ -9,7 +9,7 @@ use abide_schema::{
 use abide_syntax::DeclKind;
 
 use super::links::name_after;
-use super::plan::{Choice, Plan, Stage, may_collide};
+use super::plan::{Basis, Choice, Plan, Stage, may_collide};
 use super::promote::promoted;
 use super::standing::Standing;
 use super::{UpgradeOptions, deprecated, is_made, remake, removed};
@@ -200,13 +200,15 @@ pub(crate) struct Taken<'t> {
 
 pub(crate) fn taken<'t>(context: &Context<'t>) -> Vec<Taken<'t>> {
     let policy = context.policy;
-    if !may_collide(context.tree, policy, context.standings()) {
+    let standings = context.standings();
+    let basis = Basis { tree: context.tree, policy, standings, graph: None };
+    if !may_collide(basis) {
         return Vec::new();
     }
     let options = UpgradeOptions::default();
     let choice = Choice::Asked(&options);
-    let graph = Some(context.graph());
-    let plan = Plan::of(context.tree, policy, choice, Stage::Candidate, graph);
+    let basis = Basis { graph: Some(context.graph()), ..basis };
+    let plan = Plan::of(basis, choice, Stage::Candidate);
     let Ok(plan) = plan else { return Vec::new() };
     let conflict = |it: &super::plan::Conflict| {
         let path = plan.next(it.file)?.path.clone();
@@ -232,7 +234,9 @@ pub(crate) fn drifts(context: &Context<'_>) -> Vec<(FileId, Drift)> {
     if candidates.is_empty() {
         return Vec::new();
     }
-    let Ok(made) = remake(tree, context.policy, context.graph()) else { return Vec::new() };
+    let (standings, graph) = (context.standings(), Some(context.graph()));
+    let basis = Basis { tree, policy: context.policy, standings, graph };
+    let Ok(made) = remake(basis) else { return Vec::new() };
     let mut drifts: Vec<(FileId, Drift)> =
         made.stale.iter().map(|it| (*it, Drift::Stale)).collect();
     for file in &made.files {

@@ -128,6 +128,11 @@ impl<'p, 't> Links<'p, 't> {
         })
     }
 
+    /// The type with this full name.
+    pub(super) fn element(&self, name: &str) -> Option<Element<'t>> {
+        self.types().get(name).copied()
+    }
+
     /// What a type will be called, if it changes.
     pub(super) fn next_type(&self, name: &str) -> Option<String> {
         self.ty(name).flatten()

@@ -7,8 +7,9 @@ use abide_schema::value::{EncodeError, Entry, Message, Value};
 use abide_schema::{Cardinality, Element, Field, File, FileDecl, SourceFile, Tree};
 
 use super::links::name_after;
-use super::plan::{Choice, Plan, Stage};
+use super::plan::{Basis, Choice, Plan, Stage};
 use super::promote::oneof_after;
+use super::standing::Standings;
 use super::{Refusal, UpgradeOptions, deprecated, gone, removed};
 use crate::policy::Policy;
 
@@ -48,7 +49,9 @@ pub fn mapping(
     policy: &Policy,
     options: &UpgradeOptions<'_>,
 ) -> Result<Mapping, Refusal> {
-    let plan = Plan::of(tree, policy, Choice::Asked(options), Stage::Candidate, None)?;
+    let standings = Standings::of(tree);
+    let basis = Basis { tree, policy, standings: &standings, graph: None };
+    let plan = Plan::of(basis, Choice::Asked(options), Stage::Candidate)?;
     let parse = |(path, text): &(&str, &str)| {
         let path: Arc<str> = (*path).into();
         let (display, text) = (Arc::clone(&path), text.as_bytes().into());

@@ -57,6 +57,16 @@ pub(super) enum Choice<'o> {
     Present,
 }
 
+/// What a plan is made from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Basis<'a, 't> {
+    pub(super) tree: &'t Tree,
+    pub(super) policy: &'t Policy,
+    pub(super) standings: &'a Standings,
+    /// Where somebody has it already.
+    pub(super) graph: Option<&'a Graph<'t>>,
+}
+
 /// Which files get a candidate, and under which name.
 #[derive(Debug)]
 pub(super) struct Plan<'t> {
@@ -74,6 +84,8 @@ pub(super) struct Plan<'t> {
     /// Packages that would rise, and stay because they extend what stays: the
     /// number of an extension is taken once.
     pub(super) staying: BTreeSet<PackageId>,
+    /// Files that an interrupted release has frozen already.
+    pub(super) resumed: BTreeSet<FileId>,
 }
 
 /// A file whose candidate has no place to go.
@@ -88,15 +100,15 @@ pub(super) struct Conflict {
 
 impl<'t> Plan<'t> {
     pub(super) fn of(
-        tree: &'t Tree,
-        policy: &'t Policy,
+        basis: Basis<'_, 't>,
         choice: Choice<'_>,
         stage: Stage,
-        graph: Option<&Graph<'t>>,
     ) -> Result<Plan<'t>, Refusal> {
-        let mut standings = Standings::of(tree);
-        for (frozen, _) in interrupted(tree, policy, &standings) {
-            standings.resume(frozen);
+        let Basis { tree, policy, graph, .. } = basis;
+        let mut standings = Cow::Borrowed(basis.standings);
+        let interrupted = interrupted(basis);
+        for it in &interrupted {
+            standings.to_mut().resume(it.frozen);
         }
         let (all, policy) = (policy, &policy.upgrade);
         let of = |file: File<'_>| standings.file(file);
@@ -183,6 +195,14 @@ impl<'t> Plan<'t> {
             // what follows it.
             upgraded.extend(by_reason.iter().filter(|id| !active(tree.package(**id))));
         }
+        if interrupted.iter().any(|it| it.in_place) {
+            // Some of what is released together is there already.
+            let done = |file: &File<'t>| {
+                let path = |stage: Stage| Next::of(all, *file, stage).map(|it| it.path);
+                of(*file) == Standing::Frozen && path(Stage::Stable) == path(Stage::Candidate)
+            };
+            upgraded.extend(tree.files().filter(done).map(|it| it.package().id));
+        }
         let mut next = vec![None; tree.files().len()];
         let mut generated = FixedBitSet::with_capacity(next.len());
         for package in upgraded {
@@ -213,6 +233,7 @@ impl<'t> Plan<'t> {
             generated,
             conflicts: Vec::new(),
             staying,
+            resumed: interrupted.iter().map(|it| it.frozen).collect(),
         };
         plan.yield_to_others(&standings, all);
         Ok(plan)
@@ -294,7 +315,8 @@ impl<'t> Plan<'t> {
 }
 
 /// Whether a path may be wanted twice: it costs little to see that none is.
-pub(super) fn may_collide(tree: &Tree, policy: &Policy, standings: &Standings) -> bool {
+pub(super) fn may_collide(basis: Basis<'_, '_>) -> bool {
+    let Basis { tree, policy, standings, .. } = basis;
     let mut taken: FxHashSet<Cow<'_, str>> = tree
         .files()
         .filter(|it| standings.file(*it) != Standing::Candidate)
@@ -319,37 +341,43 @@ pub(super) fn may_collide(tree: &Tree, policy: &Policy, standings: &Standings) -
     })
 }
 
-/// The frozen files of a tree whose candidates are still there beside what was
-/// made of them, each with its candidate: a release was interrupted.
-fn interrupted<'t>(
-    tree: &'t Tree,
-    policy: &Policy,
-    standings: &Standings,
-) -> Vec<(FileId, FileId)> {
+/// What is left of a release that was interrupted.
+struct Interrupted {
+    frozen: FileId,
+    candidate: FileId,
+    /// Whether the candidate itself becomes stable, where it is.
+    in_place: bool,
+}
+
+/// The frozen files of a tree whose candidates are still there: beside what was
+/// made of them, or in its place.
+fn interrupted(basis: Basis<'_, '_>) -> Vec<Interrupted> {
+    let Basis { tree, policy, standings, .. } = basis;
     let with = |wanted: Standing| {
         let files = tree.files().filter(move |it| standings.file(*it) == wanted);
-        files.map(|it| (it.path(), it.id)).collect::<FxHashMap<&'t str, FileId>>()
+        files.map(|it| (it.path(), it.id)).collect::<FxHashMap<&str, FileId>>()
     };
     let candidates = with(Standing::Candidate);
     if candidates.is_empty() {
         return Vec::new();
     }
     let active = with(Standing::Active);
-    let in_place = |file: File<'t>| {
+    let left = |file: File<'_>| {
         let path = |stage: Stage| Next::of(policy, file, stage).map(|it| it.path);
-        let candidate = *candidates.get(path(Stage::Candidate)?.as_str())?;
-        active.contains_key(path(Stage::Stable)?.as_str()).then_some((file.id, candidate))
+        let (path, stable) = (path(Stage::Candidate)?, path(Stage::Stable)?);
+        let candidate = *candidates.get(path.as_str())?;
+        let in_place = path == stable;
+        let is_left = in_place || active.contains_key(stable.as_str());
+        is_left.then_some(Interrupted { frozen: file.id, candidate, in_place })
     };
     let frozen = tree.files().filter(|it| standings.file(*it) == Standing::Frozen);
-    frozen.filter_map(in_place).collect()
+    frozen.filter_map(left).collect()
 }
 
 /// The candidates that an interrupted release was to delete.
-pub(super) fn left_behind(tree: &Tree, policy: &Policy) -> Vec<FileId> {
-    interrupted(tree, policy, &Standings::of(tree))
-        .into_iter()
-        .map(|(_, candidate)| candidate)
-        .collect()
+pub(super) fn left_behind(basis: Basis<'_, '_>) -> Vec<FileId> {
+    let left = interrupted(basis).into_iter().filter(|it| !it.in_place);
+    left.map(|it| it.candidate).collect()
 }
 
 /// The packages that the user names, if any; refuses what cannot be upgraded.

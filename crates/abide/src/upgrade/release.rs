@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use abide_schema::{File, FileId, Level, PackageVersionStatus, Tree};
 
 use super::links::Links;
-use super::plan::{Choice, Plan, Stage, extensions, left_behind};
+use super::plan::{Basis, Choice, Plan, Stage, extensions, left_behind};
 use super::rewrite::{repointed, status_edit};
 use super::standing::{Standing, Standings};
 use super::{Generated, Refusal, UpgradeOptions, check_source, generate, is_made, overlap, remake};
@@ -47,9 +47,11 @@ pub struct Risen {
 /// A release that was interrupted is taken up: what it wrote is there, and is
 /// what would be written; and where it was deleting, the rest is deleted.
 pub fn release(tree: &Tree, policy: &Policy) -> Result<Release, Refusal> {
-    let left = left_behind(tree, policy);
+    let (standings, graph) = (Standings::of(tree), tree.graph());
+    let basis = Basis { tree, policy, standings: &standings, graph: Some(&graph) };
+    let left = left_behind(basis);
     let is_left = |path: &str| left.iter().any(|id| tree.file(*id).path() == path);
-    let mut made = match release_all(tree, policy) {
+    let mut made = match release_all(basis, &graph) {
         Err(Refusal::Drifted(path)) if is_left(&path) => Release::default(),
         made => made?,
     };
@@ -59,9 +61,12 @@ pub fn release(tree: &Tree, policy: &Policy) -> Result<Release, Refusal> {
     Ok(made)
 }
 
-fn release_all(tree: &Tree, policy: &Policy) -> Result<Release, Refusal> {
-    let graph = tree.graph();
-    let made = remake(tree, policy, &graph)?;
+fn release_all<'t>(
+    basis: Basis<'_, 't>,
+    graph: &abide_schema::Graph<'t>,
+) -> Result<Release, Refusal> {
+    let Basis { tree, standings, .. } = basis;
+    let made = remake(basis)?;
     if made.files.is_empty() {
         return Ok(Release::default());
     }
@@ -69,7 +74,7 @@ fn release_all(tree: &Tree, policy: &Policy) -> Result<Release, Refusal> {
         return Err(Refusal::Drifted(tree.file(*stale).path().to_owned()));
     }
     let candidates: BTreeMap<&str, File<'_>> =
-        Standings::of(tree).candidates(tree).map(|it| (it.path(), it)).collect();
+        standings.candidates(tree).map(|it| (it.path(), it)).collect();
     let mut sources = BTreeSet::new();
     let mut replaced: BTreeMap<FileId, FileId> = BTreeMap::new();
     for file in &made.files {
@@ -83,7 +88,7 @@ fn release_all(tree: &Tree, policy: &Policy) -> Result<Release, Refusal> {
     let sources: Vec<String> = sources.into_iter().collect();
     let options = UpgradeOptions { packages: &sources, closure: Some(Closure::Package) };
     let choice = Choice::Asked(&options);
-    let mut plan = Plan::of(tree, policy, choice, Stage::Stable, Some(&graph))?;
+    let mut plan = Plan::of(basis, choice, Stage::Stable)?;
     for (candidate, source) in &replaced {
         plan.becomes_that_of(*candidate, *source);
     }
@@ -104,10 +109,10 @@ fn release_all(tree: &Tree, policy: &Policy) -> Result<Release, Refusal> {
         files.binary_search_by(|file| (*file.path).cmp(path)).is_ok()
     };
     Ok(Release {
-        edited: edited(&plan, &replaced)?,
+        edited: edited(&plan, standings, &replaced)?,
         deleted: replaced.keys().copied().filter(|id| !stays(id)).collect(),
         files,
-        risen: risen(&plan, &sources, &graph),
+        risen: risen(&plan, &sources, graph),
     })
 }
 
@@ -115,11 +120,11 @@ fn release_all(tree: &Tree, policy: &Policy) -> Result<Release, Refusal> {
 /// name what took its place.
 fn edited(
     plan: &Plan<'_>,
+    standings: &Standings,
     replaced: &BTreeMap<FileId, FileId>,
 ) -> Result<Vec<(FileId, Vec<u8>)>, Refusal> {
     let links = Links::of(plan);
     let mut edited = Vec::new();
-    let standings = Standings::of(plan.tree);
     for file in plan.tree.files() {
         let own = standings.file(file);
         if !matches!(own, Standing::Active | Standing::Apart)
@@ -138,7 +143,12 @@ fn edited(
             apply(text, vec![edit]).map_err(|it| overlap(file, &it))?
         } else if file.imports().any(names) && !extends_what_stays(plan, file) {
             check_source(file)?;
-            repointed(plan, &links, file).map_err(|it| overlap(file, &it))?
+            let made = repointed(plan, &links, file)?;
+            if let Some(span) = made.dangling.first() {
+                let name = span.str(file.decl().source_text().unwrap_or_default());
+                return Err(Refusal::Names(file.path().to_owned(), name.to_owned()));
+            }
+            made.text
         } else {
             continue;
         };

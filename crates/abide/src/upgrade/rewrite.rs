@@ -8,17 +8,15 @@ use abide_syntax::{Ast, DeclId, DeclKind, Lexer, OptionNode, Slice, Span, TokenK
 use rustc_hash::FxHashMap;
 
 use super::imports::{MIGRATIONS, Needs};
+use super::layout::{WIDTH, canonical_layout, is_windows, windows};
 use super::links::{Links, name_after};
 use super::plan::{Next, Plan, Stage};
 use super::record::{FILE_POLICY, RECORD, cuts, names, recorded};
 use super::scope::{Names, Reference, rewritten};
-use super::{deprecated, gone, removed, standing, versioned};
+use super::{Refusal, deprecated, gone, overlap, removed, standing, versioned};
 use crate::bump::record_edits;
-use crate::edit::{Edit, Overlap, apply};
-use crate::policy::ImportOrder;
-
-/// Where lines end, as far as that is ours to say.
-const WIDTH: usize = 100;
+use crate::edit::{Edit, apply};
+use crate::policy::{ImportOrder, Layout};
 
 /// An annotation that names the type a message was made from: the option, the
 /// field of its value, the file that declares it.
@@ -95,6 +93,8 @@ pub(super) struct Rewriter<'p, 't> {
     /// Types and extensions where they are named; how they are written depends
     /// on what is imported in the end.
     references: Vec<Pending>,
+    /// Where types are named that the next version does not have.
+    pub(super) dangling: Vec<Span>,
 }
 
 /// A type or an extension where it is named.
@@ -109,22 +109,30 @@ struct Pending {
 /// The full name of what encloses a reference, before and after.
 type Scope<'s> = (&'s str, &'s str);
 
-/// The text of what becomes of a file that was read from source.
+/// What becomes of a file.
+#[derive(Debug, Default)]
+pub(super) struct Rewritten {
+    pub(super) text: Vec<u8>,
+    /// Where the source names types that the next version does not have.
+    pub(super) dangling: Vec<Span>,
+}
+
+/// What becomes of a file that was read from source.
 pub(super) fn rewrite<'t>(
     plan: &Plan<'t>,
     links: &Links<'_, 't>,
     file: File<'t>,
     next: &Next,
-) -> Result<Vec<u8>, Overlap> {
+) -> Result<Rewritten, Refusal> {
     edited(plan, links, file, next, false)
 }
 
-/// The text of a file that stays what it is, and names what others become.
+/// What becomes of a file that stays what it is, and names what others become.
 pub(super) fn repointed<'t>(
     plan: &Plan<'t>,
     links: &Links<'_, 't>,
     file: File<'t>,
-) -> Result<Vec<u8>, Overlap> {
+) -> Result<Rewritten, Refusal> {
     let (package, path) = (file.package().full_name(), file.path().to_owned());
     edited(plan, links, file, &Next { package, path }, true)
 }
@@ -135,9 +143,9 @@ fn edited<'t>(
     file: File<'t>,
     next: &Next,
     follows: bool,
-) -> Result<Vec<u8>, Overlap> {
+) -> Result<Rewritten, Refusal> {
     let (Some(text), Some(ast)) = (file.decl().source_text(), file.decl().ast()) else {
-        return Ok(Vec::new());
+        return Ok(Rewritten::default());
     };
     // The fields of a map's entry stand where the map does, the message of a
     // group where its field does.
@@ -164,31 +172,21 @@ fn edited<'t>(
         needs: Needs::default(),
         names: Names::before(file),
         references: Vec::new(),
+        dangling: Vec::new(),
     };
     rewriter.file();
     let imported = rewriter.imports();
     rewriter.spell(imported);
-    let mut edits = rewriter.edits;
+    let (mut edits, dangling) = (rewriter.edits, rewriter.dangling);
     edits.extend(links.edits(text));
-    let made = apply(text, edits)?;
-    let lines = memchr::memchr_iter(b'\n', text).count();
-    let all_windows = lines > 0 && memchr::memmem::find_iter(text, b"\r\n").count() == lines;
-    Ok(if all_windows { windows(&made) } else { made })
-}
-
-/// A text whose lines all end in `\r\n`.
-fn windows(text: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(text.len());
-    for line in text.split_inclusive(|byte| *byte == b'\n') {
-        let Some(line) = line.strip_suffix(b"\n") else {
-            out.extend_from_slice(line);
-            break;
-        };
-        let end = line.iter().rposition(|byte| *byte != b'\r').map_or(0, |at| at + 1);
-        out.extend_from_slice(&line[..end]);
-        out.extend_from_slice(b"\r\n");
+    let mut made = apply(text, edits).map_err(|it| overlap(file, &it))?;
+    if is_windows(text) {
+        made = windows(&made);
     }
-    out
+    if plan.policy.layout == Layout::Canonical && !follows {
+        made = canonical_layout(&made).unwrap_or(made);
+    }
+    Ok(Rewritten { text: made, dangling })
 }
 
 /// The value of an option, by its full name.
@@ -257,7 +255,9 @@ impl<'t> Rewriter<'_, 't> {
         }
         self.edits.extend(status_edit(file, PackageVersionStatus::NextMajorVersionCandidate));
         if self.ancestry.is_none() {
-            self.edits.push(Edit::insert(0, standing::mark(file.path())));
+            // A byte order mark stands at the beginning or nowhere.
+            let bom = if self.text.starts_with("\u{feff}".as_bytes()) { 3 } else { 0 };
+            self.edits.push(Edit::replace(Span::new(0, bom), standing::mark(file.path())));
         }
     }
 
@@ -328,6 +328,7 @@ impl<'t> Rewriter<'_, 't> {
             DeclKind::Option(option) => {
                 let option = &self.ast.options[option as usize];
                 self.option_name(option, scope);
+                self.payloads(option);
                 self.strip(option);
             }
             DeclKind::Package { name } => self.edits.push(Edit::replace(name, scope.1)),
@@ -398,6 +399,9 @@ impl<'t> Rewriter<'_, 't> {
     fn reference(&mut self, span: Span, target: Option<Element<'t>>, (old, new): Scope<'_>) {
         let Some(target) = target else { return };
         self.needs.types.insert(target.file().id);
+        if gone(target) && self.plan.next(target.file().id).is_some() {
+            self.dangling.push(span);
+        }
         let (was, is) = (target.full_name(), self.plan.name_after(target));
         let (old_scope, new_scope) = (old.to_owned(), new.to_owned());
         self.references.push(Pending { span, old: was, new: is, old_scope, new_scope });
@@ -549,6 +553,7 @@ impl<'t> Rewriter<'_, 't> {
         let options = &self.ast.options[options.range()];
         for option in options {
             self.option_name(option, scope);
+            self.payloads(option);
         }
         if self.follows {
             return;

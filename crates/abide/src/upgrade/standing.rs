@@ -31,7 +31,7 @@ fn is_marked(file: File<'_>) -> bool {
 }
 
 /// What each file of a tree is to the upgrade.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Standings(Vec<Standing>);
 
 impl Standings {

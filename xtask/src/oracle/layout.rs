@@ -1,0 +1,176 @@
+//! `cargo xtask oracle --only layout`: does the canonical layout of a file say what the file says?
+//!
+//! Every file of every tree is laid out. The real protoc must make the same descriptors of it, but
+//! for the order of imports, with the same comments at the same elements; no comment may be lost
+//! that protoc passes over; and what is laid out must be laid out already.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use abide_syntax::{Lexer, Span, TokenKind, comments_between};
+
+use super::by_name;
+use super::upgrade::{Comments, attached, compiled};
+use super::wire::{Value, fields, strings};
+use crate::Result;
+use crate::corpora::{self, Corpus};
+use crate::tools::{Protoc, workspace};
+
+/// Lays out every file of these trees; true when nothing differs.
+pub(super) fn run(corpora: &[Corpus], protoc: &Protoc, show: usize) -> Result<bool> {
+    let mut agreed = compare(&commented()?, protoc, show)?;
+    for corpus in corpora {
+        agreed &= compare(corpus, protoc, show)?;
+    }
+    Ok(agreed)
+}
+
+/// Comments where one may stand between two tokens.
+const COMMENTS: [&str; 6] = [
+    " // here\n",
+    " /* here */ ",
+    "\n// above\n",
+    "\n\n// apart\n\n",
+    "\n\n// two\n// lines\n",
+    " /* one */ /* two\n    lines */\n// three\n\n",
+];
+
+/// Our sample, once for each place and kind of a comment.
+fn commented() -> Result<Corpus> {
+    let text = fs::read_to_string(workspace()?.join("testdata/layout/sample.proto"))?;
+    let (sample, _) = text.split_once("// ===\n").ok_or("the sample has no end")?;
+    let mut files = Vec::new();
+    let mut lexer = Lexer::new(sample.as_bytes(), 0);
+    loop {
+        let token = lexer.next_token();
+        for comment in COMMENTS {
+            let package = format!("sample{}", files.len());
+            let (before, after) = sample.split_at(token.span.start as usize);
+            let mut text = format!("{before}{comment}{after}").replace("sample", &package);
+            // The number of an extension is taken once.
+            for (at, number) in (50000..=50003).enumerate() {
+                let own = 60000 + files.len() * 4 + at;
+                text = text.replace(&number.to_string(), &own.to_string());
+            }
+            files.push((format!("{package}.proto"), text));
+        }
+        if token.kind == TokenKind::End {
+            return corpora::written("commented", &files);
+        }
+    }
+}
+
+fn compare(corpus: &Corpus, protoc: &Protoc, show: usize) -> Result<bool> {
+    let name = format!("{}-layout", corpus.name);
+    let root = corpora::fresh(&name)?;
+    let mut faults = Vec::new();
+    let mut laid_out = Vec::new();
+    let mut changed = 0;
+    for file in &corpus.files {
+        let text = fs::read(corpus.root.join(file))?;
+        let Some(made) = abide::canonical_layout(&text) else {
+            // What is no text has no layout.
+            if std::str::from_utf8(&text).is_ok() {
+                faults.push(format!("{file}: is not understood"));
+            }
+            corpora::write(&root.join(file), &text)?;
+            continue;
+        };
+        if abide::canonical_layout(&made).as_ref() != Some(&made) {
+            faults.push(format!("{file}: has another layout when it is laid out again"));
+        }
+        if comments(&text) != comments(&made) {
+            faults.push(format!("{file}: has other comments"));
+        }
+        changed += usize::from(made != text);
+        laid_out.push(file);
+        corpora::write(&root.join(file), &made)?;
+    }
+    let made = corpora::tree(&name, root, corpus.imports.clone())?;
+    let theirs = compiled(corpus, &corpus.roots(), &corpus.files, protoc, true)?;
+    let ours = compiled(&made, &made.roots(), &corpus.files, protoc, true)?;
+    let (ours, theirs) = (by_name(&ours)?, by_name(&theirs)?);
+    for file in &laid_out {
+        let (Some(our), Some(their)) =
+            (ours.files.get(file.as_str()), theirs.files.get(file.as_str()))
+        else {
+            faults.push(format!("{file}: is not compiled"));
+            continue;
+        };
+        if said(our)? != said(their)? {
+            faults.push(format!("{file}: has another descriptor"));
+        }
+        let (our, their) = (told(our)?, told(their)?);
+        if let Some(at) = our.keys().chain(their.keys()).find(|at| our.get(*at) != their.get(*at)) {
+            faults.push(format!("{file}: has other comments at {at:?}"));
+        }
+    }
+    println!(
+        "layout of {}: of {} files {changed} change; {} differences",
+        corpus.name,
+        laid_out.len(),
+        faults.len()
+    );
+    for fault in faults.iter().take(show.max(1) * 8) {
+        println!("  {fault}");
+    }
+    Ok(faults.is_empty() && !laid_out.is_empty())
+}
+
+/// The words of every comment, sorted.
+fn comments(text: &[u8]) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut lexer = Lexer::new(text, 0);
+    let mut at = 0;
+    loop {
+        let token = lexer.next_token();
+        for comment in comments_between(text, Span::new(at, token.span.start)) {
+            let words = String::from_utf8_lossy(comment.span.of(text));
+            found.push(words.split_whitespace().collect::<Vec<_>>().join(" "));
+        }
+        if token.kind == TokenKind::End {
+            found.sort();
+            return found;
+        }
+        at = token.span.end;
+    }
+}
+
+const DEPENDENCY: u32 = 3;
+const PUBLIC: u32 = 10;
+const WEAK: u32 = 11;
+const SOURCE_INFO: u32 = 9;
+
+/// What a descriptor says besides where: its imports sorted, each with how it is imported, and
+/// everything else.
+type Said<'a> = (Vec<(&'a str, [bool; 2])>, Vec<(u32, Value<'a>)>);
+
+fn said(file: &[u8]) -> Result<Said<'_>> {
+    let mut rest = fields(file)?;
+    let is = |wanted: u32, index: usize| {
+        let index = Value::Varint(index as u64);
+        rest.iter().any(|(number, value)| *number == wanted && *value == index)
+    };
+    let paths = strings(file, DEPENDENCY)?.into_iter().enumerate();
+    let mut imports: Vec<_> =
+        paths.map(|(at, path)| (path, [is(PUBLIC, at), is(WEAK, at)])).collect();
+    imports.sort_unstable();
+    rest.retain(|(number, _)| ![DEPENDENCY, PUBLIC, WEAK, SOURCE_INFO].contains(number));
+    Ok((imports, rest))
+}
+
+/// The comments of a file, those of an import by where it stands among all when they are sorted.
+fn told(file: &[u8]) -> Result<BTreeMap<Vec<u64>, Vec<Comments<'_>>>> {
+    let paths = strings(file, DEPENDENCY)?;
+    let place = |path: &[u64]| -> Vec<u64> {
+        match path {
+            [import, at] if *import == u64::from(DEPENDENCY) => {
+                let own = paths.get(*at as usize);
+                let before = paths.iter().filter(|it| Some(*it) < own).count();
+                vec![*import, before as u64]
+            }
+            _ => path.to_vec(),
+        }
+    };
+    Ok(attached(file)?.into_iter().map(|(path, it)| (place(&path), it)).collect())
+}
