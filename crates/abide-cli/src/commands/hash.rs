@@ -106,27 +106,28 @@ fn human(
     hashes: &TreeHashes,
     with_messages: bool,
 ) -> String {
-    let mut out = String::new();
-    let mut tell = |title: String, hashes: Option<Hashes>| {
+    let tell = |out: &mut String, title: String, hashes: Option<Hashes>| {
         if let Some(Hashes { own, closure }) = hashes {
             let _ = writeln!(out, "{title}\n  own      {own}\n  closure  {closure}");
         }
     };
-    for (package, files) in packages {
+    let told = packages.par_iter().map(|(package, files)| {
+        let mut out = String::new();
         let title = match *package {
             "" => "files without a package".to_owned(),
             name => format!("package {name}"),
         };
-        tell(title, hashes.package(package));
+        tell(&mut out, title, hashes.package(package));
         for path in files.keys() {
-            tell(format!("file {path}"), hashes.file(path));
+            tell(&mut out, format!("file {path}"), hashes.file(path));
         }
         let names = if with_messages { messages(files) } else { Vec::new() };
         for name in names {
-            tell(format!("message {name}"), hashes.message(&name));
+            tell(&mut out, format!("message {name}"), hashes.message(&name));
         }
-    }
-    out
+        out
+    });
+    told.collect::<Vec<_>>().concat()
 }
 
 fn lines(packages: &BTreeMap<&str, BTreeMap<&str, File<'_>>>, hashes: &TreeHashes) -> String {

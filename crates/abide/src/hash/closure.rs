@@ -273,20 +273,24 @@ impl<'m> Linker<'m> {
             })
             .collect();
         places.par_sort_unstable();
-        let of = |(_, meaning): &(&str, &Meaning)| vec![None; meaning.elements.len()];
-        let mut types: Vec<Vec<Option<u32>>> = files.iter().map(of).collect();
-        let mut declared = Vec::with_capacity(places.len());
-        let mut starts = Vec::with_capacity(places.len() + 1);
-        let mut by_name = FxHashMap::with_capacity_and_hasher(places.len(), Default::default());
-        for (name, _, file, at) in places {
-            let next = starts.len() as u32;
-            let ty = *by_name.entry(name).or_insert(next);
-            if ty == next {
-                starts.push(declared.len() as u32);
-            }
-            types[file as usize][at as usize] = Some(ty);
-            declared.push((name, file, &files[file as usize].1.elements[at as usize]));
-        }
+        let begins = |at: &usize| at.checked_sub(1).is_none_or(|it| places[it].0 != places[*at].0);
+        let mut starts: Vec<u32> = (0..places.len()).filter(begins).map(|at| at as u32).collect();
+        let named = (0..).zip(&starts).map(|(ty, at)| (places[*at as usize].0, ty));
+        let (by_name, (types, declared)) = rayon::join(
+            || named.collect(),
+            || {
+                let of = |(_, meaning): &(&str, &Meaning)| vec![None; meaning.elements.len()];
+                let mut types: Vec<Vec<Option<u32>>> = files.iter().map(of).collect();
+                let mut declared = Vec::with_capacity(places.len());
+                let mut ty = 0;
+                for (index, &(name, _, file, at)) in (0..).zip(&places) {
+                    ty += u32::from(starts.get(ty as usize + 1) == Some(&index));
+                    types[file as usize][at as usize] = Some(ty);
+                    declared.push((name, file, &files[file as usize].1.elements[at as usize]));
+                }
+                (types, declared)
+            },
+        );
         starts.push(declared.len() as u32);
         let mut linker = Linker { files, declared, starts, by_name, types, targets: Vec::new() };
         linker.targets = linker.files.par_iter().map(|(_, it)| linker.targets_of(it)).collect();
