@@ -140,12 +140,14 @@ pub(crate) enum PlanFormat {
 /// The form of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum GraphFormat {
-    /// Graphviz: `dot -Tsvg` makes a drawing of it.
+    /// Graphviz.
     Dot,
     /// Mermaid, which GitHub draws.
     Mermaid,
-    /// JSON.
+    /// JSON: packages, and edges with their evidence.
     Json,
+    /// A drawing, for browsers and documents.
+    Svg,
 }
 
 /// The form of a history.

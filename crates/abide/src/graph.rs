@@ -1,4 +1,7 @@
-//! The package DAG as text: for Graphviz, for Mermaid, as JSON.
+//! The package DAG as text: for Graphviz, for Mermaid, as JSON, as a drawing.
+
+mod layout;
+mod svg;
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Write};
@@ -85,6 +88,15 @@ impl GraphView {
     pub fn json(self, graph: &Graph<'_>) -> String {
         let mut text = String::new();
         let _ = self.drawing(graph).json(&mut text);
+        text
+    }
+
+    /// As a drawing in SVG, light or dark as its viewer is, which needs nothing
+    /// else: who depends stands above what it depends on, and each edge tells its
+    /// first evidence.
+    pub fn svg(self, graph: &Graph<'_>) -> String {
+        let mut text = String::new();
+        let _ = self.drawing(graph).svg(&mut text);
         text
     }
 }

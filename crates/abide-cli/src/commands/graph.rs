@@ -25,6 +25,7 @@ pub(super) fn graph(
         GraphFormat::Dot => view.dot(&graph),
         GraphFormat::Mermaid => view.mermaid(&graph),
         GraphFormat::Json => view.json(&graph),
+        GraphFormat::Svg => view.svg(&graph),
     };
     Ok(Outcome { troubles: troubles(&loaded), ..Outcome::of(text) })
 }
