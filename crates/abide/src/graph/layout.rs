@@ -477,3 +477,191 @@ fn ports(mut ends: Vec<(usize, i64, usize)>, count: usize, width: i64) -> Vec<i6
     }
     ports
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use fastrand::Rng;
+
+    use super::*;
+
+    const WIDTH: i64 = 120;
+
+    /// Lays out, and asserts what holds of every layout.
+    fn laid_out(heights: &[i64], edges: &[(usize, usize)]) -> Layout {
+        let layout = lay_out(WIDTH, heights, edges);
+        assert_eq!(
+            format!("{layout:?}"),
+            format!("{:?}", lay_out(WIDTH, heights, edges)),
+            "the same input has the same layout",
+        );
+        assert_eq!((layout.boxes.len(), layout.routes.len()), (heights.len(), edges.len()));
+        boxes_keep_apart(&layout, heights);
+        for (&(from, to), route) in edges.iter().zip(&layout.routes) {
+            leads(&layout, heights, from, to, route);
+        }
+        lanes_keep_apart(&layout, edges);
+        only_circles_are_closed(&layout, heights.len(), edges);
+        layout
+    }
+
+    fn boxes_keep_apart(layout: &Layout, heights: &[i64]) {
+        for (index, &(x, y)) in layout.boxes.iter().enumerate() {
+            for (other, &(right, below)) in layout.boxes.iter().enumerate().skip(index + 1) {
+                let beside = (x - right).abs() >= WIDTH + CORRIDOR - 1;
+                let above = y + heights[index] + GAP <= below || below + heights[other] + GAP <= y;
+                assert!(beside || above, "boxes keep apart");
+            }
+        }
+        for (&(x, y), &height) in layout.boxes.iter().zip(heights) {
+            assert!(layout.left <= x && x + WIDTH <= layout.right);
+            assert!(0 <= y && y + height <= layout.bottom);
+        }
+    }
+
+    /// A route goes down from box to box, past all others.
+    fn leads(layout: &Layout, heights: &[i64], from: usize, to: usize, route: &Route) {
+        if from == to {
+            assert!(route.closes && route.runs.is_empty());
+            return;
+        }
+        let (upper, lower) = if route.closes { (to, from) } else { (from, to) };
+        let (first, last) = (route.runs[0], route.runs[route.runs.len() - 1]);
+        let (above, below) = (layout.boxes[upper], layout.boxes[lower]);
+        assert!(above.0 < first.x && first.x < above.0 + WIDTH);
+        assert!(below.0 < last.x && last.x < below.0 + WIDTH);
+        assert_eq!((first.top, last.bottom), (above.1 + heights[upper], below.1));
+        assert!(route.runs.iter().all(|run| run.top <= run.bottom));
+        assert!(route.runs.windows(2).all(|pair| pair[0].bottom + GAP <= pair[1].top));
+        for (&(x, y), &height) in layout.boxes.iter().zip(heights) {
+            for run in &route.runs {
+                let beside = run.x < x || run.x > x + WIDTH;
+                assert!(beside || run.bottom <= y || y + height <= run.top, "it passes boxes");
+            }
+            // It bends where no box is.
+            for pair in route.runs.windows(2) {
+                assert!(y + height <= pair[0].bottom || pair[1].top <= y, "it bends between rows");
+            }
+        }
+    }
+
+    /// Who shares a lane leads to the same box.
+    fn lanes_keep_apart(layout: &Layout, edges: &[(usize, usize)]) {
+        let mut lanes: BTreeMap<i64, Vec<(i64, i64, usize, bool)>> = BTreeMap::new();
+        for (&(from, to), route) in edges.iter().zip(&layout.routes) {
+            if let [_, lane, _] = route.runs[..] {
+                let lower = if route.closes { from } else { to };
+                lanes.entry(lane.x).or_default().push((lane.top, lane.bottom, lower, route.closes));
+            }
+        }
+        for uses in lanes.values_mut() {
+            uses.sort_unstable();
+            let mut until: Option<(i64, usize, bool)> = None;
+            for &(top, bottom, lower, closes) in uses.iter() {
+                if let Some((end, before, closed)) = until {
+                    assert!(end < top || (before, closed) == (lower, closes));
+                    until = Some((end.max(bottom), lower, closes));
+                } else {
+                    until = Some((bottom, lower, closes));
+                }
+            }
+        }
+    }
+
+    fn only_circles_are_closed(layout: &Layout, nodes: usize, edges: &[(usize, usize)]) {
+        let graph = digraph(nodes, edges.iter().copied());
+        let mut circle_of = vec![0; nodes];
+        for (circle, members) in kosaraju_scc(&graph).iter().enumerate() {
+            members.iter().for_each(|it| circle_of[it.index()] = circle);
+        }
+        for (&(from, to), route) in edges.iter().zip(&layout.routes) {
+            assert!(!route.closes || circle_of[from] == circle_of[to]);
+        }
+    }
+
+    fn random(rng: &mut Rng) -> (Vec<i64>, Vec<(usize, usize)>) {
+        let nodes = rng.usize(1..70);
+        let heights = (0..nodes).map(|_| rng.i64(30..80)).collect();
+        let count = rng.usize(0..nodes * 4);
+        let acyclic = rng.bool();
+        let hub = rng.usize(0..nodes);
+        let mut edges: Vec<(usize, usize)> = (0..count)
+            .map(|_| {
+                (rng.usize(0..nodes), if rng.u8(0..4) == 0 { hub } else { rng.usize(0..nodes) })
+            })
+            .map(|(a, b)| if acyclic { (a.max(b), a.min(b)) } else { (a, b) })
+            .filter(|(a, b)| !acyclic || a != b)
+            .collect();
+        edges.sort_unstable();
+        edges.dedup();
+        (heights, edges)
+    }
+
+    #[test]
+    fn laws_of_random_graphs() {
+        let mut rng = Rng::with_seed(19);
+        for _ in 0..400 {
+            let (heights, edges) = random(&mut rng);
+            laid_out(&heights, &edges);
+        }
+    }
+
+    #[test]
+    fn graphs_at_the_edge() {
+        let empty = laid_out(&[], &[]);
+        assert_eq!((empty.left, empty.right, empty.bottom), (0, 0, 0));
+        laid_out(&[30], &[]);
+        laid_out(&[30], &[(0, 0)]);
+        laid_out(&[30, 30], &[(0, 1), (1, 0), (1, 1)]);
+        // The same edge twice is two edges.
+        laid_out(&[30, 30], &[(0, 1), (0, 1)]);
+        let all: Vec<(usize, usize)> =
+            (0..40).flat_map(|from| (0..40).map(move |to| (from, to))).collect();
+        laid_out(&[30; 40], &all);
+    }
+
+    #[test]
+    fn a_chain_is_a_straight_line() {
+        let edges: Vec<(usize, usize)> = (1..2_000).map(|it| (it - 1, it)).collect();
+        let layout = lay_out(WIDTH, &[30; 2_000], &edges);
+        assert!(
+            layout.boxes.windows(2).all(|pair| pair[0].0 == pair[1].0 && pair[0].1 < pair[1].1)
+        );
+        assert!(layout.routes.iter().all(|route| route.runs[0].x == route.runs[1].x));
+    }
+
+    #[test]
+    fn a_chain_of_which_all_stand_on_some_shares_lanes() {
+        let nodes = 1_000;
+        let chain = (10..nodes - 1).map(|it| (it, it + 1));
+        let hubs = (10..nodes).flat_map(|it| (0..10).map(move |hub| (it, hub)));
+        let edges: Vec<(usize, usize)> = chain.chain(hubs).collect();
+        let layout = lay_out(WIDTH, &vec![30; nodes], &edges);
+        lanes_keep_apart(&layout, &edges);
+        let mut lanes: Vec<i64> =
+            layout.routes.iter().filter(|it| it.runs.len() == 3).map(|it| it.runs[1].x).collect();
+        lanes.sort_unstable();
+        lanes.dedup();
+        assert_eq!(lanes.len(), 10);
+    }
+
+    #[test]
+    fn a_wide_layer_takes_rows() {
+        let edges: Vec<(usize, usize)> = (1..=200).map(|it| (it, 0)).collect();
+        let layout = laid_out(&[40; 201], &edges);
+        let (width, height) = (layout.right - layout.left, layout.bottom);
+        assert!(width < 3 * height && height < 2 * width, "{width} x {height}");
+    }
+
+    #[test]
+    fn columns_are_the_nearest_that_keep_apart() {
+        let found = |wishes: &[f64], columns| -> Vec<f64> {
+            apart(wishes.iter().copied(), wishes.len(), columns).collect()
+        };
+        assert_eq!(found(&[1.0, 3.0], 5), [1.0, 3.0]);
+        assert_eq!(found(&[2.0, 2.0], 5), [1.5, 2.5]);
+        assert_eq!(found(&[0.0, 0.0, 0.0], 5), [0.0, 1.0, 2.0]);
+        assert_eq!(found(&[9.0, 9.0], 5), [3.0, 4.0]);
+    }
+}

@@ -3,7 +3,7 @@
 
 use std::fmt::{self, Display, Write};
 
-use abide_schema::Package;
+use abide_schema::{Level, Package};
 
 use super::layout::{Layout, Route, lay_out};
 use super::{COLOURS, Drawing, Edge, class, label};
@@ -42,15 +42,16 @@ impl<'t> Drawing<'t> {
         let ends: Vec<(usize, usize)> = edges.iter().map(|&(from, to, _)| (from, to)).collect();
         let layout = lay_out(width, &heights, &ends);
 
-        let legend = self.legend(&layout);
-        let (left, top) = (layout.left - MARGIN, -HEAD - MARGIN);
-        let across = layout.right.max(legend.right) + MARGIN - left;
-        let down = layout.bottom + MARGIN - top;
         let count = format!(
             "{} and {}",
             counted(self.packages.len(), "package", "packages"),
             counted(self.edges.len(), "dependency", "dependencies"),
         );
+        let legend = self.legend(&layout);
+        let (left, top) = (layout.left - MARGIN, -HEAD - MARGIN);
+        let across = layout.right.max(legend.right).max(layout.left + columns(&count) as i64 * 10);
+        let across = across + MARGIN - left;
+        let down = layout.bottom + MARGIN - top;
         writeln!(
             out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"{left} {top} {across} {down}\" \
@@ -117,11 +118,17 @@ impl<'t> Drawing<'t> {
         for (level, count, used) in &edge.levels {
             let place = used.place();
             let decl = self.tree.file(place.file).decl();
-            write!(out, "\n{} ({count}): {}", level.word(), Xml(&decl.display))?;
+            write!(out, "\n{}: {}", level.word(), Xml(&decl.display))?;
             if let Some((start, _)) = decl.lines(place.span) {
                 write!(out, ":{}:{}", start.line, start.column)?;
             }
-            write!(out, " {} \u{2192} {}", Xml(&used.user()), Xml(&used.target()))?;
+            if *level != Level::Import {
+                write!(out, " {}", Xml(&used.user()))?;
+            }
+            write!(out, " \u{2192} {}", Xml(&used.target()))?;
+            if *count > 1 {
+                write!(out, ", and {} more", count - 1)?;
+            }
         }
         out.push_str("</title></path>\n");
         Ok(())
@@ -221,7 +228,7 @@ impl<'t> Name<'t> {
     ) -> fmt::Result {
         let (class, height) = (class(self.package), self.height());
         let imported = if self.package.is_judged() { "" } else { " imported" };
-        write!(out, "<g class=\"{class}{imported}\"><title>{}\n", Xml(label(self.package)))?;
+        writeln!(out, "<g class=\"{class}{imported}\"><title>{}", Xml(label(self.package)))?;
         match self.package.version() {
             Some(version) => write!(out, "{}, {}", Xml(&version.text), version.stability)?,
             None => out.push_str(class),
@@ -328,7 +335,7 @@ impl Legend {
 }
 
 /// A text in XML 1.0, whose section 2.2 has no form at all for some characters:
-/// a mark stands for them.
+/// a mark stands for them, and for those that turn the direction of what follows.
 struct Xml<'a>(&'a str);
 
 impl Display for Xml<'_> {
@@ -338,7 +345,9 @@ impl Display for Xml<'_> {
                 '&' => f.write_str("&amp;")?,
                 '<' => f.write_str("&lt;")?,
                 '>' => f.write_str("&gt;")?,
-                '\u{fffe}' | '\u{ffff}' => f.write_char(char::REPLACEMENT_CHARACTER)?,
+                '\u{fffe}' | '\u{ffff}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+                    f.write_char(char::REPLACEMENT_CHARACTER)?;
+                }
                 c if c.is_control() => f.write_char(char::REPLACEMENT_CHARACTER)?,
                 c => f.write_char(c)?,
             }
