@@ -354,3 +354,112 @@ fn paths_count_from_the_top_of_the_repository() {
         assert_eq!(full_paths(&top.join(from), &["check", source]), beside, "{from}: {source}");
     }
 }
+
+/// The drawing of the packages, and the same packages as JSON; both must tell the same.
+fn drawn(folder: &Path, args: &[&str]) -> String {
+    let args = [&["graph"], args].concat();
+    let [svg, json] = ["svg", "json"].map(|format| {
+        let ran = abide(folder, &[&args[..], &["--format", format]].concat());
+        assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
+        String::from_utf8(ran.stdout).unwrap()
+    });
+    let json: Value = serde_json::from_str(&json).unwrap();
+    let document = Document::parse(&svg).unwrap();
+    let root = document.root_element();
+    assert_eq!(root.tag_name().namespace(), Some("http://www.w3.org/2000/svg"));
+    assert!(root.attribute("viewBox").is_some());
+    let known = ["svg", "style", "defs", "marker", "path", "rect", "g", "text", "tspan", "title"];
+    for node in root.descendants().filter(Node::is_element) {
+        assert!(known.contains(&node.tag_name().name()), "{node:?}");
+        let active = |name: &str| name.starts_with("on") || name.ends_with("href");
+        assert!(!node.attributes().any(|it| active(it.name())), "{node:?}");
+    }
+    let group = |class: &str| {
+        let all = root.children().filter(Node::is_element);
+        let mut all = all.filter(|it| it.attribute("class") == Some(class));
+        all.next().unwrap().children().filter(Node::is_element).collect::<Vec<_>>()
+    };
+    let title = |node: &Node<'_, '_>| {
+        let title = node.children().find(|it| it.has_tag_name("title")).unwrap();
+        title.text().unwrap().to_owned()
+    };
+    let classes = |node: &Node<'_, '_>| {
+        let class = node.attribute("class").unwrap();
+        class.split(' ').map(str::to_owned).collect::<Vec<_>>()
+    };
+
+    let packages = json["packages"].as_array().unwrap();
+    let boxes = group("boxes");
+    assert_eq!(boxes.len(), packages.len());
+    for (drawn, package) in boxes.iter().zip(packages) {
+        assert_eq!(classes(drawn)[0], package["stability"].as_str().unwrap_or("unversioned"));
+        let shown: String = drawn
+            .descendants()
+            .filter(|it| it.is_text() && it.parent().unwrap().has_tag_name("tspan"))
+            .filter_map(|it| it.text())
+            .collect();
+        assert_eq!(title(drawn).lines().next(), Some(&*shown), "a box shows all of its name");
+        let name = package["name"].as_str().unwrap();
+        let marked = |c: char| matches!(c, '\0'..='\x1f' | '\u{202e}' | '\u{ffff}');
+        assert_eq!(shown, name.replace(marked, "\u{fffd}"));
+    }
+    let edges = json["edges"].as_array().unwrap();
+    let paths = group("edges");
+    assert_eq!(paths.len(), edges.len());
+    for (drawn, edge) in paths.iter().zip(edges) {
+        let title = title(drawn);
+        for level in ["import", "type", "option"] {
+            let line = title.lines().find_map(|it| it.strip_prefix(&format!("{level}: ")));
+            assert_eq!(line.is_some(), edge.get(level).is_some(), "{title}");
+            let Some(start) = edge.get(level).and_then(|it| it.get("start")) else { continue };
+            let path = edge[level]["path"].as_str().unwrap();
+            let place = format!("{path}:{}:{} ", start["line"], start["column"]);
+            assert!(line.unwrap().starts_with(&place), "{title}");
+        }
+        assert_eq!(classes(drawn).contains(&"closes".into()), title.contains("closes a circle"));
+    }
+    svg
+}
+
+#[test]
+fn a_drawing_shows_every_package_and_every_edge() {
+    drawn(&repository(), &["testdata/trees/acme"]);
+    let changes = "testdata/cli/changes/new";
+    let svg = drawn(&repository(), &[changes, "--imports", "-I", "testdata/imports"]);
+    assert!(svg.contains("only imported"));
+
+    // Packages in a circle, whose files are in none.
+    let folder = TempDir::new().unwrap();
+    let file = |package: &str, name: &str, import: &str, field: &str| {
+        format!(
+            "syntax = \"proto3\";\npackage {package};\n{import}\nmessage {name} {{ {field} }}\n"
+        )
+    };
+    put(
+        folder.path(),
+        &[
+            ("a/a.proto", &file("a.v1", "A", "import \"b/b.proto\";", "b.v1beta1.B b = 1;")),
+            ("a/c.proto", &file("a.v1", "C", "", "")),
+            ("b/b.proto", &file("b.v1beta1", "B", "import \"a/c.proto\";", "")),
+        ],
+    );
+    let svg = drawn(folder.path(), &["."]);
+    assert_eq!(svg.matches("\ncloses a circle").count(), 1);
+    assert!(svg.contains("unused import"));
+}
+
+#[test]
+fn names_in_a_drawing_are_text() {
+    let folder = TempDir::new().unwrap();
+    let set = r#"{"file": [
+        {"name": "a<b&.proto", "syntax": "proto3", "dependency": ["b.proto"],
+         "package": "a.]]></tspan><script>&amp;\"\u0001\uffff\u202e\n.v1",
+         "messageType": [{"name": "M", "field": [
+            {"name": "x", "number": 1, "type": "TYPE_MESSAGE", "typeName": ".b.v1beta1.N"}]}]},
+        {"name": "b.proto", "package": "b.v1beta1", "syntax": "proto3",
+         "messageType": [{"name": "N"}]},
+        {"name": "c.proto", "syntax": "proto3", "package": ".v1"}]}"#;
+    put(folder.path(), &[("set.json", set)]);
+    let svg = drawn(folder.path(), &["set.json"]);
+    assert!(svg.contains("]]&gt;&lt;/tspan&gt;&lt;script&gt;&amp;amp;"));
+}

@@ -100,7 +100,7 @@ fn a_quiet_run_shows_errors_alone() {
 
 #[test]
 fn drawings_of_the_acme_tree() {
-    for format in ["dot", "mermaid", "json"] {
+    for format in ["dot", "mermaid", "json", "svg"] {
         let args = ["graph", "testdata/trees/acme", "--format", format];
         let ran = abide(&repository(), &args);
         assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));

@@ -48,9 +48,12 @@ impl<'t> Drawing<'t> {
             counted(self.edges.len(), "dependency", "dependencies"),
         );
         let legend = self.legend(&layout);
-        let (left, top) = (layout.left - MARGIN, -HEAD - MARGIN);
-        let across = layout.right.max(legend.right).max(layout.left + columns(&count) as i64 * 10);
-        let across = across + MARGIN - left;
+        // What is narrower than the head stands in the middle below it.
+        let head = legend.right.max(columns(&count) as i64 * 10);
+        let overhang = (head - (layout.right - layout.left)).max(0);
+        let start = layout.left - overhang / 2;
+        let (left, top) = (start - MARGIN, -HEAD - MARGIN);
+        let across = layout.right - layout.left + overhang + 2 * MARGIN;
         let down = layout.bottom + MARGIN - top;
         writeln!(
             out,
@@ -71,8 +74,8 @@ impl<'t> Drawing<'t> {
             out,
             "<rect class=\"page\" x=\"{left}\" y=\"{top}\" width=\"{across}\" height=\"{down}\"/>",
         )?;
-        writeln!(out, "<text class=\"count\" x=\"{}\" y=\"{COUNT}\">{count}</text>", layout.left)?;
-        out.push_str(&legend.text);
+        writeln!(out, "<g transform=\"translate({start})\">")?;
+        writeln!(out, "<text class=\"count\" y=\"{COUNT}\">{count}</text>\n{}</g>", legend.text)?;
         out.push_str("<g class=\"edges\">\n");
         let (mut uses, mut used) = (vec![0; names.len()], vec![0; names.len()]);
         for (&(from, to, edge), route) in edges.iter().zip(&layout.routes) {
@@ -136,7 +139,7 @@ impl<'t> Drawing<'t> {
 
     /// What the colours and the dashes of this drawing say, from `left` on.
     fn legend(&self, layout: &Layout) -> Legend {
-        let mut legend = Legend { text: String::new(), right: layout.left };
+        let mut legend = Legend::default();
         for (word, _) in COLOURS {
             if self.packages.iter().any(|&package| class(package) == word) {
                 legend.node(word, word);
@@ -308,6 +311,7 @@ fn column(character: char) -> usize {
 }
 
 /// Entries from the left to the right.
+#[derive(Default)]
 struct Legend {
     text: String,
     right: i64,
