@@ -384,7 +384,7 @@ fn drawn(folder: &Path, args: &[&str]) -> String {
         title.text().unwrap().to_owned()
     };
     let classes = |node: &Node<'_, '_>| {
-        let class = node.attribute("class").unwrap();
+        let class = node.attribute("class").unwrap_or_default();
         class.split(' ').map(str::to_owned).collect::<Vec<_>>()
     };
 
@@ -417,6 +417,8 @@ fn drawn(folder: &Path, args: &[&str]) -> String {
             assert!(line.unwrap().starts_with(&place), "{title}");
         }
         assert_eq!(classes(drawn).contains(&"closes".into()), title.contains("closes a circle"));
+        let idle = edge.get("type").is_none() && edge.get("option").is_none();
+        assert_eq!(classes(drawn).contains(&"idle".into()), idle);
     }
     svg
 }

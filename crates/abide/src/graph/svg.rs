@@ -100,9 +100,12 @@ impl<'t> Drawing<'t> {
         route: &Route,
         (right, middle): (i64, i64),
     ) -> fmt::Result {
-        let closes = if route.closes { " closes" } else { "" };
-        let idle = if edge.is_idle() { " idle" } else { "" };
-        write!(out, "<path class=\"{}{closes}{idle}\" d=\"", class(edge.to))?;
+        out.push_str(match (route.closes, edge.is_idle()) {
+            (false, false) => "<path d=\"",
+            (false, true) => "<path class=\"idle\" d=\"",
+            (true, false) => "<path class=\"closes\" d=\"",
+            (true, true) => "<path class=\"idle closes\" d=\"",
+        });
         if route.runs.is_empty() {
             let (out_at, in_at, far) = (middle - 5, middle + 5, right + 20);
             write!(
@@ -137,7 +140,7 @@ impl<'t> Drawing<'t> {
         Ok(())
     }
 
-    /// What the colours and the dashes of this drawing say, from `left` on.
+    /// What the colours and the dashes of this drawing say.
     fn legend(&self, layout: &Layout) -> Legend {
         let mut legend = Legend::default();
         for (word, _) in COLOURS {
