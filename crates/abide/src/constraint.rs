@@ -100,6 +100,11 @@ fn inclusion<A, B>(old_in_new: &Included<A>, new_in_old: &Included<B>) -> Inclus
     }
 }
 
+/// Where the annotations of a field hold the rule of this key.
+pub(crate) fn places_of_rule(field: Field<'_>, key: &str) -> Vec<Place> {
+    read::of_field(field).iter().filter(|it| it.key() == key).map(|it| it.place).collect()
+}
+
 fn message_rules(rules: &MessageRules) -> Vec<(&'static str, String, Place)> {
     let disabled = rules.disabled.iter().map(|it| (it.1, "true".to_owned(), it.2));
     let exclusive = rules.exclusive.iter().map(|it| {

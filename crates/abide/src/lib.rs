@@ -6,6 +6,7 @@
 mod accepted;
 mod bump;
 mod calendar;
+mod case;
 mod change;
 mod check;
 mod config;
@@ -16,6 +17,7 @@ mod finding;
 mod graph;
 mod hash;
 mod lock;
+mod marks;
 mod named;
 mod option;
 mod peer;

@@ -32,6 +32,9 @@ pub enum Group {
     Dependencies,
     /// How packages and elements live and die.
     Lifecycle,
+    /// What the style guides of the great API owners ask for; each rule is off
+    /// until it is asked for.
+    Style,
     /// What changed since an old tree, and whom it breaks.
     Compatibility,
     /// The tool's own bookkeeping: waivers and configuration.
@@ -45,6 +48,7 @@ impl Group {
         Group::Layout,
         Group::Dependencies,
         Group::Lifecycle,
+        Group::Style,
         Group::Compatibility,
         Group::Policy,
     ];
@@ -56,6 +60,7 @@ impl Group {
             Group::Layout => "layout",
             Group::Dependencies => "dependencies",
             Group::Lifecycle => "lifecycle",
+            Group::Style => "style",
             Group::Compatibility => "compatibility",
             Group::Policy => "policy",
         }

@@ -19,6 +19,7 @@ rules! {
     beta_depends_on_alpha = "rules/beta-depends-on-alpha.rs";
     candidate_edited = "rules/candidate-edited.rs";
     candidate_path_taken = "rules/candidate-path-taken.rs";
+    comment_mark_unknown = "rules/comment-mark-unknown.rs";
     compiler_warning = "rules/compiler-warning.rs";
     constraint_changed = "rules/constraint-changed.rs";
     constraint_loosened = "rules/constraint-loosened.rs";
@@ -52,7 +53,9 @@ rules! {
     enum_removed = "rules/enum-removed.rs";
     enum_renamed = "rules/enum-renamed.rs";
     enum_value_added = "rules/enum-value-added.rs";
+    enum_value_name_case = "rules/enum-value-name-case.rs";
     enum_value_number_changed = "rules/enum-value-number-changed.rs";
+    enum_value_prefix_missing = "rules/enum-value-prefix-missing.rs";
     enum_value_removed = "rules/enum-value-removed.rs";
     enum_value_renamed = "rules/enum-value-renamed.rs";
     experimental_in_stable = "rules/experimental-in-stable.rs";
@@ -74,6 +77,7 @@ rules! {
     field_json_name_changed = "rules/field-json-name-changed.rs";
     field_jstype_changed = "rules/field-jstype-changed.rs";
     field_lazy_changed = "rules/field-lazy-changed.rs";
+    field_name_case = "rules/field-name-case.rs";
     field_number_changed = "rules/field-number-changed.rs";
     field_number_reused = "rules/field-number-reused.rs";
     field_oneof_changed = "rules/field-oneof-changed.rs";
@@ -85,6 +89,7 @@ rules! {
     field_type_changed = "rules/field-type-changed.rs";
     field_utf8_validation_changed = "rules/field-utf8-validation-changed.rs";
     file_added = "rules/file-added.rs";
+    file_name_case = "rules/file-name-case.rs";
     file_package_changed = "rules/file-package-changed.rs";
     file_removed = "rules/file-removed.rs";
     file_renamed = "rules/file-renamed.rs";
@@ -126,6 +131,7 @@ rules! {
     name_misused = "rules/name-misused.rs";
     name_not_found = "rules/name-not-found.rs";
     naming_style_violated = "rules/naming-style-violated.rs";
+    next_free_field_wrong = "rules/next-free-field-wrong.rs";
     number_duplicated = "rules/number-duplicated.rs";
     number_invalid = "rules/number-invalid.rs";
     oauth_scopes_changed = "rules/oauth-scopes-changed.rs";
@@ -142,6 +148,7 @@ rules! {
     option_target_changed = "rules/option-target-changed.rs";
     package_added = "rules/package-added.rs";
     package_cycle = "rules/package-cycle.rs";
+    package_name_case = "rules/package-name-case.rs";
     package_path_mismatch = "rules/package-path-mismatch.rs";
     package_removed = "rules/package-removed.rs";
     package_renamed = "rules/package-renamed.rs";
@@ -155,6 +162,7 @@ rules! {
     promotion_impossible = "rules/promotion-impossible.rs";
     public_import_removed = "rules/public-import-removed.rs";
     range_invalid = "rules/range-invalid.rs";
+    repeated_field_singular = "rules/repeated-field-singular.rs";
     reserved_removed = "rules/reserved-removed.rs";
     reserved_used = "rules/reserved-used.rs";
     resource_changed = "rules/resource-changed.rs";
@@ -166,9 +174,12 @@ rules! {
     service_removed = "rules/service-removed.rs";
     service_renamed = "rules/service-renamed.rs";
     stable_depends_on_unstable = "rules/stable-depends-on-unstable.rs";
+    string_length_in_bytes = "rules/string-length-in-bytes.rs";
     syntax_error = "rules/syntax-error.rs";
+    time_as_integer = "rules/time-as-integer.rs";
     too_many_majors = "rules/too-many-majors.rs";
     two_candidates = "rules/two-candidates.rs";
+    type_name_case = "rules/type-name-case.rs";
     unstable_type_named = "rules/unstable-type-named.rs";
     version_not_bumped = "rules/version-not-bumped.rs";
     visibility_narrowed = "rules/visibility-narrowed.rs";
@@ -176,6 +187,7 @@ rules! {
     waiver_invalid = "rules/waiver-invalid.rs";
     waiver_unused = "rules/waiver-unused.rs";
     zero_value_changeable = "rules/zero-value-changeable.rs";
+    zero_value_not_unspecified = "rules/zero-value-not-unspecified.rs";
 }
 
 /// The id nearest to a word that is none, where one is near enough to be

@@ -1,0 +1,129 @@
+//! The cases that style guides write names in.
+
+use abide_schema::{Element, Part};
+
+use crate::rule::{Context, Sink, is_deprecated};
+
+/// A way to write the words of a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Case {
+    /// `HttpRequest`: an acronym is a word like any other.
+    UpperCamel,
+    /// `http_request`.
+    LowerSnake,
+    /// `HTTP_REQUEST`.
+    UpperSnake,
+}
+
+impl Case {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Case::UpperCamel => "UpperCamelCase",
+            Case::LowerSnake => "lower_snake_case",
+            Case::UpperSnake => "UPPER_SNAKE_CASE",
+        }
+    }
+
+    /// The name in this case; the same text where it is so written.
+    pub(crate) fn of(self, name: &str) -> String {
+        match self {
+            Case::UpperCamel => words(name).map(capitalized).collect(),
+            Case::LowerSnake => joined(words(name)).to_ascii_lowercase(),
+            // Between capitals there is no telling where a word ends.
+            Case::UpperSnake if !name.bytes().any(|it| it.is_ascii_lowercase()) => {
+                joined(name.split(is_delimiter).filter(|it| !it.is_empty()))
+            }
+            Case::UpperSnake => joined(words(name)).to_ascii_uppercase(),
+        }
+    }
+
+    /// Reports an element whose name is written in another case. What is frozen
+    /// stays as it is, and what is deprecated is not worth a new name.
+    pub(crate) fn judge<'t>(self, context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
+        let name = element.name();
+        let right = self.of(name);
+        let package = element.package();
+        if name == right || context.is_frozen(package) || is_deprecated(element) {
+            return;
+        }
+        let message =
+            format!("the name of the {} `{name}` is not `{}`", element.noun(), self.name());
+        let finding =
+            sink.report(element.place(Part::Name), package.name(), element.full_name(), message);
+        if right.starts_with(|it: char| it.is_ascii_alphabetic()) {
+            finding.help(format!("call it `{right}` before anybody relies on the name"));
+        }
+        finding.fact(name);
+    }
+}
+
+fn is_delimiter(it: char) -> bool {
+    matches!(it, '_' | '-' | '.' | ' ')
+}
+
+/// The words of a name: between delimiters, and from capital to capital. Of a
+/// run of capitals before a small letter the last one begins a word.
+fn words(name: &str) -> impl Iterator<Item = &str> {
+    let bytes = name.as_bytes();
+    let mut rest = 0;
+    let ends = (1..=bytes.len()).filter(|&at| at == bytes.len() || begins_word(bytes, at));
+    let parts = ends.map(move |end| &name[std::mem::replace(&mut rest, end)..end]);
+    parts.flat_map(|part| part.split(is_delimiter)).filter(|word| !word.is_empty())
+}
+
+fn begins_word(bytes: &[u8], at: usize) -> bool {
+    let is = |at: usize, kind: fn(&u8) -> bool| bytes.get(at).is_some_and(kind);
+    // `URLs` and `TLSv1` are one word.
+    let stays = match bytes.get(at + 1) {
+        Some(b's') => !is(at + 2, u8::is_ascii_lowercase),
+        Some(b'v') => is(at + 2, u8::is_ascii_digit),
+        _ => false,
+    };
+    bytes[at].is_ascii_uppercase()
+        && (!bytes[at - 1].is_ascii_uppercase() || is(at + 1, u8::is_ascii_lowercase) && !stays)
+}
+
+fn capitalized(word: &str) -> String {
+    let mut word = word.to_ascii_lowercase();
+    if let Some(first) = word.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    word
+}
+
+fn joined<'n>(words: impl Iterator<Item = &'n str>) -> String {
+    let mut out = String::new();
+    for word in words {
+        if !out.is_empty() {
+            out.push('_');
+        }
+        out.push_str(word);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn acronyms_are_words() {
+        for (name, upper_camel, lower_snake, upper_snake) in [
+            ("HTTPRequest", "HttpRequest", "http_request", "HTTP_REQUEST"),
+            ("HttpRequest", "HttpRequest", "http_request", "HTTP_REQUEST"),
+            ("Http2Settings", "Http2Settings", "http2_settings", "HTTP2_SETTINGS"),
+            ("AType", "AType", "a_type", "A_TYPE"),
+            ("knownURLs", "KnownUrls", "known_urls", "KNOWN_URLS"),
+            ("TLSv1_2", "Tlsv12", "tlsv1_2", "TLSV1_2"),
+            ("_user__name_", "UserName", "user_name", "USER_NAME"),
+            ("H2C_ONLY", "H2COnly", "h2_c_only", "H2C_ONLY"),
+            ("naïve-Name", "NaïveName", "naïve_name", "NAïVE_NAME"),
+            ("__", "", "", ""),
+            ("", "", "", ""),
+        ] {
+            assert_eq!(Case::UpperCamel.of(name), upper_camel, "{name}");
+            assert_eq!(Case::LowerSnake.of(name), lower_snake, "{name}");
+            assert_eq!(Case::UpperSnake.of(name), upper_snake, "{name}");
+        }
+    }
+}

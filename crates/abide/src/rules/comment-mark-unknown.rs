@@ -1,0 +1,46 @@
+use abide_schema::File;
+
+use crate::config::did_you_mean;
+use crate::marks::marks;
+use crate::rule::{Check, Context, Group, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "comment-mark-unknown",
+    summary: "a comment with a mark such as `[#next-free-field: 5]` that no tool knows",
+    group: Group::Style,
+    severity: None,
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("comment-mark-unknown.md"),
+    check: Check::File(check),
+};
+
+/// What the generators of Envoy's documentation and code know.
+const KNOWN: [&str; 12] = [
+    "allow-fully-qualified-name",
+    "alpha",
+    "comment",
+    "extension",
+    "extension-category",
+    "next-free-field",
+    "next-major-version",
+    "not-implemented-hide",
+    "not-implemented-warn",
+    "proto-status",
+    "protodoc-title",
+    "v2-api-diff",
+];
+
+fn check<'t>(context: &Context<'t>, file: File<'t>, sink: &mut Sink) {
+    let package = file.package();
+    for mark in marks(file).into_iter().filter(|it| !KNOWN.contains(&it.word)) {
+        if context.is_frozen(package) {
+            return;
+        }
+        let message = format!("no tool knows the mark `{}` in a comment", mark.word);
+        let help = did_you_mean(mark.word, KNOWN)
+            .unwrap_or_else(|| format!("write it as `[#comment: {}]`", mark.value));
+        sink.report(mark.place, package.name(), file.path(), message).help(help).fact(mark.word);
+    }
+}

@@ -1,0 +1,48 @@
+use abide_schema::{Element, Part};
+
+use crate::case::Case;
+use crate::rule::{Check, Context, Group, Rule, Sink, is_deprecated};
+
+pub(super) static RULE: Rule = Rule {
+    id: "enum-value-prefix-missing",
+    summary: "an enum value whose name does not begin with that of its enum",
+    group: Group::Style,
+    severity: None,
+    since: "0.1.0",
+    aliases: &["buf:ENUM_VALUE_PREFIX"],
+    spares_work_in_progress: true,
+    page: include_str!("enum-value-prefix-missing.md"),
+    check: Check::Element(check),
+};
+
+fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
+    let Element::EnumValue(value) = element else { return };
+    let (name, parent) = (value.name(), value.parent().name());
+    let package = element.package();
+    if has_prefix(name, parent) || context.is_frozen(package) || is_deprecated(element) {
+        return;
+    }
+    let prefix = Case::UpperSnake.of(parent);
+    let message = format!("the enum value `{name}` does not begin with `{prefix}_`");
+    sink.report(value.place(Part::Name), package.name(), element.full_name(), message)
+        .why("values are siblings of their enum: no other enum beside it can have a value of this name")
+        .help(format!("call it `{prefix}_{}`", Case::UpperSnake.of(name)))
+        .fact(name);
+}
+
+/// Whether a value begins with the name of its enum and an underscore, wherever
+/// words end in that.
+fn has_prefix(value: &str, parent: &str) -> bool {
+    let mut rest = value.as_bytes();
+    for letter in parent.bytes().filter(|&it| it != b'_') {
+        rest = match rest {
+            [b'_', first, after @ ..] | [first, after @ ..]
+                if *first == letter.to_ascii_uppercase() =>
+            {
+                after
+            }
+            _ => return false,
+        };
+    }
+    matches!(rest, [b'_', _, ..])
+}

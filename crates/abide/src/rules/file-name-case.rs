@@ -1,0 +1,30 @@
+use abide_schema::File;
+
+use crate::case::Case;
+use crate::rule::{Check, Context, Group, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "file-name-case",
+    summary: "a file whose name is not lower_snake_case",
+    group: Group::Style,
+    severity: None,
+    since: "0.1.0",
+    aliases: &["buf:FILE_LOWER_SNAKE_CASE", "aip:191"],
+    spares_work_in_progress: true,
+    page: include_str!("file-name-case.md"),
+    check: Check::File(check),
+};
+
+fn check<'t>(context: &Context<'t>, file: File<'t>, sink: &mut Sink) {
+    let path = file.path();
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let stem = name.strip_suffix(".proto").unwrap_or(name);
+    let right = Case::LowerSnake.of(stem);
+    if stem == right || context.is_frozen(file.package()) {
+        return;
+    }
+    let message = format!("the name of the file `{name}` is not `{}`", Case::LowerSnake.name());
+    sink.report(file.package_place(), file.package().name(), path, message)
+        .why("code that is generated is included by this name, and not every file system tells capitals apart")
+        .help(format!("call it `{right}.proto`"));
+}

@@ -1,0 +1,54 @@
+use abide_schema::{Element, File, Node};
+
+use crate::marks::{Mark, marks};
+use crate::rule::{Check, Context, Group, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "next-free-field-wrong",
+    summary: "a comment `[#next-free-field: n]` with a number that is not the next free one",
+    group: Group::Style,
+    severity: None,
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("next-free-field-wrong.md"),
+    check: Check::File(check),
+};
+
+const WORD: &str = "next-free-field";
+
+fn check<'t>(context: &Context<'t>, file: File<'t>, sink: &mut Sink) {
+    let mut found: Vec<Mark<'t>> = marks(file);
+    found.retain(|it| it.word == WORD);
+    if found.is_empty() || context.is_frozen(file.package()) {
+        return;
+    }
+    for element in file.elements().filter(|it| it.node() != Node::NONE) {
+        let next = match element {
+            Element::Message(message) => {
+                let fields = message.fields().map(|it| i64::from(it.number()) + 1);
+                let ranges = message.reserved_ranges().iter().chain(message.extension_ranges());
+                fields.chain(ranges.map(|it| it.end.into())).max()
+            }
+            Element::Enum(it) => {
+                let values = it.values().map(|value| i64::from(value.number()) + 1);
+                values.chain(it.reserved_ranges().iter().map(|it| i64::from(it.end) + 1)).max()
+            }
+            _ => continue,
+        };
+        let comments = file.decl().comments(element.node());
+        for comment in comments.leading.into_iter().chain(comments.trailing) {
+            let first = found.partition_point(|it| it.place.span.start < comment.span.start);
+            let own = found[first..].iter().take_while(|it| it.place.span.end <= comment.span.end);
+            let next = next.unwrap_or(1);
+            for mark in own.filter(|it| it.value.parse() != Ok(next)) {
+                let (noun, name) = (element.noun(), element.full_name());
+                let message = format!("the next free number of the {noun} `{name}` is {next}");
+                sink.report(mark.place, file.package().name(), name, message)
+                    .why("whoever adds a field takes the number from here")
+                    .help(format!("write `[#{WORD}: {next}]`"))
+                    .fact(mark.value);
+            }
+        }
+    }
+}

@@ -1,0 +1,29 @@
+use abide_schema::Package;
+
+use crate::case::Case;
+use crate::rule::{Check, Context, Group, Rule, Sink, package_place};
+
+pub(super) static RULE: Rule = Rule {
+    id: "package-name-case",
+    summary: "a package with a component that is not lower_snake_case",
+    group: Group::Style,
+    severity: None,
+    since: "0.1.0",
+    aliases: &["buf:PACKAGE_LOWER_SNAKE_CASE", "aip:191"],
+    spares_work_in_progress: true,
+    page: include_str!("package-name-case.md"),
+    check: Check::Package(check),
+};
+
+fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
+    let name = package.name();
+    let components: Vec<String> = name.split('.').map(|it| Case::LowerSnake.of(it)).collect();
+    let right = components.join(".");
+    if name == right || context.is_frozen(package) {
+        return;
+    }
+    let Some(place) = package_place(package) else { return };
+    let message = format!("the name of the package `{name}` is not `lower_snake.case`");
+    sink.report(place, name, name, message)
+        .help(format!("call it `{right}` before anybody relies on the name"));
+}

@@ -1,0 +1,123 @@
+use abide_schema::{Cardinality, Element, Part};
+
+use crate::rule::{Check, Context, Group, Rule, Sink, is_deprecated};
+
+pub(super) static RULE: Rule = Rule {
+    id: "repeated-field-singular",
+    summary: "a repeated field whose name is that of one value",
+    group: Group::Style,
+    severity: None,
+    since: "0.1.0",
+    aliases: &["aip:140"],
+    spares_work_in_progress: true,
+    page: include_str!("repeated-field-singular.md"),
+    check: Check::Element(check),
+};
+
+fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
+    let Element::Field(field) = element else { return };
+    if field.cardinality() != Cardinality::Repeated || field.is_extension() {
+        return;
+    }
+    let (name, package) = (field.name(), field.package());
+    let Some(right) = plural(name) else { return };
+    if context.is_frozen(package) || is_deprecated(element) {
+        return;
+    }
+    let message = format!("the repeated field `{name}` is not in the plural");
+    sink.report(field.place(Part::Name), package.name(), field.full_name(), message)
+        .help(format!("call it `{right}` before anybody relies on the name"))
+        .fact(name);
+}
+
+/// Words that need no plural: they name many, or nothing that is counted.
+const COLLECTIVE: [&str; 58] = [
+    "all",
+    "any",
+    "array",
+    "audio",
+    "bytes",
+    "chain",
+    "children",
+    "collection",
+    "content",
+    "context",
+    "criteria",
+    "data",
+    "deny",
+    "allow",
+    "disk",
+    "each",
+    "evidence",
+    "equipment",
+    "feedback",
+    "feet",
+    "group",
+    "hardware",
+    "help",
+    "history",
+    "in",
+    "info",
+    "information",
+    "input",
+    "items",
+    "json",
+    "list",
+    "log",
+    "many",
+    "map",
+    "matrix",
+    "media",
+    "men",
+    "metadata",
+    "multiple",
+    "none",
+    "of",
+    "only",
+    "options",
+    "order",
+    "out",
+    "output",
+    "path",
+    "people",
+    "queue",
+    "schema",
+    "sequence",
+    "series",
+    "set",
+    "software",
+    "stack",
+    "text",
+    "vector",
+    "xml",
+];
+
+/// Words behind which a noun is no head of the name any more: `paths_to_log`.
+const PREPOSITIONS: [&str; 14] = [
+    "as", "at", "by", "except", "for", "from", "in", "of", "on", "per", "to", "via", "with",
+    "without",
+];
+
+/// The plural of a name that is surely singular.
+fn plural(name: &str) -> Option<String> {
+    let words: Vec<&str> = name.split('_').collect();
+    let last = *words.last()?;
+    let is_word = last.len() > 2 && last.bytes().all(|it| it.is_ascii_lowercase());
+    let is_plural = |word: &&str| word.ends_with('s') && !word.ends_with("ss");
+    // Participles and adjectives stand for what they are said of.
+    let is_other = ["ed", "ing", "able", "al", "ic", "ive", "a", "i", "x"];
+    if !is_word
+        || words.iter().any(is_plural)
+        || words.iter().any(|it| PREPOSITIONS.contains(it))
+        || COLLECTIVE.contains(&last)
+        || is_other.iter().any(|end| last.ends_with(end))
+    {
+        return None;
+    }
+    let (stem, end) = match last.as_bytes() {
+        [.., before, b'y'] if !b"aeiou".contains(before) => (&name[..name.len() - 1], "ies"),
+        [.., b's' | b'z'] | [.., b'c' | b's', b'h'] => (name, "es"),
+        _ => (name, "s"),
+    };
+    Some(format!("{stem}{end}"))
+}

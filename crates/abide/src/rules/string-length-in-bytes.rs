@@ -1,0 +1,30 @@
+use abide_schema::Element;
+
+use crate::constraint::places_of_rule;
+use crate::rule::{Check, Context, Group, Rule, Sink, is_deprecated};
+
+pub(super) static RULE: Rule = Rule {
+    id: "string-length-in-bytes",
+    summary: "a string whose least length is given in bytes",
+    group: Group::Style,
+    severity: None,
+    since: "0.1.0",
+    aliases: &[],
+    spares_work_in_progress: true,
+    page: include_str!("string-length-in-bytes.md"),
+    check: Check::Annotated(check),
+};
+
+fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
+    let Element::Field(field) = element else { return };
+    let (name, package) = (field.full_name(), field.package());
+    for place in places_of_rule(field, "min_bytes") {
+        if context.is_frozen(package) || is_deprecated(element) {
+            return;
+        }
+        let message = format!("the least length of the string `{name}` is counted in bytes");
+        sink.report(place, package.name(), name.as_str(), message)
+            .why("a text has characters: how many bytes they take is a matter of encoding")
+            .help("say `min_len`, which counts characters; for 1 it is the same");
+    }
+}
