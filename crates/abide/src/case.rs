@@ -37,9 +37,16 @@ impl Case {
         }
     }
 
-    /// Reports an element whose name is written in another case. What is frozen
-    /// stays as it is, and what is deprecated is not worth a new name.
-    pub(crate) fn judge<'t>(self, context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
+    /// Reports an element whose name is written in another case, with the rules
+    /// of other tools that do so, too. What is frozen stays as it is, and what is
+    /// deprecated is not worth a new name.
+    pub(crate) fn judge<'t>(
+        self,
+        context: &Context<'t>,
+        element: Element<'t>,
+        aliases: &[&'static str],
+        sink: &mut Sink,
+    ) {
         let name = element.name();
         let right = self.of(name);
         let package = element.package();
@@ -53,7 +60,7 @@ impl Case {
         if right.starts_with(|it: char| it.is_ascii_alphabetic()) {
             finding.help(format!("call it `{right}` before anybody relies on the name"));
         }
-        finding.fact(name);
+        finding.fact(name).aliases(aliases);
     }
 }
 

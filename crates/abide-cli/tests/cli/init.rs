@@ -53,13 +53,15 @@ fn defaults_are_those_of_buf() {
 #[test]
 fn rules_and_categories_are_chosen_as_in_buf() {
     let buf = "version: v2\nmodules: [{path: proto}]\n\
-               lint: {use: [STANDARD], except: [PACKAGE_DIRECTORY_MATCH]}\n\
+               lint: {use: [STANDARD], except: [PACKAGE_DIRECTORY_MATCH, ENUM_VALUE_PREFIX]}\n\
                breaking: {use: [WIRE, FIELD_SAME_NAME], except: [FIELD_WIRE_COMPATIBLE_TYPE]}\n";
     let folder = tree(buf, &["user"]);
     let (text, ran) = init(&folder);
     assert!(ran.stderr.is_empty(), "{}", ran.stderr);
     assert!(text.contains("preset = \"buf-wire\"\n"), "{text}");
     assert!(text.contains("package-path-mismatch = \"off\""), "{text}");
+    assert!(text.contains("field-name-case = \"warning\""), "{text}");
+    assert!(!text.contains("enum-value-prefix-missing"), "{text}");
     assert!(text.contains("buf:FIELD_SAME_NAME"), "{text}");
     assert!(text.contains("buf:RPC_SAME_REQUEST_TYPE"), "{text}");
     assert!(!text.contains("buf:FIELD_WIRE_COMPATIBLE_TYPE"), "{text}");

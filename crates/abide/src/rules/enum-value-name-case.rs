@@ -17,6 +17,6 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     if matches!(element, Element::EnumValue(_)) {
-        Case::UpperSnake.judge(context, element, sink);
+        Case::UpperSnake.judge(context, element, RULE.aliases, sink);
     }
 }

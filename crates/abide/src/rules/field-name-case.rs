@@ -16,14 +16,15 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
-    let is_written = match element {
-        Element::Field(it) => {
-            it.is_extension() || it.parent().is_none_or(|parent| !parent.is_map_entry())
+    let alias = match element {
+        Element::Field(it)
+            if !it.is_extension() && it.parent().is_some_and(|parent| parent.is_map_entry()) =>
+        {
+            return;
         }
-        Element::Oneof(it) => !it.is_synthetic(),
-        _ => false,
+        Element::Field(_) => "buf:FIELD_LOWER_SNAKE_CASE",
+        Element::Oneof(it) if !it.is_synthetic() => "buf:ONEOF_LOWER_SNAKE_CASE",
+        _ => return,
     };
-    if is_written {
-        Case::LowerSnake.judge(context, element, sink);
-    }
+    Case::LowerSnake.judge(context, element, &[alias, "aip:140"], sink);
 }

@@ -14,44 +14,35 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Element(check),
 };
 
-/// Units that a name ends with. Those of one or two letters, `min` and `days`
-/// end other names as well.
-const UNITS: [&str; 28] = [
-    "hour",
-    "hours",
-    "micros",
+/// Units that are of time alone.
+const UNITS: [&str; 17] = [
     "microsecond",
     "microseconds",
-    "millis",
     "millisecond",
     "milliseconds",
-    "minute",
-    "minutes",
     "ms",
     "msec",
     "msecs",
-    "nanos",
-    "nanosec",
     "nanosecond",
     "nanoseconds",
-    "nanosecs",
+    "ns",
     "nsec",
     "nsecs",
     "sec",
-    "second",
     "seconds",
     "secs",
     "usec",
     "usecs",
-    "microsec",
-    "millisec",
 ];
+
+/// Units that are also of money, of power and of a clock.
+const OTHER_UNITS: [&str; 8] =
+    ["days", "hours", "micros", "millis", "minutes", "nanos", "second", "us"];
 
 const SPANS: [&str; 3] = ["duration", "timeout", "ttl"];
 
-/// Words that make a rate, a count or a part of a time of it.
-const OTHERS: [&str; 9] =
-    ["count", "leap", "num", "number", "of", "per", "price", "cost", "version"];
+/// Words that make a rate or a count of it.
+const RATES: [&str; 5] = ["count", "num", "number", "of", "per"];
 
 fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let Element::Field(field) = element else { return };
@@ -89,15 +80,15 @@ fn is_integer(field: Field<'_>) -> bool {
 /// The type that a name asks for.
 fn type_for(name: &str) -> Option<&'static str> {
     let (before, last) = name.rsplit_once('_').unwrap_or(("", name));
-    if name.split('_').any(|word| OTHERS.contains(&word)) {
-        return None;
-    }
+    let says = |words: &[&str]| before.split('_').any(|word| words.contains(&word));
     // `seconds` alone is a part of a time that has others.
-    let is_span = SPANS.contains(&last) || UNITS.contains(&last) && !before.is_empty();
-    match last {
-        "timestamp" => Some("Timestamp"),
-        _ if is_span && before.split('_').any(|word| word == "timestamp") => Some("Timestamp"),
-        _ if is_span => Some("Duration"),
-        _ => None,
+    let is_unit = UNITS.contains(&last) && !before.is_empty()
+        || OTHER_UNITS.contains(&last) && (says(&SPANS) || says(&["timestamp"]));
+    if says(&RATES) || RATES.contains(&last) {
+        None
+    } else if last == "timestamp" || is_unit && says(&["timestamp"]) {
+        Some("Timestamp")
+    } else {
+        (is_unit || SPANS.contains(&last)).then_some("Duration")
     }
 }

@@ -22,11 +22,17 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
-    match element {
-        Element::Message(it) if it.is_map_entry() => {}
-        Element::Message(_) | Element::Enum(_) | Element::Service(_) | Element::Method(_) => {
-            Case::UpperCamel.judge(context, element, sink);
-        }
-        Element::Field(_) | Element::Oneof(_) | Element::EnumValue(_) => {}
-    }
+    let alias = match element {
+        Element::Message(it) if it.is_map_entry() => return,
+        Element::Message(_) => "buf:MESSAGE_PASCAL_CASE",
+        Element::Enum(_) => "buf:ENUM_PASCAL_CASE",
+        Element::Service(_) => "buf:SERVICE_PASCAL_CASE",
+        Element::Method(_) => "buf:RPC_PASCAL_CASE",
+        Element::Field(_) | Element::Oneof(_) | Element::EnumValue(_) => return,
+    };
+    let name = element.name();
+    // buf does not mind capitals inside.
+    let is_pascal = name.starts_with(|it: char| it.is_ascii_uppercase()) && !name.contains('_');
+    let aliases = [alias, "aip:190"];
+    Case::UpperCamel.judge(context, element, &aliases[usize::from(is_pascal)..], sink);
 }

@@ -13,13 +13,23 @@ use super::yaml::{Node, Value, read};
 /// holds it (`buf config ls-lint-rules`): MINIMAL is within BASIC, and that within STANDARD.
 const LINT: &[(&str, Option<&str>)] = &[
     ("DIRECTORY_SAME_PACKAGE", Some("MINIMAL")),
+    ("ENUM_PASCAL_CASE", Some("BASIC")),
+    ("ENUM_VALUE_PREFIX", Some("STANDARD")),
+    ("ENUM_VALUE_UPPER_SNAKE_CASE", Some("BASIC")),
     ("ENUM_ZERO_VALUE_SUFFIX", Some("STANDARD")),
+    ("FIELD_LOWER_SNAKE_CASE", Some("BASIC")),
+    ("FILE_LOWER_SNAKE_CASE", Some("STANDARD")),
     ("IMPORT_USED", Some("BASIC")),
+    ("MESSAGE_PASCAL_CASE", Some("BASIC")),
+    ("ONEOF_LOWER_SNAKE_CASE", Some("BASIC")),
     ("PACKAGE_DEFINED", Some("MINIMAL")),
     ("PACKAGE_DIRECTORY_MATCH", Some("MINIMAL")),
+    ("PACKAGE_LOWER_SNAKE_CASE", Some("BASIC")),
     ("PACKAGE_NO_IMPORT_CYCLE", Some("MINIMAL")),
     ("PACKAGE_SAME_DIRECTORY", Some("MINIMAL")),
     ("PACKAGE_VERSION_SUFFIX", Some("STANDARD")),
+    ("RPC_PASCAL_CASE", Some("BASIC")),
+    ("SERVICE_PASCAL_CASE", Some("BASIC")),
     ("STABLE_PACKAGE_NO_IMPORT_UNSTABLE", None),
 ];
 
@@ -267,7 +277,7 @@ impl Buf {
         let _ = write!(
             out,
             "# Made of buf.yaml; `abide rules` lists the rules. Those that have no counterpart in buf\n\
-             # are as their preset has them; names, comments and style are left to buf.\n\
+             # are as their preset has them; comments are left to buf.\n\
              preset = \"{}\"\n\
              roots = {}\n\
              # Files in these folders are not judged.\n\
@@ -284,9 +294,10 @@ impl Buf {
                 out.push_str("# Whomever they break.\nsurfaces = []\n");
             }
         }
-        let off: Vec<&str> = self.lint_rules_off();
-        if !off.is_empty() {
-            let lines: Vec<String> = off.iter().map(|rule| format!("{rule} = \"off\"\n")).collect();
+        let rules = self.lint_rules();
+        if !rules.is_empty() {
+            let line = |(rule, level)| format!("{rule} = \"{level}\"\n");
+            let lines: Vec<String> = rules.into_iter().map(line).collect();
             let _ = write!(out, "\n[rules]\n{}", lines.concat());
         }
         if self.ignores_unstable {
@@ -381,8 +392,10 @@ impl Buf {
         ids
     }
 
-    /// Rules of ours that also do what buf is told not to do.
-    fn lint_rules_off(&mut self) -> Vec<&'static str> {
+    /// Rules of ours that also do what buf is told not to do, which are off, and
+    /// those that are off unless they are asked for, as what buf does asks for
+    /// them. They are a bit stricter, so they only warn.
+    fn lint_rules(&mut self) -> Vec<(&'static str, &'static str)> {
         let mut uses = self.lint.uses.clone();
         if uses.is_empty() {
             uses.push(Name { text: "STANDARD".to_owned(), line: 1 });
@@ -399,17 +412,22 @@ impl Buf {
             inactive.extend(ids);
         }
         inactive.retain(|id| !active.contains(id));
-        let mut off = Vec::new();
+        let mut rules = Vec::new();
         for (rule, ids) in linting() {
-            let Some(not) = ids.iter().find(|id| inactive.contains(*id)) else { continue };
-            off.push(rule.id);
+            let is_active = ids.iter().any(|id| active.contains(*id));
+            let Some(not) = ids.iter().find(|id| inactive.contains(*id)) else {
+                rules
+                    .extend((rule.severity.is_none() && is_active).then_some((rule.id, "warning")));
+                continue;
+            };
+            rules.extend(rule.severity.map(|_| (rule.id, "off")));
             if let Some(on) = ids.iter().find(|id| active.contains(*id)) {
                 let line = self.lint.excepts.first().map_or(1, |name| name.line);
                 let text = format!("`{}` is off with `{not}`, though it does `{on}` too", rule.id);
                 self.note(line, text);
             }
         }
-        off
+        rules
     }
 
     /// Rules that are off for packages, as the paths say.
