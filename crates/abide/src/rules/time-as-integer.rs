@@ -57,7 +57,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let message = format!("the field `{name}` holds a time as an integer");
     sink.report(field.place(Part::Type), package.name(), field.full_name(), message)
         .why("the unit is only in the name, and whoever reads it elsewhere has to guess")
-        .help(format!("make it a `google.protobuf.{right}`"))
+        .help(format!("make it a {right}"))
         .fact(name);
 }
 
@@ -77,6 +77,10 @@ fn is_integer(field: Field<'_>) -> bool {
     }
 }
 
+const TIMESTAMP: &str = "`google.protobuf.Timestamp`";
+const DURATION: &str = "`google.protobuf.Duration`";
+const EITHER: &str = "`google.protobuf.Duration`, or a `Timestamp` if it is a point in time";
+
 /// The type that a name asks for.
 fn type_for(name: &str) -> Option<&'static str> {
     let (before, last) = name.rsplit_once('_').unwrap_or(("", name));
@@ -87,8 +91,10 @@ fn type_for(name: &str) -> Option<&'static str> {
     if says(&RATES) || RATES.contains(&last) {
         None
     } else if last == "timestamp" || is_unit && says(&["timestamp"]) {
-        Some("Timestamp")
+        Some(TIMESTAMP)
+    } else if SPANS.contains(&last) || is_unit && says(&SPANS) {
+        Some(DURATION)
     } else {
-        (is_unit || SPANS.contains(&last)).then_some("Duration")
+        is_unit.then_some(EITHER)
     }
 }
