@@ -61,13 +61,74 @@ pub struct Position {
 #[derive(Clone, Debug)]
 pub struct LineIndex {
     starts: Box<[u32]>,
+    /// Columns inside of long lines, so that none is counted from the begin of its line. A text
+    /// may be one line.
+    marks: Box<[Mark]>,
+}
+
+/// How far marks stand apart, in bytes, about.
+const STRIDE: usize = 1024;
+
+/// What was counted of a line up to an offset.
+#[derive(Clone, Copy, Debug)]
+struct Mark {
+    offset: u32,
+    /// As a reader counts.
+    characters: u32,
+    /// As protoc counts.
+    protoc: u32,
+}
+
+/// Unicode scalar values, and bytes that are not UTF-8.
+fn characters(text: &[u8]) -> u32 {
+    let chunks = text.utf8_chunks();
+    let counts = chunks.map(|chunk| chunk.valid().chars().count() + chunk.invalid().len());
+    counts.sum::<usize>() as u32
+}
+
+/// The column of protoc behind `text`, which begins at a column.
+fn protoc_column(column: u32, text: &[u8]) -> u32 {
+    let step = |column, byte: &u8| if *byte == b'\t' { (column / 8 + 1) * 8 } else { column + 1 };
+    text.iter().fold(column, step)
+}
+
+/// The marks of a line.
+fn marks(text: &[u8], start: u32, end: u32) -> impl Iterator<Item = Mark> {
+    // Between characters, where counting can begin.
+    let is_inside = |at: &usize| text[*at] & 0b1100_0000 == 0b1000_0000;
+    let next = move |mark: &Mark| {
+        let from = mark.offset as usize + STRIDE;
+        let at = (from..end as usize).find(|at| !is_inside(at))?;
+        let more = Span::new(mark.offset, at as u32).of(text);
+        Some(Mark {
+            offset: at as u32,
+            characters: mark.characters + characters(more),
+            protoc: protoc_column(mark.protoc, more),
+        })
+    };
+    std::iter::successors(next(&Mark { offset: start, characters: 0, protoc: 0 }), next)
 }
 
 impl LineIndex {
     /// Finds the lines of `text`. A line ends after `\n`.
     pub fn new(text: &[u8]) -> LineIndex {
         let ends = memchr::memchr_iter(b'\n', text).map(|at| at as u32 + 1);
-        LineIndex { starts: std::iter::once(0).chain(ends).collect() }
+        let starts: Box<[u32]> = std::iter::once(0).chain(ends).collect();
+        let ends = starts.iter().skip(1).copied().chain([text.len() as u32]);
+        let lines = starts.iter().copied().zip(ends);
+        let long = lines.filter(|(start, end)| (end - start) as usize > STRIDE);
+        let marks = long.flat_map(|(start, end)| marks(text, start, end)).collect();
+        LineIndex { starts, marks }
+    }
+
+    /// What is counted up to somewhere before an offset in its line, and the text from there.
+    fn counted<'t>(&self, text: &'t [u8], line: u32, offset: u32) -> (Mark, &'t [u8]) {
+        let start = self.starts[line as usize];
+        let behind = self.marks.partition_point(|mark| mark.offset <= offset);
+        let mark = behind.checked_sub(1).map(|at| self.marks[at]).filter(|it| it.offset > start);
+        let mark = mark.unwrap_or(Mark { offset: start, characters: 0, protoc: 0 });
+        let end = offset.min(text.len() as u32);
+        (mark, Span::new(mark.offset.min(end), end).of(text))
     }
 
     /// The line that holds `offset`, from 0.
@@ -88,13 +149,8 @@ impl LineIndex {
     /// The line and column of `offset` for a reader.
     pub fn position(&self, text: &[u8], offset: u32) -> Position {
         let line = self.line(offset);
-        let start = self.starts[line as usize];
-        let before = Span::new(start, offset.min(text.len() as u32)).of(text);
-        let columns: usize = before
-            .utf8_chunks()
-            .map(|chunk| chunk.valid().chars().count() + chunk.invalid().len())
-            .sum();
-        Position { line: line + 1, column: columns as u32 + 1 }
+        let (mark, rest) = self.counted(text, line, offset);
+        Position { line: line + 1, column: mark.characters + characters(rest) + 1 }
     }
 
     /// The line and column of `offset` as protoc counts them: from 0, a tab
@@ -102,11 +158,40 @@ impl LineIndex {
     /// Source: `io::Tokenizer::NextChar` of protobuf.
     pub fn protoc_position(&self, text: &[u8], offset: u32) -> (i32, i32) {
         let line = self.line(offset);
-        let start = self.starts[line as usize];
-        let mut column = 0;
-        for &byte in Span::new(start, offset.min(text.len() as u32)).of(text) {
-            column = if byte == b'\t' { (column / 8 + 1) * 8 } else { column + 1 };
+        let (mark, rest) = self.counted(text, line, offset);
+        (line as i32, protoc_column(mark.protoc, rest) as i32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Marks save counting, and change nothing.
+    #[test]
+    fn columns_of_a_long_line_are_those_of_counting_from_its_begin() {
+        let pieces: [&[u8]; 7] =
+            [b"a", b"\t", "é".as_bytes(), "日".as_bytes(), b"\xff", b"\x80", b"\xe2\x82"];
+        let mut random = 7u32;
+        let mut text = Vec::new();
+        for line in 0..4 {
+            for _ in 0..1500 * line {
+                random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                text.extend_from_slice(pieces[(random >> 16) as usize % pieces.len()]);
+            }
+            text.push(b'\n');
         }
-        (line as i32, column)
+        text.extend(vec![0x80; 5000]);
+        let index = LineIndex::new(&text);
+        assert!(index.marks.len() > 8, "{} marks", index.marks.len());
+        for offset in 0..=text.len() {
+            let start =
+                text[..offset].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+            let before = &text[start..offset];
+            let position = index.position(&text, offset as u32);
+            assert_eq!(position.column, characters(before) + 1, "at {offset}");
+            let (_, column) = index.protoc_position(&text, offset as u32);
+            assert_eq!(column, protoc_column(0, before) as i32, "at {offset}");
+        }
     }
 }

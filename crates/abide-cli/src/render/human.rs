@@ -29,9 +29,10 @@ fn findings(out: &mut dyn WriteColor, report: &Report, scene: &Scene) {
     let sources = Sources::new(scene);
     let config = Config::default();
     for finding in scene.shown(report) {
-        let diagnostic = diagnostic(finding, scene, &sources);
+        let mut diagnostic = diagnostic(finding, scene, &sources);
+        let excerpt = sources.excerpt(&mut diagnostic);
         // Writing into memory does not fail, and every place is one of `sources`.
-        let written = term::emit_to_write_style(out, &config, &sources, &diagnostic);
+        let written = term::emit_to_write_style(out, &config, &excerpt, &diagnostic);
         debug_assert!(written.is_ok(), "{written:?}");
     }
 }
@@ -156,12 +157,13 @@ pub(crate) fn config_errors(errors: &[ConfigError], file: &TextFile, color: bool
     let mut out = Ansi::new(Vec::new());
     let mut plain = NoColor::new(Vec::new());
     for error in errors {
-        let diagnostic = Diagnostic::error()
+        let mut diagnostic = Diagnostic::error()
             .with_message(shown(&error.message))
             .with_label(diagnostic::Label::primary(0, error.span.range()))
             .with_notes(error.help.iter().map(|help| format!("help: {}", shown(help))).collect());
         let writer: &mut dyn WriteColor = if color { &mut out } else { &mut plain };
-        let written = term::emit_to_write_style(writer, &config, &files, &diagnostic);
+        let excerpt = files.excerpt(&mut diagnostic);
+        let written = term::emit_to_write_style(writer, &config, &excerpt, &diagnostic);
         debug_assert!(written.is_ok(), "{written:?}");
     }
     let bytes = if color { out.into_inner() } else { plain.into_inner() };

@@ -2,11 +2,13 @@
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use abide::Location;
 use abide_schema::FileId;
 use abide_syntax::{LineIndex, Span};
+use codespan_reporting::diagnostic::Diagnostic;
 use codespan_reporting::files::{Error, Files};
 
 use super::{Scene, TextFile};
@@ -126,9 +128,89 @@ impl<'a> Sources<'a> {
     /// A span cut at the end of its first line: a whole message would fill the screen.
     pub(super) fn first_line(&self, id: usize, span: Span) -> Range<usize> {
         let Some(text) = self.text(id) else { return 0..0 };
-        let rest = &text.bytes.unwrap_or_default()[span.start as usize..];
-        let length = rest.iter().position(|&b| b == b'\n' || b == b'\r').unwrap_or(rest.len());
-        span.start as usize..(span.end as usize).min(span.start as usize + length)
+        let rest = span.of(text.bytes.unwrap_or_default());
+        let length = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
+        span.start as usize..span.start as usize + length
+    }
+
+    /// What is shown for a diagnostic. Of a long line that is the part around its first label;
+    /// labels that stand too far from it become notes, and no label is longer than what is shown.
+    pub(super) fn excerpt(&self, diagnostic: &mut Diagnostic<usize>) -> Excerpt<'_, 'a> {
+        let mut cuts: BTreeMap<(usize, usize), Range<usize>> = BTreeMap::new();
+        let (mut labels, mut notes) = (Vec::new(), Vec::new());
+        for mut label in std::mem::take(&mut diagnostic.labels) {
+            let id = label.file_id;
+            let line = self.line_index(id, label.range.start);
+            let range = line.and_then(|line| Ok((line, self.line_range(id, line)?)));
+            let (Ok((line, range)), Ok(text)) = (range, self.source(id)) else { continue };
+            if range.len() <= LONG_LINE {
+                labels.push(label);
+                continue;
+            }
+            label.range.end = label.range.end.min(range.end).min(label.range.start + LONG_LINE / 2);
+            label.range.end = text.floor_char_boundary(label.range.end).max(label.range.start);
+            let from = label.range.start.saturating_sub(AROUND).max(range.start);
+            let to = (label.range.end + AROUND).min(range.end);
+            let around = text.floor_char_boundary(from)..text.ceil_char_boundary(to);
+            let cut = cuts.entry((id, line)).or_insert(around.clone());
+            let both = cut.start.min(around.start)..cut.end.max(around.end);
+            if both.len() <= LONG_LINE {
+                *cut = both;
+                labels.push(label);
+            } else if let (Ok(name), Ok(place)) =
+                (self.name(id), self.location(id, label.range.start))
+            {
+                let at = format!("{name}:{}:{}", place.line_number, place.column_number);
+                notes.push(format!("{at}: {}", label.message));
+            }
+        }
+        diagnostic.labels = labels;
+        diagnostic.notes.splice(0..0, notes);
+        Excerpt { sources: self, cuts }
+    }
+}
+
+/// Longer lines, in bytes, are not shown whole.
+const LONG_LINE: usize = 1000;
+
+/// What is shown of a long line on each side of a label, in bytes.
+const AROUND: usize = 80;
+
+/// What one diagnostic shows of its texts.
+pub(super) struct Excerpt<'s, 'a> {
+    sources: &'s Sources<'a>,
+    /// What is shown of a long line, by text and line.
+    cuts: BTreeMap<(usize, usize), Range<usize>>,
+}
+
+impl<'f> Files<'f> for Excerpt<'_, '_> {
+    type FileId = usize;
+    type Name = String;
+    type Source = &'f str;
+
+    fn name(&'f self, id: usize) -> Result<String, Error> {
+        self.sources.name(id)
+    }
+
+    fn source(&'f self, id: usize) -> Result<&'f str, Error> {
+        self.sources.source(id)
+    }
+
+    fn line_index(&'f self, id: usize, byte: usize) -> Result<usize, Error> {
+        self.sources.line_index(id, byte)
+    }
+
+    fn column_number(&'f self, id: usize, line: usize, byte: usize) -> Result<usize, Error> {
+        self.sources.column_number(id, line, byte)
+    }
+
+    fn line_range(&'f self, id: usize, line: usize) -> Result<Range<usize>, Error> {
+        if let Some(cut) = self.cuts.get(&(id, line)) {
+            return Ok(cut.clone());
+        }
+        let range = self.sources.line_range(id, line)?;
+        let end = self.source(id)?.floor_char_boundary(range.end.min(range.start + LONG_LINE));
+        Ok(range.start..end)
     }
 }
 
@@ -156,6 +238,11 @@ impl<'f> Files<'f> for Sources<'_> {
 
     fn line_index(&'f self, id: usize, byte: usize) -> Result<usize, Error> {
         Ok(self.text(id).ok_or(Error::FileMissing)?.index().line(byte as u32) as usize)
+    }
+
+    fn column_number(&'f self, id: usize, _: usize, byte: usize) -> Result<usize, Error> {
+        let text = self.text(id).ok_or(Error::FileMissing)?;
+        Ok(text.index().position(text.bytes.unwrap_or_default(), byte as u32).column as usize)
     }
 
     fn line_range(&'f self, id: usize, line: usize) -> Result<Range<usize>, Error> {

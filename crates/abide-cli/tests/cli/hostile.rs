@@ -261,6 +261,38 @@ fn bytes_before_between_and_behind() {
     judge(format!("{HEAD}message M {{ {} }}", "Gone g = 1;\n".repeat(5000)).as_bytes());
 }
 
+/// A text may be one line: of that is shown what a finding is about, and nothing counts columns from
+/// its begin for each finding.
+#[test]
+fn a_long_line_is_shown_in_part() {
+    let folder = TempDir::new().unwrap();
+    let field = |at: usize| format!("string field_{at} = {at} [deprecated = true]; ");
+    let fields: String = (2..2000).map(field).collect();
+    let text = format!(
+        "syntax = \"proto3\"; package envoy.a.v1; message Long /* é */ {{ string e = 1; {fields}string twin = 1; }}"
+    );
+    put(folder.path(), &[("envoy/a/v1/a.proto", &text)]);
+    let ran = abide(folder.path(), &["check", "--preset", "envoy"]);
+    let shown = String::from_utf8(ran.stdout).unwrap();
+    let findings = shown.matches("[deprecation-without-replacement]").count();
+    assert_eq!(findings, 1998, "{shown:.2000}");
+    assert!(shown.len() < 2500 * findings, "{} bytes", shown.len());
+    let column = |word: &str| text[..text.find(word).unwrap()].chars().count() + 1;
+    // The head names the column in the whole line, and the caret stands below the word.
+    let head =
+        format!("envoy/a/v1/a.proto:1:{}\n", column("deprecated = true]; string field_1501"));
+    assert!(shown.contains(&head), "{head}");
+    let twin = shown.split("\n\n").find(|it| it.contains("is used twice")).expect("it is reported");
+    let lines: Vec<&str> = twin.lines().collect();
+    let at = lines.iter().position(|it| it.contains("string twin")).expect("it is shown");
+    let under = |line: &str, found: &str| line.find(found).map(|it| line[..it].chars().count());
+    let (word, caret) = (under(lines[at], "1; }"), under(lines[at + 1], "^"));
+    assert!(word.is_some() && word == caret, "{twin}");
+    // What stands too far away is named.
+    let far = format!("= envoy/a/v1/a.proto:1:{}: ", column("1; string field_2 "));
+    assert!(twin.contains(&far), "{far}\n{twin}");
+}
+
 /// 200 MB take seconds without optimisation, so the file is mostly one comment: what a
 /// quadratic step or a copy for each finding would still show.
 #[test]
