@@ -319,7 +319,8 @@ fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
     if folder.is_empty() { Some(path) } else { path.strip_prefix(folder)?.strip_prefix('/') }
 }
 
-fn join(folder: &str, path: &str) -> String {
+/// A path below a folder, both with `/`; either may be empty.
+pub(crate) fn join(folder: &str, path: &str) -> String {
     if folder.is_empty() || path.is_empty() {
         format!("{folder}{path}")
     } else {

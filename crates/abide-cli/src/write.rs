@@ -24,6 +24,15 @@ pub fn replace(target: &Path, bytes: &[u8]) -> io::Result<()> {
     write_file(target, bytes, Some(&format!(".{name}.abide-new")))
 }
 
+/// Whether a file still holds what it held when it was read; `None` is a file that is not there.
+pub fn is_still(path: &Path, old: Option<&[u8]>) -> io::Result<bool> {
+    match fs::read(path) {
+        Ok(now) => Ok(old == Some(&now)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(old.is_none()),
+        Err(error) => Err(error),
+    }
+}
+
 fn write_stream(stream: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
     match stream.write_all(bytes).and_then(|()| stream.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),

@@ -22,6 +22,7 @@ use crate::tree::{
     indices,
 };
 use crate::version::PackageVersion;
+use crate::wellknown::built_in;
 
 /// The file that declares the options themselves.
 pub(crate) const DESCRIPTOR_PROTO: &str = "google/protobuf/descriptor.proto";
@@ -96,13 +97,12 @@ fn package_name(file: &FileDecl) -> &str {
 
 /// Adds the well-known types that are needed and that the tree does not have.
 fn add_well_known(files: &mut Vec<Arc<FileDecl>>) {
-    let find = |path: &str| crate::wellknown::built_in(path).map(|file| (file.path, file.text));
     let imported = files.par_iter().flat_map_iter(|file| &file.imports);
     let mut wanted: BTreeMap<&str, &str> =
-        imported.filter_map(|import| find(&import.path)).collect();
-    wanted.extend(find(DESCRIPTOR_PROTO));
+        imported.filter_map(|import| built_in(&import.path)).collect();
+    wanted.extend(built_in(DESCRIPTOR_PROTO));
     let mut known: BTreeSet<&str> =
-        files.iter().filter_map(|file| find(&file.path)).map(|(path, _)| path).collect();
+        files.iter().filter_map(|file| built_in(&file.path)).map(|(path, _)| path).collect();
     while let Some((path, text)) = wanted.pop_first() {
         if !known.insert(path) {
             continue;
@@ -114,7 +114,7 @@ fn add_well_known(files: &mut Vec<Arc<FileDecl>>) {
             imported: true,
             text: text.as_bytes().into(),
         });
-        wanted.extend(file.imports.iter().filter_map(|import| find(&import.path)));
+        wanted.extend(file.imports.iter().filter_map(|import| built_in(&import.path)));
         files.push(Arc::new(file));
     }
 }

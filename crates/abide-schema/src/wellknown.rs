@@ -6,24 +6,14 @@
 
 macro_rules! built_in {
     ($($name:literal)*) => {
-        &[$(BuiltIn {
-            path: concat!("google/protobuf/", $name),
-            text: include_str!(concat!("wellknown/", $name)),
-        },)*]
+        &[$((concat!("google/protobuf/", $name), include_str!(concat!("wellknown/", $name))),)*]
     };
-}
-
-/// A file that is built in.
-pub(crate) struct BuiltIn {
-    /// As imports write it.
-    pub(crate) path: &'static str,
-    pub(crate) text: &'static str,
 }
 
 const FOLDER: &str = "google/protobuf/";
 
-/// Sorted by path.
-const FILES: &[BuiltIn] = built_in! {
+/// Sorted by path, which is what imports write, each with its text.
+const FILES: &[(&str, &str)] = built_in! {
     "any.proto"
     "api.proto"
     "compiler/plugin.proto"
@@ -44,19 +34,22 @@ const FILES: &[BuiltIn] = built_in! {
 /// The text of a file that is built in, by the path that imports use, such as
 /// `google/protobuf/any.proto`.
 pub fn well_known(path: &str) -> Option<&'static str> {
-    built_in(path).map(|file| file.text)
+    built_in(path).map(|(_, text)| text)
 }
 
-pub(crate) fn built_in(path: &str) -> Option<&'static BuiltIn> {
+/// A file that is built in: its path and its text.
+pub(crate) fn built_in(path: &str) -> Option<(&'static str, &'static str)> {
     // Every import of a tree is asked for, and nearly none is one of these.
-    path.strip_prefix(FOLDER)?;
-    let at = FILES.binary_search_by(|file| file.path.cmp(path)).ok()?;
-    Some(&FILES[at])
+    if !path.starts_with(FOLDER) {
+        return None;
+    }
+    let at = FILES.binary_search_by(|(known, _)| (*known).cmp(path)).ok()?;
+    Some(FILES[at])
 }
 
 /// The paths of the files that are built in, in their order.
 pub fn well_known_paths() -> impl ExactSizeIterator<Item = &'static str> {
-    FILES.iter().map(|file| file.path)
+    FILES.iter().map(|(path, _)| *path)
 }
 
 #[cfg(test)]

@@ -79,6 +79,13 @@ struct Mark {
     protoc: u32,
 }
 
+impl Mark {
+    /// Where a line begins.
+    fn begin(offset: u32) -> Mark {
+        Mark { offset, characters: 0, protoc: 0 }
+    }
+}
+
 /// Unicode scalar values, and bytes that are not UTF-8.
 fn characters(text: &[u8]) -> u32 {
     let chunks = text.utf8_chunks();
@@ -106,7 +113,7 @@ fn marks(text: &[u8], start: u32, end: u32) -> impl Iterator<Item = Mark> {
             protoc: protoc_column(mark.protoc, more),
         })
     };
-    std::iter::successors(next(&Mark { offset: start, characters: 0, protoc: 0 }), next)
+    std::iter::successors(next(&Mark::begin(start)), next)
 }
 
 impl LineIndex {
@@ -126,7 +133,7 @@ impl LineIndex {
         let start = self.starts[line as usize];
         let behind = self.marks.partition_point(|mark| mark.offset <= offset);
         let mark = behind.checked_sub(1).map(|at| self.marks[at]).filter(|it| it.offset > start);
-        let mark = mark.unwrap_or(Mark { offset: start, characters: 0, protoc: 0 });
+        let mark = mark.unwrap_or(Mark::begin(start));
         let end = offset.min(text.len() as u32);
         (mark, Span::new(mark.offset.min(end), end).of(text))
     }

@@ -5,10 +5,24 @@ addEventListener("load", async () => {
   const check = (what, holds, seen) => lines.push(`${holds ? "ok" : "FAILED"} ${what}${holds ? "" : `: ${seen}`}`);
   const same = (what, seen, expected) =>
     check(what, JSON.stringify(seen) === JSON.stringify(expected), `${JSON.stringify(seen)} instead of ${JSON.stringify(expected)}`);
+  const timed = (what, work) => {
+    const begin = performance.now();
+    work();
+    document.body.getBoundingClientRect();
+    const took = performance.now() - begin;
+    check(`${what} takes less than half a second`, took < 500, `${Math.round(took)} ms`);
+  };
+  const put = (id, value, event) => {
+    const input = document.getElementById(id);
+    input.value = value;
+    input.dispatchEvent(new Event(event, { bubbles: true }));
+  };
+  const type = (text) => put("query", text, "input");
+  const choose = (id, value) => put(id, value, "change");
   const pause = () => new Promise((resolve) => setTimeout(resolve, 60));
   const visible = (element) => element.checkVisibility() && element.getBoundingClientRect().height > 0;
   try {
-    await used({ check, same, pause, visible });
+    await used({ check, same, timed, type, choose, pause, visible });
   } catch (error) {
     lines.push(`FAILED with ${error.stack}`);
   }

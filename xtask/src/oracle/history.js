@@ -1,19 +1,10 @@
 // Uses a page of `abide history --format html` as a reader does.
-const used = async ({ check, same, pause, visible }) => {
+const used = async ({ check, same, timed, type, choose, pause, visible }) => {
   const rows = () => [...document.querySelectorAll(".row")];
   const names = () => rows().map((row) => row.dataset.package);
   const marks = (name, verdict) => rows().filter((row) => row.dataset.package === name)
     .flatMap((row) => [...row.querySelectorAll(verdict ? `.mark[data-verdict="${verdict}"]` : ".mark")]);
   const tip = document.getElementById("tip");
-  const type = (text) => {
-    const query = document.getElementById("query");
-    query.value = text;
-    query.dispatchEvent(new Event("input", { bubbles: true }));
-  };
-  const choose = (id, value) => {
-    document.getElementById(id).value = value;
-    document.getElementById(id).dispatchEvent(new Event("change", { bubbles: true }));
-  };
   const chip = (verdict) => document.querySelector(`.chip[data-verdict="${verdict}"]`);
   const mouse = (mark, kind) => mark.dispatchEvent(new MouseEvent(kind, { bubbles: true }));
   const key = (name) => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true }));
@@ -105,13 +96,6 @@ const used = async ({ check, same, pause, visible }) => {
 
   async function large() {
     const { packages, most } = window.expected;
-    const timed = (what, work) => {
-      const begin = performance.now();
-      work();
-      document.body.getBoundingClientRect();
-      const took = performance.now() - begin;
-      check(`${what} takes less than half a second`, took < 500, `${Math.round(took)} ms`);
-    };
     same("all packages are found", document.getElementById("found").textContent, `${packages} of ${packages} packages`);
     timed("a filter", () => type("7"));
     timed("its end", () => type(""));

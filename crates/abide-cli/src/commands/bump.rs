@@ -185,12 +185,8 @@ fn write_all(
             what: format!("cannot {what} `{}`", path.display()),
             error,
         };
-        let now = match std::fs::read(&path) {
-            Ok(bytes) => Some(bytes),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-            Err(error) => return Err(failed("read", error)),
-        };
-        if now != rewrite.old {
+        let is_still = write::is_still(&path, rewrite.old.as_deref());
+        if !is_still.map_err(|error| failed("read", error))? {
             return Ok(false);
         }
         write::replace(&path, &rewrite.new).map_err(|error| failed("write", error))?;

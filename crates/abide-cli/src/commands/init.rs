@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::load::load;
 use crate::progress::Progress;
 use crate::settings::{CONFIG, find_preset};
-use crate::source::{Source, SourceOptions, shown};
+use crate::source::{Source, SourceOptions, join, shown};
 use crate::write;
 
 use buf::Buf;
@@ -87,12 +87,12 @@ fn converted(global: &Global, folder: &Path, from: &Path) -> Result<String, Erro
     let mut buf = Buf::parse(&text)
         .map_err(|reason| Error::Usage(format!("cannot read `{name}`: {reason}")))?;
     let packages = if buf.names_paths() { packages(global, &home, &buf)? } else { BTreeMap::new() };
-    let counted = |path: &String| match (below, path.trim_start_matches("./").trim_end_matches('/'))
-    {
-        ("", "") => ".".to_owned(),
-        (below, "" | ".") => if below.is_empty() { "." } else { below }.to_owned(),
-        ("", path) => path.to_owned(),
-        (below, path) => format!("{below}/{path}"),
+    let counted = |path: &String| {
+        let path = path.trim_start_matches("./").trim_end_matches('/');
+        match join(below, if path == "." { "" } else { path }) {
+            path if path.is_empty() => ".".to_owned(),
+            path => path,
+        }
     };
     if buf.roots.is_empty() {
         buf.roots.push(".".to_owned());

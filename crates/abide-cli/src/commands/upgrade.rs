@@ -166,8 +166,9 @@ pub(super) type Changes<'a> = BTreeMap<String, FileChange<'a>>;
 /// it was read.
 pub(super) fn write_changes(folder: &Path, changes: &Changes<'_>) -> Result<(), Error> {
     for (path, change) in changes {
-        let now = std::fs::read(folder.join(path)).unwrap_or_default();
-        if change.old.is_some_and(|old| old != now) {
+        let is_still = write::is_still(&folder.join(path), change.old);
+        let cannot = |error| Error::File { what: format!("cannot read `{}`", shown(path)), error };
+        if !is_still.map_err(cannot)? {
             return Err(Error::Usage(format!(
                 "`{}` was edited in the meantime, and nothing was written: run it again",
                 shown(path)
