@@ -707,10 +707,8 @@ class Tree:
             facts = [f"type {member} {self.own(member)}".encode() for member in members]
             others = {component_of[to] for member in members for to in edges[member]} - {number}
             facts += [f"component {closures[other]}".encode() for other in others]
-            closures[number] = digest(b"abide1 component closure", facts)
-        return {name: digest(b"abide1 type closure", [
-            f"type {name}".encode(), f"component {closures[component_of[name]]}".encode()])
-            for name in names}
+            closures[number] = digest(b"abide1 type closure", facts)
+        return {name: closures[component_of[name]] for name in names}
 
     def report(self):
         """Every line, in the order of kinds and names."""

@@ -15,7 +15,7 @@ use std::str::FromStr;
 
 use abide_schema::Tree;
 
-pub use closure::{Reference, TreeHashes};
+pub use closure::TreeHashes;
 pub use meaning::Meaning;
 pub use rolling::{PackageStep, RollingHashes};
 
@@ -101,24 +101,13 @@ impl FromStr for SemanticHash {
 /// package, the path of a file, or the full name of a message, an enum, a
 /// service or an extension of the top level. A service and an extension have no
 /// closure.
-pub fn facts(tree: &Tree, hashes: &TreeHashes, name: &str) -> Option<String> {
-    if let Some(closure) = hashes.package_facts(name) {
-        let files = tree.packages().find(|it| it.name() == name).into_iter();
-        let files = files.flat_map(|package| package.files());
-        let own: Vec<String> = files.map(meaning::file_facts).collect();
-        let lines = own.iter().flat_map(|own| own.lines().skip(1));
-        let mut facts = facts::Facts::default();
-        lines.for_each(|line| facts.push_line(line.as_bytes()));
-        return Some(format!("{}\n{closure}", facts.shown(closure::PACKAGE_OWN)));
-    }
-    if let Some(closure) = hashes.file_facts(name) {
-        let file = tree.files().find(|file| *file.decl().display == *name)?;
-        return Some(format!("{}\n{closure}", meaning::file_facts(file)));
-    }
-    let own = tree.files().find_map(|file| meaning::element_facts(file, name))?;
-    Some(match hashes.type_facts(name) {
-        Some(closure) => format!("{own}\n{closure}"),
-        None => own,
+pub fn facts(tree: &Tree, name: &str) -> Option<String> {
+    closure::unit_facts(tree, name).or_else(|| {
+        let own = tree.files().find_map(|file| meaning::element_facts(file, name))?;
+        Some(match closure::type_facts(tree, name) {
+            Some(closure) => format!("{own}\n{closure}"),
+            None => own,
+        })
     })
 }
 

@@ -53,8 +53,7 @@ pub use constraint::{Judgement, Violation, judge};
 pub use finding::{ChangeFacts, Finding, Gone, Label, Location, Severity};
 pub use graph::GraphView;
 pub use hash::{
-    HashError, Hashes, Meaning, PackageStep, Reference, RollingHashes, SemanticHash, TreeHashes,
-    facts,
+    HashError, Hashes, Meaning, PackageStep, RollingHashes, SemanticHash, TreeHashes, facts,
 };
 pub use lock::{Lock, Record};
 pub use option::Holder;

@@ -31,12 +31,20 @@ pub(super) fn hash(
     progress.step("checking");
     let errors = link_errors(global, &settings, tree);
     progress.step("hashing");
-    let hashes = TreeHashes::of(tree);
-    progress.step("writing the hashes");
-    let text = match (facts, format) {
-        (Some(name), _) => abide::facts(tree, &hashes, name).ok_or_else(|| unknown(tree, name))?,
-        (None, ListFormat::Human) => human(&packages(tree, package)?, &hashes, package.is_some()),
-        (None, ListFormat::Json) => lines(&packages(tree, package)?, &hashes),
+    let text = match facts {
+        Some(name) => abide::facts(tree, name).ok_or_else(|| unknown(tree, name))?,
+        None => {
+            let hashes = TreeHashes::of(tree);
+            progress.step("writing the hashes");
+            let packages = packages(tree, package)?;
+            let text = match format {
+                ListFormat::Human => human(&packages, &hashes, package.is_some()),
+                ListFormat::Json => lines(&packages, &hashes),
+            };
+            // The process ends soon; taking these apart would be for nothing.
+            std::mem::forget(hashes);
+            text
+        }
     };
     progress.finish();
     if let Some(errors) = &errors {
@@ -49,8 +57,7 @@ pub(super) fn hash(
     }
     let outcome =
         Outcome { failed: errors.is_some(), troubles: troubles(&loaded), ..Outcome::of(text) };
-    // The process ends now; taking these apart would be for nothing.
-    std::mem::forget((loaded, hashes));
+    std::mem::forget(loaded);
     Ok(outcome)
 }
 

@@ -1,514 +1,431 @@
-//! The second stage: from what single files mean to the hashes of all that can
-//! be reached. It works on names alone.
+//! The second stage: from what the files of a tree mean to the hashes of all
+//! that can be reached.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use abide_schema::Tree;
-use petgraph::Direction;
+use abide_schema::{Package, Tree, Type};
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
 
-use super::facts::{self, Facts, push_hash};
-use super::meaning::{Kind, Meaning, Meant};
+use super::facts::{Facts, push_hash};
+use super::meaning::{FILE_OWN, Kind, Meaning, Meant, Named, Room};
 use super::{Hashes, SemanticHash};
 
 /// The hashes of every file, package and message of a tree.
 #[derive(Clone, Debug)]
 pub struct TreeHashes {
     /// By name.
-    types: Vec<TypeNode>,
+    types: Vec<TypeHashes>,
     /// By path.
-    files: Vec<Unit>,
+    files: Vec<UnitHashes>,
     /// By name.
-    packages: Vec<Unit>,
-    /// What stands in the closure of each component.
-    components: Vec<Component>,
+    packages: Vec<UnitHashes>,
 }
 
 #[derive(Clone, Debug)]
-struct TypeNode {
+struct TypeHashes {
     name: Box<str>,
     is_message: bool,
-    package: u32,
     hashes: Hashes,
-    component: u32,
 }
 
-#[derive(Clone, Debug)]
-struct Component {
-    /// With the own hash of each.
-    members: Vec<(u32, SemanticHash)>,
-    /// The others that they refer to directly.
-    references: Vec<u32>,
-    closure: SemanticHash,
-}
+/// Of a file or a package.
+type UnitHashes = (Box<str>, Hashes);
 
-/// A file or a package.
-#[derive(Clone, Debug)]
-struct Unit {
-    name: Box<str>,
-    hashes: Hashes,
-    /// The types that enter its closure.
-    reached: Vec<u32>,
-    /// Its elements that refer to types of other packages, with those types; of
-    /// a file nothing.
-    outward: Vec<(Referrer, u32)>,
-}
-
-/// What refers to something.
-#[derive(Clone, Debug)]
-enum Referrer {
-    /// A message.
-    Type(u32),
-    /// A service or an extension.
-    Named(Box<str>),
-}
-
-/// A reference from an element of one package to a type of another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Reference<'h> {
-    /// The message, service or extension that refers.
-    pub from: &'h str,
-    /// The message or enum that it refers to.
-    pub to: &'h str,
-    /// The package of that type.
-    pub package: &'h str,
-}
-
+const TYPE_CLOSURE: &str = "abide1 type closure";
 const FILE_CLOSURE: &str = "abide1 file closure";
+pub(super) const PACKAGE_OWN: &str = "abide1 package own";
 pub(super) const PACKAGE_CLOSURE: &str = "abide1 package closure";
 
 impl TreeHashes {
     /// Of a tree. Files are known by the paths that reports use.
     pub fn of(tree: &Tree) -> TreeHashes {
-        let files: Vec<_> = tree.files().collect();
-        let meanings: Vec<Meaning> = files
-            .par_iter()
-            .map_init(Facts::default, |facts, file| Meaning::with(facts, *file))
-            .collect();
-        let paths = files.iter().map(|file| &*file.decl().display);
-        let hashes = TreeHashes::from_meanings(paths.zip(&meanings));
-        meanings.into_par_iter().for_each(drop);
+        let named = named(tree);
+        let hashes = Linker::new(tree, &named).hash(tree);
+        named.into_par_iter().for_each(drop);
         hashes
-    }
-
-    /// Of files, each with its path and what it means, in any order.
-    pub fn from_meanings<'m>(
-        meanings: impl IntoIterator<Item = (&'m str, &'m Meaning)>,
-    ) -> TreeHashes {
-        let mut files: Vec<(&str, &Meaning)> = meanings.into_iter().collect();
-        files.sort_by(|a, b| (a.0, a.1.own).cmp(&(b.0, b.1.own)));
-        Linker::new(files).link()
     }
 
     /// The hashes of a file, by its path.
     pub fn file(&self, path: &str) -> Option<Hashes> {
-        unit(&self.files, path).map(|unit| unit.hashes)
+        find(&self.files, path)
     }
 
     /// The hashes of a package, by its name.
     pub fn package(&self, name: &str) -> Option<Hashes> {
-        unit(&self.packages, name).map(|unit| unit.hashes)
+        find(&self.packages, name)
     }
 
     /// The hashes of a message, by its full name.
     pub fn message(&self, full_name: &str) -> Option<Hashes> {
-        self.node(full_name).filter(|node| node.is_message).map(|node| node.hashes)
+        self.find_type(full_name).filter(|ty| ty.is_message).map(|ty| ty.hashes)
     }
 
     /// Every file with its hashes, in the order of paths.
     pub fn files(&self) -> impl ExactSizeIterator<Item = (&str, Hashes)> {
-        self.files.iter().map(|unit| (&*unit.name, unit.hashes))
+        self.files.iter().map(|(path, hashes)| (&**path, *hashes))
     }
 
     /// Every package with its hashes, in the order of names.
     pub fn packages(&self) -> impl ExactSizeIterator<Item = (&str, Hashes)> {
-        self.packages.iter().map(|unit| (&*unit.name, unit.hashes))
+        self.packages.iter().map(|(name, hashes)| (&**name, *hashes))
     }
 
     /// Every message with its hashes, nested ones included, in the order of
     /// names.
     pub fn messages(&self) -> impl Iterator<Item = (&str, Hashes)> {
-        let messages = self.types.iter().filter(|node| node.is_message);
-        messages.map(|node| (&*node.name, node.hashes))
-    }
-
-    /// What the elements of a package refer to in other packages, in the order
-    /// of names: the ways by which their closures enter its own. Types of
-    /// protobuf itself are not among them.
-    pub fn references(&self, package: &str) -> impl Iterator<Item = Reference<'_>> {
-        let outward = unit(&self.packages, package).into_iter().flat_map(|unit| &unit.outward);
-        let references = outward.map(|(from, to)| {
-            let from = match from {
-                Referrer::Type(ty) => &self.types[*ty as usize].name,
-                Referrer::Named(name) => name,
-            };
-            let to = &self.types[*to as usize];
-            let package = &*self.packages[to.package as usize].name;
-            Reference { from, to: &to.name, package }
-        });
-        references.collect::<BTreeSet<_>>().into_iter()
+        let messages = self.types.iter().filter(|ty| ty.is_message);
+        messages.map(|ty| (&*ty.name, ty.hashes))
     }
 
     /// The hashes of a message or an enum, by its full name.
     pub(crate) fn of_type(&self, full_name: &str) -> Option<Hashes> {
-        self.node(full_name).map(|node| node.hashes)
+        self.find_type(full_name).map(|ty| ty.hashes)
     }
 
-    fn node(&self, full_name: &str) -> Option<&TypeNode> {
-        let at = self.types.binary_search_by(|node| (*node.name).cmp(full_name)).ok()?;
+    fn find_type(&self, full_name: &str) -> Option<&TypeHashes> {
+        let at = self.types.binary_search_by(|ty| (*ty.name).cmp(full_name)).ok()?;
         Some(&self.types[at])
     }
-
-    /// The title and the facts of the closure of a type, and behind an empty
-    /// line those of its component.
-    pub(super) fn type_facts(&self, full_name: &str) -> Option<String> {
-        let node = self.node(full_name)?;
-        let component = &self.components[node.component as usize];
-        let mut facts = Facts::default();
-        push_type_closure(&mut facts, &node.name, component.closure);
-        let of_type = facts.shown(TYPE_CLOSURE);
-        facts.clear();
-        let members = component.members.iter();
-        let members = members.map(|(at, own)| (&*self.types[*at as usize].name, *own));
-        let others = component.references.iter();
-        let others = others.map(|other| self.components[*other as usize].closure);
-        push_component(&mut facts, members, others);
-        Some(format!("{of_type}\n{}", facts.shown(COMPONENT_CLOSURE)))
-    }
-
-    /// The title and the facts of the closure of a file.
-    pub(super) fn file_facts(&self, path: &str) -> Option<String> {
-        Some(self.unit_facts(unit(&self.files, path)?, FILE_CLOSURE))
-    }
-
-    /// The title and the facts of the closure of a package.
-    pub(super) fn package_facts(&self, name: &str) -> Option<String> {
-        Some(self.unit_facts(unit(&self.packages, name)?, PACKAGE_CLOSURE))
-    }
-
-    fn unit_facts(&self, unit: &Unit, title: &str) -> String {
-        let mut facts = Facts::default();
-        push_unit(&mut facts, unit.hashes.own, closures(&unit.reached, &self.types));
-        facts.shown(title)
-    }
 }
 
-fn unit<'h>(units: &'h [Unit], name: &str) -> Option<&'h Unit> {
-    let at = units.binary_search_by(|unit| (*unit.name).cmp(name)).ok()?;
-    Some(&units[at])
+fn find(units: &[UnitHashes], name: &str) -> Option<Hashes> {
+    let at = units.binary_search_by(|(known, _)| (**known).cmp(name)).ok()?;
+    Some(units[at].1)
 }
 
-pub(super) const TYPE_CLOSURE: &str = "abide1 type closure";
-pub(super) const COMPONENT_CLOSURE: &str = "abide1 component closure";
+/// What each file means, in the order of the tree.
+fn named(tree: &Tree) -> Vec<Named> {
+    let files: Vec<_> = tree.files().collect();
+    files.par_iter().map_init(Room::default, |room, file| Named::of(room, *file)).collect()
+}
 
-/// Members with their own hashes, and the closures of the others that they
-/// refer to.
-pub(super) fn push_component<'n>(
+/// The title and the facts of a package or file, as they are hashed for its own
+/// hash, and behind an empty line those of its closure.
+pub(super) fn unit_facts(tree: &Tree, name: &str) -> Option<String> {
+    let ids = |package: Package<'_>| package.files().map(|it| it.id.0).collect();
+    let (files, own_title, title) = match tree.packages().find(|it| it.name() == name) {
+        Some(package) => (ids(package), PACKAGE_OWN, PACKAGE_CLOSURE),
+        None => {
+            let file = tree.files().find(|it| *it.decl().display == *name)?;
+            (vec![file.id.0], FILE_OWN, FILE_CLOSURE)
+        }
+    };
+    let named = named(tree);
+    let linker = Linker::new(tree, &named);
+    let mut facts = Facts::default();
+    linker.write_own(&mut facts, own_title, &files);
+    let own = facts.shown();
+    let hash = facts.hash();
+    linker.write_closure(&mut facts, title, hash, &files, &linker.components());
+    Some(format!("{own}\n{}", facts.shown()))
+}
+
+/// The title and the facts of the closure of a message or an enum.
+pub(super) fn type_facts(tree: &Tree, full_name: &str) -> Option<String> {
+    let named = named(tree);
+    let linker = Linker::new(tree, &named);
+    let name = |ty: &u32| linker.declarations(*ty)[0].name;
+    let ty = (0..linker.count()).find(|ty| name(ty) == full_name)?;
+    let components = linker.components();
+    let mut facts = Facts::default();
+    linker.write_component(&mut facts, &components, components.of[ty as usize]);
+    Some(facts.shown())
+}
+
+/// Writes the facts of a component: its members with their own hashes, and the
+/// closures of the others that they refer to.
+pub(super) fn write_component<'n>(
     facts: &mut Facts,
     members: impl IntoIterator<Item = (&'n str, SemanticHash)>,
     others: impl IntoIterator<Item = SemanticHash>,
 ) {
-    for (name, own) in members {
-        facts.push("type ").push(name).push(" ");
-        facts.write(|out| push_hash(out, own)).end();
-    }
+    facts.begin(TYPE_CLOSURE);
     for closure in others {
         facts.push("component ").write(|out| push_hash(out, closure)).end();
     }
+    for (name, own) in members {
+        facts.push("type ").push(name).push(" ").write(|out| push_hash(out, own)).end();
+    }
 }
 
-pub(super) fn push_type_closure(facts: &mut Facts, name: &str, component: SemanticHash) {
-    facts.push("type ").push(name).end();
-    facts.push("component ").write(|out| push_hash(out, component)).end();
-}
-
-/// The own hash of a file or package, and the closures of the types it reaches.
-pub(super) fn push_unit<'n>(
+/// Writes the facts of the closure of a file or package: its own hash, and the
+/// closures of the types it reaches.
+pub(super) fn write_unit<'n>(
     facts: &mut Facts,
+    title: &str,
     own: SemanticHash,
     reached: impl IntoIterator<Item = (&'n str, SemanticHash)>,
 ) {
+    facts.begin(title);
     facts.push("own ").write(|out| push_hash(out, own)).end();
     for (name, closure) in reached {
-        facts.push("type ").push(name).push(" ");
-        facts.write(|out| push_hash(out, closure)).end();
+        facts.push("type ").push(name).push(" ").write(|out| push_hash(out, closure)).end();
     }
 }
 
-/// Types by their numbers, with their closures.
-fn closures<'n>(
-    reached: &'n [u32],
-    types: &'n [TypeNode],
-) -> impl Iterator<Item = (&'n str, SemanticHash)> {
-    let nodes = reached.iter().map(|at| &types[*at as usize]);
-    nodes.map(|node| (&*node.name, node.hashes.closure))
+/// Brings the types of files together. Types of one name are one type.
+struct Linker<'m> {
+    /// In the order of the tree.
+    files: &'m [Named],
+    /// Where in `numbers` the messages and the enums of each file begin.
+    slots: Vec<[u32; 2]>,
+    /// Which type each message and each enum is; a map entry is none.
+    numbers: Vec<Option<u32>>,
+    /// The declarations of the types, by name.
+    declared: Vec<Declared<'m>>,
+    /// Where those of each type begin, and the end of all.
+    starts: Vec<u32>,
+    /// Whether a type is one of protobuf's own.
+    is_well_known: Vec<bool>,
 }
 
-/// Brings the names of files together.
-struct Linker<'m> {
-    files: Vec<(&'m str, &'m Meaning)>,
-    /// The types by name, each with its file.
-    declared: Vec<(&'m str, u32, &'m Meant)>,
-    /// Where each name begins in `declared`, and the end of all.
-    starts: Vec<u32>,
-    by_name: FxHashMap<&'m str, u32>,
-    /// Of each file, the type that each of its elements is; a service and an
-    /// extension are none.
-    types: Vec<Vec<Option<u32>>>,
-    /// Of each file, what the names it has stand for.
-    targets: Vec<Vec<Option<u32>>>,
+struct Declared<'m> {
+    name: &'m str,
+    file: u32,
+    meant: &'m Meant,
+}
+
+/// The strongly connected components of the types under "refers to", each
+/// behind those it refers to.
+struct Components {
+    graph: DiGraph<(), ()>,
+    members: Vec<Vec<NodeIndex>>,
+    /// Of each type.
+    of: Vec<u32>,
+    closures: Vec<SemanticHash>,
 }
 
 impl<'m> Linker<'m> {
-    fn new(files: Vec<(&'m str, &'m Meaning)>) -> Linker<'m> {
-        let mut places: Vec<(&str, SemanticHash, u32, u32)> = (0..)
-            .zip(&files)
-            .flat_map(|(file, (_, meaning))| {
-                let elements = (0..).zip(&meaning.elements);
-                let types = elements.filter(|(_, it)| it.kind.is_type());
-                types.map(move |(at, it)| (&*it.name, it.own, file, at))
-            })
-            .collect();
-        places.par_sort_unstable();
-        let begins = |at: &usize| at.checked_sub(1).is_none_or(|it| places[it].0 != places[*at].0);
-        let mut starts: Vec<u32> = (0..places.len()).filter(begins).map(|at| at as u32).collect();
-        let named = (0..).zip(&starts).map(|(ty, at)| (places[*at as usize].0, ty));
-        let (by_name, (types, declared)) = rayon::join(
-            || named.collect(),
-            || {
-                let of = |(_, meaning): &(&str, &Meaning)| vec![None; meaning.elements.len()];
-                let mut types: Vec<Vec<Option<u32>>> = files.iter().map(of).collect();
-                let mut declared = Vec::with_capacity(places.len());
-                let mut ty = 0;
-                for (index, &(name, _, file, at)) in (0..).zip(&places) {
-                    ty += u32::from(starts.get(ty as usize + 1) == Some(&index));
-                    types[file as usize][at as usize] = Some(ty);
-                    declared.push((name, file, &files[file as usize].1.elements[at as usize]));
-                }
-                (types, declared)
-            },
-        );
-        starts.push(declared.len() as u32);
-        let mut linker = Linker { files, declared, starts, by_name, types, targets: Vec::new() };
-        linker.targets = linker.files.par_iter().map(|(_, it)| linker.targets_of(it)).collect();
+    fn new(tree: &Tree, files: &'m [Named]) -> Linker<'m> {
+        let mut end = 0;
+        let slots = tree.files().map(|file| {
+            let messages = end;
+            let enums = messages + file.decl().messages.len() as u32;
+            end = enums + file.decl().enums.len() as u32;
+            [messages, enums]
+        });
+        let slots: Vec<[u32; 2]> = slots.collect();
+        let declared =
+            files.par_iter().enumerate().flat_map_iter(|(file, Named { meaning, .. })| {
+                meaning.types().map(move |(_, meant)| Declared {
+                    name: meaning.name(meant),
+                    file: file as u32,
+                    meant,
+                })
+            });
+        let mut declared: Vec<Declared<'m>> = declared.collect();
+        declared.par_sort_unstable_by(|a, b| {
+            a.name.cmp(b.name).then_with(|| a.meant.own.cmp(&b.meant.own))
+        });
+        let mut linker = Linker {
+            files,
+            slots,
+            numbers: vec![None; end as usize],
+            declared,
+            starts: Vec::new(),
+            is_well_known: Vec::new(),
+        };
+        linker.number();
         linker
     }
 
+    fn number(&mut self) {
+        let mut name = None;
+        for (at, it) in (0..).zip(&self.declared) {
+            if name.replace(it.name) != Some(it.name) {
+                self.starts.push(at);
+                self.is_well_known.push(true);
+            }
+            let ty = self.starts.len() - 1;
+            let Named { meaning, types } = &self.files[it.file as usize];
+            self.is_well_known[ty] &= meaning.is_well_known;
+            if let Some(slot) = types[it.meant.name as usize].and_then(|ty| self.slot(ty)) {
+                self.numbers[slot] = Some(ty as u32);
+            }
+        }
+        self.starts.push(self.declared.len() as u32);
+    }
+
+    /// How many types there are.
+    fn count(&self) -> u32 {
+        self.starts.len() as u32 - 1
+    }
+
+    fn slot(&self, ty: Type) -> Option<usize> {
+        let (file, kind, index) = match ty {
+            Type::Message(id) => (id.file, 0, id.index),
+            Type::Enum(id) => (id.file, 1, id.index),
+            Type::Scalar(_) | Type::Unresolved => return None,
+        };
+        Some((self.slots[file.0 as usize][kind] + index) as usize)
+    }
+
+    /// The type that a name of a file stands for.
+    fn type_of(&self, file: u32, name: u32) -> Option<u32> {
+        let ty = self.files[file as usize].types[name as usize]?;
+        self.numbers[self.slot(ty)?]
+    }
+
     /// The declarations of a type.
-    fn declarations(&self, ty: u32) -> &[(&'m str, u32, &'m Meant)] {
+    fn declarations(&self, ty: u32) -> &[Declared<'m>] {
         let at = ty as usize;
         &self.declared[self.starts[at] as usize..self.starts[at + 1] as usize]
     }
 
-    fn meaning(&self, file: u32) -> &'m Meaning {
-        self.files[file as usize].1
-    }
-
-    /// What the names of a file stand for; protobuf's own types count in
+    /// The types that an element of a file refers to; protobuf's own count in
     /// protobuf's own files only.
-    fn targets_of(&self, meaning: &Meaning) -> Vec<Option<u32>> {
-        let target = |name: &str| {
-            let ty = *self.by_name.get(name)?;
-            let own = |(_, file, _): &(&str, u32, &Meant)| self.meaning(*file).is_well_known;
-            let leaves = !meaning.is_well_known && self.declarations(ty).iter().all(own);
-            (!leaves).then_some(ty)
-        };
-        meaning.names.iter().map(target).collect()
-    }
-
-    /// The types that an element refers to.
     fn references(&self, file: u32, meant: &Meant) -> impl Iterator<Item = u32> {
-        let targets = &self.targets[file as usize];
-        let found = |&name: &u32| targets.get(name as usize).copied().flatten();
-        self.meaning(file).references(meant).iter().filter_map(found)
+        let meaning = &self.files[file as usize].meaning;
+        let names = meaning.references(meant).iter();
+        names
+            .filter_map(move |&name| self.type_of(file, name))
+            .filter(|&ty| meaning.is_well_known || !self.is_well_known[ty as usize])
     }
 
-    fn link(self) -> TreeHashes {
-        let mut by_package: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
-        for (at, (_, meaning)) in (0..).zip(&self.files) {
-            by_package.entry(&*meaning.package).or_default().push(at);
-        }
-        let mut package_of = vec![0; self.files.len()];
-        for (package, files) in (0..).zip(by_package.values()) {
-            files.iter().for_each(|&file| package_of[file as usize] = package);
-        }
-        let packages: Vec<(&str, Vec<u32>)> = by_package.into_iter().collect();
+    fn hash(&self, tree: &Tree) -> TreeHashes {
+        let packages = tree.packages();
+        let packages: Vec<(&str, Vec<u32>)> = packages
+            .map(|package| (package.name(), package.files().map(|file| file.id.0).collect()))
+            .collect();
         // One core has the graph, the others what needs none.
-        let ((components, component_of), owns) = rayon::join(
+        let (components, owns) = rayon::join(
             || self.components(),
             || {
-                let files = packages.par_iter().map(|(_, files)| files);
-                let own = |facts: &mut Facts, files: &Vec<u32>| self.package_own(facts, files);
-                files.map_init(Facts::default, own).collect::<Vec<SemanticHash>>()
+                let packages = packages.par_iter();
+                let owns = packages.map_init(Facts::default, |facts, (_, files)| {
+                    self.write_own(facts, PACKAGE_OWN, files);
+                    facts.hash()
+                });
+                owns.collect::<Vec<SemanticHash>>()
             },
         );
-        let count = self.starts.len() as u32 - 1;
-        let types: Vec<TypeNode> = (0..count)
-            .into_par_iter()
-            .map_init(Facts::default, |facts, at| {
-                let declarations = self.declarations(at);
-                let (name, file, meant) = declarations[0];
-                let component = component_of[at as usize];
-                facts.clear();
-                push_type_closure(facts, name, components[component as usize].closure);
-                TypeNode {
-                    name: name.into(),
-                    is_message: meant.kind == Kind::Message,
-                    package: package_of[file as usize],
-                    hashes: Hashes { own: meant.own, closure: facts.hash(TYPE_CLOSURE) },
-                    component,
-                }
-            })
-            .collect();
-        let files = (0..self.files.len() as u32)
-            .into_par_iter()
-            .map_init(Facts::default, |facts, at| {
-                let (path, meaning) = self.files[at as usize];
-                let reached = self.reached(&[at]);
-                facts.clear();
-                push_unit(facts, meaning.own, closures(&reached, &types));
-                let hashes = Hashes { own: meaning.own, closure: facts.hash(FILE_CLOSURE) };
-                Unit { name: path.into(), hashes, reached, outward: Vec::new() }
-            })
-            .collect();
-        let packages = packages
-            .par_iter()
-            .zip(owns)
-            .enumerate()
-            .map_init(Facts::default, |facts, (package, ((name, files), own))| {
-                let reached = self.reached(files);
-                facts.clear();
-                push_unit(facts, own, closures(&reached, &types));
-                let hashes = Hashes { own, closure: facts.hash(PACKAGE_CLOSURE) };
-                let outward = self.outward(package as u32, files, &types);
-                Unit { name: (*name).into(), hashes, reached, outward }
-            })
-            .collect();
-        TreeHashes { types, files, packages, components }
+        let types = (0..self.count()).into_par_iter().map(|ty| {
+            let Declared { name, meant, .. } = self.declarations(ty)[0];
+            let closure = components.closure(ty);
+            let hashes = Hashes { own: meant.own, closure };
+            TypeHashes { name: name.into(), is_message: meant.kind == Kind::Message, hashes }
+        });
+        let unit =
+            |facts: &mut Facts, title: &str, name: &str, own: SemanticHash, files: &[u32]| {
+                self.write_closure(facts, title, own, files, &components);
+                (name.into(), Hashes { own, closure: facts.hash() })
+            };
+        let paths: Vec<&str> = tree.files().map(|file| &*file.decl().display).collect();
+        let files = paths.par_iter().zip(self.files).enumerate();
+        let files = files.map_init(Facts::default, |facts, (at, (path, named))| {
+            unit(facts, FILE_CLOSURE, path, named.meaning.own, &[at as u32])
+        });
+        let mut files: Vec<UnitHashes> = files.collect();
+        files.par_sort_unstable_by(|a, b| (&a.0, a.1.own).cmp(&(&b.0, b.1.own)));
+        let packages = packages.par_iter().zip(owns);
+        let packages = packages.map_init(Facts::default, |facts, ((name, files), own)| {
+            unit(facts, PACKAGE_CLOSURE, name, own, files)
+        });
+        TreeHashes { types: types.collect(), files, packages: packages.collect() }
     }
 
-    fn package_own(&self, facts: &mut Facts, files: &[u32]) -> SemanticHash {
-        if let [file] = files {
-            return facts::hash_sorted(PACKAGE_OWN, &self.meaning(*file).facts);
-        }
-        facts.clear();
-        let meanings = files.iter().map(|&file| self.meaning(file));
-        for line in meanings.flat_map(Meaning::facts) {
-            facts.push_line(line);
-        }
-        facts.hash(PACKAGE_OWN)
+    /// Writes the facts of files together.
+    fn write_own(&self, facts: &mut Facts, title: &str, files: &[u32]) {
+        facts.begin(title);
+        let meanings = files.iter().map(|&file| &self.files[file as usize].meaning);
+        meanings.flat_map(Meaning::facts).for_each(|line| facts.push_line(line));
     }
 
-    /// The types that enter the closure of files.
-    fn reached(&self, files: &[u32]) -> Vec<u32> {
+    /// Writes the facts of the closure of files together.
+    fn write_closure(
+        &self,
+        facts: &mut Facts,
+        title: &str,
+        own: SemanticHash,
+        files: &[u32],
+        components: &Components,
+    ) {
         let mut reached = Vec::new();
         for &file in files {
-            let elements = self.meaning(file).elements.iter().zip(&self.types[file as usize]);
-            for (meant, ty) in elements.filter(|(it, _)| it.is_top) {
-                match ty {
-                    Some(ty) => reached.push(*ty),
-                    None => reached.extend(self.references(file, meant)),
+            let meaning = &self.files[file as usize].meaning;
+            for meant in meaning.elements.iter().filter(|it| it.is_top) {
+                if meant.kind.is_type() {
+                    reached.extend(self.type_of(file, meant.name));
+                } else {
+                    reached.extend(self.references(file, meant));
                 }
             }
         }
         reached.sort_unstable();
         reached.dedup();
-        reached
+        let named = |ty: u32| (self.declarations(ty)[0].name, components.closure(ty));
+        write_unit(facts, title, own, reached.into_iter().map(named));
     }
 
-    fn outward(&self, package: u32, files: &[u32], types: &[TypeNode]) -> Vec<(Referrer, u32)> {
-        let mut outward = Vec::new();
-        for &file in files {
-            let elements = self.meaning(file).elements.iter().zip(&self.types[file as usize]);
-            for (meant, ty) in elements {
-                let others = self.references(file, meant);
-                let others = others.filter(|&to| types[to as usize].package != package);
-                outward.extend(others.map(|to| match ty {
-                    Some(ty) => (Referrer::Type(*ty), to),
-                    None => (Referrer::Named(meant.name.clone()), to),
-                }));
-            }
-        }
-        outward
+    fn write_component(&self, facts: &mut Facts, components: &Components, component: u32) {
+        let Components { graph, members, of, closures } = components;
+        let members = &members[component as usize];
+        let others = members.iter().flat_map(|&member| graph.neighbors(member));
+        let others = others.map(|other| of[other.index()]).filter(|&other| other != component);
+        let declared = members.iter().flat_map(|it| self.declarations(it.index() as u32));
+        write_component(
+            facts,
+            declared.map(|it| (it.name, it.meant.own)),
+            others.map(|other| closures[other as usize]),
+        );
     }
 
-    /// The strongly connected components, each behind those it refers to, and
-    /// the component of each type.
-    fn components(&self) -> (Vec<Component>, Vec<u32>) {
-        let count = self.starts.len() - 1;
-        let edges = (0..count as u32).flat_map(|from| {
+    fn components(&self) -> Components {
+        let count = self.count();
+        let edges = (0..count).flat_map(|from| {
             let declarations = self.declarations(from).iter();
-            let targets = declarations.flat_map(|(_, file, meant)| self.references(*file, meant));
+            let targets = declarations.flat_map(|it| self.references(it.file, it.meant));
             targets.filter(move |&to| to != from).map(move |to| (from, to))
         });
-        let mut graph: DiGraph<(), ()> = DiGraph::with_capacity(count, count * 2);
+        let mut graph: DiGraph<(), ()> = DiGraph::with_capacity(count as usize, count as usize * 2);
         (0..count).for_each(|_| {
             graph.add_node(());
         });
         graph.extend_with_edges(edges);
-        let found = kosaraju_scc(&graph);
-        let mut component_of = vec![0; count];
-        for (component, members) in (0..).zip(&found) {
-            members.iter().for_each(|member| component_of[member.index()] = component);
+        let members = kosaraju_scc(&graph);
+        let mut of = vec![0; count as usize];
+        for (component, members) in (0..).zip(&members) {
+            members.iter().for_each(|member| of[member.index()] = component);
         }
-        let components = (0..found.len() as u32).into_par_iter().zip(found);
-        let components = components.map(|(at, members)| {
-            let around = |member: NodeIndex| {
-                let targets = graph.neighbors_directed(member, Direction::Outgoing);
-                targets.map(|to| component_of[to.index()]).filter(|&other| other != at)
-            };
-            let mut references: Vec<u32> = members.iter().copied().flat_map(around).collect();
-            references.sort_unstable();
-            references.dedup();
-            let members = members.into_iter().map(|member| member.index() as u32);
-            let owns = members.flat_map(|member| {
-                self.declarations(member).iter().map(move |(.., meant)| (member, meant.own))
-            });
-            Component { members: owns.collect(), references, closure: SemanticHash([0; 32]) }
-        });
-        let mut components: Vec<Component> = components.collect();
-        for level in levels(&components) {
-            let closures: Vec<SemanticHash> = level
+        let closures = vec![SemanticHash([0; 32]); members.len()];
+        let mut components = Components { graph, members, of, closures };
+        for level in components.levels() {
+            let hashed: Vec<SemanticHash> = level
                 .par_iter()
                 .with_min_len(64)
                 .map_init(Facts::default, |facts, &at| {
-                    let Component { members, references, .. } = &components[at as usize];
-                    let members = members.iter();
-                    let members = members.map(|(at, own)| (self.declarations(*at)[0].0, *own));
-                    let others = references.iter();
-                    let others = others.map(|other| components[*other as usize].closure);
-                    facts.clear();
-                    push_component(facts, members, others);
-                    facts.hash(COMPONENT_CLOSURE)
+                    self.write_component(facts, &components, at);
+                    facts.hash()
                 })
                 .collect();
-            for (at, closure) in level.into_iter().zip(closures) {
-                components[at as usize].closure = closure;
+            for (at, closure) in level.into_iter().zip(hashed) {
+                components.closures[at as usize] = closure;
             }
         }
-        (components, component_of)
+        components
     }
 }
 
-/// The components, of which each stands behind those it refers to, in groups:
-/// those of one refer to groups before it only.
-fn levels(components: &[Component]) -> Vec<Vec<u32>> {
-    let mut levels: Vec<Vec<u32>> = Vec::new();
-    let mut level_of: Vec<usize> = Vec::with_capacity(components.len());
-    for (at, component) in (0..).zip(components) {
-        let below = component.references.iter().map(|other| level_of[*other as usize] + 1);
-        let level = below.max().unwrap_or(0);
-        if levels.len() == level {
-            levels.push(Vec::new());
+impl Components {
+    /// The closure of a type.
+    fn closure(&self, ty: u32) -> SemanticHash {
+        self.closures[self.of[ty as usize] as usize]
+    }
+
+    /// The components in groups: those of one refer to groups before it only.
+    fn levels(&self) -> Vec<Vec<u32>> {
+        let mut levels: Vec<Vec<u32>> = Vec::new();
+        let mut level_of: Vec<usize> = Vec::with_capacity(self.members.len());
+        for (at, members) in (0..).zip(&self.members) {
+            let others = members.iter().flat_map(|&member| self.graph.neighbors(member));
+            let others = others.map(|other| self.of[other.index()]).filter(|&other| other != at);
+            let level = others.map(|other| level_of[other as usize] + 1).max().unwrap_or(0);
+            if levels.len() == level {
+                levels.push(Vec::new());
+            }
+            levels[level].push(at);
+            level_of.push(level);
         }
-        levels[level].push(at);
-        level_of.push(level);
+        levels
     }
-    levels
 }
-
-/// The title of the facts of a package.
-pub(super) const PACKAGE_OWN: &str = "abide1 package own";

@@ -12,8 +12,10 @@ use super::SemanticHash;
 /// the next thing.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
-    /// All lines with their line feeds, in the order they came.
+    /// The title, and all lines in the order they came, with their line feeds.
     text: Vec<u8>,
+    /// Where the first line begins.
+    head: u32,
     lines: Vec<Line>,
     /// Whether some line does not stand behind all that came before it.
     is_mixed: bool,
@@ -56,9 +58,12 @@ impl Line {
 }
 
 impl Facts {
-    /// Forgets all facts and keeps the room.
-    pub(super) fn clear(&mut self) {
+    /// Forgets all facts, keeps the room, and begins those of another thing.
+    pub(super) fn begin(&mut self, title: &str) {
         self.text.clear();
+        push(&mut self.text, title);
+        self.text.push(b'\n');
+        self.head = self.text.len() as u32;
         self.lines.clear();
         self.is_mixed = false;
     }
@@ -109,7 +114,7 @@ impl Facts {
     pub(super) fn end(&mut self) {
         self.text.push(b'\n');
         let last = self.lines.last().copied();
-        let start = last.map_or(0, |last| last.end);
+        let start = last.map_or(self.head, |last| last.end);
         let line = Line::of(&self.text, start, self.text.len() as u32);
         self.is_mixed |= last.is_some_and(|last| last.compare(line, &self.text).is_ge());
         self.lines.push(line);
@@ -120,7 +125,7 @@ impl Facts {
         self.lines.iter().map(|line| line.text(&self.text))
     }
 
-    /// The facts as they are hashed, a line for each, behind the title.
+    /// The title and the facts as they are hashed, a line for each.
     pub(super) fn finish(&mut self) -> &[u8] {
         if !self.is_mixed {
             return &self.text;
@@ -129,6 +134,7 @@ impl Facts {
         self.lines.sort_unstable_by(|a, b| a.compare(*b, text));
         self.lines.dedup_by(|a, b| a.compare(*b, text).is_eq());
         self.sorted.clear();
+        self.sorted.extend_from_slice(&text[..self.head as usize]);
         for line in &self.lines {
             self.sorted.extend_from_slice(&text[line.start as usize..line.end as usize]);
         }
@@ -136,20 +142,19 @@ impl Facts {
     }
 
     /// The title and the facts as text, as they are hashed.
-    pub(super) fn shown(&mut self, title: &str) -> String {
-        format!("{title}\n{}", String::from_utf8_lossy(self.finish()))
+    pub(super) fn shown(&mut self) -> String {
+        String::from_utf8_lossy(self.finish()).into_owned()
     }
 
     /// The hash of the title and the facts.
-    pub(super) fn hash(&mut self, title: &str) -> SemanticHash {
-        hash_sorted(title, self.finish())
+    pub(super) fn hash(&mut self) -> SemanticHash {
+        hash(self.finish())
     }
 }
 
-/// The hash of a title and of facts that are sorted and have a line each.
-pub(super) fn hash_sorted(title: &str, facts: &[u8]) -> SemanticHash {
-    let digest = Sha256::new().chain_update(title).chain_update("\n").chain_update(facts);
-    SemanticHash(digest.finalize().into())
+/// The hash of a title and of facts that are sorted, with a line each.
+pub(super) fn hash(text: &[u8]) -> SemanticHash {
+    SemanticHash(Sha256::digest(text).into())
 }
 
 /// Appends a text.
@@ -232,6 +237,27 @@ pub(super) fn push_value(out: &mut Vec<u8>, value: &Value) {
     }
 }
 
+/// Gives the parts of the full name of what is declared in a scope of a file.
+pub(super) fn name_parts(
+    file: File<'_>,
+    scope: Option<Message<'_>>,
+    name: &str,
+    put: &mut impl FnMut(&str),
+) {
+    match scope {
+        Some(message) => {
+            name_parts(file, message.parent(), message.name(), put);
+            put(".");
+        }
+        None if file.package().name().is_empty() => {}
+        None => {
+            put(file.package().name());
+            put(".");
+        }
+    }
+    put(name);
+}
+
 /// Appends the full name of what is declared in a scope of a file.
 pub(super) fn push_full_name(
     out: &mut Vec<u8>,
@@ -239,15 +265,7 @@ pub(super) fn push_full_name(
     scope: Option<Message<'_>>,
     name: &str,
 ) {
-    let start = out.len();
-    match scope {
-        Some(message) => push_full_name(out, file, message.parent(), message.name()),
-        None => push(out, file.package().name()),
-    }
-    if out.len() > start {
-        out.push(b'.');
-    }
-    push(out, name);
+    name_parts(file, scope, name, &mut |part| push(out, part));
 }
 
 /// Appends the full name of a message.
@@ -293,15 +311,16 @@ mod tests {
     #[test]
     fn facts_are_a_sorted_set() {
         let mut facts = Facts::default();
+        facts.begin("t");
         for fact in ["b", "a\u{1}", "a", "b", ""] {
             facts.push(fact).end();
         }
-        assert_eq!(facts.shown("t"), "t\n\na\na\u{1}\nb\n");
-        facts.clear();
-        assert_eq!(facts.shown("t"), "t\n");
+        assert_eq!(facts.shown(), "t\n\na\na\u{1}\nb\n");
+        facts.begin("title");
+        assert_eq!(facts.shown(), "title\n");
         for fact in ["a", "a\u{1}", "b"] {
             facts.push(fact).end();
         }
-        assert_eq!(facts.shown("t"), "t\na\na\u{1}\nb\n");
+        assert_eq!(facts.shown(), "title\na\na\u{1}\nb\n");
     }
 }

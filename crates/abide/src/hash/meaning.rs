@@ -11,10 +11,11 @@ use abide_syntax::{ImportKind, Visibility};
 use rustc_hash::FxHashMap;
 
 use super::facts::{
-    Facts, push, push_full_name, push_hash, push_message_name, push_number, push_value, scope,
+    Facts, name_parts, push, push_full_name, push_hash, push_message_name, push_number, push_value,
+    scope,
 };
 use super::languages::{Languages, Target};
-use super::{SemanticHash, options};
+use super::{SemanticHash, facts, options};
 use crate::reserved::Ranges;
 
 /// What an element is.
@@ -57,7 +58,8 @@ pub(super) struct Meant {
     pub(super) kind: Kind,
     /// Whether the file itself declares it, and not a message of it.
     pub(super) is_top: bool,
-    pub(super) name: Box<str>,
+    /// Its full name: an index in [`Meaning::names`].
+    pub(super) name: u32,
     pub(super) own: SemanticHash,
     /// Where in [`Meaning::references`] stands what it refers to directly.
     references: Range<u32>,
@@ -72,9 +74,14 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Adds one; its index.
-    fn push(&mut self, name: &str) -> u32 {
-        self.text.push_str(name);
+    fn clear(&mut self) {
+        self.text.clear();
+        self.ends.clear();
+    }
+
+    /// Adds the full name of what is declared in a scope of a file; its index.
+    fn push(&mut self, file: File<'_>, scope: Option<Message<'_>>, name: &str) -> u32 {
+        name_parts(file, scope, name, &mut |part| self.text.push_str(part));
         self.ends.push(self.text.len() as u32);
         self.ends.len() as u32 - 1
     }
@@ -102,24 +109,19 @@ pub struct Meaning {
     pub(super) facts: Box<[u8]>,
     pub(super) own: SemanticHash,
     pub(super) elements: Box<[Meant]>,
-    /// The types that something in the file refers to.
+    /// Of its elements, and of the types that they refer to.
     pub(super) names: Names,
     /// What each element refers to: indices in `names`.
     references: Box<[u32]>,
 }
 
 /// The title of the facts of a file.
-const FILE: &str = "abide1 file own";
+pub(super) const FILE_OWN: &str = "abide1 file own";
 
 impl Meaning {
     /// Of a file in a tree that has its imports.
     pub fn of(file: File<'_>) -> Meaning {
-        Meaning::with(&mut Facts::default(), file)
-    }
-
-    /// The same, in a buffer that may have served other files.
-    pub(super) fn with(facts: &mut Facts, file: File<'_>) -> Meaning {
-        Builder::new(facts, file).build()
+        Named::of(&mut Room::default(), file).meaning
     }
 
     /// The package of the file.
@@ -147,6 +149,11 @@ impl Meaning {
         self.references(meant).iter().map(|index| self.names.get(*index))
     }
 
+    /// The full name of an element.
+    pub(super) fn name(&self, meant: &Meant) -> &str {
+        self.names.get(meant.name)
+    }
+
     /// The types with their places among the elements.
     pub(super) fn types(&self) -> impl Iterator<Item = (u32, &Meant)> {
         (0..).zip(&self.elements).filter(|(_, it)| it.kind.is_type())
@@ -163,27 +170,43 @@ fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
+/// What a file of a tree means, and which types of the tree its names are.
+pub(super) struct Named {
+    pub(super) meaning: Meaning,
+    /// Of each of its names; no type is that of a service or an extension.
+    pub(super) types: Box<[Option<Type>]>,
+}
+
+impl Named {
+    /// Of a file in a tree that has its imports, in a room that may have served
+    /// other files.
+    pub(super) fn of(room: &mut Room, file: File<'_>) -> Named {
+        let mut builder = Builder::new(room, file);
+        builder.run();
+        builder.build()
+    }
+}
+
 /// The title and the facts of the element with this full name, as they are
 /// hashed for its own hash; of the first in the file where there are several.
 pub(super) fn element_facts(file: File<'_>, name: &str) -> Option<String> {
-    let mut facts = Facts::default();
-    let mut builder = Builder::new(&mut facts, file);
+    let mut room = Room::default();
+    let mut builder = Builder::new(&mut room, file);
     builder.wanted = Some(name);
     builder.run();
     builder.found
 }
 
-/// The title and the facts of a file.
-pub(super) fn file_facts(file: File<'_>) -> String {
-    format!("{FILE}\n{}", String::from_utf8_lossy(&Meaning::of(file).facts))
+/// What is filled while the meaning of a file is found, and is used again for
+/// the next file.
+#[derive(Default)]
+pub(super) struct Room {
+    facts: Facts,
+    lists: Lists,
 }
 
-struct Builder<'f, 't> {
-    file: File<'t>,
-    tree: &'t Tree,
-    /// Whether something in the file was not understood, perhaps an option.
-    has_problems: bool,
-    facts: &'f mut Facts,
+#[derive(Default)]
+struct Lists {
     /// The facts of the file that are done, those of its elements, a line each.
     lines: Vec<u8>,
     elements: Vec<Meant>,
@@ -193,64 +216,63 @@ struct Builder<'f, 't> {
     enum_owns: Vec<Option<SemanticHash>>,
     indices: FxHashMap<Type, u32>,
     names: Names,
+    /// Of each name.
+    types: Vec<Option<Type>>,
+    /// How many values of the enum at hand have a number already.
+    aliases: FxHashMap<i32, i64>,
     /// What the elements refer to that are done.
     references: Vec<u32>,
     /// What the one at hand refers to.
     referred: Vec<u32>,
+}
+
+struct Builder<'r, 't> {
+    file: File<'t>,
+    tree: &'t Tree,
+    /// Whether something in the file was not understood, perhaps an option.
+    has_problems: bool,
+    facts: &'r mut Facts,
+    lists: &'r mut Lists,
     wanted: Option<&'t str>,
     found: Option<String>,
 }
 
-impl<'f, 't> Builder<'f, 't> {
-    fn new(facts: &'f mut Facts, file: File<'t>) -> Builder<'f, 't> {
+impl<'r, 't> Builder<'r, 't> {
+    fn new(room: &'r mut Room, file: File<'t>) -> Builder<'r, 't> {
         let tree = file.tree;
         // Problems are in the order of files.
         let problems = tree.problems();
         let at = problems.partition_point(|problem| problem.place.file < file.id);
-        let decl = file.decl();
-        Builder {
-            file,
-            tree,
-            has_problems: problems.get(at).is_some_and(|problem| problem.place.file == file.id),
-            facts,
-            lines: Vec::new(),
-            elements: Vec::new(),
-            languages: Vec::with_capacity(decl.messages.len()),
-            owns: vec![None; decl.messages.len()],
-            enum_owns: vec![None; decl.enums.len()],
-            indices: FxHashMap::with_capacity_and_hasher(
-                decl.messages.len() + decl.enums.len(),
-                Default::default(),
-            ),
-            names: Names::default(),
-            references: Vec::new(),
-            referred: Vec::new(),
-            wanted: None,
-            found: None,
-        }
+        let has_problems = problems.get(at).is_some_and(|problem| problem.place.file == file.id);
+        let Room { facts, lists } = room;
+        lists.begin(file);
+        Builder { file, tree, has_problems, facts, lists, wanted: None, found: None }
     }
 
-    fn build(mut self) -> Meaning {
-        let own = self.run();
-        let facts = self.facts.finish().into();
-        Meaning {
+    /// What the file means, as soon as it was run through.
+    fn build(self) -> Named {
+        let facts = self.facts.finish();
+        let Lists { elements, names, types, references, .. } = self.lists;
+        let meaning = Meaning {
             package: self.file.package().name().into(),
             is_well_known: self.file.path().starts_with("google/protobuf/"),
-            facts,
-            own,
-            elements: self.elements.into(),
-            names: self.names,
-            references: self.references.into(),
-        }
+            facts: facts[FILE_OWN.len() + 1..].into(),
+            own: facts::hash(facts),
+            elements: elements.drain(..).collect(),
+            names: names.clone(),
+            references: references.as_slice().into(),
+        };
+        Named { meaning, types: types.as_slice().into() }
     }
 
-    fn run(&mut self) -> SemanticHash {
+    /// Goes through the file; its own facts stand in `facts` then.
+    fn run(&mut self) {
         let file = self.file;
         let of_file = Languages::of(file.decl().edition).with(self.tree, file.options());
         // Messages stand behind those that enclose them.
         for message in file.all_messages() {
             let outer = self.outer(of_file, message.decl().parent);
-            self.languages.push(outer.with(self.tree, message.options()));
+            self.lists.languages.push(outer.with(self.tree, message.options()));
         }
         for item in file.all_enums() {
             self.enumeration(item, of_file);
@@ -259,9 +281,10 @@ impl<'f, 't> Builder<'f, 't> {
             self.message(message);
         }
         for extension in file.extensions() {
-            self.facts.clear();
+            self.facts.begin(Kind::Extension.title());
             self.extension(extension, of_file);
-            let name = extension.full_name();
+            let scope = scope(file, extension.decl().parent);
+            let name = self.named(scope, extension.name());
             self.finish(Kind::Extension, name, true);
         }
         for service in file.services() {
@@ -274,54 +297,68 @@ impl<'f, 't> Builder<'f, 't> {
         match parent {
             Parent::File => of_file,
             Parent::Message(index) => {
-                self.languages.get(index as usize).copied().unwrap_or(of_file)
+                self.lists.languages.get(index as usize).copied().unwrap_or(of_file)
             }
         }
     }
 
     /// Hashes the facts that were written as those of an element.
-    fn finish(&mut self, kind: Kind, name: String, is_top: bool) -> SemanticHash {
-        let own = self.facts.hash(kind.title());
-        if self.wanted == Some(&name) && self.found.is_none() {
-            self.found = Some(self.facts.shown(kind.title()));
+    fn finish(&mut self, kind: Kind, name: u32, is_top: bool) -> SemanticHash {
+        let own = self.facts.hash();
+        let lists = &mut *self.lists;
+        let written = lists.names.get(name);
+        if self.wanted == Some(written) && self.found.is_none() {
+            self.found = Some(self.facts.shown());
         }
         if is_top {
-            for part in [kind.noun(), " ", &name, " "] {
-                push(&mut self.lines, part);
+            for part in [kind.noun(), " ", written, " "] {
+                push(&mut lists.lines, part);
             }
-            push_hash(&mut self.lines, own);
-            self.lines.push(b'\n');
+            push_hash(&mut lists.lines, own);
+            lists.lines.push(b'\n');
         }
-        self.referred.sort_unstable();
-        self.referred.dedup();
-        let start = self.references.len() as u32;
-        self.references.append(&mut self.referred);
-        let references = start..self.references.len() as u32;
-        self.elements.push(Meant { kind, is_top, name: name.into(), own, references });
+        lists.referred.sort_unstable();
+        lists.referred.dedup();
+        let start = lists.references.len() as u32;
+        lists.references.append(&mut lists.referred);
+        let references = start..lists.references.len() as u32;
+        lists.elements.push(Meant { kind, is_top, name, own, references });
         own
     }
 
     /// Notes that the element at hand refers to a type.
     fn refer(&mut self, ty: Type) {
-        if let Some(index) = self.name_of(ty) {
-            self.referred.push(index);
-        }
+        let index = self.name_of(ty);
+        self.lists.referred.extend(index);
     }
 
     /// Where the full name of a message or an enum stands among the names of the
     /// file. Most are used many times, and lie scattered over the tree.
     fn name_of(&mut self, ty: Type) -> Option<u32> {
-        if let Some(&index) = self.indices.get(&ty) {
+        if let Some(&index) = self.lists.indices.get(&ty) {
             return Some(index);
         }
-        let name = match ty {
-            Type::Message(id) => self.tree.message(id).full_name(),
-            Type::Enum(id) => self.tree.enumeration(id).full_name(),
+        let names = &mut self.lists.names;
+        let index = match ty {
+            Type::Message(id) => {
+                let message = self.tree.message(id);
+                names.push(message.file(), message.parent(), message.name())
+            }
+            Type::Enum(id) => {
+                let item = self.tree.enumeration(id);
+                names.push(item.file(), item.parent(), item.name())
+            }
             Type::Scalar(_) | Type::Unresolved => return None,
         };
-        let index = self.names.push(&name);
-        self.indices.insert(ty, index);
+        self.lists.types.push(Some(ty));
+        self.lists.indices.insert(ty, index);
         Some(index)
+    }
+
+    /// The full name of what is no type, among the names of the file.
+    fn named(&mut self, scope: Option<Message<'t>>, name: &str) -> u32 {
+        self.lists.types.push(None);
+        self.lists.names.push(self.file, scope, name)
     }
 
     /// Writes the full name of a message or an enum with its noun, or a scalar.
@@ -336,18 +373,18 @@ impl<'f, 't> Builder<'f, 't> {
             Type::Unresolved => "unresolved ",
         };
         let index = self.name_of(ty);
-        let name = index.map(|index| self.names.get(index));
+        let name = index.map(|index| self.lists.names.get(index));
         let name = name.unwrap_or_else(|| written.trim_start_matches('.'));
         self.facts.push(noun).push(name);
-        self.referred.extend(index);
+        self.lists.referred.extend(index);
     }
 
-    fn file_facts(&mut self, of_file: Languages) -> SemanticHash {
+    fn file_facts(&mut self, of_file: Languages) {
         let file = self.file;
         let facts = &mut *self.facts;
-        facts.clear();
+        facts.begin(FILE_OWN);
         facts.push("package ").push(file.package().name()).end();
-        for line in lines(&self.lines) {
+        for line in lines(&self.lists.lines) {
             facts.push_line(line);
         }
         for import in file.imports().filter(|it| it.decl.kind == ImportKind::Public) {
@@ -362,18 +399,22 @@ impl<'f, 't> Builder<'f, 't> {
         if file.decl().edition >= Edition::Edition2024 {
             facts.push("option java_multiple_files = true").end();
         }
-        self.options(b"", file.decl().options, file.options());
-        self.facts.hash(FILE)
+        self.options(|_| {}, file.decl().options, file.options());
     }
 
     /// The facts of options behind a holder such as `field 1 `.
-    fn options(&mut self, holder: &[u8], raw: RawOptions, options: Option<&value::Message>) {
+    fn options(
+        &mut self,
+        holder: impl FnOnce(&mut Vec<u8>),
+        raw: RawOptions,
+        options: Option<&value::Message>,
+    ) {
         if raw == RawOptions::None {
             return;
         }
         let facts = &mut *self.facts;
         facts.path.clear();
-        facts.path.extend_from_slice(holder);
+        holder(&mut facts.path);
         push(&mut facts.path, "option ");
         if let Some(options) = options {
             options::write(facts, self.tree, options);
@@ -394,16 +435,16 @@ impl<'f, 't> Builder<'f, 't> {
     /// What messages and enums have in common.
     fn type_facts(
         &mut self,
-        noun: &str,
-        name: &str,
+        kind: Kind,
+        name: u32,
         is_local: bool,
         json_allowed: bool,
         reserved: Ranges,
         reserved_names: impl Iterator<Item = &'t str>,
     ) {
         let facts = &mut *self.facts;
-        facts.clear();
-        facts.push(noun).push(" ").push(name).end();
+        facts.begin(kind.title());
+        facts.push(kind.noun()).push(" ").push(self.lists.names.get(name)).end();
         if is_local {
             facts.push("local").end();
         }
@@ -420,18 +461,18 @@ impl<'f, 't> Builder<'f, 't> {
 
     fn message(&mut self, message: Message<'t>) {
         let decl = message.decl();
-        let name = message.full_name();
-        let languages = self.languages[message.id.index as usize];
+        let Some(name) = self.name_of(Type::Message(message.id)) else { return };
+        let languages = self.lists.languages[message.id.index as usize];
         let file = self.file.decl();
         self.type_facts(
-            "message",
-            &name,
+            Kind::Message,
+            name,
             self.is_local(decl.visibility, decl.parent),
             message.features().json_allowed,
             message.reserved_ranges().into(),
             message.reserved_names().iter().map(|it| file.str(it.name)),
         );
-        self.options(b"", decl.options, message.options());
+        self.options(|_| {}, decl.options, message.options());
         languages.write(self.facts, Target::Message, |_| {});
         if decl.parent == Parent::File {
             languages.write(self.facts, Target::Class, |_| {});
@@ -443,7 +484,7 @@ impl<'f, 't> Builder<'f, 't> {
             self.facts.push("oneof ").push(oneof.name()).end();
             let raw = oneof.decl().options;
             if raw != RawOptions::None {
-                self.options(format!("oneof {} ", oneof.name()).as_bytes(), raw, oneof.options());
+                self.options(|out| push_holder(out, "oneof ", oneof.name()), raw, oneof.options());
             }
         }
         for extension in message.extensions() {
@@ -451,22 +492,22 @@ impl<'f, 't> Builder<'f, 't> {
         }
         self.extension_ranges(message);
         for nested in message.messages().filter(|it| !it.is_map_entry()) {
-            let own = self.owns[nested.id.index as usize];
-            self.nested(Kind::Message, &name, nested.name(), own);
-            self.refer(Type::Message(nested.id));
+            let own = self.lists.owns[nested.id.index as usize];
+            self.nested(Kind::Message, Type::Message(nested.id), own);
         }
         for nested in message.enums() {
-            let own = self.enum_owns[nested.id.index as usize];
-            self.nested(Kind::Enum, &name, nested.name(), own);
-            self.refer(Type::Enum(nested.id));
+            let own = self.lists.enum_owns[nested.id.index as usize];
+            self.nested(Kind::Enum, Type::Enum(nested.id), own);
         }
         let own = self.finish(Kind::Message, name, decl.parent == Parent::File);
-        self.owns[message.id.index as usize] = Some(own);
+        self.lists.owns[message.id.index as usize] = Some(own);
     }
 
-    fn nested(&mut self, kind: Kind, outer: &str, name: &str, own: Option<SemanticHash>) {
+    fn nested(&mut self, kind: Kind, ty: Type, own: Option<SemanticHash>) {
+        let Some(index) = self.name_of(ty) else { return };
+        self.lists.referred.push(index);
         let facts = &mut *self.facts;
-        facts.push(kind.noun()).push(" ").push(outer).push(".").push(name).push(" ");
+        facts.push(kind.noun()).push(" ").push(self.lists.names.get(index)).push(" ");
         if let Some(own) = own {
             facts.write(|out| push_hash(out, own));
         }
@@ -490,7 +531,7 @@ impl<'f, 't> Builder<'f, 't> {
                 continue;
             }
             let mut facts = std::mem::take(self.facts);
-            self.options(b"", range.options, options);
+            self.options(|_| {}, range.options, options);
             std::mem::swap(&mut facts, self.facts);
             for line in facts.lines() {
                 let ends = (range.start.into(), range.end.into());
@@ -560,9 +601,7 @@ impl<'f, 't> Builder<'f, 't> {
     ) {
         let raw = field.decl().options;
         if raw != RawOptions::None {
-            let mut text = Vec::new();
-            holder(&mut text);
-            self.options(&text, raw, field.options());
+            self.options(holder, raw, field.options());
         }
         let languages = match field.options() {
             None => around,
@@ -646,12 +685,12 @@ impl<'f, 't> Builder<'f, 't> {
 
     fn enumeration(&mut self, item: Enum<'t>, of_file: Languages) {
         let decl = item.decl();
-        let name = item.full_name();
+        let Some(name) = self.name_of(Type::Enum(item.id)) else { return };
         let features = item.features();
         let file = self.file.decl();
         self.type_facts(
-            "enum",
-            &name,
+            Kind::Enum,
+            name,
             self.is_local(decl.visibility, decl.parent),
             features.json_allowed,
             Ranges::inclusive(item.reserved_ranges()),
@@ -662,7 +701,7 @@ impl<'f, 't> Builder<'f, 't> {
         }
         let outer = self.outer(of_file, decl.parent);
         let languages = outer.with(self.tree, item.options());
-        self.options(b"", decl.options, item.options());
+        self.options(|_| {}, decl.options, item.options());
         languages.write(self.facts, Target::Enum, |_| {});
         if decl.parent == Parent::File {
             languages.write(self.facts, Target::Class, |_| {});
@@ -670,33 +709,29 @@ impl<'f, 't> Builder<'f, 't> {
         if let Some(first) = item.values().next() {
             self.facts.push("first ").number(first.number().into()).end();
         }
-        let mut counts: FxHashMap<i32, i64> = FxHashMap::default();
+        self.lists.aliases.clear();
         for value in item.values() {
-            let ordinal = counts.entry(value.number()).or_insert(0);
+            let aliases = self.lists.aliases.entry(value.number()).or_insert(0);
             let (name, number) = (value.name(), i64::from(value.number()));
             self.facts.push("value ").push(name).push(" ").number(number);
-            self.facts.push(" ").number(*ordinal).end();
-            *ordinal += 1;
+            self.facts.push(" ").number(*aliases).end();
+            *aliases += 1;
             let raw = value.decl().options;
             if raw != RawOptions::None {
-                self.options(format!("value {name} ").as_bytes(), raw, value.options());
+                self.options(|out| push_holder(out, "value ", name), raw, value.options());
             }
             let languages = languages.with(self.tree, value.options());
-            languages.write(self.facts, Target::EnumValue, |out| {
-                push(out, "value ");
-                push(out, name);
-                out.push(b' ');
-            });
+            languages.write(self.facts, Target::EnumValue, |out| push_holder(out, "value ", name));
         }
         let own = self.finish(Kind::Enum, name, decl.parent == Parent::File);
-        self.enum_owns[item.id.index as usize] = Some(own);
+        self.lists.enum_owns[item.id.index as usize] = Some(own);
     }
 
     fn service(&mut self, service: Service<'t>, of_file: Languages) {
-        let name = service.full_name();
-        self.facts.clear();
-        self.facts.push("service ").push(&name).end();
-        self.options(b"", service.decl().options, service.options());
+        let name = self.named(None, service.name());
+        self.facts.begin(Kind::Service.title());
+        self.facts.push("service ").push(self.lists.names.get(name)).end();
+        self.options(|_| {}, service.decl().options, service.options());
         let languages = of_file.with(self.tree, service.options());
         languages.write(self.facts, Target::Class, |_| {});
         for method in service.methods() {
@@ -713,8 +748,8 @@ impl<'f, 't> Builder<'f, 't> {
             }
             self.facts.end();
             if decl.options != RawOptions::None {
-                let holder = format!("method {} ", method.name());
-                self.options(holder.as_bytes(), decl.options, method.options());
+                let holder = |out: &mut Vec<u8>| push_holder(out, "method ", method.name());
+                self.options(holder, decl.options, method.options());
             }
         }
         self.finish(Kind::Service, name, true);
@@ -737,6 +772,32 @@ impl<'f, 't> Builder<'f, 't> {
             }
         }
     }
+}
+
+impl Lists {
+    /// Forgets a file and begins another.
+    fn begin(&mut self, file: File<'_>) {
+        let decl = file.decl();
+        self.lines.clear();
+        self.elements.clear();
+        self.languages.clear();
+        self.owns.clear();
+        self.owns.resize(decl.messages.len(), None);
+        self.enum_owns.clear();
+        self.enum_owns.resize(decl.enums.len(), None);
+        self.indices.clear();
+        self.names.clear();
+        self.types.clear();
+        self.references.clear();
+        self.referred.clear();
+    }
+}
+
+/// Appends what stands before the options of something with a name.
+fn push_holder(out: &mut Vec<u8>, noun: &str, name: &str) {
+    push(out, noun);
+    push(out, name);
+    out.push(b' ');
 }
 
 /// What a field is, looked up once.

@@ -8,10 +8,7 @@ use petgraph::algo::kosaraju_scc;
 use petgraph::graph::DiGraph;
 use rustc_hash::FxHashMap;
 
-use super::closure::{
-    COMPONENT_CLOSURE, PACKAGE_CLOSURE, PACKAGE_OWN, TYPE_CLOSURE, push_component,
-    push_type_closure, push_unit,
-};
+use super::closure::{PACKAGE_CLOSURE, PACKAGE_OWN, write_component, write_unit};
 use super::facts::Facts;
 use super::meaning::{Meaning, Meant};
 use super::{Hashes, SemanticHash};
@@ -27,8 +24,8 @@ pub struct RollingHashes {
     /// The files that name each type.
     users: FxHashMap<Box<str>, BTreeSet<Arc<str>>>,
     by_package: FxHashMap<Box<str>, BTreeSet<Arc<str>>>,
-    /// Of each type, the closure of its component and its own.
-    types: FxHashMap<Box<str>, (SemanticHash, SemanticHash)>,
+    /// Of each type, its closure.
+    types: FxHashMap<Box<str>, SemanticHash>,
     packages: BTreeMap<Box<str>, Hashes>,
     /// The types that were set otherwise since they were settled.
     changed: BTreeSet<Box<str>>,
@@ -63,7 +60,7 @@ fn types_of(meaning: &Meaning) -> BTreeSet<(&str, SemanticHash, Vec<&str>)> {
         names.sort_unstable();
         names
     };
-    meaning.types().map(|(_, meant)| (&*meant.name, meant.own, refers(meant))).collect()
+    meaning.types().map(|(_, meant)| (meaning.name(meant), meant.own, refers(meant))).collect()
 }
 
 /// How far a type is from one that changed by itself, and which that is.
@@ -82,7 +79,7 @@ impl RollingHashes {
         let path: Arc<str> = path.into();
         if let Some(before) = self.files.remove(&path) {
             for (at, meant) in before.types() {
-                if let Some(places) = self.declared.get_mut(&meant.name) {
+                if let Some(places) = self.declared.get_mut(before.name(meant)) {
                     places.remove(&(Arc::clone(&path), at));
                 }
             }
@@ -98,7 +95,7 @@ impl RollingHashes {
         }
         let Some(meaning) = meaning else { return };
         for (at, meant) in meaning.types() {
-            let places = self.declared.entry(meant.name.clone()).or_default();
+            let places = self.declared.entry(meaning.name(meant).into()).or_default();
             places.insert((Arc::clone(&path), at));
         }
         for name in meaning.names.iter() {
@@ -163,9 +160,10 @@ impl RollingHashes {
                 for user in meaning.elements.iter().filter(uses) {
                     if !user.kind.is_type() {
                         stale.insert(meaning.package.clone());
-                    } else if !causes.contains_key(&user.name) {
-                        causes.insert(user.name.clone(), (distance + 1, cause));
-                        open.push_back(user.name.clone());
+                    } else if !causes.contains_key(meaning.name(user)) {
+                        let user: Box<str> = meaning.name(user).into();
+                        causes.insert(user.clone(), (distance + 1, cause));
+                        open.push_back(user);
                     }
                 }
             }
@@ -231,17 +229,12 @@ impl RollingHashes {
                     owns.push((*name, meant.own));
                     let targets = self.references(meaning, meant);
                     let outside = targets.filter(|it| !members.contains(it));
-                    others.extend(outside.filter_map(|it| self.types.get(it)).map(|it| it.0));
+                    others.extend(outside.filter_map(|it| self.types.get(it)));
                 }
             }
-            facts.clear();
-            push_component(&mut facts, owns, others);
-            let component = facts.hash(COMPONENT_CLOSURE);
-            for name in members {
-                facts.clear();
-                push_type_closure(&mut facts, name, component);
-                self.types.insert(name.into(), (component, facts.hash(TYPE_CLOSURE)));
-            }
+            write_component(&mut facts, owns, others);
+            let closure = facts.hash();
+            self.types.extend(members.into_iter().map(|name| (name.into(), closure)));
         }
     }
 
@@ -252,7 +245,7 @@ impl RollingHashes {
             let meaning = &self.files[path];
             for meant in meaning.elements.iter().filter(|it| it.is_top) {
                 if meant.kind.is_type() {
-                    reached.insert(&*meant.name);
+                    reached.insert(meaning.name(meant));
                 } else {
                     reached.extend(self.references(meaning, meant));
                 }
@@ -268,14 +261,13 @@ impl RollingHashes {
         facts: &mut Facts,
     ) -> Option<Hashes> {
         let files = self.by_package.get(package).filter(|files| !files.is_empty())?;
-        facts.clear();
+        facts.begin(PACKAGE_OWN);
         for line in files.iter().flat_map(|path| self.files[path].facts()) {
             facts.push_line(line);
         }
-        let own = facts.hash(PACKAGE_OWN);
-        facts.clear();
-        let closures = reached.iter().filter_map(|name| Some((*name, self.types.get(*name)?.1)));
-        push_unit(facts, own, closures);
-        Some(Hashes { own, closure: facts.hash(PACKAGE_CLOSURE) })
+        let own = facts.hash();
+        let closures = reached.iter().filter_map(|name| Some((*name, *self.types.get(*name)?)));
+        write_unit(facts, PACKAGE_CLOSURE, own, closures);
+        Some(Hashes { own, closure: facts.hash() })
     }
 }

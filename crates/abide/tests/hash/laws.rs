@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use abide::{Hashes, TreeHashes};
+use abide::{Hashes, Meaning, RollingHashes, TreeHashes};
 
 use super::model::{Cardinality, Element, Enum, Message, Rules, Schema, Type, generated, written};
 use super::{Files, Numbers, errors, through_descriptors, tree};
@@ -428,42 +428,25 @@ fn a_file_changes_with_what_it_declares() {
 }
 
 #[test]
-fn the_order_of_files_changes_nothing() {
+fn hashes_set_file_by_file_in_any_order_are_those_of_the_tree() {
     for seed in 0..SCHEMAS {
         let tree = tree(&written(&generated(seed), seed));
-        let meanings: Vec<_> =
-            tree.files().map(|file| (file.path(), abide::Meaning::of(file))).collect();
-        let all =
-            |it: &TreeHashes| (meant(it), it.files().map(|(p, h)| (p.to_owned(), h)).collect());
-        let forth: (_, Vec<_>) =
-            all(&TreeHashes::from_meanings(meanings.iter().map(|it| (it.0, &it.1))));
-        let back = all(&TreeHashes::from_meanings(meanings.iter().rev().map(|it| (it.0, &it.1))));
-        assert_eq!(forth, back);
-        assert_eq!(forth, all(&TreeHashes::of(&tree)));
-    }
-}
-
-#[test]
-fn references_tell_whose_closures_enter_a_package() {
-    for seed in 0..SCHEMAS {
-        let schema = generated(seed);
-        let hashes = hashes(&written(&schema, seed));
-        let (nodes, services) = types(&schema);
-        for (at, package) in schema.packages.iter().enumerate() {
-            let mut wanted: BTreeSet<String> = nodes
-                .values()
-                .filter(|node| node.package == at)
-                .flat_map(|node| node.references.iter().cloned())
-                .chain(services[at].iter().cloned())
-                .filter(|to| nodes[to].package != at)
-                .collect();
-            for reference in hashes.references(&package.name) {
-                let to = &nodes[reference.to];
-                assert_eq!(reference.package, schema.packages[to.package].name);
-                assert!(reference.from.starts_with(&package.name));
-                wanted.remove(reference.to);
+        let files: Vec<_> = tree.files().map(|it| (it.path(), Meaning::of(it))).collect();
+        let wanted: Vec<_> = TreeHashes::of(&tree).packages().map(|(_, it)| Some(it)).collect();
+        let rolled = |files: &mut dyn Iterator<Item = &(&str, Meaning)>, at_once: bool| {
+            let mut rolling = RollingHashes::default();
+            for (path, meaning) in files {
+                rolling.set(path, Some(meaning.clone()));
+                if !at_once {
+                    rolling.settle();
+                }
             }
-            assert_eq!(wanted, BTreeSet::new(), "seed {seed}");
+            rolling.settle();
+            tree.packages().map(|it| rolling.package(it.name())).collect::<Vec<_>>()
+        };
+        for at_once in [true, false] {
+            assert_eq!(rolled(&mut files.iter(), at_once), wanted, "seed {seed}");
+            assert_eq!(rolled(&mut files.iter().rev(), at_once), wanted, "seed {seed}, backwards");
         }
     }
 }

@@ -201,7 +201,7 @@ fn hashes((head, body): Text) -> (Hashes, Hashes, String) {
     let (tree, hashes) = linked((head, body));
     let package = hashes.package("p.v1").expect("it is declared");
     let file = hashes.file("p/v1/p.proto").expect("it is there");
-    (package, file, facts(&tree, &hashes, "p.v1").expect("it is declared"))
+    (package, file, facts(&tree, "p.v1").expect("it is declared"))
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn what_does_not_link_is_known_by_what_is_written() {
         let tree = tree(&Files::from([("p.proto".to_owned(), text(value))]));
         assert!(!errors(&tree).is_empty());
         let hashes = TreeHashes::of(&tree);
-        let of = |name: &str| facts(&tree, &hashes, name).expect("it is declared");
+        let of = |name: &str| facts(&tree, name).expect("it is declared");
         (of("p.v1.M"), of("p.v1.S"), hashes.package("p.v1"))
     };
     let (message, service, package) = of("5");
