@@ -66,6 +66,12 @@ annotations! {
     BufValidateOneof = "buf.validate.oneof";
 }
 
+impl Annotation {
+    fn bit(self) -> u64 {
+        1 << self as u64
+    }
+}
+
 /// What our own annotation of an element stands in.
 const POLICIES: &[Annotation] = &[
     Annotation::AbideMessage,
@@ -95,7 +101,11 @@ const MIGRATIONS: &[Annotation] = &[
 pub(crate) struct Known {
     by_number: FxHashMap<(MessageId, i32), FieldId>,
     annotations: FxHashMap<FieldId, Annotation>,
+    /// Which of the annotations are declared, a bit for each.
+    declared: u64,
 }
+
+const _: () = assert!(ANNOTATIONS.len() <= u64::BITS as usize);
 
 impl Known {
     /// Of a tree whose names are linked.
@@ -110,10 +120,18 @@ impl Known {
                 }
                 let name = field.full_name();
                 let found = ANNOTATIONS.iter().find(|(_, known)| *known == name);
-                known.annotations.extend(found.map(|(annotation, _)| (field.id, *annotation)));
+                if let Some((annotation, _)) = found {
+                    known.annotations.insert(field.id, *annotation);
+                    known.declared |= annotation.bit();
+                }
             }
         }
         known
+    }
+
+    /// Whether any of these annotations is declared; most are not in most trees.
+    fn declare(&self, wanted: &[Annotation]) -> bool {
+        wanted.iter().any(|annotation| self.declared & annotation.bit() != 0)
     }
 
     /// The extension of a message with this number.
@@ -197,12 +215,18 @@ pub struct Validation {
 #[derive(Clone, Copy)]
 struct Options<'t> {
     tree: &'t Tree,
-    options: Option<&'t value::Message>,
     file: File<'t>,
     element: Option<Element<'t>>,
 }
 
 impl<'t> Options<'t> {
+    fn set(self) -> Option<&'t value::Message> {
+        match self.element {
+            Some(element) => element.options(),
+            None => self.file.options(),
+        }
+    }
+
     /// Where to point when the options came from a descriptor and have no
     /// place of their own.
     fn fallback(self) -> Place {
@@ -230,14 +254,14 @@ impl<'t> Options<'t> {
 
     /// An annotation in any of its spellings.
     fn any(self, wanted: &[Annotation]) -> Option<&'t Entry> {
-        let known = &self.tree.known.annotations;
-        if known.is_empty() {
+        let known = &self.tree.known;
+        if !known.declare(wanted) {
             return None;
         }
-        self.options?
-            .entries
-            .iter()
-            .find(|entry| known.get(&entry.field).is_some_and(|found| wanted.contains(found)))
+        let is_wanted = |entry: &&Entry| {
+            known.annotations.get(&entry.field).is_some_and(|found| wanted.contains(found))
+        };
+        self.set()?.entries.iter().find(is_wanted)
     }
 
     /// A field of the message that an annotation holds.
@@ -257,13 +281,13 @@ impl<'t> Options<'t> {
     }
 
     fn own(self, name: &str) -> Option<&'t Entry> {
-        self.options?.get(self.tree, name)
+        self.set()?.get(self.tree, name)
     }
 }
 
 impl<'t> File<'t> {
     fn annotated(self) -> Options<'t> {
-        Options { tree: self.tree, options: self.options(), file: self, element: None }
+        Options { tree: self.tree, file: self, element: None }
     }
 
     /// The status of its package version, where an annotation names one:
@@ -346,7 +370,7 @@ impl<'t> File<'t> {
 impl<'t> Element<'t> {
     fn annotated(self) -> Options<'t> {
         let file = self.file();
-        Options { tree: file.tree, options: self.options(), file, element: Some(self) }
+        Options { tree: file.tree, file, element: Some(self) }
     }
 
     /// What encloses it; `None` for an element of the top level.
@@ -365,7 +389,9 @@ impl<'t> Element<'t> {
     /// Where it says that it is work in progress: the element itself, one that
     /// encloses it, or its file.
     pub fn work_in_progress(self) -> Option<Place> {
-        let mut next = Some(self);
+        let known = &self.file().tree.known;
+        let declared = [POLICIES, STATUSES].map(|it| known.declare(it));
+        let mut next = Some(self).filter(|_| declared != [false; 2]);
         while let Some(element) = next {
             let options = element.annotated();
             for annotations in [POLICIES, STATUSES] {
@@ -514,7 +540,7 @@ impl<'t> Field<'t> {
     pub fn behaviors(self) -> impl Iterator<Item = (&'t str, Place)> {
         let options = self.annotated();
         let tree = self.tree;
-        options.options.into_iter().flat_map(|message| &message.entries).filter_map(move |entry| {
+        options.set().into_iter().flat_map(|message| &message.entries).filter_map(move |entry| {
             if tree.known.annotations.get(&entry.field) != Some(&Annotation::GoogleFieldBehavior) {
                 return None;
             }

@@ -86,8 +86,9 @@ impl PackageVersion {
 
     /// The version in a package name: the last component that is one.
     pub fn of_package(package: &str) -> Option<PackageVersion> {
-        let components: Vec<&str> = package.split('.').collect();
-        components.iter().enumerate().rev().find_map(|(position, component)| {
+        let mut position = package.split('.').count();
+        package.rsplit('.').find_map(|component| {
+            position -= 1;
             let version = PackageVersion::parse_component(component)?;
             Some(PackageVersion { position, ..version })
         })

@@ -44,16 +44,18 @@ impl SemanticHash {
     /// The digits, in ASCII.
     fn digits(self) -> [u8; 64] {
         let mut digits = [0; 64];
-        for (pair, byte) in digits.chunks_exact_mut(2).zip(self.0) {
-            pair.copy_from_slice(&hex(byte));
+        for (pair, byte) in digits.as_chunks_mut().0.iter_mut().zip(self.0) {
+            *pair = hex(byte);
         }
         digits
     }
 }
 
+/// The two digits of a byte. Without a table or a branch, those of a whole hash
+/// are a few vector instructions.
 fn hex(byte: u8) -> [u8; 2] {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]
+    let digit = |half: u8| half + b'0' + u8::from(half > 9) * (b'a' - b'9' - 1);
+    [digit(byte >> 4), digit(byte & 15)]
 }
 
 impl fmt::Display for SemanticHash {

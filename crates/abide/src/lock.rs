@@ -208,6 +208,10 @@ impl<'l> Ledger<'l> {
         Ledger { uses: all.map(|(used, fate)| (used, *fate)).collect() }
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.uses.is_empty()
+    }
+
     /// What a field or extension takes from one that is gone.
     pub(crate) fn reuse_by_field(&self, field: Field<'_>) -> Option<Reuse<'l>> {
         self.reuse(&Use::of_field(field)?)

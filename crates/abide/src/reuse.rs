@@ -1,7 +1,8 @@
 //! Numbers and names that the ledger of `abide.lock` knows from elements that
 //! are gone, however long ago.
 
-use abide_schema::{Element, Part, Tree};
+use abide_schema::{Element, File, Part, Tree};
+use rayon::prelude::*;
 
 use crate::finding::{ChangeFacts, Finding, Location, Severity};
 use crate::lock::{Ledger, Reuse};
@@ -10,9 +11,12 @@ use crate::surface::{Bump, Effects, Surface};
 /// A finding for each field, extension and enum value that takes a number or a name which
 /// another one had, unless the old tree has shown the same already.
 pub(crate) fn findings(tree: &Tree, ledger: &Ledger<'_>, known: &[Finding]) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for file in tree.files().filter(|it| it.is_judged()) {
-        for element in file.elements() {
+    if ledger.is_empty() {
+        return Vec::new();
+    }
+    let files: Vec<File<'_>> = tree.files().filter(|it| it.is_judged()).collect();
+    let found = files.par_iter().flat_map_iter(|file| {
+        file.elements().filter_map(|element| {
             let (rule, number, reuse) = match element {
                 Element::Field(field) => {
                     ("field-number-reused", field.number(), ledger.reuse_by_field(field))
@@ -24,17 +28,14 @@ pub(crate) fn findings(tree: &Tree, ledger: &Ledger<'_>, known: &[Finding]) -> V
                 | Element::Oneof(_)
                 | Element::Enum(_)
                 | Element::Service(_)
-                | Element::Method(_) => continue,
+                | Element::Method(_) => return None,
             };
-            let Some(reuse) = reuse else { continue };
-            let finding = finding(rule, element, number, reuse);
-            let same = |it: &&Finding| it.rule == rule && it.element == finding.element;
-            if !known.iter().any(|it| same(&it)) {
-                findings.push(finding);
-            }
-        }
-    }
-    findings
+            let finding = finding(rule, element, number, reuse?);
+            let is_known = |it: &Finding| it.rule == rule && it.element == finding.element;
+            (!known.iter().any(is_known)).then_some(finding)
+        })
+    });
+    found.collect()
 }
 
 fn finding(rule: &'static str, element: Element<'_>, number: i32, reuse: Reuse<'_>) -> Finding {

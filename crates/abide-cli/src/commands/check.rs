@@ -1,5 +1,6 @@
 //! `abide check`, `abide lint` and `abide breaking`.
 
+use std::collections::HashSet;
 use std::io::IsTerminal;
 
 use abide::{Accepted, Location, Options, Records, Report, Scope, Severity, Surface};
@@ -246,12 +247,14 @@ pub(super) fn unlinked(old: &Loaded) -> Result<Option<String>, Error> {
 
 /// What the user should know of an old tree that shares no path and no package with the new one.
 pub(super) fn foreign(new: &Loaded, old: &Loaded) -> Option<String> {
-    let names = |tree: &'_ abide_schema::Tree| -> std::collections::BTreeSet<String> {
-        let files = tree.files().filter(|file| file.is_judged());
-        files.flat_map(|file| [file.full_name(), file.package().full_name()]).collect()
+    let names = |tree| {
+        let files = abide_schema::Tree::files(tree).filter(|file| file.is_judged());
+        files.flat_map(|file| [file.path(), file.package().name()])
     };
-    let (before, after) = (names(&old.tree), names(&new.tree));
-    let strange = !before.is_empty() && !after.is_empty() && before.is_disjoint(&after);
+    let before: HashSet<&str> = names(&old.tree).collect();
+    let mut after = names(&new.tree).peekable();
+    let both = !before.is_empty() && after.peek().is_some();
+    let strange = both && !after.any(|name| before.contains(name));
     strange.then(|| {
         format!(
             "the baseline `{}` has no path and no package in common with this tree: see that it \

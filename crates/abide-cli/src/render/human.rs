@@ -4,37 +4,44 @@ use abide::{Bump, ConfigError, Finding, Location, Report, Severity};
 use codespan_reporting::diagnostic::{self, Diagnostic};
 use codespan_reporting::term::termcolor::{Ansi, NoColor, WriteColor};
 use codespan_reporting::term::{self, Config};
+use rayon::prelude::*;
 
 use super::sources::Sources;
 use super::{Scene, TextFile};
 use crate::source::shown;
 
+/// How many findings are written in one go.
+const CHUNK: usize = 32;
+
 pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
-    let mut out = if scene.color {
-        let mut writer = Ansi::new(Vec::new());
-        findings(&mut writer, report, scene);
-        writer.into_inner()
-    } else {
-        let mut writer = NoColor::new(Vec::new());
-        findings(&mut writer, report, scene);
-        writer.into_inner()
-    };
+    let sources = Sources::new(scene);
+    let shown: Vec<&Finding> = scene.shown(report).collect();
+    let written = shown.par_chunks(CHUNK).map(|findings| {
+        let diagnostics = findings.iter().map(|finding| diagnostic(finding, scene, &sources));
+        emit(diagnostics, &sources, scene.color)
+    });
+    let mut out = written.collect::<Vec<_>>().concat();
     if !scene.quiet {
         out.extend(summary(report).bytes());
     }
     out
 }
 
-fn findings(out: &mut dyn WriteColor, report: &Report, scene: &Scene) {
-    let sources = Sources::new(scene);
+fn emit(
+    diagnostics: impl Iterator<Item = Diagnostic<usize>>,
+    sources: &Sources,
+    color: bool,
+) -> Vec<u8> {
+    let (mut ansi, mut plain) = (Ansi::new(Vec::new()), NoColor::new(Vec::new()));
+    let out: &mut dyn WriteColor = if color { &mut ansi } else { &mut plain };
     let config = Config::default();
-    for finding in scene.shown(report) {
-        let mut diagnostic = diagnostic(finding, scene, &sources);
+    for mut diagnostic in diagnostics {
         let excerpt = sources.excerpt(&mut diagnostic);
         // Writing into memory does not fail, and every place is one of `sources`.
         let written = term::emit_to_write_style(out, &config, &excerpt, &diagnostic);
         debug_assert!(written.is_ok(), "{written:?}");
     }
+    if color { ansi.into_inner() } else { plain.into_inner() }
 }
 
 /// One line that is true on its own.
@@ -152,20 +159,12 @@ fn wrap(text: &str, width: usize) -> String {
 
 /// Renders the errors of a configuration.
 pub(crate) fn config_errors(errors: &[ConfigError], file: &TextFile, color: bool) -> String {
-    let files = Sources::of_text(file);
-    let config = Config::default();
-    let mut out = Ansi::new(Vec::new());
-    let mut plain = NoColor::new(Vec::new());
-    for error in errors {
-        let mut diagnostic = Diagnostic::error()
+    let sources = Sources::of_text(file);
+    let diagnostics = errors.iter().map(|error| {
+        Diagnostic::error()
             .with_message(shown(&error.message))
             .with_label(diagnostic::Label::primary(0, error.span.range()))
-            .with_notes(error.help.iter().map(|help| format!("help: {}", shown(help))).collect());
-        let writer: &mut dyn WriteColor = if color { &mut out } else { &mut plain };
-        let excerpt = files.excerpt(&mut diagnostic);
-        let written = term::emit_to_write_style(writer, &config, &excerpt, &diagnostic);
-        debug_assert!(written.is_ok(), "{written:?}");
-    }
-    let bytes = if color { out.into_inner() } else { plain.into_inner() };
-    String::from_utf8_lossy(&bytes).into_owned()
+            .with_notes(error.help.iter().map(|help| format!("help: {}", shown(help))).collect())
+    });
+    String::from_utf8_lossy(&emit(diagnostics, &sources, color)).into_owned()
 }

@@ -1,9 +1,9 @@
 //! The texts that findings point into, in the form that may be shown.
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use abide::Location;
 use abide_schema::FileId;
@@ -28,7 +28,7 @@ struct Text<'a> {
     bytes: Option<&'a [u8]>,
     lines: Lines<'a>,
     /// What is shown of the text, made when it is first needed.
-    shown: OnceCell<Cow<'a, str>>,
+    shown: OnceLock<Cow<'a, str>>,
 }
 
 enum Lines<'a> {
@@ -39,7 +39,7 @@ enum Lines<'a> {
 impl<'a> Text<'a> {
     fn new(name: &'a str, text: &'a str) -> Text<'a> {
         let lines = Lines::Own(LineIndex::new(text.as_bytes()));
-        Text { name, bytes: Some(text.as_bytes()), lines, shown: OnceCell::new() }
+        Text { name, bytes: Some(text.as_bytes()), lines, shown: OnceLock::new() }
     }
 
     fn index(&self) -> &LineIndex {
@@ -54,15 +54,8 @@ impl<'a> Text<'a> {
     fn text(&self) -> &str {
         self.shown.get_or_init(|| {
             let bytes = self.bytes.unwrap_or_default();
-            // Without a branch, so that the compiler looks at many bytes at once.
-            let odd = |b: &u8| (b.wrapping_sub(b' ') > b'~' - b' ') & (*b != b'\n') & (*b != b'\t');
-            let is_plain = bytes.iter().fold(0, |any, byte| any | u8::from(odd(byte))) == 0;
-            if let (true, Ok(text)) = (is_plain, std::str::from_utf8(bytes)) {
-                return text.into();
-            }
-            let hidden = |c: char| is_unprintable(c) && !matches!(c, '\n' | '\t' | '\r');
             match std::str::from_utf8(bytes) {
-                Ok(text) if !text.contains(hidden) && !has_lone_return(bytes) => text.into(),
+                Ok(text) if !has_hidden(text) && !has_lone_return(bytes) => text.into(),
                 _ => {
                     let mut text = String::with_capacity(bytes.len());
                     for chunk in bytes.utf8_chunks() {
@@ -94,7 +87,7 @@ impl<'a> Sources<'a> {
             name: &file.decl().display,
             bytes: file.decl().source_text(),
             lines: Lines::Of(file),
-            shown: OnceCell::new(),
+            shown: OnceLock::new(),
         };
         let old = scene.old.into_iter().flat_map(|tree| tree.files()).map(source);
         let extra = [scene.config, scene.accepted]
@@ -214,10 +207,28 @@ impl<'f> Files<'f> for Excerpt<'_, '_> {
     }
 }
 
+/// What a terminal would obey.
+fn hidden(c: char) -> bool {
+    is_unprintable(c) && !matches!(c, '\n' | '\t' | '\r')
+}
+
+fn has_hidden(text: &str) -> bool {
+    /// Few hold more than plain ASCII, and only those are read by character.
+    const PART: usize = 256;
+    // Without a branch, so that the compiler looks at many bytes at once.
+    let odd = |b: &u8| (b.wrapping_sub(b' ') > b'~' - b' ') & (*b != b'\n') & (*b != b'\t');
+    let is_plain = |part: &[u8]| part.iter().fold(0, |any, byte| any | u8::from(odd(byte))) == 0;
+    let parts = (0..).step_by(PART).zip(text.as_bytes().chunks(PART));
+    let mut strange = parts.filter(|(_, part)| !is_plain(part));
+    strange.any(|(at, _)| {
+        let part = text.floor_char_boundary(at)..text.ceil_char_boundary(at + PART);
+        text[part].contains(hidden)
+    })
+}
+
 /// Whether a carriage return stands without a line feed: it would overwrite its line.
 fn has_lone_return(text: &[u8]) -> bool {
-    let mut returns = text.iter().enumerate().filter(|(_, byte)| **byte == b'\r');
-    returns.any(|(at, _)| text.get(at + 1) != Some(&b'\n'))
+    memchr::memchr_iter(b'\r', text).any(|at| text.get(at + 1) != Some(&b'\n'))
 }
 
 impl<'f> Files<'f> for Sources<'_> {

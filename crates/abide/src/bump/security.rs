@@ -4,6 +4,7 @@
 use abide_schema::{File, Tree};
 use abide_syntax::Span;
 use memchr::memmem;
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::finding::Finding;
@@ -23,14 +24,12 @@ impl<'p> SecurityFixes<'p> {
     /// Of a tree. A mark that was there at the release is of an earlier fix and
     /// says nothing about what changed since.
     pub(super) fn of(tree: &Tree, released: Option<&Tree>, policy: &'p Policy) -> Self {
-        let mut marked = FxHashMap::default();
-        for file in tree.files().filter(|it| it.is_judged()) {
+        let files: Vec<File<'_>> = tree.files().filter(|it| it.is_judged()).collect();
+        let marked = files.par_iter().with_min_len(16).map(|file| {
             let old = || released.and_then(|old| old.files().find(|it| it.path() == file.path()));
-            let spans = marks(file, old);
-            if !spans.is_empty() {
-                marked.insert(file.id.0, spans);
-            }
-        }
+            (file.id.0, marks(*file, old))
+        });
+        let marked = marked.filter(|(_, spans)| !spans.is_empty()).collect();
         SecurityFixes { marked, named: &policy.security_fixes }
     }
 

@@ -131,7 +131,8 @@ impl Facts {
             return &self.text;
         }
         let text = &self.text;
-        self.lines.sort_unstable_by(|a, b| a.compare(*b, text));
+        // Facts come in runs, which a stable sort merges.
+        self.lines.sort_by(|a, b| a.compare(*b, text));
         self.lines.dedup_by(|a, b| a.compare(*b, text).is_eq());
         self.sorted.clear();
         self.sorted.extend_from_slice(&text[..self.head as usize]);
