@@ -480,7 +480,7 @@ class Tree:
         if extendee:
             line += [str(field.number), extendee]
         else:
-            line += [field.name, quoted(name.encode(), False)]
+            line.append(field.name)
         line += [cardinality] + [self.type_of(part) for part in parts]
         is_packable = field.type == F.TYPE_ENUM or \
             field.type in SCALARS and field.type not in TEXTS
@@ -491,6 +491,8 @@ class Tree:
         if any(part.type == F.TYPE_STRING for part in parts) \
                 and features["utf8_validation"] == "NONE":
             line.append("unverified")
+        if not extendee and name != camel(field.name):
+            line += ["json", quoted(name.encode(), False)]
         if oneof is not None:
             line.append(f"oneof {oneof}")
         if field.HasField("default_value"):
@@ -704,7 +706,7 @@ class Tree:
         for number, members in enumerate(components(names, edges)):
             for member in members:
                 component_of[member] = number
-            facts = [f"type {member} {self.own(member)}".encode() for member in members]
+            facts = [f"own {self.own(member)}".encode() for member in members]
             others = {component_of[to] for member in members for to in edges[member]} - {number}
             facts += [f"component {closures[other]}".encode() for other in others]
             closures[number] = digest(b"abide1 type closure", facts)

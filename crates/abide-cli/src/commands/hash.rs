@@ -1,6 +1,5 @@
 //! `abide hash`.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use abide::{Hashes, TreeHashes};
@@ -61,19 +60,20 @@ pub(super) fn hash(
     Ok(outcome)
 }
 
-/// The files to tell of, by package and path: the judged ones, or all of the package that is asked
-/// for.
-fn packages<'t>(
-    tree: &'t Tree,
-    wanted: Option<&str>,
-) -> Result<BTreeMap<&'t str, BTreeMap<&'t str, File<'t>>>, Error> {
-    let mut packages: BTreeMap<&str, BTreeMap<&str, File<'_>>> = BTreeMap::new();
-    for file in tree.files() {
-        let package = file.package().name();
-        if wanted.map_or(file.is_judged(), |wanted| wanted == package) {
-            packages.entry(package).or_default().insert(&file.decl().display, file);
-        }
-    }
+/// The name of a package, and its files by path.
+type Told<'t> = (&'t str, Vec<(&'t str, File<'t>)>);
+
+/// The files to tell of, by package: the judged ones, or all of the package that is asked for.
+fn packages<'t>(tree: &'t Tree, wanted: Option<&str>) -> Result<Vec<Told<'t>>, Error> {
+    let packages: Vec<_> =
+        tree.packages().filter(|it| wanted.is_none_or(|wanted| wanted == it.name())).collect();
+    let told = packages.par_iter().map(|package| {
+        let files = package.files().filter(|it| wanted.is_some() || it.is_judged());
+        let mut files: Vec<_> = files.map(|file| (&*file.decl().display, file)).collect();
+        files.sort_unstable_by_key(|(path, _)| *path);
+        (package.name(), files)
+    });
+    let packages: Vec<Told<'_>> = told.filter(|(_, files)| !files.is_empty()).collect();
     match wanted {
         Some(name) if packages.is_empty() => {
             let known = tree.packages().filter(|it| it.is_judged());
@@ -108,11 +108,7 @@ fn unknown(tree: &Tree, name: &str) -> Error {
     ))
 }
 
-fn human(
-    packages: &BTreeMap<&str, BTreeMap<&str, File<'_>>>,
-    hashes: &TreeHashes,
-    with_messages: bool,
-) -> String {
+fn human(packages: &[Told<'_>], hashes: &TreeHashes, with_messages: bool) -> String {
     let tell = |out: &mut String, title: String, hashes: Option<Hashes>| {
         if let Some(Hashes { own, closure }) = hashes {
             let _ = writeln!(out, "{title}\n  own      {own}\n  closure  {closure}");
@@ -125,7 +121,7 @@ fn human(
             name => format!("package {name}"),
         };
         tell(&mut out, title, hashes.package(package));
-        for path in files.keys() {
+        for (path, _) in files {
             tell(&mut out, format!("file {path}"), hashes.file(path));
         }
         let names = if with_messages { messages(files) } else { Vec::new() };
@@ -137,7 +133,7 @@ fn human(
     told.collect::<Vec<_>>().concat()
 }
 
-fn lines(packages: &BTreeMap<&str, BTreeMap<&str, File<'_>>>, hashes: &TreeHashes) -> String {
+fn lines(packages: &[Told<'_>], hashes: &TreeHashes) -> String {
     // A large tree has tens of thousands of these; hashes need no escape.
     let line = |kind: &str, name: &str, hashes: Option<Hashes>| {
         let Some(Hashes { own, closure }) = hashes else { return String::new() };
@@ -146,7 +142,8 @@ fn lines(packages: &BTreeMap<&str, BTreeMap<&str, File<'_>>>, hashes: &TreeHashe
             "{{\"kind\":\"{kind}\",\"name\":{name},\"own\":\"{own}\",\"closure\":\"{closure}\"}}\n"
         )
     };
-    let mut paths: Vec<&str> = packages.values().flat_map(|files| files.keys().copied()).collect();
+    let files = packages.iter().flat_map(|(_, files)| files);
+    let mut paths: Vec<&str> = files.map(|(path, _)| *path).collect();
     paths.sort_unstable();
     let mut names: Vec<String> =
         packages.par_iter().flat_map(|(_, files)| messages(files)).collect();
@@ -159,8 +156,8 @@ fn lines(packages: &BTreeMap<&str, BTreeMap<&str, File<'_>>>, hashes: &TreeHashe
 }
 
 /// The full names of the messages of files, in their order; none twice.
-fn messages(files: &BTreeMap<&str, File<'_>>) -> Vec<String> {
-    let all = files.values().flat_map(|file| file.all_messages());
+fn messages(files: &[(&str, File<'_>)]) -> Vec<String> {
+    let all = files.iter().flat_map(|(_, file)| file.all_messages());
     let mut names: Vec<String> =
         all.filter(|it| !it.is_map_entry()).map(|it| it.full_name()).collect();
     names.sort_unstable();

@@ -132,19 +132,19 @@ pub(super) fn type_facts(tree: &Tree, full_name: &str) -> Option<String> {
     Some(facts.shown())
 }
 
-/// Writes the facts of a component: its members with their own hashes, and the
+/// Writes the facts of a component: the own hashes of its members, and the
 /// closures of the others that they refer to.
-pub(super) fn write_component<'n>(
+pub(super) fn write_component(
     facts: &mut Facts,
-    members: impl IntoIterator<Item = (&'n str, SemanticHash)>,
+    owns: impl IntoIterator<Item = SemanticHash>,
     others: impl IntoIterator<Item = SemanticHash>,
 ) {
     facts.begin(TYPE_CLOSURE);
     for closure in others {
         facts.push("component ").write(|out| push_hash(out, closure)).end();
     }
-    for (name, own) in members {
-        facts.push("type ").push(name).push(" ").write(|out| push_hash(out, own)).end();
+    for own in owns {
+        facts.push("own ").write(|out| push_hash(out, own)).end();
     }
 }
 
@@ -365,7 +365,7 @@ impl<'m> Linker<'m> {
         let declared = members.iter().flat_map(|it| self.declarations(it.index() as u32));
         write_component(
             facts,
-            declared.map(|it| (it.name, it.meant.own)),
+            declared.map(|it| it.meant.own),
             others.map(|other| closures[other as usize]),
         );
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use abide_schema::value::{self, default_of};
 use abide_schema::{
     Cardinality, Edition, Enum, Field, File, Message, MethodDecl, Oneof, Openness, Parent,
-    Presence, RawOptions, Scalar, Service, Tree, Type, TypeDecl,
+    Presence, RawOptions, Scalar, Service, Tree, Type, TypeDecl, default_json_name,
 };
 use abide_syntax::{ImportKind, Visibility};
 use rustc_hash::FxHashMap;
@@ -550,13 +550,7 @@ impl<'r, 't> Builder<'r, 't> {
     fn field(&mut self, field: Field<'t>, around: Languages) {
         let facts = &mut *self.facts;
         let (name, number) = (field.name(), i64::from(field.number()));
-        facts.push("field ").number(number).push(" ").push(name).push(" ");
-        match field.decl().json_name() {
-            Some(name) => facts.quoted(name),
-            // Without an underscore the two are one.
-            None if !name.contains('_') => facts.quoted(name),
-            None => facts.quoted(&abide_schema::default_json_name(name)),
-        };
+        facts.push("field ").number(number).push(" ").push(name);
         let shape = Shape::of(field);
         self.shape(field, &shape);
         let around = around.with(self.tree, shape.oneof.and_then(Oneof::options));
@@ -663,6 +657,12 @@ impl<'r, 't> Builder<'r, 't> {
         let is_string = |ty: &Type| *ty == Type::Scalar(Scalar::String);
         if held.iter().flatten().any(is_string) && !features.utf8_validated {
             facts.push(" unverified");
+        }
+        if let Some(json) = field.decl().json_name()
+            && !field.is_extension()
+            && json != default_json_name(field.name())
+        {
+            facts.push(" json ").quoted(json);
         }
         if let Some(oneof) = oneof {
             facts.push(" oneof ").push(oneof.name());

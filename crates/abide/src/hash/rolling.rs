@@ -226,7 +226,7 @@ impl RollingHashes {
             let mut others = BTreeSet::new();
             for name in &members {
                 for (meaning, meant) in self.declarations(name) {
-                    owns.push((*name, meant.own));
+                    owns.push(meant.own);
                     let targets = self.references(meaning, meant);
                     let outside = targets.filter(|it| !members.contains(it));
                     others.extend(outside.filter_map(|it| self.types.get(it)));

@@ -243,7 +243,7 @@ fn what_does_not_link_is_known_by_what_is_written() {
     let own: Vec<&str> = message.lines().take_while(|line| !line.is_empty()).collect();
     let wanted = [
         "abide1 message own",
-        "field 1 a \"a\" implicit unresolved gone.v1.Gone",
+        "field 1 a implicit unresolved gone.v1.Gone",
         "field 1 option ? (gone.rules).int32 = { lt : 5 }",
         "message p.v1.M",
     ];
