@@ -1,6 +1,6 @@
 //! A source to a linked tree.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use abide_schema::{
@@ -132,20 +132,13 @@ fn with_imports(
     mut files: Vec<Arc<FileDecl>>,
     known: &Known<'_>,
 ) -> Result<Vec<Arc<FileDecl>>, Error> {
-    let mut absent = std::collections::BTreeSet::new();
+    let mut asked: HashSet<Box<str>> = HashSet::new();
     loop {
-        let mut found = Vec::new();
-        for path in missing_imports(&files) {
-            if absent.contains(&path) {
-                continue;
-            }
-            match source.import(&path)? {
-                Some(file) => found.push(file),
-                None => {
-                    absent.insert(path);
-                }
-            }
-        }
+        let mut missing = missing_imports(&files);
+        missing.retain(|path| asked.insert(path.clone()));
+        let found: Vec<_> = missing.par_iter().map(|path| source.import(path)).collect();
+        let found = found.into_iter().filter_map(Result::transpose);
+        let found = found.collect::<Result<Vec<SourceFile>, _>>()?;
         if found.is_empty() {
             return Ok(files);
         }

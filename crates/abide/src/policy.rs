@@ -444,9 +444,16 @@ pub struct SecurityFix {
 #[derive(Clone, Debug)]
 pub struct Glob {
     text: String,
-    /// `None`: nothing in it but stars and what they part. A matcher takes
-    /// longer to make than a small tree takes to be judged.
-    matcher: Option<GlobMatcher>,
+    matcher: Matcher,
+}
+
+#[derive(Clone, Debug)]
+enum Matcher {
+    /// Globs of which one has to match, with nothing in them but stars and what
+    /// they part. The library's matcher takes longer to make than a small tree
+    /// takes to be judged.
+    Stars(Vec<String>),
+    Library(GlobMatcher),
 }
 
 impl Glob {
@@ -456,16 +463,18 @@ impl Glob {
             .literal_separator(false)
             .build()
             .map_err(|error| error.kind().to_string())?;
-        let only_stars = !text.contains("**") && !text.contains(['?', '[', '{', '\\', '/']);
-        let matcher = (!only_stars).then(|| glob.compile_matcher());
+        let matcher = match alternatives(text) {
+            Some(globs) => Matcher::Stars(globs),
+            None => Matcher::Library(glob.compile_matcher()),
+        };
         Ok(Glob { text: text.to_owned(), matcher })
     }
 
     /// Whether the whole name matches.
     pub fn matches(&self, name: &str) -> bool {
         match &self.matcher {
-            Some(matcher) => matcher.is_match(name),
-            None => matches_stars(&self.text, name),
+            Matcher::Stars(globs) => globs.iter().any(|glob| matches_stars(glob, name)),
+            Matcher::Library(matcher) => matcher.is_match(name),
         }
     }
 
@@ -479,6 +488,28 @@ impl Glob {
     pub fn text(&self) -> &str {
         &self.text
     }
+}
+
+/// The globs of stars alone that a glob stands for, where it has a few of them.
+fn alternatives(glob: &str) -> Option<Vec<String>> {
+    /// More is for a matcher.
+    const MOST: usize = 16;
+    if glob.contains(['?', '[', '\\', '/']) {
+        return None;
+    }
+    let globs = match glob.split_once('{') {
+        None => vec![glob.to_owned()],
+        Some((before, rest)) => {
+            let (inside, behind) = rest.split_once('}')?;
+            let tails = alternatives(behind)?;
+            // As the library has it, an empty alternative is none.
+            let inside = inside.split(',').filter(|it| !it.is_empty());
+            let all = |it| tails.iter().map(move |tail| format!("{before}{it}{tail}"));
+            inside.flat_map(all).take(MOST + 1).collect()
+        }
+    };
+    let is_plain = |glob: &String| !glob.contains("**") && !glob.contains(['{', '}']);
+    ((1..=MOST).contains(&globs.len()) && globs.iter().all(is_plain)).then_some(globs)
 }
 
 /// Whether a name is what the parts between the stars are, in their order, with
@@ -736,18 +767,33 @@ mod tests {
         all
     }
 
+    fn assert_matches_as_the_library(text: &str, names: &[String]) -> bool {
+        let Ok(library) = GlobBuilder::new(text).literal_separator(false).build() else {
+            return false;
+        };
+        let glob = Glob::new(text).expect("it is a glob");
+        let library = library.compile_matcher();
+        for name in names {
+            assert_eq!(glob.matches(name), library.is_match(name), "`{text}` on `{name}`");
+        }
+        matches!(glob.matcher, Matcher::Stars(_))
+    }
+
     #[test]
     fn stars_match_as_the_library_has_it() {
         let names = texts("a.", 5);
         for text in texts("a.*", 5).iter().filter(|it| !it.contains("**")) {
-            let glob = Glob::new(text).expect("it is a glob");
-            assert!(glob.matcher.is_none(), "`{text}` holds nothing but stars");
-            let library = GlobBuilder::new(text).literal_separator(false).build();
-            let library = library.expect("it is a glob").compile_matcher();
-            for name in &names {
-                let matches = glob.matches(name);
-                assert_eq!(matches, library.is_match(name), "`{text}` on `{name}`");
-            }
+            assert!(assert_matches_as_the_library(text, &names), "`{text}` holds only stars");
         }
+    }
+
+    #[test]
+    fn alternatives_match_as_the_library_has_it() {
+        let names = texts("a,", 4);
+        let globs = texts("a*,{}", 6);
+        let own = globs.iter().filter(|it| assert_matches_as_the_library(it, &names));
+        let with_braces = own.filter(|it| it.contains('{')).count();
+        assert!(with_braces > 100, "{with_braces} globs were told apart without the library");
+        assert!(assert_matches_as_the_library("{envoy,udpa,xds}.*.v3", &names));
     }
 }

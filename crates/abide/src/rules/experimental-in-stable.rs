@@ -26,18 +26,29 @@ const MARKS: [&str; 4] = [
 
 fn check<'t>(_: &Context<'t>, file: File<'t>, sink: &mut Sink) {
     let stable = file.package().version().is_some_and(|version| version.is_stable());
-    let text = file.decl().source_text();
-    // One pass for what all marks begin with; most files have none of it.
-    let marked =
-        |text: &[u8]| memmem::find_iter(text, b"[#").any(|at| begins_with_mark(&text[at..]));
-    if !stable || !text.is_none_or(marked) {
+    if !stable {
         return;
     }
+    // One pass for what all marks begin with; most files have none of it.
+    let marks = file.decl().source_text().map(|text| {
+        let begins = memmem::find_iter(text, b"[#").filter(|at| begins_with_mark(&text[*at..]));
+        begins.map(|at| at as u32).collect::<Vec<u32>>()
+    });
+    if marks.as_ref().is_some_and(Vec::is_empty) {
+        return;
+    }
+    let is_marked = |node: Node| {
+        // Without a text the comments are those of a descriptor.
+        let Some(marks) = &marks else { return true };
+        let holds = |span: &Span| marks.iter().any(|at| span.start <= *at && *at < span.end);
+        file.decl().comment_spans(node).iter().any(holds)
+    };
     let statements = [file.decl().syntax.map(|it| it.node), file.decl().package.map(|it| it.node)];
-    for node in statements.into_iter().flatten() {
+    for node in statements.into_iter().flatten().filter(|node| is_marked(*node)) {
         report(file, node, "file", file.path(), sink);
     }
-    for element in file.elements().filter(|it| it.node() != Node::NONE && !is_deprecated(*it)) {
+    let elements = file.elements().filter(|it| it.node() != Node::NONE && is_marked(it.node()));
+    for element in elements.filter(|it| !is_deprecated(*it)) {
         report(file, element.node(), element.noun(), &element.full_name(), sink);
     }
 }
