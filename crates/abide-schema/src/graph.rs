@@ -313,17 +313,15 @@ impl Tree {
             .map(|index| file_edges(self.file(FileId(index))))
             .collect();
 
-        let edge_count = by_file.iter().map(Vec::len).sum();
-        let mut files = DiGraph::with_capacity(by_file.len(), edge_count);
-        for _ in &by_file {
-            files.add_node(());
-        }
+        let ((files, order), packages) =
+            rayon::join(|| file_graph(&by_file), || self.package_graph(&by_file));
+        Graph { tree: self, files, order, packages }
+    }
+
+    /// What the edges between files say about packages.
+    fn package_graph(&self, by_file: &[Vec<(FileId, Counts)>]) -> DiGraph<PackageId, PackageEdge> {
         let mut crossing = Vec::new();
         for (from, edges) in by_file.iter().enumerate() {
-            // A node shows its edges last in, first out.
-            for &(to, counts) in edges.iter().rev() {
-                files.add_edge(NodeIndex::new(from), node(to.0), counts);
-            }
             let from = FileId(from as u32);
             let package = self.linked(from).package;
             for &(to, counts) in edges {
@@ -361,12 +359,29 @@ impl Tree {
         for (from, to, edge) in edges.into_iter().rev() {
             packages.add_edge(node(from.0), node(to.0), edge);
         }
-        let order = toposort(&files, None).ok().map(|mut order| {
-            order.reverse();
-            order
-        });
-        Graph { tree: self, files, order, packages }
+        packages
     }
+}
+
+/// The files with their edges, and an order in which each stands behind those
+/// it depends on; none where there is a cycle.
+fn file_graph(by_file: &[Vec<(FileId, Counts)>]) -> (DiGraph<(), Counts>, Option<Vec<NodeIndex>>) {
+    let edge_count = by_file.iter().map(Vec::len).sum();
+    let mut files = DiGraph::with_capacity(by_file.len(), edge_count);
+    for _ in by_file {
+        files.add_node(());
+    }
+    for (from, edges) in by_file.iter().enumerate() {
+        // A node shows its edges last in, first out.
+        for &(to, counts) in edges.iter().rev() {
+            files.add_edge(NodeIndex::new(from), node(to.0), counts);
+        }
+    }
+    let order = toposort(&files, None).ok().map(|mut order| {
+        order.reverse();
+        order
+    });
+    (files, order)
 }
 
 fn node(index: u32) -> NodeIndex {
