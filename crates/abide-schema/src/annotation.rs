@@ -220,6 +220,7 @@ struct Options<'t> {
 }
 
 impl<'t> Options<'t> {
+    /// What is set.
     fn set(self) -> Option<&'t value::Message> {
         match self.element {
             Some(element) => element.options(),
@@ -390,8 +391,8 @@ impl<'t> Element<'t> {
     /// encloses it, or its file.
     pub fn work_in_progress(self) -> Option<Place> {
         let known = &self.file().tree.known;
-        let declared = [POLICIES, STATUSES].map(|it| known.declare(it));
-        let mut next = Some(self).filter(|_| declared != [false; 2]);
+        let can_say = known.declare(POLICIES) || known.declare(STATUSES);
+        let mut next = can_say.then_some(self);
         while let Some(element) = next {
             let options = element.annotated();
             for annotations in [POLICIES, STATUSES] {

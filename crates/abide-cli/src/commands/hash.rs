@@ -40,7 +40,7 @@ pub(super) fn hash(
                 ListFormat::Human => human(&packages, &hashes, package.is_some()),
                 ListFormat::Json => lines(&packages, &hashes),
             };
-            // The process ends soon; taking these apart would be for nothing.
+            // The process ends soon; taking this and the tree apart would be for nothing.
             std::mem::forget(hashes);
             text
         }

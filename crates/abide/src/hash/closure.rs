@@ -132,6 +132,17 @@ pub(super) fn type_facts(tree: &Tree, full_name: &str) -> Option<String> {
     Some(facts.shown())
 }
 
+/// Writes the facts of files together.
+pub(super) fn write_own<'m>(
+    facts: &mut Facts,
+    title: &str,
+    meanings: impl IntoIterator<Item = &'m Meaning>,
+) {
+    facts.begin(title);
+    let lines = meanings.into_iter().flat_map(Meaning::facts);
+    lines.for_each(|line| facts.push_line(line));
+}
+
 /// Writes the facts of a component: the own hashes of its members, and the
 /// closures of the others that they refer to.
 pub(super) fn write_component(
@@ -324,11 +335,9 @@ impl<'m> Linker<'m> {
         TreeHashes { types: types.collect(), files, packages: packages.collect() }
     }
 
-    /// Writes the facts of files together.
     fn write_own(&self, facts: &mut Facts, title: &str, files: &[u32]) {
-        facts.begin(title);
         let meanings = files.iter().map(|&file| &self.files[file as usize].meaning);
-        meanings.flat_map(Meaning::facts).for_each(|line| facts.push_line(line));
+        write_own(facts, title, meanings);
     }
 
     /// Writes the facts of the closure of files together.

@@ -8,7 +8,7 @@ use petgraph::algo::kosaraju_scc;
 use petgraph::graph::DiGraph;
 use rustc_hash::FxHashMap;
 
-use super::closure::{PACKAGE_CLOSURE, PACKAGE_OWN, write_component, write_unit};
+use super::closure::{PACKAGE_CLOSURE, PACKAGE_OWN, write_component, write_own, write_unit};
 use super::facts::Facts;
 use super::meaning::{Meaning, Meant};
 use super::{Hashes, SemanticHash};
@@ -261,10 +261,7 @@ impl RollingHashes {
         facts: &mut Facts,
     ) -> Option<Hashes> {
         let files = self.by_package.get(package).filter(|files| !files.is_empty())?;
-        facts.begin(PACKAGE_OWN);
-        for line in files.iter().flat_map(|path| self.files[path].facts()) {
-            facts.push_line(line);
-        }
+        write_own(facts, PACKAGE_OWN, files.iter().map(|path| &self.files[path]));
         let own = facts.hash();
         let closures = reached.iter().filter_map(|name| Some((*name, *self.types.get(*name)?)));
         write_unit(facts, PACKAGE_CLOSURE, own, closures);
