@@ -6,17 +6,19 @@
 //! was, while that of a type it reaches is not, rises merely to catch up.
 
 mod annotation;
+mod changes;
 mod security;
+mod unnamed;
 pub(crate) mod version;
 mod way;
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use abide_schema::{Element, Package, PackageVersion, Stability, Tree};
+use abide_schema::{Package, PackageVersion, Tree};
 use semver::Version;
 
-use crate::accepted::Accepted;
-use crate::check::{Options, Report, early_majors, since_release};
+use crate::check::{Options, early_majors, since_release};
 use crate::config::VersionIn;
 use crate::finding::{Finding, Location, Severity};
 use crate::hash::{SemanticHash, TreeHashes};
@@ -28,6 +30,9 @@ use crate::surface::Bump;
 use annotation::Annotated;
 pub use annotation::STATUS_PROTO;
 pub(crate) use annotation::record_edits;
+use changes::Changes;
+pub use changes::rises;
+pub(crate) use changes::{renames, required};
 use security::SecurityFixes;
 pub(crate) use security::{SECURITY_MARKER, gives_reason};
 pub use version::{first as first_version, next as next_version};
@@ -179,6 +184,12 @@ impl Plan {
 }
 
 impl PackagePlan {
+    /// Whether its meaning is that which was released or recorded, as far as
+    /// that is known.
+    pub fn is_as_recorded(&self) -> Option<bool> {
+        self.hash_old.map(|it| Some(it) == self.hash_new)
+    }
+
     /// The package in which the next major version is prepared, where there is
     /// one: `acme.v4alpha` for `acme.v3`.
     pub fn candidate(&self) -> Option<String> {
@@ -226,116 +237,10 @@ pub(crate) fn plan_since(
     let old = released.as_ref().map(|it| TreeHashes::of(it.tree));
     let fixes = SecurityFixes::of(tree, released.as_ref().map(|it| it.tree), policy);
     let changes = released.as_ref().map_or_else(BTreeMap::new, |released| {
-        changes_by_package(released, options.accepted, &fixes)
+        changes::by_package(tree, released, options.accepted, &fixes)
     });
     let planner = Planner { tree, records, new, old, released, changes, early };
     planner.plan()
-}
-
-/// What changed in one package itself.
-#[derive(Default)]
-struct Changes {
-    reasons: Vec<Reason>,
-    /// Whether something broke that no waiver allows.
-    broke: bool,
-}
-
-fn changes_by_package(
-    released: &Released<'_>,
-    accepted: Option<&Accepted>,
-    fixes: &SecurityFixes<'_>,
-) -> BTreeMap<String, Changes> {
-    let mut packages: BTreeMap<String, Changes> = BTreeMap::new();
-    for (finding, spared) in all_changes(released.changes, released.spared, accepted) {
-        let bump = rise(finding, spared, fixes);
-        if bump == Bump::None {
-            continue;
-        }
-        let of_package = packages.entry(finding.package.clone()).or_default();
-        of_package.broke |= bump == Bump::Major;
-        of_package.reasons.push(Reason {
-            rule: Some(finding.rule),
-            element: finding.element.clone(),
-            bump,
-            message: finding.message.clone(),
-            via: Vec::new(),
-            waived: spared && rise(finding, false, fixes) == Bump::Major,
-        });
-    }
-    for changes in packages.values_mut() {
-        let key = |it: &Reason| (std::cmp::Reverse(it.bump), it.element.clone(), it.rule);
-        changes.reasons.sort_by_cached_key(key);
-        changes.reasons.dedup();
-    }
-    packages
-}
-
-/// The changes among findings, each with whether a waiver or `abide.accepted`
-/// spares it.
-fn all_changes<'f>(
-    findings: &'f [Finding],
-    spared: &'f [Finding],
-    accepted: Option<&'f Accepted>,
-) -> impl Iterator<Item = (&'f Finding, bool)> {
-    let stand = findings.iter().map(move |it| (it, accepted.is_some_and(|all| all.holds(it))));
-    let all = stand.chain(spared.iter().map(|it| (it, true)));
-    all.filter(|(it, _)| it.change.is_some())
-}
-
-/// How far a change lets its package rise, where it is spared by a waiver or
-/// not: major where it is refused.
-fn rise(finding: &Finding, spared: bool, fixes: &SecurityFixes<'_>) -> Bump {
-    let Some(change) = &finding.change else { return Bump::None };
-    let broke = change.bump == Bump::Major && is_stable(&finding.package);
-    if broke && !spared && finding.severity == Severity::Error {
-        return Bump::Major;
-    }
-    // A major version rises by a new package alone.
-    match change.bump.min(Bump::Minor) {
-        Bump::Minor if fixes.covers(finding) => Bump::Patch,
-        bump => bump,
-    }
-}
-
-/// The changes that a report holds, those that a waiver took away behind the
-/// others, each with how far its package must rise for it: major where it is
-/// refused.
-pub fn rises<'r>(
-    tree: &Tree,
-    old: &Tree,
-    policy: &Policy,
-    report: &'r Report,
-) -> Vec<(&'r Finding, Bump)> {
-    let fixes = SecurityFixes::of(tree, Some(old), policy);
-    let changes = all_changes(&report.findings, &report.spared, None);
-    changes.map(|(it, spared)| (it, rise(it, spared, &fixes))).collect()
-}
-
-/// How far any package must rise for these findings and for those that a waiver
-/// took away, major where one is refused; and whether it would be, but for a
-/// waiver or `abide.accepted`.
-pub(crate) fn required(
-    tree: &Tree,
-    old: &Tree,
-    policy: &Policy,
-    accepted: Option<&Accepted>,
-    [findings, spared]: [&[Finding]; 2],
-) -> (Bump, bool) {
-    let fixes = SecurityFixes::of(tree, Some(old), policy);
-    all_changes(findings, spared, accepted).fold(
-        (Bump::None, false),
-        |(bump, any), (it, spared)| {
-            let would = || rise(it, false, &fixes) == Bump::Major;
-            (bump.max(rise(it, spared, &fixes)), any || spared && would())
-        },
-    )
-}
-
-/// Whether a package promised that nothing breaks. One without a version did,
-/// for it has nowhere else to go.
-fn is_stable(package: &str) -> bool {
-    let version = PackageVersion::of_package(package);
-    version.is_none_or(|it| it.stability == Stability::Stable)
 }
 
 struct Planner<'a> {
@@ -366,6 +271,9 @@ impl Planner<'_> {
                 lock.set_record(package.name(), in_lock.then_some(record));
                 if let Some(released) = self.records.released {
                     lock.remember(released, package.name());
+                }
+                for [_, was, is] in self.renames(package.name()) {
+                    lock.carry(package.name(), was, is);
                 }
                 lock.set_uses(self.tree, package.name());
                 if !in_lock {
@@ -398,18 +306,22 @@ impl Planner<'_> {
         let in_lock = record.map(|it| it.version.clone());
         // Whoever moves versions to another place does not begin anew.
         let recorded = annotated.version().max(in_lock.clone());
-        let (here, agrees) = match self.records.version_in {
-            VersionIn::Lock => (in_lock, record.map(|it| it.hashes) == hashes),
-            VersionIn::Option => (annotated.version(), annotated.agrees()),
+        let in_lock = (in_lock, record.map(|it| it.hashes) == hashes);
+        let in_option = (annotated.version(), annotated.agrees());
+        let ((here, agrees), (_, elsewhere)) = match self.records.version_in {
+            VersionIn::Lock => (in_lock, in_option),
+            VersionIn::Option => (in_option, in_lock),
         };
+        let is_known = agrees || here.is_none() && elsewhere;
         let before = self.old.as_ref().and_then(|it| it.package(name));
+        let known = || if is_known { hashes } else { record.map(|it| it.hashes) };
         let mut plan = PackagePlan {
             name: name.to_owned(),
             from: recorded.clone(),
             recorded: recorded.clone(),
             required: Bump::None,
             to: None,
-            hash_old: before.or_else(|| record.map(|it| it.hashes)).map(|it| it.closure),
+            hash_old: before.or_else(known).map(|it| it.closure),
             hash_new: hashes.map(|it| it.closure),
             reasons: Vec::new(),
             catches_up: false,
@@ -444,7 +356,7 @@ impl Planner<'_> {
                 plan.verdict = Verdict::Waiting;
                 return plan;
             }
-        } else if !agrees && recorded.is_some() {
+        } else if !is_known && recorded.is_some() {
             // What counts on for every change needs no release to count from.
             if recorded.as_ref().is_none_or(|it| it.pre.is_empty()) {
                 plan.verdict = Verdict::Unknown;
@@ -452,9 +364,13 @@ impl Planner<'_> {
             }
             plan.required = Bump::Minor;
         }
-        let needed = match &plan.from {
-            Some(from) => version::next(from, plan.required),
-            None => version::first(name),
+        let needed = match (&plan.from, &recorded) {
+            (Some(from), _) => version::next(from, plan.required),
+            // Nobody recorded the release, but that a patch was counted from it shows.
+            (None, Some(counted)) if counted.patch > 0 && plan.required == Bump::Minor => {
+                version::next(counted, Bump::Minor)
+            }
+            (None, _) => version::first(name),
         };
         // What is recorded already may be ahead; no version ever falls.
         let to = match &recorded {
@@ -482,38 +398,42 @@ impl Planner<'_> {
     }
 
     /// How far a package must rise, and why.
-    fn require(&mut self, package: Package<'_>, plan: &mut PackagePlan) {
+    fn require(&self, package: Package<'_>, plan: &mut PackagePlan) {
         let name = package.name();
         let Some(old) = &self.old else { return };
         let (before, after) = (old.package(name), self.new.package(name));
-        if before.map(|it| it.closure) == after.map(|it| it.closure) {
-            return;
+        // A break is one even where the meaning is the same, as that of a type in another file.
+        let changes = self.changes.get(name);
+        plan.reasons = changes.into_iter().flat_map(Changes::reasons).cloned().collect();
+        if plan.reasons.is_empty() && before.map(|it| it.own) != after.map(|it| it.own) {
+            plan.reasons.push(Reason::unnamed(name.to_owned(), Bump::Minor));
         }
-        plan.catches_up = before.map(|it| it.own) == after.map(|it| it.own);
-        if !plan.catches_up {
-            let changes = self.changes.get(name);
-            plan.reasons = changes.map(|it| it.reasons.clone()).unwrap_or_default();
-            plan.reasons.extend(self.unnamed(package, &plan.reasons));
+        if before.map(|it| it.closure) != after.map(|it| it.closure) {
+            plan.catches_up = plan.reasons.is_empty();
+            self.catch_up(package, old, plan);
         }
-        for way in way::to_changed_types(package, old, &self.new) {
-            let changes = self.changes.get(&way.package);
-            if changes.is_some_and(|it| it.broke) {
-                plan.waits_for = Some(way.package.clone());
+        plan.reasons.sort_by_key(|it| Reverse(it.bump));
+        plan.required = plan.reasons.iter().map(|it| it.bump).max().unwrap_or_default();
+    }
+
+    /// Adds the types of other packages that it reaches and that changed.
+    fn catch_up(&self, package: Package<'_>, old: &TreeHashes, plan: &mut PackagePlan) {
+        let bump_of = |package: &str, ty: &str| {
+            self.changes.get(package).and_then(|it| it.bump_within(ty)).unwrap_or(Bump::Minor)
+        };
+        for way in way::to_changed_types(package, old, &self.new, &bump_of) {
+            if way.bump == Bump::Major {
+                plan.waits_for = Some(way.package);
             }
-            let bump = changes.and_then(|it| {
-                let bumps = it.reasons.iter().map(|reason| reason.bump.min(Bump::Minor));
-                bumps.max()
-            });
             plan.reasons.push(Reason {
                 rule: None,
                 element: way.steps.last().cloned().unwrap_or_default(),
-                bump: bump.unwrap_or(Bump::Minor),
+                bump: way.bump.min(Bump::Minor),
                 message: "it reaches this type, whose meaning changed".to_owned(),
                 via: way.steps,
                 waived: false,
             });
         }
-        plan.required = plan.reasons.iter().map(|it| it.bump).max().unwrap_or(Bump::Minor);
     }
 
     /// Asks for another version where the release was not what was recorded as
@@ -536,41 +456,9 @@ impl Planner<'_> {
         plan.required = plan.required.max(Bump::Minor);
     }
 
-    /// What of a package changed its meaning without a reason that tells how:
-    /// nobody can call that a mere patch.
-    fn unnamed(&self, package: Package<'_>, reasons: &[Reason]) -> Vec<Reason> {
-        let reason = |element: String| Reason {
-            rule: None,
-            element,
-            bump: Bump::Minor,
-            message: "its meaning changed in a way that no rule names".to_owned(),
-            via: Vec::new(),
-            waived: false,
-        };
-        if reasons.is_empty() {
-            return vec![reason(package.name().to_owned())];
-        }
-        if reasons.iter().any(|it| it.bump >= Bump::Minor) {
-            return Vec::new();
-        }
-        let mut unnamed = Vec::new();
-        for file in package.files() {
-            let types = file.messages().map(Element::Message);
-            for ty in types.chain(file.enums().map(Element::Enum)) {
-                let name = ty.full_name();
-                let own = |it: &TreeHashes| it.of_type(&name).map(|it| it.own);
-                let is_within = |it: &Reason| {
-                    it.element
-                        .strip_prefix(&*name)
-                        .is_some_and(|it| it.is_empty() || it.starts_with('.'))
-                };
-                let before = self.old.as_ref().and_then(own);
-                if before != own(&self.new) && !reasons.iter().any(is_within) {
-                    unnamed.push(reason(name));
-                }
-            }
-        }
-        unnamed
+    fn renames(&self, package: &str) -> impl Iterator<Item = [&str; 3]> {
+        let found = self.released.iter().flat_map(|it| [it.changes, it.spared]);
+        found.flat_map(renames).filter(move |[of, ..]| *of == package)
     }
 
     /// The packages that are recorded, or were released, and are not there.
@@ -584,7 +472,7 @@ impl Planner<'_> {
 
     fn gone_package(&self, name: &str) -> PackagePlan {
         let changes = self.changes.get(name);
-        let refused = changes.is_some_and(|it| it.broke);
+        let refused = changes.is_some_and(Changes::broke);
         let is_recorded = self.records.lock.is_none_or(|it| it.packages().all(|it| it != name));
         let record = self.records.lock.and_then(|it| it.record(name));
         PackagePlan {
@@ -595,7 +483,7 @@ impl Planner<'_> {
             to: None,
             hash_old: record.map(|it| it.hashes.closure),
             hash_new: None,
-            reasons: changes.map(|it| it.reasons.clone()).unwrap_or_default(),
+            reasons: changes.into_iter().flat_map(Changes::reasons).cloned().collect(),
             catches_up: false,
             waits_for: None,
             verdict: match (refused, is_recorded) {
@@ -627,9 +515,15 @@ pub(crate) fn findings(tree: &Tree, plan: &Plan) -> Vec<Finding> {
             (_, Some(recorded), Some(to)) if to > recorded => {
                 format!("package `{name}` is recorded as {recorded} and needs {to}")
             }
-            (_, Some(recorded), _) => {
-                format!("package `{name}` changed since {recorded} was recorded")
-            }
+            (_, Some(recorded), _) => match package.is_as_recorded() {
+                Some(false) => format!("package `{name}` changed since {recorded} was recorded"),
+                Some(true) => {
+                    format!("version {recorded} of package `{name}` is yet to be recorded here")
+                }
+                None => {
+                    format!("package `{name}` is not known to be what {recorded} was recorded for")
+                }
+            },
             (_, None, None) => continue,
         };
         let help = match package.verdict {
@@ -647,6 +541,19 @@ pub(crate) fn findings(tree: &Tree, plan: &Plan) -> Vec<Finding> {
         findings.push(finding);
     }
     findings
+}
+
+impl Reason {
+    fn unnamed(element: String, bump: Bump) -> Reason {
+        Reason {
+            rule: None,
+            element,
+            bump,
+            message: "its meaning changed in a way that no rule names".to_owned(),
+            via: Vec::new(),
+            waived: false,
+        }
+    }
 }
 
 impl std::fmt::Display for Reason {

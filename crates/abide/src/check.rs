@@ -1,5 +1,6 @@
 //! The engine: every rule over a tree, and what policy makes of the findings.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use abide_schema::{Element, File, FileId, Message, Part, Place, Problem, Tree};
@@ -184,7 +185,16 @@ fn judge_tree<'t>(
     findings.extend(linker_findings(tree, policy, options.scope));
     if let Some(records) = options.records {
         // A line that somebody took out of the lock still stands in that of the release.
-        let ledger = Ledger::of(records.released, records.lock);
+        let [released, lock] = [records.released, records.lock].map(|lock| {
+            let renames = bump::renames(&findings);
+            lock.map(|lock| {
+                renames.fold(Cow::Borrowed(lock), |mut lock, [package, was, is]| {
+                    lock.to_mut().carry(package, was, is);
+                    lock
+                })
+            })
+        });
+        let ledger = Ledger::of(released.as_deref(), lock.as_deref());
         let reused = reuse::findings(tree, &ledger, &findings);
         findings.extend(reused.into_iter().filter(|it| runs(policy, it)));
     }
@@ -204,23 +214,23 @@ fn judge_tree<'t>(
     apply_severities(policy, options.as_of, &mut findings);
     apply_severities(policy, options.as_of, &mut report.spared);
     let since = options.bump_baseline.map(|old| (old, since_release(tree, policy, options, old)));
+    let released = |tree, [changes, spared]: [_; 2]| Released { tree, changes, spared };
     let bump_from = match &since {
-        Some((old, since)) => Some((*old, [&*since.findings, &*since.spared])),
-        None => options.baseline.map(|old| (old, [&*findings, &*report.spared])),
+        Some((old, since)) => Some(released(*old, [&*since.findings, &*since.spared])),
+        None => options.baseline.map(|old| released(old, [&*findings, &*report.spared])),
     };
-    if let Some((old, found)) = bump_from {
-        let (bump, waives) = bump::required(tree, old, policy, options.accepted, found);
+    if let Some(released) = &bump_from {
+        let are_all = options.surfaces.is_empty();
+        let (bump, waives) = bump::required(tree, policy, options.accepted, released, are_all);
         (report.required_bump, report.waives_breaks) = (Some(bump), waives);
     }
     let asks_versions = options.scope == Scope::Everything
         && !options.partial
         && options.records.is_some_and(|it| it.exist(tree));
     if asks_versions {
-        let released =
-            bump_from.map(|(tree, [changes, spared])| Released { tree, changes, spared });
         let early = findings.iter().filter(|it| it.rule == rules::EARLY_MAJOR.id);
         let early: Vec<Finding> = early.cloned().collect();
-        let plan = bump::plan_since(tree, policy, options, released, &early);
+        let plan = bump::plan_since(tree, policy, options, bump_from, &early);
         let mut unrecorded = bump::findings(tree, &plan);
         unrecorded.retain(|it| runs(policy, it));
         report.waived += waivers.take(&context, &mut unrecorded).len();

@@ -10,10 +10,11 @@ mod meaning;
 mod options;
 mod rolling;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
-use abide_schema::Tree;
+use abide_schema::{Package, Tree};
 
 pub use closure::TreeHashes;
 pub use meaning::Meaning;
@@ -111,6 +112,23 @@ pub fn facts(tree: &Tree, name: &str) -> Option<String> {
             None => own,
         })
     })
+}
+
+/// The facts of the own hash of a package.
+pub(crate) fn package_facts(package: Package<'_>) -> BTreeSet<String> {
+    let meanings = package.files().map(Meaning::of);
+    meanings.flat_map(|it| it.facts().map(text).collect::<Vec<_>>()).collect()
+}
+
+/// The facts of the own hash of a message, an enum, a service or an extension
+/// of the top level.
+pub(crate) fn element_facts(package: Package<'_>, name: &str) -> Option<BTreeSet<String>> {
+    let shown = package.files().find_map(|file| meaning::element_facts(file, name))?;
+    Some(shown.lines().skip(1).map(str::to_owned).collect())
+}
+
+fn text(fact: &[u8]) -> String {
+    String::from_utf8_lossy(fact).into_owned()
 }
 
 #[cfg(test)]

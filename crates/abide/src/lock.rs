@@ -166,6 +166,29 @@ impl Lock {
         }
     }
 
+    /// Takes what was ever used in a message or enum, and in what is declared in
+    /// it, for used under its new name, too: what was written then is read there.
+    pub(crate) fn carry(&mut self, package: &str, was: &str, is: &str) {
+        if !keeps_ledger(package) {
+            return;
+        }
+        let known = self.packages.values().flat_map(|it| it.ledger.keys());
+        let carried: Vec<Use> = known
+            .filter_map(|used| {
+                let rest = used.holder.strip_prefix(was)?;
+                let is_within = rest.is_empty() || rest.starts_with('.');
+                let keeps_name = used.kind != Kind::Extension;
+                (is_within && keeps_name)
+                    .then(|| Use { holder: format!("{is}{rest}"), ..used.clone() })
+            })
+            .collect();
+        if let Some(entry) = self.packages.get_mut(package) {
+            carried.into_iter().for_each(|it| {
+                entry.ledger.entry(it).or_insert(Fate::Gone);
+            });
+        }
+    }
+
     /// The packages that are known, also those that are gone.
     pub(crate) fn known_packages(&self) -> impl Iterator<Item = &str> {
         self.packages.keys().map(String::as_str)

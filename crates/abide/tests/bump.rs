@@ -513,3 +513,244 @@ fn a_package_that_is_gone_is_remembered() {
         plan_with(&both, Some(&left), waiver, Some(&plan.lock), Some(&plan.lock), VersionIn::Lock);
     assert_eq!(back.packages[0].to.as_ref().map(ToString::to_string).as_deref(), Some("1.1.0"));
 }
+
+/// Files of one syntax, by path and body.
+fn several(files: &[(&str, &str)]) -> Tree {
+    let whole =
+        |(path, body): &(&str, &str)| ((*path).to_owned(), format!("syntax = \"proto3\";\n{body}"));
+    link(&files.iter().map(whole).collect::<Vec<_>>())
+}
+
+#[test]
+fn a_break_without_another_meaning_is_refused_too() {
+    let head = "package p.v1;\noption java_package = \"j\";\n";
+    let [a, b] = ["A", "B"].map(|it| format!("{head}option java_outer_classname = \"{it}\";\n"));
+    let old = several(&[
+        ("p/v1/a.proto", &format!("{a}message M {{ int32 a = 1; }}\nmessage K {{}}")),
+        ("p/v1/b.proto", &format!("{b}message N {{}}")),
+    ]);
+    let new = several(&[
+        ("p/v1/a.proto", &format!("{a}message K {{}}")),
+        ("p/v1/b.proto", &format!("{b}message N {{}}\nmessage M {{ int32 a = 1; }}")),
+    ]);
+    let plan = since(&new, &old);
+    assert_eq!(plan.packages[0].hash_old, plan.packages[0].hash_new);
+    assert_eq!(row(&plan), (Bump::Major, None, Verdict::Refused));
+    assert_eq!(plan.packages[0].reasons[0].rule, Some("message-moved"));
+    let first = plan_with(&old, None, "", None, None, VersionIn::Lock).lock;
+    let waiver =
+        "[[waiver]]\nrule = \"message-moved\"\nelement = \"p.v1.**\"\nreason = \"agreed\"\n";
+    let waived = plan_with(&new, Some(&old), waiver, Some(&first), Some(&first), VersionIn::Lock);
+    assert_eq!(row(&waived), (Bump::Minor, Some("1.1.0".to_owned()), Verdict::Unrecorded));
+    let (lock, released) = (Some(&waived.lock), Some(&first));
+    let again = plan_with(&new, Some(&old), waiver, lock, released, VersionIn::Lock);
+    assert_eq!(row(&again), (Bump::Minor, Some("1.1.0".to_owned()), Verdict::Recorded));
+    // A file whose content came from others is nothing by itself.
+    let split = several(&[
+        ("p/v1/a.proto", &format!("{a}message M {{ int32 a = 1; }}\nmessage K {{}}")),
+        ("p/v1/b.proto", &format!("{b}message N {{}}")),
+        ("p/v1/c.proto", &b),
+    ]);
+    assert_eq!(since(&split, &old).packages[0].required, Bump::None);
+}
+
+#[test]
+fn nothing_hides_behind_a_security_fix() {
+    let mark = "// abide:security-fix: it leaks\n";
+    let old =
+        "message T { int32 a = 1; }\nenum E { ZERO = 0; }\nservice S { rpc A(T) returns (T); }";
+    let fixed = format!("message T {{ int32 a = 1;\n{mark}int32 b = 2; }}");
+    let rest = "enum E { ZERO = 0; }\nservice S { rpc A(T) returns (T); }";
+    let required = |new: &str| {
+        let [old, new] = [old, new].map(|it| one(&format!("package p.v1;\n{it}")));
+        let plan = since(&new, &old);
+        let options = Options { baseline: Some(&old), ..Options::on(date(2026, 1, 15)) };
+        let policy = Config::parse("", None).expect("it is well-formed").policy;
+        let report = abide::check(&new, &policy, options);
+        assert_eq!(report.required_bump, Some(plan.packages[0].required), "check and bump agree");
+        let reasons = &plan.packages[0].reasons;
+        assert!(reasons.is_sorted_by_key(|it| std::cmp::Reverse(it.bump)), "{reasons:?}");
+        let unnamed = reasons.iter().filter(|it| it.rule.is_none());
+        (plan.packages[0].required, unnamed.map(|it| it.element.clone()).collect::<Vec<_>>())
+    };
+    let (patch, minor) = (Bump::Patch, Bump::Minor);
+    assert_eq!(required(old), (Bump::None, vec![]));
+    assert_eq!(required(&format!("{fixed}\n{rest}")), (patch, vec![]));
+    let unnamed = |element: &str| (minor, vec![element.to_owned()]);
+    // Beside it in the message, in a nested one, in an enum, a service, and by itself.
+    let also = |what: &str| {
+        format!("{}\n{rest}", fixed.replace("int32 a = 1;", &format!("int32 a = 1; {what}")))
+    };
+    assert_eq!(required(&also("reserved 7;")), unnamed("p.v1.T"));
+    assert_eq!(required(&also("option deprecated = false;")), (patch, vec![]));
+    assert_eq!(
+        required(&format!("{fixed}\n{}", rest.replace("ZERO = 0;", "ZERO = 0; reserved 7;"))),
+        unnamed("p.v1.E")
+    );
+    assert_eq!(required(&format!("{old}\nmessage U {{}}").replace("U {}", "U { }")).0, minor);
+    assert_eq!(
+        required(&old.replace("int32 a = 1;", "int32 a = 1; reserved 7;")),
+        unnamed("p.v1.T")
+    );
+    // The mark covers what no rule names, too.
+    let marked = format!("{mark}message T {{ int32 a = 1; reserved 7; }}\n{rest}");
+    assert_eq!(required(&marked), (patch, vec!["p.v1.T".to_owned()]));
+    // A field and a value of a type that is mended elsewhere.
+    let value =
+        format!("{fixed}\n{}", rest.replace("ZERO = 0;", &format!("ZERO = 0;\n{mark}ONE = 1;")));
+    assert_eq!(required(&value), (patch, vec![]));
+    let jumped = format!(
+        "{fixed}\n{}",
+        rest.replace("ZERO = 0;", &format!("ZERO = 0; TWO = 2;\n{mark}ONE = 1;"))
+    );
+    assert_eq!(required(&jumped), (minor, vec![]));
+}
+
+#[test]
+fn only_a_mark_makes_a_patch() {
+    let [old, new] = ["false", "true"].map(|packed| {
+        one(&format!("package p.v1;\nmessage U {{ repeated int32 a = 1 [packed = {packed}]; }}"))
+    });
+    assert_eq!(since(&new, &old).packages[0].required, Bump::Minor);
+}
+
+#[test]
+fn catching_up_counts_what_is_reached() {
+    let mark = "// abide:security-fix: it leaks\n";
+    let user =
+        ("b/v1/b.proto", "package b.v1;\nimport \"p/v1/a.proto\";\nmessage B { p.v1.T t = 1; }");
+    let side = |body: &str| several(&[("p/v1/a.proto", &format!("package p.v1;\n{body}")), user]);
+    let old = side("message T { int32 a = 1; }\nmessage U {}");
+    let bumps = |body: &str| {
+        let plan = since(&side(body), &old);
+        let [b, p] = &plan.packages[..] else { panic!("two packages") };
+        (b.required, b.catches_up, p.required)
+    };
+    let fixed = format!("message T {{ int32 a = 1;\n{mark}int32 b = 2; }}");
+    assert_eq!(bumps(&format!("{fixed}\nmessage U {{}}")), (Bump::Patch, true, Bump::Patch));
+    // What is elsewhere in that package concerns nobody who does not reach it.
+    let elsewhere = format!("{fixed}\nmessage U {{ int32 plain = 1; }}");
+    assert_eq!(bumps(&elsewhere), (Bump::Patch, true, Bump::Minor));
+    assert_eq!(bumps(&format!("{fixed}\nmessage U {{ reserved 5; }}")).0, Bump::Patch);
+    let within = fixed.replace("a = 1;", "a = 1; reserved 7;");
+    assert_eq!(bumps(&format!("{within}\nmessage U {{}}")), (Bump::Minor, true, Bump::Minor));
+    // A break elsewhere keeps nobody waiting, one that is reached does.
+    let refused = since(&side(&fixed), &old_with(&user)).packages;
+    assert_eq!((refused[0].verdict, refused[1].verdict), (Verdict::Unrecorded, Verdict::Refused));
+    let waiting = since(&side("message T {}\nmessage U {}"), &old).packages;
+    assert_eq!(waiting[0].verdict, Verdict::Waiting);
+}
+
+fn old_with(user: &(&str, &str)) -> Tree {
+    let body =
+        "package p.v1;\nmessage T { int32 a = 1; }\nmessage U {}\nmessage Gone { int32 x = 1; }";
+    several(&[("p/v1/a.proto", body), *user])
+}
+
+#[test]
+fn a_mark_of_an_earlier_fix_stays_one_in_another_file() {
+    let mark = "// abide:security-fix: CVE-1\n";
+    let first = "package p.v1;\nmessage K {}\n";
+    let v = format!("{mark}message V {{ int32 a = 1; }}");
+    let old =
+        several(&[("p/v1/a.proto", &format!("{first}{v}")), ("p/v1/b.proto", "package p.v1;")]);
+    let more = v.replace("a = 1;", "a = 1; int32 plain = 2;");
+    let new =
+        several(&[("p/v1/a.proto", first), ("p/v1/b.proto", &format!("package p.v1;\n{more}"))]);
+    let lock = plan_with(&old, None, "", None, None, VersionIn::Lock).lock;
+    let toml = "[rules]\nmessage-moved = \"warning\"\n";
+    let plan = plan_with(&new, Some(&old), toml, Some(&lock), Some(&lock), VersionIn::Lock);
+    assert_eq!(plan.packages[0].required, Bump::Minor, "{:?}", plan.packages[0].reasons);
+    // A later one whose reason is a part of an earlier one's, or the same elsewhere, is new.
+    let old = one(&format!(
+        "package p.v1;\n{mark}message V {{ int32 a = 1; }}\nmessage W {{ int32 a = 1; }}"
+    ));
+    for reason in ["CVE", "CVE-1"] {
+        let new = one(&format!(
+            "package p.v1;\n{mark}message V {{ int32 a = 1; }}\nmessage W {{ int32 a = 1;\n\
+             // abide:security-fix: {reason}\nint32 b = 2; }}"
+        ));
+        assert_eq!(since(&new, &old).packages[0].required, Bump::Patch, "{reason}");
+    }
+}
+
+#[test]
+fn what_was_counted_from_a_release_without_a_record_is_counted_on() {
+    let body = "message User { string id = 1;";
+    let old = one(&format!("package p.v1;\n{body} }}"));
+    let fixed = format!("package p.v1;\n{body}\n// abide:security-fix: it leaks\nbool b = 2;");
+    let plan = |new: &str, lock: &Lock| {
+        plan_with(&one(&format!("{new} }}")), Some(&old), "", Some(lock), None, VersionIn::Lock)
+    };
+    let first = plan_with(&old, None, "", None, None, VersionIn::Lock).lock;
+    let patched = plan(&fixed, &first);
+    assert_eq!(row(&patched).1.as_deref(), Some("1.0.1"));
+    let more = format!("{fixed} int32 plain = 3;");
+    let next = plan(&more, &patched.lock);
+    assert_eq!(row(&next), (Bump::Minor, Some("1.1.0".to_owned()), Verdict::Unrecorded));
+    assert_eq!(row(&next).1, row(&plan(&more, &first)).1, "one step or two");
+    assert_eq!(row(&plan(&more, &next.lock)).2, Verdict::Recorded);
+    assert_eq!(row(&plan(&fixed, &patched.lock)).2, Verdict::Recorded);
+}
+
+#[test]
+fn versions_move_to_another_place_without_a_release() {
+    let tree = one(USER);
+    let lock = plan_with(&tree, None, "", None, None, VersionIn::Lock).lock;
+    let lock = Lock::parse(&lock.to_string().replace(" 3.0.0 ", " 3.4.1 ")).expect("a record");
+    let moved = plan_with(&tree, None, "", Some(&lock), None, VersionIn::Option);
+    assert_eq!(row(&moved), (Bump::None, Some("3.4.1".to_owned()), Verdict::Unrecorded));
+    let changed = one(&USER.replace("{", "{ int32 age = 4;"));
+    let plan = plan_with(&changed, None, "", Some(&lock), None, VersionIn::Option);
+    assert_eq!(row(&plan), (Bump::None, None, Verdict::Unknown));
+}
+
+#[test]
+fn the_ledger_goes_along_with_a_new_name() {
+    let tree =
+        |body: &str| one(&format!("package p.v1;\noption java_outer_classname = \"O\";\n{body}"));
+    let plan = |new: &Tree, old: &Tree, lock: &Lock, released: &Lock| {
+        let waive = |it: &str| {
+            format!("[[waiver]]\nrule = \"{it}\"\nelement = \"p.v1.**\"\nreason = \"agreed\"\n")
+        };
+        let waivers = ["field-removed", "message-renamed"].map(waive).concat();
+        plan_with(new, Some(old), &waivers, Some(lock), Some(released), VersionIn::Lock)
+    };
+    let whole = tree(
+        "message A { string a = 1; int64 c = 3; bytes d = 4; bool e = 5; float f = 6; double g = 7; string b = 2; message N { string x = 1; string y = 2; } }",
+    );
+    let less = tree(
+        "message A { string a = 1; int64 c = 3; bytes d = 4; bool e = 5; float f = 6; double g = 7; message N { string x = 1; } }",
+    );
+    let renamed = tree(
+        "message B { string a = 1; int64 c = 3; bytes d = 4; bool e = 5; float f = 6; double g = 7; message N { string x = 1; } }",
+    );
+    let lock = plan_with(&whole, None, "", None, None, VersionIn::Lock).lock;
+    let lock = plan(&less, &whole, &lock, &lock).lock;
+    let plan_renamed = plan(&renamed, &less, &lock, &lock);
+    assert_eq!(
+        plan_renamed.packages[0].verdict,
+        Verdict::Unrecorded,
+        "{:?}",
+        plan_renamed.packages
+    );
+    for line in [
+        "field p.v1.B 2 b gone",
+        "field p.v1.B 1 a",
+        "field p.v1.B.N 2 y gone",
+        "field p.v1.A 2 b gone",
+    ] {
+        let text = plan_renamed.lock.to_string();
+        assert!(text.lines().any(|it| it == line), "{line} in {text}");
+    }
+    assert_eq!(plan(&renamed, &less, &plan_renamed.lock, &lock).lock, plan_renamed.lock);
+    let reused = tree(
+        "message B { string a = 1; int64 c = 3; bytes d = 4; bool e = 5; float f = 6; double g = 7; int32 q = 2; message N { string x = 1; } }",
+    );
+    for (old, lock) in [(&renamed, &plan_renamed.lock), (&less, &lock)] {
+        let plan = plan(&reused, old, lock, lock);
+        assert_eq!(plan.packages[0].verdict, Verdict::Refused, "{:?}", plan.packages[0].reasons);
+        let rules = plan.packages[0].reasons.iter().filter_map(|it| it.rule);
+        assert!(rules.into_iter().any(|it| it == "field-number-reused"));
+    }
+}

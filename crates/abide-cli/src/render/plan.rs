@@ -79,7 +79,11 @@ fn package_lines(text: &mut String, package: &PackagePlan, color: bool, global: 
         Verdict::Refused => text.push_str(" breaks, and no version of it may"),
         Verdict::Early => text.push_str(" is a new major, and none may rise today"),
         Verdict::Unknown => {
-            text.push_str(" changed; name the last release with `--against SOURCE`")
+            text.push_str(match package.is_as_recorded() {
+                Some(_) => " changed",
+                None => " is not known to be what was recorded",
+            });
+            text.push_str("; name the last release with `--against SOURCE`");
         }
         Verdict::Waiting => {
             let broken = package.waits_for.as_deref().unwrap_or_default();
@@ -94,7 +98,10 @@ fn package_lines(text: &mut String, package: &PackagePlan, color: bool, global: 
             if package.verdict == Verdict::Recorded {
                 text.push_str(", recorded");
             } else if from == package.to.as_ref() {
-                text.push_str(", with another hash");
+                text.push_str(match package.is_as_recorded() {
+                    Some(true) => ", to be recorded here",
+                    _ => ", with another hash",
+                });
             }
         }
     }
@@ -130,13 +137,11 @@ fn package_lines(text: &mut String, package: &PackagePlan, color: bool, global: 
 fn words(reason: &Reason) -> String {
     let aside = match reason.bump {
         _ if reason.waived => ", a waived break",
-        Bump::Patch => ", a security fix",
+        Bump::Patch if reason.via.is_empty() => ", a security fix",
         _ => "",
     };
-    match reason.rule {
-        Some(rule) => format!("{reason} [{rule}]{aside}"),
-        None => reason.to_string(),
-    }
+    let rule = reason.rule.map(|rule| format!(" [{rule}]")).unwrap_or_default();
+    format!("{reason}{rule}{aside}")
 }
 
 /// JSON Lines: an object for each package, then the calendar where there is one, then the summary.

@@ -1,7 +1,7 @@
 //! Which changes only mend a hole: `// abide:security-fix: REASON` on or above
 //! the element, or `[[security-fix]]` of `abide.toml`.
 
-use abide_schema::{File, Tree};
+use abide_schema::{Element, File, Package, Part, Tree};
 use abide_syntax::Span;
 use memchr::memmem;
 use rayon::prelude::*;
@@ -21,15 +21,24 @@ pub(super) struct SecurityFixes<'p> {
 }
 
 impl<'p> SecurityFixes<'p> {
-    /// Of a tree. A mark that was there at the release is of an earlier fix and
-    /// says nothing about what changed since.
+    /// Of a tree. A mark that stood at the same element of the release, in
+    /// whichever file of the package, is of an earlier fix and says nothing about
+    /// what changed since.
     pub(super) fn of(tree: &Tree, released: Option<&Tree>, policy: &'p Policy) -> Self {
         let files: Vec<File<'_>> = tree.files().filter(|it| it.is_judged()).collect();
         let marked = files.par_iter().with_min_len(16).map(|file| {
-            let old = || released.and_then(|old| old.files().find(|it| it.path() == file.path()));
-            (file.id.0, marks(*file, old))
+            let mut marks = marks(*file);
+            if !marks.is_empty() {
+                let old = released.and_then(|it| it.package_named(file.package().name()));
+                let old: Vec<Mark> =
+                    old.into_iter().flat_map(Package::files).flat_map(self::marks).collect();
+                let is_old =
+                    |it: &Mark| old.iter().any(|old| (&old.words, &old.at) == (&it.words, &it.at));
+                marks.retain(|it| !is_old(it));
+            }
+            (file.id.0, marks.into_iter().map(|it| it.covers).collect())
         });
-        let marked = marked.filter(|(_, spans)| !spans.is_empty()).collect();
+        let marked = marked.filter(|(_, spans): &(u32, Vec<Span>)| !spans.is_empty()).collect();
         SecurityFixes { marked, named: &policy.security_fixes }
     }
 
@@ -42,27 +51,42 @@ impl<'p> SecurityFixes<'p> {
     }
 }
 
-fn marks<'t>(file: File<'t>, old: impl Fn() -> Option<File<'t>>) -> Vec<Span> {
+/// A mark in a comment.
+struct Mark {
+    /// It, with its reason.
+    words: String,
+    /// The full name of the element that it marks; none of a file.
+    at: Option<String>,
+    covers: Span,
+}
+
+fn marks(file: File<'_>) -> Vec<Mark> {
     let decl = file.decl();
     let (Some(text), Some(ast)) = (decl.source_text(), decl.ast()) else { return Vec::new() };
     if memmem::find(text, SECURITY_MARKER.as_bytes()).is_none() {
         return Vec::new();
     }
-    let before = old().and_then(|it| it.decl().source_text()).unwrap_or_default();
-    let mut spans = Vec::new();
+    // What is covered begins with the element that is marked, or is a part of it.
+    let at = |span: Span| {
+        let whole = |it: &Element<'_>| it.place(Part::Whole).span;
+        let holds = |it: &Element<'_>| whole(it).start <= span.start && span.start < whole(it).end;
+        let innermost = file.elements().filter(holds).max_by_key(|it| whole(it).start);
+        innermost.map(Element::full_name)
+    };
+    let mut marks = Vec::new();
     for (comment, token_end) in waiver::comments(text) {
         for line in waiver::lines(text, comment.span) {
             let words = line.str(text);
-            let is_new = memmem::find(before, words.as_bytes()).is_none();
-            if gives_reason(words) == Some(true) && is_new {
-                spans.push(match waiver::covered(ast, text, comment, token_end) {
-                    Covers::File => Span::new(0, text.len() as u32),
-                    Covers::Span(span) => span,
-                });
+            if gives_reason(words) == Some(true) {
+                let (at, covers) = match waiver::covered(ast, text, comment, token_end) {
+                    Covers::File => (None, Span::new(0, text.len() as u32)),
+                    Covers::Span(span) => (at(span), span),
+                };
+                marks.push(Mark { words: words.to_owned(), at, covers });
             }
         }
     }
-    spans
+    marks
 }
 
 /// Whether a mark gives a reason; none where it is no mark.

@@ -7,6 +7,7 @@ use abide_schema::{Element, Field, Message, Method, Package, Tree, Type};
 use rustc_hash::FxHashMap;
 
 use crate::hash::TreeHashes;
+use crate::surface::Bump;
 
 /// From an element of a package to a type of another one.
 pub(super) struct Way {
@@ -14,6 +15,8 @@ pub(super) struct Way {
     pub(super) package: String,
     /// Full names: the element, the types on the way, and the type.
     pub(super) steps: Vec<String>,
+    /// How far what changed in the type lets its package rise.
+    pub(super) bump: Bump,
 }
 
 /// Where a search came from.
@@ -23,13 +26,15 @@ enum From {
     Type(Type),
 }
 
-/// The shortest way to each other package that holds a type which changed, in
-/// the order of the packages' names. Only types whose closure changed lead on,
-/// so this costs what changed, not what is there.
+/// The way to each other package that holds a type which changed, in the order
+/// of the packages' names: the shortest one to a type of the highest bump. Only
+/// types whose closure changed lead on, so this costs what changed, not what is
+/// there.
 pub(super) fn to_changed_types(
     package: Package<'_>,
     old: &TreeHashes,
     new: &TreeHashes,
+    bump_of: &dyn Fn(&str, &str) -> Bump,
 ) -> Vec<Way> {
     let tree = package.files().next().map(|it| it.tree);
     let Some(tree) = tree else { return Vec::new() };
@@ -42,8 +47,14 @@ pub(super) fn to_changed_types(
         let Some(element) = element(tree, ty) else { continue };
         let (name, holder) = (element.full_name(), element.package());
         let changed = new.of_type(&name).map(|it| it.own) != old.of_type(&name).map(|it| it.own);
-        if changed && holder.id != package.id && ways.iter().all(|it| it.package != holder.name()) {
-            ways.push(Way { package: holder.name().to_owned(), steps: search.steps(ty) });
+        if changed && holder.id != package.id {
+            let bump = bump_of(holder.name(), &name);
+            let way = || Way { package: holder.name().to_owned(), steps: search.steps(ty), bump };
+            match ways.iter_mut().find(|it| it.package == holder.name()) {
+                Some(known) if known.bump < bump => *known = way(),
+                Some(_) => {}
+                None => ways.push(way()),
+            }
         }
         if let Element::Message(message) = element {
             let mut next = of_message(message);

@@ -4,7 +4,6 @@ use crate::change::{Change, Diff};
 use crate::finding::Severity;
 use crate::peer;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::surface::Bump;
 
 pub(super) static RULE: Rule = Rule {
     id: "field-encoding-changed",
@@ -42,7 +41,6 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
         finding.fact(word(was.packed)).fact(word(is.packed));
         finding.why("every reader takes both forms, but bytes that are compared or signed differ");
-        finding.bump(Bump::Patch);
     }
 }
 

@@ -4,6 +4,7 @@ use crate::change::{Change, Diff};
 use crate::finding::{Location, Severity};
 use crate::named;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink, package_name};
+use crate::surface::Bump;
 
 pub(super) static RULE: Rule = Rule {
     id: "file-added",
@@ -26,5 +27,9 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
     let message = format!("file `{}` was added{}", new.path(), named::with(&come));
     let location = Location::Tree(package_name(new));
     let finding = sink.change_at(location, None, new.package().name(), new.path(), message);
+    if come.is_empty() {
+        // What moved into it is told by itself, and of the file alone nothing is to be known.
+        finding.bump(Bump::None);
+    }
     named::all_reach(finding, diff, come, Vec::new());
 }

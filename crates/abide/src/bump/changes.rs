@@ -1,0 +1,273 @@
+//! What changed in each package itself, and how far each change lets its
+//! version rise.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use abide_schema::{Element, File, Package, PackageVersion, Part, Stability, Tree};
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use crate::accepted::Accepted;
+use crate::check::Report;
+use crate::finding::{Finding, Location, Severity};
+use crate::policy::Policy;
+use crate::rule::package_place;
+use crate::surface::Bump;
+
+use super::security::SecurityFixes;
+use super::unnamed::{self, Paths};
+use super::{Reason, Released};
+
+/// What changed in one package itself.
+#[derive(Default)]
+pub(super) struct Changes {
+    /// The highest bump first, each with the path of what it is about.
+    reasons: Vec<(String, Reason)>,
+}
+
+impl Changes {
+    pub(super) fn reasons(&self) -> impl Iterator<Item = &Reason> {
+        self.reasons.iter().map(|(_, reason)| reason)
+    }
+
+    /// Whether something broke that no waiver allows.
+    pub(super) fn broke(&self) -> bool {
+        self.reasons().any(|it| it.bump == Bump::Major)
+    }
+
+    /// How far what changed at or in an element lets the version rise.
+    pub(super) fn bump_within(&self, path: &str) -> Option<Bump> {
+        let is_within = |it: &str| {
+            it.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        self.bump_where(is_within)
+    }
+
+    pub(super) fn bump_where(&self, is_about: impl Fn(&str) -> bool) -> Option<Bump> {
+        let reasons = self.reasons.iter().filter(|(path, _)| is_about(path));
+        reasons.map(|(_, reason)| reason.bump).max()
+    }
+
+    fn sort(&mut self) {
+        let key = |(_, it): &(String, Reason)| (Reverse(it.bump), it.element.clone(), it.rule);
+        self.reasons.sort_by_cached_key(key);
+        self.reasons.dedup();
+    }
+}
+
+/// What changed in each package since a release: what the rules found, and what
+/// of a package that was there changed its meaning without being found.
+pub(super) fn by_package(
+    tree: &Tree,
+    released: &Released<'_>,
+    accepted: Option<&Accepted>,
+    fixes: &SecurityFixes<'_>,
+) -> BTreeMap<String, Changes> {
+    let mut packages = named(tree, released, accepted, fixes);
+    add_unnamed(&mut packages, tree, released.tree, fixes);
+    packages
+}
+
+/// What the rules found.
+fn named(
+    tree: &Tree,
+    released: &Released<'_>,
+    accepted: Option<&Accepted>,
+    fixes: &SecurityFixes<'_>,
+) -> BTreeMap<String, Changes> {
+    let mut packages: BTreeMap<String, (Paths, Changes)> = BTreeMap::new();
+    for (finding, spared) in all_changes(released.changes, released.spared, accepted) {
+        let bump = rise(finding, spared, fixes);
+        if bump == Bump::None {
+            continue;
+        }
+        let name = &finding.package;
+        let (paths, changes) = packages.entry(name.clone()).or_insert_with(|| {
+            let sides = [released.tree, tree].map(|it| it.package_named(name));
+            (Paths::of(sides.into_iter().flatten()), Changes::default())
+        });
+        let reason = Reason {
+            rule: Some(finding.rule),
+            element: finding.element.clone(),
+            bump,
+            message: finding.message.clone(),
+            via: Vec::new(),
+            waived: spared && rise(finding, false, fixes) == Bump::Major,
+        };
+        changes.reasons.push((paths.path(&finding.element), reason));
+    }
+    packages
+        .into_iter()
+        .map(|(name, (_, mut changes))| {
+            changes.sort();
+            (name, changes)
+        })
+        .collect()
+}
+
+/// Adds what changed its meaning in a way that no rule names: nobody can call
+/// that a mere patch, unless it is marked as one.
+fn add_unnamed(
+    packages: &mut BTreeMap<String, Changes>,
+    tree: &Tree,
+    old: &Tree,
+    fixes: &SecurityFixes<'_>,
+) {
+    let touched = touched(tree, old);
+    let pairs: Vec<_> = tree
+        .packages()
+        .filter(|it| it.is_judged())
+        .filter_map(|it| Some((old.package_named(it.name())?, it)))
+        .filter(|(old, new)| {
+            let is_touched = |file: File<'_>| touched.contains(file.path());
+            old.files().len() != new.files().len() || new.files().any(is_touched)
+        })
+        .collect();
+    let none = Changes::default();
+    let found = pairs.par_iter().map(|&(old, new)| {
+        let changes = packages.get(new.name()).unwrap_or(&none);
+        let reason = |path: String| {
+            let element = element_at(new, &path);
+            let name = element.map_or_else(|| path.clone(), Element::full_name);
+            let place = match element {
+                Some(element) => Some(element.place(Part::Name)),
+                None => package_place(new).filter(|_| path == new.name()),
+            };
+            let is_fix = place.is_some_and(|place| {
+                let location = Location::Tree(place);
+                fixes.covers(&Finding::new(super::RULE, location, new.name(), &*name, ""))
+            });
+            (path, Reason::unnamed(name, if is_fix { Bump::Patch } else { Bump::Minor }))
+        };
+        let found: Vec<_> = unnamed::of(old, new, changes).into_iter().map(reason).collect();
+        (new.name().to_owned(), found)
+    });
+    for (name, found) in found.collect::<Vec<_>>() {
+        if !found.is_empty() {
+            let changes = packages.entry(name).or_default();
+            changes.reasons.extend(found);
+            changes.sort();
+        }
+    }
+}
+
+fn element_at<'t>(package: Package<'t>, path: &str) -> Option<Element<'t>> {
+    let mut elements = package.files().flat_map(File::elements);
+    elements.find(|it| unnamed::path_of(*it) == path)
+}
+
+/// The paths of the files that are not what they were, or import one that is
+/// not, however far away: their meaning may be another one.
+fn touched<'t>(tree: &'t Tree, old: &Tree) -> BTreeSet<&'t str> {
+    let before: FxHashMap<&str, File<'_>> = old.files().map(|it| (it.path(), it)).collect();
+    let mut importers: FxHashMap<&str, Vec<File<'t>>> = FxHashMap::default();
+    let mut open = Vec::new();
+    let mut touched = BTreeSet::new();
+    for file in tree.files() {
+        for import in file.imports() {
+            importers.entry(&*import.decl.path).or_default().push(file);
+        }
+        let is_same = |old: &File<'_>| Arc::ptr_eq(old.shared_decl(), file.shared_decl());
+        if !before.get(file.path()).is_some_and(is_same) {
+            open.push(file.path());
+        }
+    }
+    // An import that is gone is missed by those that still ask for it.
+    let after: BTreeSet<&str> = tree.files().map(File::path).collect();
+    for (path, files) in &importers {
+        if before.contains_key(path) && !after.contains(path) {
+            open.extend(files.iter().map(|it| it.path()));
+        }
+    }
+    while let Some(path) = open.pop() {
+        if touched.insert(path) {
+            open.extend(importers.get(path).into_iter().flatten().map(|it| it.path()));
+        }
+    }
+    touched
+}
+
+/// The changes among findings, each with whether a waiver or `abide.accepted`
+/// spares it.
+fn all_changes<'f>(
+    findings: &'f [Finding],
+    spared: &'f [Finding],
+    accepted: Option<&'f Accepted>,
+) -> impl Iterator<Item = (&'f Finding, bool)> {
+    let stand = findings.iter().map(move |it| (it, accepted.is_some_and(|all| all.holds(it))));
+    let all = stand.chain(spared.iter().map(|it| (it, true)));
+    all.filter(|(it, _)| it.change.is_some())
+}
+
+/// The messages and enums that have another full name: the package, what was
+/// its name, and what is.
+pub(crate) fn renames(findings: &[Finding]) -> impl Iterator<Item = [&str; 3]> {
+    let is_one = |it: &&Finding| matches!(it.rule, "message-renamed" | "enum-renamed");
+    findings
+        .iter()
+        .filter(is_one)
+        .filter_map(|it| Some([&*it.package, it.facts.first()?, &*it.element]))
+}
+
+/// How far a change lets its package rise, where it is spared by a waiver or
+/// not: major where it is refused.
+fn rise(finding: &Finding, spared: bool, fixes: &SecurityFixes<'_>) -> Bump {
+    let Some(change) = &finding.change else { return Bump::None };
+    let broke = change.bump == Bump::Major && is_stable(&finding.package);
+    if broke && !spared && finding.severity == Severity::Error {
+        return Bump::Major;
+    }
+    // A major version rises by a new package alone.
+    match change.bump.min(Bump::Minor) {
+        Bump::Minor if fixes.covers(finding) => Bump::Patch,
+        bump => bump,
+    }
+}
+
+/// The changes that a report holds, those that a waiver took away behind the
+/// others, each with how far its package must rise for it: major where it is
+/// refused.
+pub fn rises<'r>(
+    tree: &Tree,
+    old: &Tree,
+    policy: &Policy,
+    report: &'r Report,
+) -> Vec<(&'r Finding, Bump)> {
+    let fixes = SecurityFixes::of(tree, Some(old), policy);
+    let changes = all_changes(&report.findings, &report.spared, None);
+    changes.map(|(it, spared)| (it, rise(it, spared, &fixes))).collect()
+}
+
+/// How far any package must rise for these findings and for those that a waiver
+/// took away, major where one is refused; and whether it would be, but for a
+/// waiver or `abide.accepted`. Where the findings are not all that were made, of
+/// certain surfaces alone, what no rule names is not asked for.
+pub(crate) fn required(
+    tree: &Tree,
+    policy: &Policy,
+    accepted: Option<&Accepted>,
+    released: &Released<'_>,
+    are_all: bool,
+) -> (Bump, bool) {
+    let fixes = SecurityFixes::of(tree, Some(released.tree), policy);
+    let mut packages = named(tree, released, accepted, &fixes);
+    let highest = |packages: &BTreeMap<String, Changes>| {
+        let reasons = packages.values().flat_map(Changes::reasons);
+        reasons.map(|it| it.bump).max().unwrap_or_default()
+    };
+    let waives = packages.values().flat_map(Changes::reasons).any(|it| it.waived);
+    // What no rule names is a minor at most.
+    if are_all && highest(&packages) < Bump::Minor {
+        add_unnamed(&mut packages, tree, released.tree, &fixes);
+    }
+    (highest(&packages), waives)
+}
+
+/// Whether a package promised that nothing breaks. One without a version did,
+/// for it has nowhere else to go.
+fn is_stable(package: &str) -> bool {
+    let version = PackageVersion::of_package(package);
+    version.is_none_or(|it| it.stability == Stability::Stable)
+}

@@ -1,0 +1,177 @@
+//! What of a package changed its meaning without a rule that names it, by the
+//! facts of the semantic hash.
+//!
+//! An element is known by its **path** here: its full name, but that of an enum
+//! value stands below its enum, not beside it; and for a file `/` and the name
+//! that imports use, which is no name of an element.
+
+use std::collections::BTreeSet;
+
+use abide_schema::{Element, File, Package};
+use rustc_hash::FxHashMap;
+
+use crate::hash;
+use crate::surface::Bump;
+
+use super::changes::Changes;
+
+/// The path of an element.
+pub(super) fn path_of(element: Element<'_>) -> String {
+    match element {
+        Element::EnumValue(value) => format!("{}.{}", value.parent().full_name(), value.name()),
+        _ => element.full_name(),
+    }
+}
+
+fn path_of_file(file: File<'_>) -> String {
+    format!("/{}", file.path())
+}
+
+/// The paths of what findings name otherwise.
+#[derive(Default)]
+pub(super) struct Paths(FxHashMap<String, String>);
+
+impl Paths {
+    pub(super) fn of<'t>(sides: impl Iterator<Item = Package<'t>>) -> Paths {
+        let mut paths = FxHashMap::default();
+        for file in sides.flat_map(Package::files) {
+            let values = file.all_enums().flat_map(|it| it.values());
+            paths.extend(values.map(|it| (it.full_name(), path_of(Element::EnumValue(it)))));
+            paths.insert(file.full_name(), path_of_file(file));
+        }
+        Paths(paths)
+    }
+
+    /// The path of the element of a finding.
+    pub(super) fn path(&self, element: &str) -> String {
+        self.0.get(element).map_or_else(|| element.to_owned(), String::clone)
+    }
+}
+
+/// The paths of what changed in a package, but for what is about the changes
+/// that are known; in their order. What is known to need a minor version hides
+/// what else changed within it, for it is not asked.
+pub(super) fn of(old: Package<'_>, new: Package<'_>, known: &Changes) -> BTreeSet<String> {
+    let mut search = Search {
+        sides: [old, new],
+        known,
+        holders: [holders(old), holders(new)],
+        found: BTreeSet::new(),
+    };
+    search.package();
+    search.found
+}
+
+/// Which file holds each element of the top level.
+fn holders(package: Package<'_>) -> FxHashMap<String, String> {
+    let mut holders = FxHashMap::default();
+    for file in package.files() {
+        let messages = file.messages().map(Element::Message);
+        let services = file.services().map(Element::Service);
+        let all = messages.chain(file.enums().map(Element::Enum)).chain(services);
+        for element in all.chain(file.extensions().map(Element::Field)) {
+            holders.insert(element.full_name(), path_of_file(file));
+        }
+    }
+    holders
+}
+
+struct Search<'a, 't> {
+    sides: [Package<'t>; 2],
+    known: &'a Changes,
+    holders: [FxHashMap<String, String>; 2],
+    found: BTreeSet<String>,
+}
+
+impl Search<'_, '_> {
+    fn package(&mut self) {
+        let [old, new] = self.sides.map(hash::package_facts);
+        for fact in old.symmetric_difference(&new) {
+            match kind_and_name(fact) {
+                ("message" | "enum" | "service" | "extension", name) => self.element(name),
+                _ => {
+                    let name = self.sides[1].name();
+                    let is_about = |path: &str| path == name || path.starts_with('/');
+                    self.note(self.known.bump_where(is_about), name);
+                }
+            }
+        }
+    }
+
+    /// What changed within a type, a service or an extension.
+    fn element(&mut self, name: &str) {
+        // A file that comes or goes says nothing of what comes or goes with it.
+        let files: Vec<&String> = self.holders.iter().filter_map(|it| it.get(name)).collect();
+        let with_file = self.known.bump_where(|path| files.iter().any(|it| *it == path));
+        match self.known.bump_within(name).max(with_file) {
+            Some(Bump::Patch) => self.facts(name),
+            bump => self.note(bump, name),
+        }
+    }
+
+    /// What changed within an element of which something is said to be mended,
+    /// fact by fact.
+    fn facts(&mut self, name: &str) {
+        let [Some(old), Some(new)] = self.sides.map(|it| hash::element_facts(it, name)) else {
+            // It came or went as a whole.
+            return;
+        };
+        let members = self.members(name);
+        for fact in old.symmetric_difference(&new) {
+            match kind_and_name(fact) {
+                ("message" | "enum", nested) => self.element(nested),
+                ("extension", path) => self.note(self.known.bump_within(path), path),
+                ("method" | "oneof", member) => self.member(name, [member]),
+                ("field", number) => {
+                    let is_it = |it: &&(String, String)| it.0 == number;
+                    self.member(name, members.iter().filter(is_it).map(|it| &*it.1));
+                }
+                ("value", value) => {
+                    // What was renamed is known by its new name.
+                    let numbers: Vec<&str> =
+                        members.iter().filter(|it| it.1 == value).map(|it| &*it.0).collect();
+                    let is_it = |it: &&(String, String)| numbers.contains(&&*it.0);
+                    self.member(name, members.iter().filter(is_it).map(|it| &*it.1));
+                }
+                _ => self.note(self.known.bump_where(|path| path == name), name),
+            }
+        }
+    }
+
+    /// Number and name of each field or value, on both sides.
+    fn members(&self, holder: &str) -> BTreeSet<(String, String)> {
+        let files = self.sides.into_iter().flat_map(Package::files);
+        let member = |it: Element<'_>| match it {
+            Element::Field(it) if !it.is_extension() => {
+                let parent = it.parent().is_some_and(|it| it.full_name() == holder);
+                parent.then(|| (it.number().to_string(), it.name().to_owned()))
+            }
+            Element::EnumValue(it) => {
+                let parent = it.parent().full_name() == holder;
+                parent.then(|| (it.number().to_string(), it.name().to_owned()))
+            }
+            _ => None,
+        };
+        files.flat_map(File::elements).filter_map(member).collect()
+    }
+
+    /// Notes a member of an element that changed, by the names that it has.
+    fn member<'n>(&mut self, holder: &str, names: impl IntoIterator<Item = &'n str>) {
+        let paths: Vec<String> = names.into_iter().map(|it| format!("{holder}.{it}")).collect();
+        let bump = paths.iter().filter_map(|it| self.known.bump_within(it)).max();
+        self.note(bump, paths.last().map_or(holder, String::as_str));
+    }
+
+    /// Notes what changed, unless something is known of it.
+    fn note(&mut self, known: Option<Bump>, path: &str) {
+        if known.is_none() {
+            self.found.insert(path.to_owned());
+        }
+    }
+}
+
+/// What kind of thing a fact is about, and which one.
+fn kind_and_name(fact: &str) -> (&str, &str) {
+    let mut words = fact.split(' ');
+    (words.next().unwrap_or_default(), words.next().unwrap_or_default())
+}
