@@ -35,8 +35,10 @@ FEATURES = {  # name in FeatureSet -> the numbers that mean something
     "utf8_validation": {2: "VERIFY", 3: "NONE"},
     "message_encoding": {1: "LENGTH_PREFIXED", 2: "DELIMITED"},
     "json_format": {1: "ALLOW", 2: "LEGACY_BEST_EFFORT"},
+    "default_symbol_visibility": {
+        1: "EXPORT_ALL", 2: "EXPORT_TOP_LEVEL", 3: "LOCAL_ALL", 4: "STRICT"},
 }
-RESOLVED_ELSEWHERE = {*FEATURES, "enforce_naming_style", "default_symbol_visibility"}
+RESOLVED_ELSEWHERE = {*FEATURES, "enforce_naming_style"}
 DEFAULTS = {
     "field_presence": ("EXPLICIT", "IMPLICIT", "EXPLICIT", "EXPLICIT"),
     "enum_type": ("CLOSED", "OPEN", "OPEN", "OPEN"),
@@ -44,6 +46,7 @@ DEFAULTS = {
     "utf8_validation": ("NONE", "VERIFY", "VERIFY", "VERIFY"),
     "message_encoding": ("LENGTH_PREFIXED",) * 4,
     "json_format": ("LEGACY_BEST_EFFORT", "ALLOW", "ALLOW", "ALLOW"),
+    "default_symbol_visibility": ("EXPORT_ALL", "EXPORT_ALL", "EXPORT_ALL", "EXPORT_TOP_LEVEL"),
 }
 LANGUAGE = {  # (extension, field) -> (whose facts they are, defaults)
     ("pb.cpp", "legacy_closed_enum"): ("enum field", (1, 0, 0, 0)),
@@ -543,9 +546,7 @@ class Tree:
     def shared_facts(self, it, word, options_kind, kinds):
         proto, scope = it.proto, it.scope
         facts = [f"{word} {it.full}".encode()]
-        unset = proto.visibility == pb.VISIBILITY_UNSET
-        if proto.visibility == pb.VISIBILITY_LOCAL or \
-                unset and scope.edition == EDITION_2024 and it.nested:
+        if self.is_local(it):
             facts.append(b"local")
         if scope.features["json_format"] == "LEGACY_BEST_EFFORT":
             facts.append(b"json legacy")
@@ -555,6 +556,12 @@ class Tree:
         facts += [b"reserved " + as_bytes(quoted(name.encode(), False))
                   for name in proto.reserved_name]
         return facts
+
+    def is_local(self, it):
+        if it.proto.visibility != pb.VISIBILITY_UNSET:
+            return it.proto.visibility == pb.VISIBILITY_LOCAL
+        default = self.scopes[it.file.name].features["default_symbol_visibility"]
+        return default in ("LOCAL_ALL", "STRICT") or default == "EXPORT_TOP_LEVEL" and it.nested
 
     def nesting(self, file, nested, scope):
         """The fact of `pb.java.nest_in_file_class`."""

@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use abide_schema::value::{self, default_of};
 use abide_schema::{
-    Cardinality, Edition, Enum, Field, File, Message, MethodDecl, Oneof, Openness, Parent,
-    Presence, RawOptions, Scalar, Service, Tree, Type, TypeDecl, default_json_name,
+    Cardinality, DefaultVisibility, Edition, Enum, Field, File, Message, MethodDecl, Oneof,
+    Openness, Parent, Presence, RawOptions, Scalar, Service, Tree, Type, TypeDecl,
+    default_json_name,
 };
 use abide_syntax::{ImportKind, Visibility};
 use rustc_hash::FxHashMap;
@@ -424,11 +425,14 @@ impl<'r, 't> Builder<'r, 't> {
         }
     }
 
+    /// Whether other files may not use a type. Where nothing is written at the
+    /// type, its file decides.
     fn is_local(&self, visibility: Option<Visibility>, parent: Parent) -> bool {
-        match visibility {
-            Some(visibility) => visibility == Visibility::Local,
-            // What `default_symbol_visibility` says does not reach descriptors.
-            None => self.file.decl().edition >= Edition::Edition2024 && parent != Parent::File,
+        match (visibility, self.file.features().default_visibility) {
+            (Some(visibility), _) => visibility == Visibility::Local,
+            (None, DefaultVisibility::ExportAll) => false,
+            (None, DefaultVisibility::ExportTopLevel) => parent != Parent::File,
+            (None, DefaultVisibility::LocalAll | DefaultVisibility::Strict) => true,
         }
     }
 

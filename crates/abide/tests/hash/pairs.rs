@@ -1,8 +1,10 @@
 //! Pairs of files, each with what the difference between them means: nothing,
 //! or something.
 
+use std::sync::Arc;
+
 use abide::{Hashes, TreeHashes, facts};
-use abide_schema::Tree;
+use abide_schema::{FileDecl, Tree};
 
 use super::{Files, errors, tree};
 
@@ -11,6 +13,12 @@ const PROTO2: &str = "syntax = \"proto2\"; package p.v1;";
 const PROTO3: &str = "syntax = \"proto3\"; package p.v1;";
 const E2023: &str = "edition = \"2023\"; package p.v1;";
 const E2024: &str = "edition = \"2024\"; package p.v1;";
+const LOCAL_ALL: &str =
+    "edition = \"2024\"; package p.v1; option features.default_symbol_visibility = LOCAL_ALL;";
+const EXPORT_ALL: &str =
+    "edition = \"2024\"; package p.v1; option features.default_symbol_visibility = EXPORT_ALL;";
+const STRICT: &str =
+    "edition = \"2024\"; package p.v1; option features.default_symbol_visibility = STRICT;";
 const LEGACY: &str = "edition = \"2023\"; package p.v1; option features.enum_type = CLOSED; \
     option features.repeated_field_encoding = EXPANDED; option features.utf8_validation = NONE; \
     option features.json_format = LEGACY_BEST_EFFORT;";
@@ -88,6 +96,14 @@ const SAME: &[(Text, Text)] = &[
         ),
     ),
     ((E2024, "message M { message N {} }"), (E2024, "export message M { local message N {} }")),
+    ((E2024, "local message M {}"), (LOCAL_ALL, "message M {}")),
+    (
+        (E2024, "message M { enum E { A = 0; } }"),
+        (LOCAL_ALL, "export message M { enum E { A = 0; } }"),
+    ),
+    ((E2024, "local enum E { A = 0; }"), (STRICT, "enum E { A = 0; }")),
+    ((LOCAL_ALL, "message M { message N {} }"), (STRICT, "local message M { message N {} }")),
+    ((E2024, "message M { export message N {} }"), (EXPORT_ALL, "message M { message N {} }")),
     (
         (PROTO3, "service S { rpc R(M) returns (M); } message M {}"),
         (
@@ -146,6 +162,13 @@ const DIFFERENT: &[(Text, Text)] = &[
     ),
     ((E2024, "message M {}"), (E2024, "local message M {}")),
     ((E2024, "message M { enum E { A = 0; } }"), (E2024, "message M { export enum E { A = 0; } }")),
+    ((E2024, "message M {}"), (LOCAL_ALL, "message M {}")),
+    ((E2024, "enum E { A = 0; }"), (STRICT, "enum E { A = 0; }")),
+    ((E2024, "message M { message N {} }"), (EXPORT_ALL, "message M { message N {} }")),
+    (
+        (E2024, "message M { export message N {} }"),
+        (LOCAL_ALL, "message M { export message N {} }"),
+    ),
     ((PROTO3, "message M { reserved 1; }"), (PROTO3, "message M { reserved \"a\"; }")),
     (
         (PROTO2, "message M { extensions 4 to 6; }"),
@@ -220,6 +243,31 @@ fn what_means_something_else_has_another_hash() {
         assert_ne!(before.1.own, after.1.own, "{old:?} {new:?}");
         assert_ne!(before.1.closure, after.1.closure, "{old:?} {new:?}");
     }
+}
+
+/// protoc writes `default_symbol_visibility` where it is told `--retain_options`.
+#[test]
+fn a_set_says_what_its_file_makes_local_where_it_has_that() {
+    let of_set = |options: &str| {
+        let set = format!(
+            "file {{ name: \"p/v1/p.proto\" package: \"p.v1\" {options} syntax: \"editions\" \
+             edition: EDITION_2024 message_type {{ name: \"M\" }} \
+             message_type {{ name: \"N\" visibility: VISIBILITY_EXPORT }} }}"
+        );
+        let set = abide_schema::descriptor_set_from_text(set.as_bytes()).expect("it is a set");
+        let files = FileDecl::from_descriptor_set(&set.into()).expect("it is a set");
+        let tree = Tree::link(files.into_iter().map(Arc::new).collect());
+        facts(&tree, "p.v1").expect("it is declared")
+    };
+    let of_text = |head: &str| {
+        let text = format!("{head} message M {{}} export message N {{}}");
+        let tree = tree(&Files::from([("p/v1/p.proto".to_owned(), text)]));
+        facts(&tree, "p.v1").expect("it is declared")
+    };
+    let retained = "options { features { default_symbol_visibility: LOCAL_ALL } }";
+    assert_eq!(of_set(retained), of_text(LOCAL_ALL));
+    assert_eq!(of_set("options { features { } }"), of_text(E2024));
+    assert_ne!(of_text(LOCAL_ALL), of_text(E2024));
 }
 
 /// A tree without its imports has hashes, too, that tell its options apart.
