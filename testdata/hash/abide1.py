@@ -9,6 +9,7 @@ has all imports and prints a JSON line for each file, message and package:
 
 import hashlib
 import json
+import re
 import struct
 import sys
 from collections import defaultdict
@@ -682,7 +683,7 @@ class Tree:
         options = self.option_facts("FileOptions", file.options)
         if scope.edition == EDITION_2024:
             options.append(b"java_multiple_files = true")
-        facts += [b"option " + fact for fact in options]
+        facts += [b"option " + fact for fact in whole(options)]
         kinds = set() if file.options.HasField("java_outer_classname") else {"file"}
         facts += [b"feature " + fact for fact in language_facts(kinds, scope.language)]
         return facts, refers
@@ -753,6 +754,14 @@ def is_entry(proto):
 
 def each(node):
     return [(name, value) for name, value in node.named.items() if name]
+
+
+def whole(options):
+    """The facts of options of a file: those of one option together."""
+    together = defaultdict(set)
+    for fact in options:
+        together[re.match(rb"\([^)]*\)|[^.\[ ]*", fact).group()].add(fact)
+    return [b"; ".join(sorted(facts)) for facts in together.values()]
 
 
 def as_bytes(fact):

@@ -119,6 +119,9 @@ pub struct Meaning {
 /// The title of the facts of a file.
 pub(super) const FILE_OWN: &str = "abide1 file own";
 
+/// What a fact of an option begins with, behind its holder.
+const OPTION: &str = "option ";
+
 impl Meaning {
     /// Of a file in a tree that has its imports.
     pub fn of(file: File<'_>) -> Meaning {
@@ -397,10 +400,14 @@ impl<'r, 't> Builder<'r, 't> {
         if !is_named {
             of_file.write(facts, Target::File, |_| {});
         }
+        let first = facts.count();
         if file.decl().edition >= Edition::Edition2024 {
-            facts.push("option java_multiple_files = true").end();
+            facts.push(OPTION).push("java_multiple_files = true").end();
         }
         self.options(|_| {}, file.decl().options, file.options());
+        // A package is a set of the facts of its files: leaf by leaf, it would not
+        // tell which values stand together.
+        self.facts.join(first, OPTION.len(), options::is_one_option);
     }
 
     /// The facts of options behind a holder such as `field 1 `.
@@ -416,7 +423,7 @@ impl<'r, 't> Builder<'r, 't> {
         let facts = &mut *self.facts;
         facts.path.clear();
         holder(&mut facts.path);
-        push(&mut facts.path, "option ");
+        push(&mut facts.path, OPTION);
         if let Some(options) = options {
             options::write(facts, self.tree, options);
         }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use abide::{Hashes, TreeHashes, facts};
+use abide::{Hashes, SemanticHash, TreeHashes, facts};
 use abide_schema::{FileDecl, Tree};
 
 use super::{Files, errors, tree};
@@ -242,6 +242,98 @@ fn what_means_something_else_has_another_hash() {
         assert_ne!(before.0.closure, after.0.closure, "{old:?} {new:?}");
         assert_ne!(before.1.own, after.1.own, "{old:?} {new:?}");
         assert_ne!(before.1.closure, after.1.closure, "{old:?} {new:?}");
+    }
+}
+
+/// Custom options of files, beside which a row writes the options of two.
+const OPTIONS: &str = "syntax = \"proto2\"; package o; import \"google/protobuf/descriptor.proto\"; \
+    message T { optional string s = 1; optional T t = 2; map<string, string> m = 3; } \
+    extend google.protobuf.FileOptions { repeated int32 list = 50000; repeated T many = 50001; \
+        optional T one = 50002; repeated string texts = 50003; optional int32 number = 50004; }";
+
+/// The options of two files of one package, and of two other files. Nothing lies
+/// between the two pairs.
+const SAME_TOGETHER: &[([&str; 2], [&str; 2])] = &[
+    (["(o.list) = 1; | (o.list) = 2;", ""], ["", "(o.list) = 1; | (o.list) = 2;"]),
+    (["(o.list) = 1; | (o.list) = 2;", ""], ["(o.list) = 1; | (o.list) = 2;"; 2]),
+    (["(o.number) = 1; | (o.list) = 2;", ""], ["(o.list) = 2;", "(o.number) = 1;"]),
+    (["(o.number) = 1;", "(o.number) = 2;"], ["(o.number) = 2;", "(o.number) = 1;"]),
+    (
+        ["(o.one) = { s: \"a\" t { s: \"b\" } };", ""],
+        ["(o.one).t.s = \"b\"; | (o.one).s = \"a\";", "(o.one) = { t { s: \"b\" } s: \"a\" };"],
+    ),
+    (
+        ["(o.one) = { m { key: \"a\" value: \"b\" } m { key: \"c\" } };", ""],
+        ["(o.one) = { m { key: \"c\" } m { key: \"a\" value: \"b\" } };", ""],
+    ),
+];
+
+/// Something does.
+const DIFFERENT_TOGETHER: &[([&str; 2], [&str; 2])] = &[
+    (
+        ["(o.list) = 1; | (o.list) = 2;", "(o.list) = 1;"],
+        ["(o.list) = 1; | (o.list) = 2;", "(o.list) = 1; | (o.list) = 2;"],
+    ),
+    (
+        ["(o.list) = 1; | (o.list) = 2;", "(o.list) = 3; | (o.list) = 4;"],
+        ["(o.list) = 1; | (o.list) = 4;", "(o.list) = 3; | (o.list) = 2;"],
+    ),
+    (["(o.list) = 1; | (o.list) = 2;", ""], ["(o.list) = 2; | (o.list) = 1;", ""]),
+    (
+        ["(o.many) = { s: \"a\" }; | (o.many) = {};", "(o.many) = {}; | (o.many) = { s: \"b\" };"],
+        ["(o.many) = { s: \"a\" }; | (o.many) = { s: \"b\" };", "(o.many) = {}; | (o.many) = {};"],
+    ),
+    (
+        ["(o.many) = { s: \"a\" t { s: \"b\" } };", "(o.many) = { s: \"c\" t { s: \"d\" } };"],
+        ["(o.many) = { s: \"a\" t { s: \"d\" } };", "(o.many) = { s: \"c\" t { s: \"b\" } };"],
+    ),
+    (
+        ["(o.one) = { s: \"a\" t { s: \"b\" } };", "(o.one) = { s: \"c\" t { s: \"d\" } };"],
+        ["(o.one) = { s: \"a\" t { s: \"d\" } };", "(o.one) = { s: \"c\" t { s: \"b\" } };"],
+    ),
+    (
+        ["(o.one) = { s: \"a\" };", "(o.one).t.s = \"b\";"],
+        ["(o.one) = { s: \"a\" t { s: \"b\" } };", ""],
+    ),
+    (
+        ["(o.one) = { m { key: \"a\" } m { key: \"b\" } };", ""],
+        ["(o.one) = { m { key: \"a\" } };", "(o.one) = { m { key: \"b\" } };"],
+    ),
+    // What stands between the parts of an option may stand in a text, too.
+    (
+        ["(o.texts) = \"a\"; | (o.texts) = \"b\";", ""],
+        ["(o.texts) = \"a\\\"; (o.texts)[1] = \\\"b\";", ""],
+    ),
+];
+
+/// The own hash of the package of two files with these options, one of which has
+/// a message.
+fn together(options: [&str; 2], with_message: usize) -> SemanticHash {
+    let mut files = Files::from([("o.proto".to_owned(), OPTIONS.to_owned())]);
+    for (at, options) in options.iter().enumerate() {
+        let options = options.split(" | ").filter(|it| !it.is_empty());
+        let options: String = options.map(|it| format!("option {it}\n")).collect();
+        let message = if at == with_message { "message M {}" } else { "" };
+        let text = format!("{PROTO3} import \"o.proto\";\n{options}{message}\n");
+        files.insert(format!("p/v1/{at}.proto"), text);
+    }
+    let tree = tree(&files);
+    assert_eq!(errors(&tree), Vec::<&str>::new(), "{options:?}");
+    TreeHashes::of(&tree).package("p.v1").expect("it is declared").own
+}
+
+#[test]
+fn the_options_of_the_files_of_a_package_are_a_set_of_values() {
+    for (old, new) in SAME_TOGETHER {
+        assert_eq!(together(*old, 0), together(*new, 0), "{old:?} {new:?}");
+    }
+    for (old, new) in DIFFERENT_TOGETHER {
+        assert_ne!(together(*old, 0), together(*new, 0), "{old:?} {new:?}");
+        for options in [old, new] {
+            let [one, two] = *options;
+            let moved = [together([one, two], 1), together([two, one], 0)];
+            assert_eq!(moved, [together(*options, 0); 2], "{options:?}");
+        }
     }
 }
 
