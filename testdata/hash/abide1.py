@@ -9,6 +9,7 @@ has all imports and prints a JSON line for each file, message and package:
 
 import hashlib
 import json
+import re
 import struct
 import sys
 from collections import defaultdict
@@ -35,8 +36,10 @@ FEATURES = {  # name in FeatureSet -> the numbers that mean something
     "utf8_validation": {2: "VERIFY", 3: "NONE"},
     "message_encoding": {1: "LENGTH_PREFIXED", 2: "DELIMITED"},
     "json_format": {1: "ALLOW", 2: "LEGACY_BEST_EFFORT"},
+    "default_symbol_visibility": {
+        1: "EXPORT_ALL", 2: "EXPORT_TOP_LEVEL", 3: "LOCAL_ALL", 4: "STRICT"},
 }
-RESOLVED_ELSEWHERE = {*FEATURES, "enforce_naming_style", "default_symbol_visibility"}
+RESOLVED_ELSEWHERE = {*FEATURES, "enforce_naming_style"}
 DEFAULTS = {
     "field_presence": ("EXPLICIT", "IMPLICIT", "EXPLICIT", "EXPLICIT"),
     "enum_type": ("CLOSED", "OPEN", "OPEN", "OPEN"),
@@ -44,6 +47,7 @@ DEFAULTS = {
     "utf8_validation": ("NONE", "VERIFY", "VERIFY", "VERIFY"),
     "message_encoding": ("LENGTH_PREFIXED",) * 4,
     "json_format": ("LEGACY_BEST_EFFORT", "ALLOW", "ALLOW", "ALLOW"),
+    "default_symbol_visibility": ("EXPORT_ALL", "EXPORT_ALL", "EXPORT_ALL", "EXPORT_TOP_LEVEL"),
 }
 LANGUAGE = {  # (extension, field) -> (whose facts they are, defaults)
     ("pb.cpp", "legacy_closed_enum"): ("enum field", (1, 0, 0, 0)),
@@ -543,9 +547,7 @@ class Tree:
     def shared_facts(self, it, word, options_kind, kinds):
         proto, scope = it.proto, it.scope
         facts = [f"{word} {it.full}".encode()]
-        unset = proto.visibility == pb.VISIBILITY_UNSET
-        if proto.visibility == pb.VISIBILITY_LOCAL or \
-                unset and scope.edition == EDITION_2024 and it.nested:
+        if self.is_local(it):
             facts.append(b"local")
         if scope.features["json_format"] == "LEGACY_BEST_EFFORT":
             facts.append(b"json legacy")
@@ -555,6 +557,12 @@ class Tree:
         facts += [b"reserved " + as_bytes(quoted(name.encode(), False))
                   for name in proto.reserved_name]
         return facts
+
+    def is_local(self, it):
+        if it.proto.visibility != pb.VISIBILITY_UNSET:
+            return it.proto.visibility == pb.VISIBILITY_LOCAL
+        default = self.scopes[it.file.name].features["default_symbol_visibility"]
+        return default in ("LOCAL_ALL", "STRICT") or default == "EXPORT_TOP_LEVEL" and it.nested
 
     def nesting(self, file, nested, scope):
         """The fact of `pb.java.nest_in_file_class`."""
@@ -675,7 +683,7 @@ class Tree:
         options = self.option_facts("FileOptions", file.options)
         if scope.edition == EDITION_2024:
             options.append(b"java_multiple_files = true")
-        facts += [b"option " + fact for fact in options]
+        facts += [b"option " + fact for fact in whole(options)]
         kinds = set() if file.options.HasField("java_outer_classname") else {"file"}
         facts += [b"feature " + fact for fact in language_facts(kinds, scope.language)]
         return facts, refers
@@ -746,6 +754,14 @@ def is_entry(proto):
 
 def each(node):
     return [(name, value) for name, value in node.named.items() if name]
+
+
+def whole(options):
+    """The facts of options of a file: those of one option together."""
+    together = defaultdict(set)
+    for fact in options:
+        together[re.match(rb"\([^)]*\)|[^.\[ ]*", fact).group()].add(fact)
+    return [b"; ".join(sorted(facts)) for facts in together.values()]
 
 
 def as_bytes(fact):

@@ -2,35 +2,44 @@
 //! the specification alone, on every tree.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
 
 use super::protoc_set;
 use crate::Result;
-use crate::corpora::Corpus;
+use crate::corpora::{self, Corpus};
 use crate::tools::{Protoc, stdout, workspace};
 
 /// Kind and name of what is hashed, to its own and its closure hash.
 type Hashes = BTreeMap<(String, String), (String, String)>;
 
 /// Hashes a tree with both, from its sources and from protoc's descriptors of
-/// them; true when all hashes agree.
+/// them; true when all hashes agree. What a file makes local is in the sources and
+/// in descriptors that retain all options.
 pub(super) fn run(corpus: &Corpus, protoc: &Protoc, abide: &Path, show: usize) -> Result<bool> {
-    let set = protoc_set(corpus, protoc)?;
     let second = workspace()?.join("testdata/hash/abide1.py");
-    let theirs = read(Command::new("python3").arg(second).arg(&set))?;
+    let theirs = |set: &Path| read(Command::new("python3").arg(&second).arg(set));
+    let (set, retained) = (protoc_set(corpus, protoc)?, retained_set(corpus, protoc)?);
+    let (of_set, of_retained) = (theirs(&set)?, theirs(&retained)?);
     let mut from_sources = Command::new(abide);
     from_sources.args(["hash", "--format", "json"]).arg(&corpus.root);
     for root in corpus.imports.iter().chain([&protoc.include]) {
         from_sources.arg("-I").arg(root);
     }
-    let mut from_set = Command::new(abide);
-    from_set.args(["hash", "--format", "json"]).arg(&set);
+    let from = |set: &Path| {
+        let mut command = Command::new(abide);
+        command.args(["hash", "--format", "json"]).arg(set);
+        command
+    };
     let mut agreed = true;
-    for (origin, command) in [("sources", &mut from_sources), ("descriptors", &mut from_set)] {
-        let ours = read(command)?;
+    for (origin, mut command, theirs) in [
+        ("sources", from_sources, &of_retained),
+        ("descriptors with all options", from(&retained), &of_retained),
+        ("descriptors", from(&set), &of_set),
+    ] {
+        let ours = read(&mut command)?;
         let missing = corpus
             .files
             .iter()
@@ -59,6 +68,16 @@ pub(super) fn run(corpus: &Corpus, protoc: &Protoc, abide: &Path, show: usize) -
         agreed &= differences.is_empty();
     }
     Ok(agreed)
+}
+
+/// What protoc makes of a tree, with the options that are for the source alone.
+fn retained_set(corpus: &Corpus, protoc: &Protoc) -> Result<PathBuf> {
+    let path = corpora::stage()?.join(format!("{}.retained.binpb", corpus.name));
+    let mut command = protoc.command(&corpus.roots());
+    command.args(["--include_imports", "--retain_options"]);
+    command.arg("--descriptor_set_out").arg(&path);
+    stdout(command.arg(format!("@{}", corpus.list()?.display())))?;
+    Ok(path)
 }
 
 fn read(command: &mut Command) -> Result<Hashes> {

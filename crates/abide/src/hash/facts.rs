@@ -1,6 +1,7 @@
 //! A set of facts about one thing, and how each is written.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
 use abide_schema::value::Value;
 use abide_schema::{File, Message, Parent};
@@ -16,6 +17,8 @@ pub(super) struct Facts {
     text: Vec<u8>,
     /// Where the first line begins.
     head: u32,
+    /// Where the line that is open begins.
+    open: u32,
     lines: Vec<Line>,
     /// Whether some line does not stand behind all that came before it.
     is_mixed: bool,
@@ -64,6 +67,7 @@ impl Facts {
         push(&mut self.text, title);
         self.text.push(b'\n');
         self.head = self.text.len() as u32;
+        self.open = self.head;
         self.lines.clear();
         self.is_mixed = false;
     }
@@ -112,12 +116,68 @@ impl Facts {
 
     /// Ends the line.
     pub(super) fn end(&mut self) {
-        self.text.push(b'\n');
         let last = self.lines.last().copied();
-        let start = last.map_or(self.head, |last| last.end);
-        let line = Line::of(&self.text, start, self.text.len() as u32);
+        let line = self.close();
         self.is_mixed |= last.is_some_and(|last| last.compare(line, &self.text).is_ge());
         self.lines.push(line);
+    }
+
+    /// Ends the text of the line that is open.
+    fn close(&mut self) -> Line {
+        self.text.push(b'\n');
+        let end = self.text.len() as u32;
+        Line::of(&self.text, std::mem::replace(&mut self.open, end), end)
+    }
+
+    /// How many lines there are.
+    pub(super) fn count(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Makes one line of those from the `from`-th on that `is_one` puts together:
+    /// in the order of their bytes, and the first `holder` bytes, which they
+    /// share, once. Such lines must stand side by side when sorted.
+    pub(super) fn join(
+        &mut self,
+        from: usize,
+        holder: usize,
+        is_one: impl Fn(&[u8], &[u8]) -> bool,
+    ) {
+        let text = &self.text;
+        self.lines[from..].sort_unstable_by(|a, b| a.compare(*b, text));
+        let (mut kept, mut at) = (from, from);
+        while let Some(&first) = self.lines.get(at) {
+            let mut next = at + 1;
+            let text = |line: Line| &line.text(&self.text)[holder..];
+            while self.lines.get(next).is_some_and(|it| is_one(text(first), text(*it))) {
+                next += 1;
+            }
+            self.lines[kept] = if next == at + 1 { first } else { self.joined(at..next, holder) };
+            kept += 1;
+            at = next;
+        }
+        self.lines.truncate(kept);
+    }
+
+    /// One line of several that are sorted.
+    fn joined(&mut self, range: Range<usize>, holder: usize) -> Line {
+        // What they were stays in the text, and is nobody's line.
+        self.is_mixed = true;
+        let mut last: Option<Line> = None;
+        for at in range {
+            let line = self.lines[at];
+            let start = match last {
+                None => line.start as usize,
+                Some(last) if last.compare(line, &self.text).is_eq() => continue,
+                Some(_) => {
+                    push(&mut self.text, "; ");
+                    line.start as usize + holder
+                }
+            };
+            self.text.extend_from_within(start..line.end as usize - 1);
+            last = Some(line);
+        }
+        self.close()
     }
 
     /// The facts in the order they came, as long as nothing asked for another.
@@ -323,5 +383,25 @@ mod tests {
             facts.push(fact).end();
         }
         assert_eq!(facts.shown(), "title\na\na\u{1}\nb\n");
+    }
+
+    #[test]
+    fn facts_that_belong_together_are_one() {
+        let joined = |all: &[&str]| {
+            let mut facts = Facts::default();
+            facts.begin("t");
+            facts.push("x: b0").end();
+            let from = facts.count();
+            for fact in all {
+                facts.push("x: ").push(fact).end();
+            }
+            facts.join(from, "x: ".len(), |a, b| a.first() == b.first());
+            facts.push("a").end();
+            facts.shown()
+        };
+        assert_eq!(joined(&[]), "t\na\nx: b0\n");
+        assert_eq!(joined(&["b2", "c", "b1", "b2", "a"]), "t\na\nx: a\nx: b0\nx: b1; b2\nx: c\n");
+        assert_eq!(joined(&["c", "c"]), "t\na\nx: b0\nx: c\n");
+        assert_eq!(joined(&["c1", "c2"]), "t\na\nx: b0\nx: c1; c2\n");
     }
 }

@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use abide_schema::value::{self, default_of};
 use abide_schema::{
-    Cardinality, Edition, Enum, Field, File, Message, MethodDecl, Oneof, Openness, Parent,
-    Presence, RawOptions, Scalar, Service, Tree, Type, TypeDecl, default_json_name,
+    Cardinality, DefaultVisibility, Edition, Enum, Field, File, Message, MethodDecl, Oneof,
+    Openness, Parent, Presence, RawOptions, Scalar, Service, Tree, Type, TypeDecl,
+    default_json_name,
 };
 use abide_syntax::{ImportKind, Visibility};
 use rustc_hash::FxHashMap;
@@ -117,6 +118,9 @@ pub struct Meaning {
 
 /// The title of the facts of a file.
 pub(super) const FILE_OWN: &str = "abide1 file own";
+
+/// What a fact of an option begins with, behind its holder.
+const OPTION: &str = "option ";
 
 impl Meaning {
     /// Of a file in a tree that has its imports.
@@ -396,10 +400,14 @@ impl<'r, 't> Builder<'r, 't> {
         if !is_named {
             of_file.write(facts, Target::File, |_| {});
         }
+        let first = facts.count();
         if file.decl().edition >= Edition::Edition2024 {
-            facts.push("option java_multiple_files = true").end();
+            facts.push(OPTION).push("java_multiple_files = true").end();
         }
         self.options(|_| {}, file.decl().options, file.options());
+        // A package is a set of the facts of its files: leaf by leaf, it would not
+        // tell which values stand together.
+        self.facts.join(first, OPTION.len(), options::is_one_option);
     }
 
     /// The facts of options behind a holder such as `field 1 `.
@@ -415,7 +423,7 @@ impl<'r, 't> Builder<'r, 't> {
         let facts = &mut *self.facts;
         facts.path.clear();
         holder(&mut facts.path);
-        push(&mut facts.path, "option ");
+        push(&mut facts.path, OPTION);
         if let Some(options) = options {
             options::write(facts, self.tree, options);
         }
@@ -424,11 +432,14 @@ impl<'r, 't> Builder<'r, 't> {
         }
     }
 
+    /// Whether other files may not use a type. Where nothing is written at the
+    /// type, its file decides.
     fn is_local(&self, visibility: Option<Visibility>, parent: Parent) -> bool {
-        match visibility {
-            Some(visibility) => visibility == Visibility::Local,
-            // What `default_symbol_visibility` says does not reach descriptors.
-            None => self.file.decl().edition >= Edition::Edition2024 && parent != Parent::File,
+        match (visibility, self.file.features().default_visibility) {
+            (Some(visibility), _) => visibility == Visibility::Local,
+            (None, DefaultVisibility::ExportAll) => false,
+            (None, DefaultVisibility::ExportTopLevel) => parent != Parent::File,
+            (None, DefaultVisibility::LocalAll | DefaultVisibility::Strict) => true,
         }
     }
 

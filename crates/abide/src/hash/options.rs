@@ -110,6 +110,23 @@ pub(super) fn write_strange(
     }
 }
 
+/// Whether two facts are about one option of an element: their paths begin with
+/// the same step. What is not understood stands alone.
+pub(super) fn is_one_option(a: &[u8], b: &[u8]) -> bool {
+    let step = first_step(a);
+    step != b"?" && step == first_step(b)
+}
+
+/// The first step of the path that a fact of an option begins with, without
+/// its index.
+fn first_step(fact: &[u8]) -> &[u8] {
+    let end = match fact.first() {
+        Some(b'(') => memchr::memchr(b')', fact),
+        _ => memchr::memchr3(b'.', b'[', b' ', fact),
+    };
+    &fact[..end.unwrap_or(fact.len())]
+}
+
 /// Whether an option with this last part of its name was understood.
 fn has_key(message: &Message, key: Span) -> bool {
     let inside = |entry: &Entry| entry.value.as_message().is_some_and(|it| has_key(it, key));

@@ -1,8 +1,10 @@
 //! Pairs of files, each with what the difference between them means: nothing,
 //! or something.
 
-use abide::{Hashes, TreeHashes, facts};
-use abide_schema::Tree;
+use std::sync::Arc;
+
+use abide::{Hashes, SemanticHash, TreeHashes, facts};
+use abide_schema::{FileDecl, Tree};
 
 use super::{Files, errors, tree};
 
@@ -11,6 +13,12 @@ const PROTO2: &str = "syntax = \"proto2\"; package p.v1;";
 const PROTO3: &str = "syntax = \"proto3\"; package p.v1;";
 const E2023: &str = "edition = \"2023\"; package p.v1;";
 const E2024: &str = "edition = \"2024\"; package p.v1;";
+const LOCAL_ALL: &str =
+    "edition = \"2024\"; package p.v1; option features.default_symbol_visibility = LOCAL_ALL;";
+const EXPORT_ALL: &str =
+    "edition = \"2024\"; package p.v1; option features.default_symbol_visibility = EXPORT_ALL;";
+const STRICT: &str =
+    "edition = \"2024\"; package p.v1; option features.default_symbol_visibility = STRICT;";
 const LEGACY: &str = "edition = \"2023\"; package p.v1; option features.enum_type = CLOSED; \
     option features.repeated_field_encoding = EXPANDED; option features.utf8_validation = NONE; \
     option features.json_format = LEGACY_BEST_EFFORT;";
@@ -88,6 +96,14 @@ const SAME: &[(Text, Text)] = &[
         ),
     ),
     ((E2024, "message M { message N {} }"), (E2024, "export message M { local message N {} }")),
+    ((E2024, "local message M {}"), (LOCAL_ALL, "message M {}")),
+    (
+        (E2024, "message M { enum E { A = 0; } }"),
+        (LOCAL_ALL, "export message M { enum E { A = 0; } }"),
+    ),
+    ((E2024, "local enum E { A = 0; }"), (STRICT, "enum E { A = 0; }")),
+    ((LOCAL_ALL, "message M { message N {} }"), (STRICT, "local message M { message N {} }")),
+    ((E2024, "message M { export message N {} }"), (EXPORT_ALL, "message M { message N {} }")),
     (
         (PROTO3, "service S { rpc R(M) returns (M); } message M {}"),
         (
@@ -146,6 +162,13 @@ const DIFFERENT: &[(Text, Text)] = &[
     ),
     ((E2024, "message M {}"), (E2024, "local message M {}")),
     ((E2024, "message M { enum E { A = 0; } }"), (E2024, "message M { export enum E { A = 0; } }")),
+    ((E2024, "message M {}"), (LOCAL_ALL, "message M {}")),
+    ((E2024, "enum E { A = 0; }"), (STRICT, "enum E { A = 0; }")),
+    ((E2024, "message M { message N {} }"), (EXPORT_ALL, "message M { message N {} }")),
+    (
+        (E2024, "message M { export message N {} }"),
+        (LOCAL_ALL, "message M { export message N {} }"),
+    ),
     ((PROTO3, "message M { reserved 1; }"), (PROTO3, "message M { reserved \"a\"; }")),
     (
         (PROTO2, "message M { extensions 4 to 6; }"),
@@ -220,6 +243,123 @@ fn what_means_something_else_has_another_hash() {
         assert_ne!(before.1.own, after.1.own, "{old:?} {new:?}");
         assert_ne!(before.1.closure, after.1.closure, "{old:?} {new:?}");
     }
+}
+
+/// Custom options of files, beside which a row writes the options of two.
+const OPTIONS: &str = "syntax = \"proto2\"; package o; import \"google/protobuf/descriptor.proto\"; \
+    message T { optional string s = 1; optional T t = 2; map<string, string> m = 3; } \
+    extend google.protobuf.FileOptions { repeated int32 list = 50000; repeated T many = 50001; \
+        optional T one = 50002; repeated string texts = 50003; optional int32 number = 50004; }";
+
+/// The options of two files of one package, and of two other files. Nothing lies
+/// between the two pairs.
+const SAME_TOGETHER: &[([&str; 2], [&str; 2])] = &[
+    (["(o.list) = 1; | (o.list) = 2;", ""], ["", "(o.list) = 1; | (o.list) = 2;"]),
+    (["(o.list) = 1; | (o.list) = 2;", ""], ["(o.list) = 1; | (o.list) = 2;"; 2]),
+    (["(o.number) = 1; | (o.list) = 2;", ""], ["(o.list) = 2;", "(o.number) = 1;"]),
+    (["(o.number) = 1;", "(o.number) = 2;"], ["(o.number) = 2;", "(o.number) = 1;"]),
+    (
+        ["(o.one) = { s: \"a\" t { s: \"b\" } };", ""],
+        ["(o.one).t.s = \"b\"; | (o.one).s = \"a\";", "(o.one) = { t { s: \"b\" } s: \"a\" };"],
+    ),
+    (
+        ["(o.one) = { m { key: \"a\" value: \"b\" } m { key: \"c\" } };", ""],
+        ["(o.one) = { m { key: \"c\" } m { key: \"a\" value: \"b\" } };", ""],
+    ),
+];
+
+/// Something does.
+const DIFFERENT_TOGETHER: &[([&str; 2], [&str; 2])] = &[
+    (
+        ["(o.list) = 1; | (o.list) = 2;", "(o.list) = 1;"],
+        ["(o.list) = 1; | (o.list) = 2;", "(o.list) = 1; | (o.list) = 2;"],
+    ),
+    (
+        ["(o.list) = 1; | (o.list) = 2;", "(o.list) = 3; | (o.list) = 4;"],
+        ["(o.list) = 1; | (o.list) = 4;", "(o.list) = 3; | (o.list) = 2;"],
+    ),
+    (["(o.list) = 1; | (o.list) = 2;", ""], ["(o.list) = 2; | (o.list) = 1;", ""]),
+    (
+        ["(o.many) = { s: \"a\" }; | (o.many) = {};", "(o.many) = {}; | (o.many) = { s: \"b\" };"],
+        ["(o.many) = { s: \"a\" }; | (o.many) = { s: \"b\" };", "(o.many) = {}; | (o.many) = {};"],
+    ),
+    (
+        ["(o.many) = { s: \"a\" t { s: \"b\" } };", "(o.many) = { s: \"c\" t { s: \"d\" } };"],
+        ["(o.many) = { s: \"a\" t { s: \"d\" } };", "(o.many) = { s: \"c\" t { s: \"b\" } };"],
+    ),
+    (
+        ["(o.one) = { s: \"a\" t { s: \"b\" } };", "(o.one) = { s: \"c\" t { s: \"d\" } };"],
+        ["(o.one) = { s: \"a\" t { s: \"d\" } };", "(o.one) = { s: \"c\" t { s: \"b\" } };"],
+    ),
+    (
+        ["(o.one) = { s: \"a\" };", "(o.one).t.s = \"b\";"],
+        ["(o.one) = { s: \"a\" t { s: \"b\" } };", ""],
+    ),
+    (
+        ["(o.one) = { m { key: \"a\" } m { key: \"b\" } };", ""],
+        ["(o.one) = { m { key: \"a\" } };", "(o.one) = { m { key: \"b\" } };"],
+    ),
+    // What stands between the parts of an option may stand in a text, too.
+    (
+        ["(o.texts) = \"a\"; | (o.texts) = \"b\";", ""],
+        ["(o.texts) = \"a\\\"; (o.texts)[1] = \\\"b\";", ""],
+    ),
+];
+
+/// The own hash of the package of two files with these options, one of which has
+/// a message.
+fn together(options: [&str; 2], with_message: usize) -> SemanticHash {
+    let mut files = Files::from([("o.proto".to_owned(), OPTIONS.to_owned())]);
+    for (at, options) in options.iter().enumerate() {
+        let options = options.split(" | ").filter(|it| !it.is_empty());
+        let options: String = options.map(|it| format!("option {it}\n")).collect();
+        let message = if at == with_message { "message M {}" } else { "" };
+        let text = format!("{PROTO3} import \"o.proto\";\n{options}{message}\n");
+        files.insert(format!("p/v1/{at}.proto"), text);
+    }
+    let tree = tree(&files);
+    assert_eq!(errors(&tree), Vec::<&str>::new(), "{options:?}");
+    TreeHashes::of(&tree).package("p.v1").expect("it is declared").own
+}
+
+#[test]
+fn the_options_of_the_files_of_a_package_are_a_set_of_values() {
+    for (old, new) in SAME_TOGETHER {
+        assert_eq!(together(*old, 0), together(*new, 0), "{old:?} {new:?}");
+    }
+    for (old, new) in DIFFERENT_TOGETHER {
+        assert_ne!(together(*old, 0), together(*new, 0), "{old:?} {new:?}");
+        for options in [old, new] {
+            let [one, two] = *options;
+            let moved = [together([one, two], 1), together([two, one], 0)];
+            assert_eq!(moved, [together(*options, 0); 2], "{options:?}");
+        }
+    }
+}
+
+/// protoc writes `default_symbol_visibility` where it is told `--retain_options`.
+#[test]
+fn a_set_says_what_its_file_makes_local_where_it_has_that() {
+    let of_set = |options: &str| {
+        let set = format!(
+            "file {{ name: \"p/v1/p.proto\" package: \"p.v1\" {options} syntax: \"editions\" \
+             edition: EDITION_2024 message_type {{ name: \"M\" }} \
+             message_type {{ name: \"N\" visibility: VISIBILITY_EXPORT }} }}"
+        );
+        let set = abide_schema::descriptor_set_from_text(set.as_bytes()).expect("it is a set");
+        let files = FileDecl::from_descriptor_set(&set.into()).expect("it is a set");
+        let tree = Tree::link(files.into_iter().map(Arc::new).collect());
+        facts(&tree, "p.v1").expect("it is declared")
+    };
+    let of_text = |head: &str| {
+        let text = format!("{head} message M {{}} export message N {{}}");
+        let tree = tree(&Files::from([("p/v1/p.proto".to_owned(), text)]));
+        facts(&tree, "p.v1").expect("it is declared")
+    };
+    let retained = "options { features { default_symbol_visibility: LOCAL_ALL } }";
+    assert_eq!(of_set(retained), of_text(LOCAL_ALL));
+    assert_eq!(of_set("options { features { } }"), of_text(E2024));
+    assert_ne!(of_text(LOCAL_ALL), of_text(E2024));
 }
 
 /// A tree without its imports has hashes, too, that tell its options apart.
