@@ -450,6 +450,54 @@ fn a_set_is_built_only_of_a_tree_that_links() {
 }
 
 #[test]
+fn a_set_is_in_the_order_of_imports() {
+    let folder = tree(&[
+        ("a.proto", "syntax = \"proto3\";\nimport \"b.proto\";\nmessage A { B b = 1; }\n"),
+        ("b.proto", "syntax = \"proto3\";\nmessage B {}\n"),
+    ]);
+    for with_or_without in [&["build", "-o", "-"][..], &["build", "-o", "-", "--exclude-imports"]] {
+        let set = abide(folder.path(), with_or_without).stdout;
+        let at = |name: &[u8]| set.windows(name.len()).position(|part| part == name);
+        let (a, b) = (at(b"\x0a\x07a.proto"), at(b"\x0a\x07b.proto"));
+        assert!(b.is_some() && b < a, "{with_or_without:?}: {a:?} {b:?}");
+    }
+}
+
+#[test]
+fn a_set_is_not_built_of_two_worlds() {
+    let folder = tree(&[
+        ("abide.toml", "roots = [\"a\", \"b\"]\n"),
+        ("a/p/v1/x.proto", "syntax = \"proto3\";\npackage p.v1;\nmessage M {}\n"),
+        ("b/p/v1/x.proto", "syntax = \"proto3\";\npackage p.v1;\nmessage N {}\n"),
+    ]);
+    let refused = |why: &str| {
+        assert_eq!(abide(folder.path(), &["check"]).status, 0);
+        for args in [&["build", "-o", "set.binpb"][..], &["build", "-o", "-", "--exclude-imports"]]
+        {
+            let ran = abide(folder.path(), args);
+            assert_eq!((ran.status, ran.text().as_str()), (1, ""), "{}", ran.stderr);
+            for part in [why, "`abide build a`", "note: nothing was written"] {
+                assert!(ran.stderr.contains(part), "no {part}: {}", ran.stderr);
+            }
+        }
+        assert!(!folder.path().join("set.binpb").exists());
+        let one = abide(folder.path(), &["build", "a", "-o", "one.binpb"]);
+        assert_eq!((one.status, one.stderr.as_str()), (0, ""));
+        assert_eq!(abide(folder.path(), &["check", "one.binpb"]).status, 0);
+    };
+    refused("error: `a/p/v1/x.proto` and `b/p/v1/x.proto` are both imported as `p/v1/x.proto`\n");
+    std::fs::remove_file(folder.path().join("b/p/v1/x.proto")).unwrap();
+    let name = "syntax = \"proto3\";\npackage p.v1;\n\nmessage M {}\n";
+    put(folder.path(), &[("b/p/v1/y.proto", name)]);
+    refused(
+        "error: the message `M` is declared twice in `p.v1`, first in `p/v1/x.proto`: \
+         `a/p/v1/x.proto:3` and `b/p/v1/y.proto:4`\n",
+    );
+    put(folder.path(), &[("b/p/v1/y.proto", &name.replace('M', "N"))]);
+    assert_eq!(abide(folder.path(), &["build", "-o", "set.binpb"]).status, 0);
+}
+
+#[test]
 fn a_set_is_written_as_its_name_says_and_read_back() {
     const OPTION: &str = "syntax = \"proto3\";\npackage acme.user.v1;\n\
         import \"google/protobuf/descriptor.proto\";\n\
