@@ -498,6 +498,20 @@ fn a_set_is_not_built_of_two_worlds() {
 }
 
 #[test]
+fn a_graph_of_a_tree_that_does_not_link_says_so() {
+    let folder = tree(&[("acme/user/v1/user.proto", CLEAN)]);
+    let ran = abide(folder.path(), &["graph"]);
+    assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
+    for broken in [BROKEN, "syntax = \"proto3\";\npackage acme.user.v1;\nmessage User {\n"] {
+        put(folder.path(), &[("acme/user/v1/user.proto", broken)]);
+        let ran = abide(folder.path(), &["graph"]);
+        assert!(ran.status == 1 && ran.text().contains("acme.user.v1"), "{}", ran.text());
+        let told = "note: the graph is that of a tree that is not valid";
+        assert!(ran.stderr.contains("error[") && ran.stderr.contains(told), "{}", ran.stderr);
+    }
+}
+
+#[test]
 fn a_set_is_written_as_its_name_says_and_read_back() {
     const OPTION: &str = "syntax = \"proto3\";\npackage acme.user.v1;\n\
         import \"google/protobuf/descriptor.proto\";\n\
