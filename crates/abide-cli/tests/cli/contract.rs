@@ -262,6 +262,26 @@ fn what_is_accepted_is_not_reported_until_it_is_gone() {
 }
 
 #[test]
+fn what_is_accepted_counts_as_in_the_next_run() {
+    let user = "syntax = \"proto3\";\npackage acme.user.v1;\nmessage User { string name = 1; }\n";
+    let folder = tree(&[
+        ("old/acme/user/v1/user.proto", user),
+        ("new/abide.toml", ""),
+        ("new/acme/user/v1/user.proto", &user.replace("string", "bytes")),
+    ]);
+    let folder = folder.path().join("new");
+    let against = |more: &[&str]| {
+        abide(&folder, &[&["check", "--against", "../old", "--format", "json"], more].concat())
+    };
+    let first = against(&[]);
+    assert_eq!(first.json().pop().unwrap()["required_bump"], "major");
+    let accepting = against(&["--accept"]);
+    let next = against(&[]);
+    assert_eq!((accepting.status, accepting.text()), (0, next.text()));
+    assert_eq!(next.json().pop().unwrap()["required_bump"], "minor");
+}
+
+#[test]
 fn waivers_in_comments_and_in_the_configuration() {
     let rule = "package-version-missing";
     let source =
