@@ -34,7 +34,7 @@ pub(crate) fn load(source: &Source, progress: &Progress) -> Result<Loaded, Error
 pub(crate) fn load_old(source: &Source, new: &Tree, progress: &Progress) -> Result<Loaded, Error> {
     progress.step("reading");
     let known: Vec<Arc<FileDecl>> = new.files().map(|it| Arc::clone(it.shared_decl())).collect();
-    Ok(linked(parsed(source, source.read()?, &known, progress)?, progress))
+    Ok(linked(parsed(source, source.read_old()?, &known, progress)?, progress))
 }
 
 fn linked(parsed: Parsed, progress: &Progress) -> Loaded {
@@ -50,7 +50,7 @@ pub(crate) fn load_both(
     progress: &Progress,
 ) -> Result<(Loaded, Loaded), Error> {
     progress.step("reading");
-    let (contents, old_contents) = rayon::join(|| new.read(), || old.read());
+    let (contents, old_contents) = rayon::join(|| new.read(), || old.read_old());
     let new = parsed(new, contents?, &[], progress)?;
     let old = parsed(old, old_contents?, &new.files, progress)?;
     progress.step(format!("linking {} files", new.files.len() + old.files.len()));
@@ -82,10 +82,9 @@ fn parsed(
     let known = Known::of(known);
     let (files, unreadable, notes) = match contents {
         Contents::Files { files, problems, notes } => {
-            if files.is_empty() {
+            if let (true, Some(first)) = (files.is_empty(), problems.first()) {
                 // Nothing to judge: the first reason says enough.
-                let first = problems.first();
-                return Err(Error::Usage(first.map_or_else(String::new, ReadProblem::to_string)));
+                return Err(Error::Usage(first.to_string()));
             }
             progress.step(format!("parsing {} files", files.len()));
             (parse(known.find(files)), problems, notes)

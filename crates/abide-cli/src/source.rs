@@ -126,6 +126,13 @@ pub enum SourceError {
         /// What the user wrote.
         name: String,
     },
+    /// A revision that has no such folder.
+    NoFolder {
+        /// What the user wrote.
+        name: String,
+        /// The folder, from the top of the repository.
+        folder: String,
+    },
     /// A `git:` source without a repository around it.
     NoRepository {
         /// The folder the search started from.
@@ -160,6 +167,13 @@ impl fmt::Display for SourceError {
                 "`{}` holds no `.proto` file: name the folder of the proto tree, and check `roots`, \
                  `--import-path` and ignore files",
                 shown(name)
+            ),
+            Self::NoFolder { name, folder } => write!(
+                f,
+                "cannot read `{}`: the revision has no folder `{}`: name another, as in \
+                 `git:REV:SUBDIR`",
+                shown(name),
+                shown(folder)
             ),
             Self::NoRepository { base, reason } => write!(
                 f,
@@ -563,6 +577,31 @@ impl Source {
                     files.iter_mut().for_each(|(_, path, imported)| **imported |= !inside(path));
                 }
             }
+        }
+    }
+
+    /// Reads it as the old side of a comparison: a revision that has no judged file, perhaps from
+    /// before there were any, is an empty tree.
+    pub fn read_old(&self) -> Result<Contents, SourceError> {
+        let empty = || Contents::Files {
+            files: Vec::new(),
+            problems: Vec::new(),
+            notes: vec![format!(
+                "the baseline `{}` holds no `.proto` file: everything counts as new",
+                self.name
+            )],
+        };
+        match (&self.kind, self.read()) {
+            (
+                Kind::Git(_),
+                Err(SourceError::NoProtoFiles { .. } | SourceError::NoFolder { .. }),
+            ) => Ok(empty()),
+            (Kind::Git(_), Ok(Contents::Files { files, problems, .. }))
+                if files.is_empty() && problems.iter().all(|it| it.reason == NO_ROOT) =>
+            {
+                Ok(empty())
+            }
+            (_, contents) => contents,
         }
     }
 

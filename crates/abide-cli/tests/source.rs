@@ -511,6 +511,9 @@ fn what_is_no_source_says_so() {
     let folder = tree(&["README.md", "only/.hidden/a.proto"]);
     assert!(error(".", folder.path()).contains("holds no `.proto` file"));
     assert!(error("only", folder.path()).contains("holds no `.proto` file"));
+    fs::write(folder.path().join("empty.zip"), zip(&[])).unwrap();
+    assert!(error("empty.zip", folder.path()).contains("`empty.zip` holds no `.proto` file"));
+    assert!(error("empty.zip:in", folder.path()).contains("`empty.zip:in` holds no"));
     assert!(error("gone", folder.path()).contains("`gone`: it does not exist"));
     assert!(error("README.md", folder.path()).contains("no known kind"));
     assert!(error("", folder.path()).contains("empty"));

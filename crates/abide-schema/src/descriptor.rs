@@ -6,7 +6,7 @@ mod notation;
 pub(crate) mod number;
 pub(crate) mod option_path;
 
-pub use encode::{encode_file, encode_set};
+pub use encode::{encode_file, encode_set, set_files};
 pub use notation::{descriptor_set_from_json, descriptor_set_from_text};
 
 /// The types of `FieldDescriptorProto.Type` that are no scalars.

@@ -36,7 +36,9 @@ pub use decl::{
     RangeDecl, RawOptions, ReservedNameDecl, Scalar, ServiceDecl, SourceFile, Strings, SyntaxDecl,
     Text, TypeDecl,
 };
-pub use descriptor::{descriptor_set_from_json, descriptor_set_from_text, encode_file, encode_set};
+pub use descriptor::{
+    descriptor_set_from_json, descriptor_set_from_text, encode_file, encode_set, set_files,
+};
 pub use edition::Edition;
 pub use features::{DefaultVisibility, Features, Openness};
 pub use graph::{Counts, Dependency, Depth, Graph, Level, Reach, Step, Use};

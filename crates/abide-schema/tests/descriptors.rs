@@ -280,3 +280,44 @@ fn duplicate_files_are_a_problem() {
         tree.problems().iter().any(|problem| problem.message.contains("`a.proto` is there twice"))
     );
 }
+
+/// As protoc 35.1 orders these, with and without `--include_imports`.
+#[test]
+fn files_of_a_set_stand_behind_what_they_import() {
+    let head = "edition = \"2024\";\npackage o;\n";
+    let files = [
+        ("a.proto", "import \"b.proto\"; import \"x.proto\"; import option \"opt.proto\";"),
+        ("b.proto", ""),
+        ("c.proto", ""),
+        ("d.proto", ""),
+        ("opt.proto", "import \"d.proto\";"),
+        ("x.proto", "import \"c.proto\";"),
+    ];
+    let parse =
+        |&(path, imports): &(&str, &str)| parse(path, format!("{head}{imports}").as_bytes());
+    let tree = Tree::link(files.iter().map(parse).collect());
+    let order = |names: &str, include_imports: bool| {
+        let id = |name: &str| {
+            let mut files = tree.files();
+            files.find(|it| it.path() == format!("{name}.proto")).expect("it is there").id
+        };
+        let ids: Vec<_> = names.split(' ').map(id).collect();
+        let written = decode(encode_set(&tree, &ids, include_imports, false));
+        let names: Vec<_> = written.iter().map(|it| it.path.replace(".proto", "")).collect();
+        names.join(" ")
+    };
+    for (named, alone, with_imports) in [
+        ("a b", "b a", "b c x d opt a"),
+        ("a x c b", "b c x a", "b c x d opt a"),
+        ("a d opt", "d opt a", "b c x d opt a"),
+        ("a opt", "opt a", "b c x d opt a"),
+        ("d a", "d a", "d b c x opt a"),
+        // What is left out is not looked behind.
+        ("a c", "a c", "b c x d opt a"),
+        ("a d b", "b a d", "b c x d opt a"),
+        ("a a", "a", "b c x d opt a"),
+    ] {
+        assert_eq!(order(named, false), alone, "{named}");
+        assert_eq!(order(named, true), with_imports, "{named}");
+    }
+}

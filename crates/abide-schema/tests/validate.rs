@@ -150,6 +150,31 @@ fn one_symbol_under_two_roots_is_wrong_only_where_both_are_seen() {
 }
 
 #[test]
+fn every_repetition_names_the_first() {
+    let head = "syntax = \"proto3\"; package p;";
+    let file = |root, path: &str, rest: &str| source(root, path, &format!("{head} {rest}"));
+    let told = |files| {
+        let tree = Tree::link(files);
+        let found = errors(&tree).into_iter();
+        let pair = |it: Problem| [it.place, it.labels[0].0].map(|at| tree.file(at.file).path());
+        found.map(|it| pair(it).map(str::to_owned).join(" after ")).collect::<Vec<_>>()
+    };
+    let m = "message M {}";
+    let three = |a: &str, b: &str| vec![file(0, "a", a), file(0, "b", b), file(0, "c", m)];
+    assert_eq!(told(three(m, m)), ["b after a", "c after a"]);
+    // What is imported is compiled first.
+    let chain = three(&format!("import \"b\"; {m}"), &format!("import \"c\"; {m}"));
+    assert_eq!(told(chain), ["a after c", "b after c"]);
+    assert_eq!(told(three(&format!("import \"c\"; {m}"), m)), ["a after c", "b after c"]);
+    let twice = format!("{m} {m}");
+    assert_eq!(told(three(&twice, m)), ["a after a", "b after a", "c after a"]);
+    // Two roots are compared where a file sees both.
+    let both = "import \"a\"; import \"b\";";
+    let roots = vec![file(0, "a", m), file(1, "b", m), file(1, "c", m), file(2, "d", both)];
+    assert_eq!(told(roots), ["b after a", "c after b"]);
+}
+
+#[test]
 fn what_comes_from_a_descriptor_set_is_judged_by_its_options_too() {
     let folder = testdata();
     let cases = protos(&folder);

@@ -94,6 +94,7 @@ impl Accepted {
     }
 }
 
-fn is_fingerprint(text: &str) -> bool {
-    text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+/// Whether a finding can have this fingerprint.
+pub(crate) fn is_fingerprint(text: &str) -> bool {
+    text.len() == 16 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }

@@ -8,6 +8,7 @@ use abide_syntax::Span;
 use jiff::civil::Date;
 use toml_edit::{Document, Item, TableLike, Value};
 
+use crate::accepted::is_fingerprint;
 use crate::calendar::Clock;
 use crate::finding::Severity;
 use crate::policy::{
@@ -125,6 +126,67 @@ pub(crate) fn did_you_mean<'c>(
 ) -> Option<String> {
     nearest(word, candidates).map(|it| format!("did you mean `{it}`?"))
 }
+
+/// What other tools report of changes, besides what rules name as a whole: which
+/// of these do depends on the change.
+const ALIASES: &[&str] = &[
+    "buf:ENUM_NO_DELETE",
+    "buf:ENUM_SAME_JSON_FORMAT",
+    "buf:ENUM_VALUE_NO_DELETE",
+    "buf:ENUM_VALUE_NO_DELETE_UNLESS_NAME_RESERVED",
+    "buf:ENUM_VALUE_NO_DELETE_UNLESS_NUMBER_RESERVED",
+    "buf:EXTENSION_NO_DELETE",
+    "buf:FIELD_NO_DELETE_UNLESS_NUMBER_RESERVED",
+    "buf:FIELD_SAME_CARDINALITY",
+    "buf:FIELD_SAME_TYPE",
+    "buf:FIELD_WIRE_COMPATIBLE_CARDINALITY",
+    "buf:FIELD_WIRE_COMPATIBLE_TYPE",
+    "buf:FIELD_WIRE_JSON_COMPATIBLE_CARDINALITY",
+    "buf:FIELD_WIRE_JSON_COMPATIBLE_TYPE",
+    "buf:FILE_SAME_CC_GENERIC_SERVICES",
+    "buf:FILE_SAME_CSHARP_NAMESPACE",
+    "buf:FILE_SAME_GO_PACKAGE",
+    "buf:FILE_SAME_JAVA_GENERIC_SERVICES",
+    "buf:FILE_SAME_JAVA_MULTIPLE_FILES",
+    "buf:FILE_SAME_JAVA_OUTER_CLASSNAME",
+    "buf:FILE_SAME_JAVA_PACKAGE",
+    "buf:FILE_SAME_OBJC_CLASS_PREFIX",
+    "buf:FILE_SAME_PACKAGE",
+    "buf:FILE_SAME_PHP_CLASS_PREFIX",
+    "buf:FILE_SAME_PHP_METADATA_NAMESPACE",
+    "buf:FILE_SAME_PHP_NAMESPACE",
+    "buf:FILE_SAME_PY_GENERIC_SERVICES",
+    "buf:FILE_SAME_RUBY_PACKAGE",
+    "buf:FILE_SAME_SWIFT_PREFIX",
+    "buf:FILE_SAME_SYNTAX",
+    "buf:MESSAGE_NO_DELETE",
+    "buf:MESSAGE_SAME_JSON_FORMAT",
+    "buf:MESSAGE_SAME_REQUIRED_FIELDS",
+    "buf:PACKAGE_ENUM_NO_DELETE",
+    "buf:PACKAGE_EXTENSION_NO_DELETE",
+    "buf:PACKAGE_MESSAGE_NO_DELETE",
+    "buf:PACKAGE_SERVICE_NO_DELETE",
+    "buf:RPC_SAME_CLIENT_STREAMING",
+    "buf:RPC_SAME_SERVER_STREAMING",
+    "buf:SERVICE_NO_DELETE",
+    "google:ENUM_REMOVAL",
+    "google:FIELD_BEHAVIOR_CHANGE",
+    "google:FIELD_ONEOF_MOVE_IN",
+    "google:FIELD_ONEOF_MOVE_OUT",
+    "google:FIELD_PROTO3_OPTIONAL_CHANGE",
+    "google:FIELD_REPEATED_CHANGE",
+    "google:FIELD_TYPE_CHANGE",
+    "google:MESSAGE_REMOVAL",
+    "google:METHOD_CLIENT_STREAMING_CHANGE",
+    "google:METHOD_SERVER_STREAMING_CHANGE",
+    "google:NEW_REQUIRED_FIELD",
+    "google:PACKAGING_OPTION_ADDITION",
+    "google:PACKAGING_OPTION_REMOVAL",
+    "google:SERVICE_REMOVAL",
+    "protolock:NoChangingFieldTypes",
+    "protolock:NoMovingExistingFieldsIntoOrOutOfOneof",
+    "protolock:NoRemovingFieldsWithoutReserve",
+];
 
 struct Reader {
     errors: Vec<ConfigError>,
@@ -338,8 +400,8 @@ impl Reader {
                 }
                 "rules" => layer.levels = self.levels(item),
                 "override" => {
-                    for (table, _) in self.tables(item) {
-                        let part = self.part(table);
+                    for (table, span) in self.tables(item) {
+                        let part = self.part(table, span);
                         layer.overrides.push(part);
                     }
                 }
@@ -379,27 +441,35 @@ impl Reader {
         let Some(table) = self.table(item) else { return levels };
         for entry in entries(table) {
             let level = self.word_of(entry.item, WORDS);
+            let groups = || Group::ALL.iter().map(|group| group.name());
             if let Some(group) = Group::ALL.iter().find(|group| group.name() == entry.key) {
                 levels.groups.extend(level.map(|level| (*group, level)));
-            } else if let Some(rule) = self.rule(entry.key, entry.key_span) {
+            } else if let Some(rule) = self.rule(entry.key, entry.key_span, groups()) {
                 levels.rules.extend(level.map(|level| (rule.id, level)));
             }
         }
         levels
     }
 
-    fn rule(&mut self, id: &str, at: Span) -> Option<&'static Rule> {
+    /// The rule with this id; where there is none, one of `others` may be meant.
+    fn rule(
+        &mut self,
+        id: &str,
+        at: Span,
+        others: impl Iterator<Item = &'static str>,
+    ) -> Option<&'static Rule> {
         let rule = Rule::find(id);
         if rule.is_none() {
-            let help = did_you_mean(id, RULES.iter().map(|rule| rule.id))
+            let help = did_you_mean(id, RULES.iter().map(|rule| rule.id).chain(others))
                 .unwrap_or_else(|| "`abide rules` lists every rule".to_owned());
             self.error(at, format!("unknown rule `{id}`"), Some(help));
         }
         rule
     }
 
-    fn part(&mut self, table: &dyn TableLike) -> Override {
+    fn part(&mut self, table: &dyn TableLike, at: Span) -> Override {
         const KEYS: &[&str] = &["packages", "stability", "surfaces", "directions", "rules"];
+        let before = self.errors.len();
         let mut part = Override::default();
         for entry in entries(table) {
             match entry.key {
@@ -429,6 +499,11 @@ impl Reader {
                 _ => self.unknown_key(&entry, "`[[override]]`", KEYS),
             }
         }
+        let sets = !part.levels.groups.is_empty() || !part.levels.rules.is_empty();
+        if !sets && self.errors.len() == before {
+            let help = "say in `rules` which severities hold there, or delete it".to_owned();
+            self.error(at, "the override sets nothing", Some(help));
+        }
         part
     }
 
@@ -441,12 +516,12 @@ impl Reader {
             let item = entry.item;
             match entry.key {
                 "rule" => {
-                    rule = self.string(item).and_then(|id| self.rule(&id, span(item)));
+                    rule = self.string(item).and_then(|id| self.waived(&id, span(item)));
                 }
                 "element" => {
                     element = self.string(item).and_then(|text| self.glob(&text, span(item)));
                 }
-                "fingerprint" => fingerprint = self.string(item),
+                "fingerprint" => fingerprint = self.fingerprint(item),
                 "reason" => reason = self.reason(item, "a waiver"),
                 "until" => until = self.date(item),
                 _ => self.unknown_key(&entry, "`[[waiver]]`", KEYS),
@@ -469,6 +544,26 @@ impl Reader {
         Some(ConfigWaiver { rule, target: target?, reason: reason?, until, span: at })
     }
 
+    /// The rule that a waiver names.
+    fn waived(&mut self, id: &str, at: Span) -> Option<&'static Rule> {
+        let rule = self.rule(id, at, std::iter::empty())?;
+        if rule.group == Group::Policy {
+            let message = format!("`{id}` watches over waivers and cannot be waived");
+            self.error(at, message, Some("turn it off in `[rules]` if you must".to_owned()));
+            return None;
+        }
+        Some(rule)
+    }
+
+    fn fingerprint(&mut self, item: &Item) -> Option<String> {
+        let text = self.string(item)?;
+        if !is_fingerprint(&text) {
+            let help = "it has 16 of the digits `0` to `9` and `a` to `f`, as reports show it";
+            self.error(span(item), format!("`{text}` is no fingerprint"), Some(help.to_owned()));
+        }
+        Some(text)
+    }
+
     fn reason(&mut self, item: &Item, of: &str) -> Option<String> {
         let reason = self.string(item);
         if reason.as_deref().is_some_and(|reason| reason.trim().is_empty()) {
@@ -487,7 +582,7 @@ impl Reader {
                 "element" => {
                     element = self.string(item).and_then(|text| self.glob(&text, span(item)));
                 }
-                "fingerprint" => fingerprint = self.string(item),
+                "fingerprint" => fingerprint = self.fingerprint(item),
                 "reason" => reason = self.reason(item, "a security fix"),
                 _ => self.unknown_key(&entry, "`[[security-fix]]`", KEYS),
             }
@@ -555,13 +650,16 @@ impl Reader {
     fn edges(&mut self, item: &Item) -> Vec<Edge> {
         let mut edges = Vec::new();
         for (text, span) in self.strings(item) {
-            let Some((from, to)) = text.split_once("->") else {
+            let is_one = |name: &&str| !name.is_empty() && !name.contains(char::is_whitespace);
+            let names: Vec<&str> = text.split("->").map(str::trim).filter(is_one).collect();
+            let arrows = text.matches("->").count();
+            let ([from, to], 1) = (&names[..], arrows) else {
                 let help = Some("write it as `FROM -> TO`".to_owned());
                 self.error(span, format!("`{text}` is no edge"), help);
                 continue;
             };
-            let from = self.glob(from.trim(), span);
-            let to = self.glob(to.trim(), span);
+            let from = self.glob(from, span);
+            let to = self.glob(to, span);
             if let (Some(from), Some(to)) = (from, to) {
                 edges.push(Edge { from, to, span });
             }
@@ -659,12 +757,34 @@ impl Reader {
             match entry.key {
                 "aliases" => {
                     let texts = self.strings(entry.item);
+                    for (text, span) in &texts {
+                        self.alias(text, *span);
+                    }
                     policy.breaking.aliases = texts.into_iter().map(|(text, _)| text).collect();
                 }
                 "surfaces" => policy.breaking.surfaces = self.surfaces(entry.item),
                 _ => self.unknown_key(&entry, "`[breaking]`", KEYS),
             }
         }
+    }
+
+    /// A name that no change can have would make notes of all of them.
+    fn alias(&mut self, text: &str, at: Span) {
+        let of_rules = RULES.iter().filter(|rule| rule.needs_baseline());
+        let of_rules = of_rules.flat_map(|rule| rule.aliases.iter().copied());
+        let known: Vec<&str> = of_rules.chain(ALIASES.iter().copied()).collect();
+        if known.contains(&text) {
+            return;
+        }
+        // Often just the name of the tool is missing.
+        let named = known.iter().find(|it| it.split(':').nth(1) == Some(text)).copied();
+        let help = named.map(|it| format!("did you mean `{it}`?"));
+        let help =
+            help.or_else(|| did_you_mean(text, known.iter().copied())).unwrap_or_else(|| {
+                "name what another tool reports of a change, such as `buf:FIELD_SAME_TYPE`"
+                    .to_owned()
+            });
+        self.error(at, format!("no change has the alias `{text}`"), Some(help));
     }
 
     fn surfaces(&mut self, item: &Item) -> Vec<Surface> {

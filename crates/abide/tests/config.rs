@@ -98,3 +98,29 @@ fn the_reference_of_keys_is_an_abide_toml() {
     let policy = config.unwrap_or_else(|it| panic!("{it:?}")).policy;
     assert_eq!(policy.calendar.alpha_max_months, Some(12));
 }
+
+#[test]
+fn every_alias_of_a_change_can_be_named() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = vec![source.join("named.rs"), source.join("peer.rs")];
+    let rules = std::fs::read_dir(source.join("rules")).expect("the folder is readable");
+    files.extend(rules.map(|entry| entry.expect("the folder is readable").path()));
+    let mut known = 0;
+    for path in files.iter().filter(|path| path.extension().is_some_and(|it| it == "rs")) {
+        let text = std::fs::read_to_string(path).expect("the file is readable");
+        let is_alias = |it: &&str| {
+            let tools = ["buf:", "google:", "protolock:"];
+            tools.iter().any(|tool| it.strip_prefix(tool).is_some_and(|rest| !rest.is_empty()))
+        };
+        for alias in text.split('"').skip(1).step_by(2).filter(is_alias) {
+            let of_trees = RULES.iter().filter(|rule| !rule.needs_baseline());
+            if of_trees.into_iter().any(|rule| rule.aliases.contains(&alias)) {
+                continue;
+            }
+            let config = Config::parse(&format!("[breaking]\naliases = \"{alias}\""), None);
+            assert!(config.is_ok(), "{}: {config:?}", path.display());
+            known += 1;
+        }
+    }
+    assert!(known > 0, "no alias was found");
+}

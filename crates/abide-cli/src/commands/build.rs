@@ -1,9 +1,11 @@
 //! `abide build`.
 
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
+use std::sync::Arc;
 
 use abide::{Check, Report, Rule, Scope, Severity};
-use abide_schema::{Tree, value};
+use abide_schema::{FileDecl, FileId, Place, Tree, value};
 
 use super::check::{today, troubles, width};
 use super::{Outcome, error_color, say};
@@ -13,7 +15,7 @@ use crate::load::{Loaded, load};
 use crate::progress::Progress;
 use crate::render::{Scene, render};
 use crate::settings::Settings;
-use crate::source::{DescriptorFormat, asked_for};
+use crate::source::{DescriptorFormat, asked_for, shown};
 
 pub(super) fn build(
     global: &Global,
@@ -31,6 +33,12 @@ pub(super) fn build(
     }
     progress.step("writing descriptors");
     let judged: Vec<_> = tree.files().filter(|file| file.is_judged()).map(|file| file.id).collect();
+    if let Some(clash) = clash(tree, &judged) {
+        progress.finish();
+        clash.lines().for_each(|line| say(&shown(line)));
+        say("note: nothing was written");
+        return Ok(Outcome::nothing(true));
+    }
     let set = abide_schema::encode_set(tree, &judged, !exclude_imports, !exclude_source_info);
     let target = out.or(global.output.as_deref());
     let name = target.map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
@@ -42,6 +50,56 @@ pub(super) fn build(
     let mut outcome = Outcome::of(bytes);
     outcome.target = out.map(Path::to_owned);
     Ok(outcome)
+}
+
+/// What keeps files of several roots, each of which is a world of its own, from being one set:
+/// that has no roots.
+fn clash(tree: &Tree, judged: &[FileId]) -> Option<String> {
+    let files = abide_schema::set_files(tree, judged, true);
+    let files: Vec<_> = files.into_iter().map(|id| tree.file(id).shared_decl()).collect();
+    if files.iter().map(|file| file.root).collect::<BTreeSet<_>>().len() < 2 {
+        return None;
+    }
+    let mut clashes = Vec::new();
+    let mut by_path: BTreeMap<&str, &FileDecl> = BTreeMap::new();
+    for &file in &files {
+        if let Some(first) = by_path.insert(&file.path, file) {
+            let (a, b) = (&first.display, &file.display);
+            clashes.push(format!("error: `{a}` and `{b}` are both imported as `{}`", file.path));
+        }
+    }
+    if clashes.is_empty() {
+        let known: HashSet<_> = tree.problems().iter().map(|it| (it.kind, &it.message)).collect();
+        let in_set = |file: &&Arc<FileDecl>| {
+            let mut file = FileDecl::clone(file);
+            file.root = 0;
+            Arc::new(file)
+        };
+        let set = Tree::link(files.iter().map(in_set).collect());
+        let show = |place: Place| {
+            let file = set.file(place.file).decl();
+            let line = file.lines(place.span).map(|(start, _)| format!(":{}", start.line));
+            format!("`{}{}`", file.display, line.unwrap_or_default())
+        };
+        for problem in set.problems().iter().filter(|it| it.kind.is_error()) {
+            if !known.contains(&(problem.kind, &problem.message)) {
+                let labels = problem.labels.iter().map(|(place, _)| *place);
+                let places: Vec<_> = labels.chain([problem.place]).map(show).collect();
+                clashes.push(format!("error: {}: {}", problem.message, places.join(" and ")));
+            }
+        }
+    }
+    if clashes.is_empty() {
+        return None;
+    }
+    let root = judged.iter().find_map(|id| {
+        let file = tree.file(*id).decl();
+        file.display.strip_suffix(&*file.path).and_then(|it| it.strip_suffix('/'))
+    });
+    let example = root.map(|root| format!(", as in `abide build {root}`")).unwrap_or_default();
+    let help = "the files of a set are one world, those of several roots are not";
+    clashes.push(format!("note: {help}: build one root at a time{example}"));
+    Some(clashes.join("\n"))
 }
 
 /// A serialised FileDescriptorSet in another notation. The tree knows the custom options in it.

@@ -10,7 +10,7 @@ use crate::args::{CompareArgs, Format, Global, JudgeArgs};
 use crate::error::Error;
 use crate::load::{Loaded, load, load_both, load_old};
 use crate::progress::Progress;
-use crate::render::{Scene, render};
+use crate::render::{Scene, TextFile, render};
 use crate::settings::{ACCEPTED, Settings, lock, unresolved};
 use crate::source::{Source, shown};
 use crate::write;
@@ -122,7 +122,7 @@ fn run(
         released: if released.is_some() { &released_lock } else { &baseline_lock }.as_ref(),
     };
     let accept = work.accept;
-    let accepted = if accept { None } else { settings.accepted(error_color(global))? };
+    let mut accepted = if accept { None } else { settings.accepted(error_color(global))? };
     progress.step("judging");
     let options = Options {
         as_of: global.as_of.unwrap_or_else(today),
@@ -132,11 +132,15 @@ fn run(
         // A changelog is about what changed.
         changes: work.changes || judge.format == Format::Markdown,
         surfaces: &work.surfaces,
-        accepted: accepted.as_ref().map(|(accepted, _)| accepted),
+        accepted: None,
         records: work.asks_records.then_some(records),
         partial: settings.is_partial(),
     };
-    let mut report = abide::check(&loaded.tree, &settings.config.policy, options);
+    let judge_with = |accepted: &Option<(Accepted, TextFile)>| {
+        let accepted = accepted.as_ref().map(|(accepted, _)| accepted);
+        abide::check(&loaded.tree, &settings.config.policy, Options { accepted, ..options })
+    };
+    let mut report = judge_with(&accepted);
     progress.step("writing the report");
 
     let mut notes = loaded.notes.clone();
@@ -155,7 +159,11 @@ fn run(
                 troubles(&loaded).join("; ")
             )));
         }
-        notes.push(record(settings, &mut report)?);
+        notes.push(record(settings, &report)?);
+        // What is recorded counts less for the version that is needed: the report is that of the
+        // next run.
+        accepted = settings.accepted(error_color(global))?;
+        report = judge_with(&accepted);
     }
     let scene = Scene {
         tree: &loaded.tree,
@@ -190,28 +198,23 @@ fn run(
     Ok(outcome)
 }
 
-/// Writes what was found to `abide.accepted` and takes it out of the report. Syntax and link
-/// errors stay: a tree that is not understood cannot be accepted.
-fn record(settings: &Settings, report: &mut Report) -> Result<String, Error> {
-    let acceptable = |finding: &abide::Finding| {
+/// Writes what was found to `abide.accepted`, but for syntax and link errors: a tree that is not
+/// understood cannot be accepted.
+fn record(settings: &Settings, report: &Report) -> Result<String, Error> {
+    let acceptable = |finding: &&abide::Finding| {
         finding.severity != Severity::Note
             && matches!(finding.location, Location::Tree(_))
             && abide::RULES
                 .iter()
                 .any(|rule| rule.id == finding.rule && !matches!(rule.check, abide::Check::Linker))
     };
-    let (accepted, rest): (Vec<_>, Vec<_>) =
-        std::mem::take(&mut report.findings).into_iter().partition(acceptable);
+    let accepted: Vec<_> = report.findings.iter().filter(acceptable).collect();
     let path = settings.accepted_path();
-    write::write(Some(&path), Accepted::text(&accepted).as_bytes()).map_err(|error| {
+    let count = accepted.len();
+    write::write(Some(&path), Accepted::text(accepted).as_bytes()).map_err(|error| {
         Error::File { what: format!("cannot write `{}`", path.display()), error }
     })?;
-    let count = |severity| rest.iter().filter(|finding| finding.severity == severity).count();
-    report.errors = count(Severity::Error);
-    report.warnings = count(Severity::Warning);
-    report.accepted = accepted.len();
-    report.findings = rest;
-    Ok(match accepted.len() {
+    Ok(match count {
         1 => format!("1 finding recorded in {ACCEPTED}"),
         count => format!("{count} findings recorded in {ACCEPTED}"),
     })

@@ -2,12 +2,14 @@
 
 use abide::GraphView;
 
-use super::{Outcome, check::troubles, error_color};
+use super::build::link_errors;
+use super::{Outcome, check::troubles, error_color, say};
 use crate::args::{Global, GraphFormat, TreeArgs};
 use crate::error::Error;
 use crate::load::load;
 use crate::progress::Progress;
 use crate::settings::Settings;
+use crate::source::shown;
 
 pub(super) fn graph(
     global: &Global,
@@ -18,7 +20,15 @@ pub(super) fn graph(
     let progress = Progress::new(global.quiet);
     let settings = Settings::read(global, tree.source.as_deref(), error_color(global))?;
     let loaded = load(&settings.source(tree)?, &progress)?;
+    let errors = link_errors(global, &settings, &loaded.tree);
     progress.finish();
+    if let Some(errors) = &errors {
+        say(errors);
+        say("note: the graph is that of a tree that is not valid");
+    }
+    for note in loaded.notes.iter().filter(|_| !global.quiet) {
+        say(&format!("note: {}", shown(note)));
+    }
     let view = GraphView { imported: imports };
     let graph = loaded.tree.graph();
     let text = match format {
@@ -27,5 +37,5 @@ pub(super) fn graph(
         GraphFormat::Json => view.json(&graph),
         GraphFormat::Svg => view.svg(&graph),
     };
-    Ok(Outcome { troubles: troubles(&loaded), ..Outcome::of(text) })
+    Ok(Outcome { failed: errors.is_some(), troubles: troubles(&loaded), ..Outcome::of(text) })
 }

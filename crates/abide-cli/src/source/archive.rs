@@ -67,7 +67,8 @@ impl Archive {
         entries.resolve();
         let archive = Self { top, entries };
         if !archive.has_folder(&archive.top) {
-            return Err(SourceError::NoProtoFiles { name: format!("{name}:{subdir}") });
+            let name = if subdir.is_empty() { name.to_owned() } else { format!("{name}:{subdir}") };
+            return Err(SourceError::NoProtoFiles { name });
         }
         Ok(archive)
     }

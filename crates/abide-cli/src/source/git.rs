@@ -25,8 +25,8 @@ pub(super) struct Revision {
     tree: ObjectId,
     /// The folder in the repository that is the tree, as the user knows it.
     pub(super) top: String,
-    /// The same with links resolved, and its object.
-    folder: (String, ObjectId),
+    /// The same with links resolved; `None`: the revision has none.
+    folder: Option<String>,
     work: Option<PathBuf>,
 }
 
@@ -97,15 +97,18 @@ impl Revision {
         let folder = walk_path(&repo, tree, &top)
             .map_err(failed)?
             .filter(|target| target.kind == EntryKind::Tree)
-            .ok_or_else(|| {
-                failed(&format!(
-                    "the revision has no folder `{}`: name another, as in `git:REV:SUBDIR`",
-                    shown(&top)
-                ))
-            })?;
+            .map(|target| target.path);
         drop(repo);
-        let folder = (folder.path, folder.id);
-        Ok((Self { repository, name, tree, top, folder, work }, note))
+        let revision = Self { repository, name, tree, top, folder, work };
+        // A folder that nobody named may be younger than the revision: reading it tells.
+        if subdir.is_some() && revision.folder.is_none() {
+            return Err(revision.no_folder());
+        }
+        Ok((revision, note))
+    }
+
+    fn no_folder(&self) -> SourceError {
+        SourceError::NoFolder { name: self.name.clone(), folder: self.top.clone() }
     }
 
     /// Where an import path is: in the revision, if it has such a folder, or on disk.
@@ -142,8 +145,9 @@ impl Revision {
         let mut gathered = Gathered::default();
         let mut found = Vec::new();
         let mut entries = 0;
+        let top = self.folder.as_deref().ok_or_else(|| self.no_folder())?;
         for (root, folder) in layout.roots.iter().enumerate() {
-            let place = join(&self.folder.0, folder);
+            let place = join(top, folder);
             match walk_path(&repo, self.tree, &place) {
                 Ok(Some(Target { id, kind: EntryKind::Tree, .. })) => {
                     // A stack of its own: the depth is the author's choice.
@@ -225,6 +229,7 @@ impl Revision {
         if is_skipped(&lossy) && (lossy != "node_modules" || entry.kind == EntryKind::Tree) {
             return;
         }
+        let top = self.folder.as_deref().unwrap_or(&self.top);
         let path = join(folder, &lossy);
         let display = layout.display(root, &path);
         let is_proto = is_proto(entry.name);
@@ -242,7 +247,7 @@ impl Revision {
                 to.found.push((root, path, entry.id));
             }
             EntryKind::Blob | EntryKind::BlobExecutable => {}
-            EntryKind::Link => match walk_path(repo, self.tree, &join(&self.folder.0, &display)) {
+            EntryKind::Link => match walk_path(repo, self.tree, &join(top, &display)) {
                 Ok(Some(Target { kind: EntryKind::Tree, .. })) => {
                     if !layout.ends_at(&display) {
                         to.gathered.notes.push(format!(

@@ -229,3 +229,39 @@ fn trees_with_nothing_in_common_are_compared_all_the_same() {
     assert_eq!((ran.status, reported(&ran)), (1, expected.to_vec()), "{}", ran.text());
     assert!(ran.stderr.contains("no path and no package in common"), "{}", ran.stderr);
 }
+
+#[test]
+fn a_revision_without_protos_is_an_empty_baseline() {
+    let folder = tree(&[("readme.txt", "")]);
+    let folder = folder.path();
+    commit(folder);
+    let note = "note: the baseline `git:HEAD` holds no `.proto` file: everything counts as new";
+    let rooted = "roots = [\"proto\"]\n";
+    for (top, config, root) in
+        [("", "", "acme"), ("", rooted, "proto"), ("api", "", "acme"), ("api", rooted, "proto")]
+    {
+        let tree = folder.join(top);
+        let file = format!("{root}/acme/user/v1/user.proto").replace("acme/acme", "acme");
+        put(&tree, &[("abide.toml", config), (&file, USER)]);
+        for command in ["check", "breaking"] {
+            let ran = abide(&tree, &[command, "--against", "git:HEAD", "--format", "json"]);
+            assert_eq!((ran.status, ran.stderr.trim_end()), (0, note), "{top} {config} {command}");
+            assert_eq!(ran.json().pop().unwrap()["required_bump"], "minor");
+        }
+        let ran = abide(&tree, &["bump", "--against", "git:HEAD"]);
+        assert!(ran.status == 0 && ran.stderr.contains(note), "{}", ran.stderr);
+        let ran = abide(&tree, &["check", "--against", "git:HEAD", "-q"]);
+        assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
+        // A judged tree holds something, and what is named is there.
+        for args in [
+            &["check", "git:HEAD"][..],
+            &["check", "--against", "git:HEAD:gone"],
+            &["check", "--against", "git:gone"],
+            &["check", "--against", "gone"],
+        ] {
+            assert_eq!(abide(&tree, args).status, 2, "{args:?}");
+        }
+        std::fs::remove_dir_all(tree.join(root)).unwrap();
+        std::fs::remove_file(tree.join("abide.toml")).unwrap();
+    }
+}

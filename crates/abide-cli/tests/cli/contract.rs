@@ -262,6 +262,26 @@ fn what_is_accepted_is_not_reported_until_it_is_gone() {
 }
 
 #[test]
+fn what_is_accepted_counts_as_in_the_next_run() {
+    let user = "syntax = \"proto3\";\npackage acme.user.v1;\nmessage User { string name = 1; }\n";
+    let folder = tree(&[
+        ("old/acme/user/v1/user.proto", user),
+        ("new/abide.toml", ""),
+        ("new/acme/user/v1/user.proto", &user.replace("string", "bytes")),
+    ]);
+    let folder = folder.path().join("new");
+    let against = |more: &[&str]| {
+        abide(&folder, &[&["check", "--against", "../old", "--format", "json"], more].concat())
+    };
+    let first = against(&[]);
+    assert_eq!(first.json().pop().unwrap()["required_bump"], "major");
+    let accepting = against(&["--accept"]);
+    let next = against(&[]);
+    assert_eq!((accepting.status, accepting.text()), (0, next.text()));
+    assert_eq!(next.json().pop().unwrap()["required_bump"], "minor");
+}
+
+#[test]
 fn waivers_in_comments_and_in_the_configuration() {
     let rule = "package-version-missing";
     let source =
@@ -447,6 +467,68 @@ fn a_set_is_built_only_of_a_tree_that_links() {
         ran.stderr.contains("`Gone` was not found") && ran.stderr.contains("nothing was written")
     );
     assert_eq!(std::fs::read(folder.path().join("set.binpb")).unwrap(), set);
+}
+
+#[test]
+fn a_set_is_in_the_order_of_imports() {
+    let folder = tree(&[
+        ("a.proto", "syntax = \"proto3\";\nimport \"b.proto\";\nmessage A { B b = 1; }\n"),
+        ("b.proto", "syntax = \"proto3\";\nmessage B {}\n"),
+    ]);
+    for with_or_without in [&["build", "-o", "-"][..], &["build", "-o", "-", "--exclude-imports"]] {
+        let set = abide(folder.path(), with_or_without).stdout;
+        let at = |name: &[u8]| set.windows(name.len()).position(|part| part == name);
+        let (a, b) = (at(b"\x0a\x07a.proto"), at(b"\x0a\x07b.proto"));
+        assert!(b.is_some() && b < a, "{with_or_without:?}: {a:?} {b:?}");
+    }
+}
+
+#[test]
+fn a_set_is_not_built_of_two_worlds() {
+    let folder = tree(&[
+        ("abide.toml", "roots = [\"a\", \"b\"]\n"),
+        ("a/p/v1/x.proto", "syntax = \"proto3\";\npackage p.v1;\nmessage M {}\n"),
+        ("b/p/v1/x.proto", "syntax = \"proto3\";\npackage p.v1;\nmessage N {}\n"),
+    ]);
+    let refused = |why: &str| {
+        assert_eq!(abide(folder.path(), &["check"]).status, 0);
+        for args in [&["build", "-o", "set.binpb"][..], &["build", "-o", "-", "--exclude-imports"]]
+        {
+            let ran = abide(folder.path(), args);
+            assert_eq!((ran.status, ran.text().as_str()), (1, ""), "{}", ran.stderr);
+            for part in [why, "`abide build a`", "note: nothing was written"] {
+                assert!(ran.stderr.contains(part), "no {part}: {}", ran.stderr);
+            }
+        }
+        assert!(!folder.path().join("set.binpb").exists());
+        let one = abide(folder.path(), &["build", "a", "-o", "one.binpb"]);
+        assert_eq!((one.status, one.stderr.as_str()), (0, ""));
+        assert_eq!(abide(folder.path(), &["check", "one.binpb"]).status, 0);
+    };
+    refused("error: `a/p/v1/x.proto` and `b/p/v1/x.proto` are both imported as `p/v1/x.proto`\n");
+    std::fs::remove_file(folder.path().join("b/p/v1/x.proto")).unwrap();
+    let name = "syntax = \"proto3\";\npackage p.v1;\n\nmessage M {}\n";
+    put(folder.path(), &[("b/p/v1/y.proto", name)]);
+    refused(
+        "error: the message `M` is declared twice in `p.v1`, first in `p/v1/x.proto`: \
+         `a/p/v1/x.proto:3` and `b/p/v1/y.proto:4`\n",
+    );
+    put(folder.path(), &[("b/p/v1/y.proto", &name.replace('M', "N"))]);
+    assert_eq!(abide(folder.path(), &["build", "-o", "set.binpb"]).status, 0);
+}
+
+#[test]
+fn a_graph_of_a_tree_that_does_not_link_says_so() {
+    let folder = tree(&[("acme/user/v1/user.proto", CLEAN)]);
+    let ran = abide(folder.path(), &["graph"]);
+    assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
+    for broken in [BROKEN, "syntax = \"proto3\";\npackage acme.user.v1;\nmessage User {\n"] {
+        put(folder.path(), &[("acme/user/v1/user.proto", broken)]);
+        let ran = abide(folder.path(), &["graph"]);
+        assert!(ran.status == 1 && ran.text().contains("acme.user.v1"), "{}", ran.text());
+        let told = "note: the graph is that of a tree that is not valid";
+        assert!(ran.stderr.contains("error[") && ran.stderr.contains(told), "{}", ran.stderr);
+    }
 }
 
 #[test]

@@ -26,29 +26,35 @@ pub fn encode_file(tree: &Tree, id: FileId, source_info: bool) -> Vec<u8> {
     writer.into_bytes()
 }
 
-/// Files as a serialised FileDescriptorSet: each file once, and with
-/// `include_imports` behind all that it imports, in the order of protoc's
-/// `--descriptor_set_out` for files named in this order.
+/// Files as a serialised FileDescriptorSet: each file once, in the order of
+/// [`set_files`].
 pub fn encode_set(
     tree: &Tree,
     files: &[FileId],
     include_imports: bool,
     source_info: bool,
 ) -> Vec<u8> {
-    let mut seen = vec![false; tree.files().len()];
-    let mut order = Vec::new();
-    for &id in files {
-        if include_imports {
-            add_with_imports(tree, id, &mut seen, &mut order);
-        } else if !std::mem::replace(&mut seen[id.0 as usize], true) {
-            order.push(id);
-        }
-    }
+    let order = set_files(tree, files, include_imports);
     let mut writer = Writer::default();
     for id in order {
         writer.bytes(file_set::FILE, encode_file(tree, id, source_info));
     }
     writer.into_bytes()
+}
+
+/// The files of a set that is made of `files`: each once and behind all that it
+/// imports, in the order of protoc's `--descriptor_set_out` for files named in
+/// this order. Without `include_imports` nothing else is in it.
+pub fn set_files(tree: &Tree, files: &[FileId], include_imports: bool) -> Vec<FileId> {
+    // protoc does not look behind what it leaves out: what that imports comes
+    // where it is named.
+    let mut seen = vec![!include_imports; tree.files().len()];
+    files.iter().for_each(|id| seen[id.0 as usize] = false);
+    let mut order = Vec::new();
+    for &id in files {
+        add_with_imports(tree, id, &mut seen, &mut order);
+    }
+    order
 }
 
 /// Imports first, in their order; those for options only come last. Iterative:

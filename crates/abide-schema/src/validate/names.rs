@@ -172,12 +172,15 @@ pub(super) fn across_files(tree: &Tree, linker: &Linker<'_>) -> Vec<Problem> {
         });
         let elements: Vec<Element<'_>> =
             symbols.iter().filter_map(|&symbol| element(tree, symbol)).collect();
+        let firsts = worlds.firsts(&elements);
         for (index, &second) in elements.iter().enumerate() {
             let id = second.file().id;
+            let first = firsts.iter().copied().take_while(|&first| first != index);
+            let before = if firsts.contains(&index) { 0..0 } else { 0..index };
             let first =
-                elements[..index].iter().copied().find(|first| worlds.meet(first.file().id, id));
+                first.chain(before).find(|&first| worlds.meet(elements[first].file().id, id));
             if let Some(first) = first {
-                problems.push(worlds.duplicate(first, second));
+                problems.push(worlds.duplicate(elements[first], second));
             } else if let Some(node) = package
                 && let Some(user) = (0..tree.files.len() as u32)
                     .map(FileId)
@@ -269,6 +272,24 @@ impl<'a> Worlds<'a> {
         let b_first = self.imports(of_a.id, of_b.id)
             || (!self.imports(of_b.id, of_a.id) && of_a.is_judged() && !of_b.is_judged());
         if b_first { (b, a) } else { (a, b) }
+    }
+
+    /// Of elements of one name those that all others repeat: in each world the
+    /// one that is compiled first.
+    fn firsts(&mut self, elements: &[Element<'a>]) -> Vec<usize> {
+        let mut firsts: Vec<usize> = Vec::new();
+        for (index, &element) in elements.iter().enumerate() {
+            let id = element.file().id;
+            let known = firsts.iter_mut().find(|it| self.meet(elements[**it].file().id, id));
+            if let Some(first) = known {
+                if self.in_order(elements[*first], element).0 == element {
+                    *first = index;
+                }
+            } else if !elements[..index].iter().any(|it| self.meet(it.file().id, id)) {
+                firsts.push(index);
+            }
+        }
+        firsts
     }
 
     fn duplicate(&mut self, a: Element<'a>, b: Element<'a>) -> Problem {

@@ -15,18 +15,20 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Annotated(check),
 };
 
-/// Words that lead to a replacement, or say that none is needed.
-const WORDS: [&str; 24] = [
-    "use ",
-    "using ",
+/// Words that lead to a replacement, or say that none is needed. One that ends
+/// with `*` is the beginning of several.
+const WORDS: [&str; 25] = [
+    "use",
+    "using",
     "instead",
-    "replace",
+    "replace*",
     "in favor of",
     "in favour of",
-    "supersede",
-    "prefer",
-    "see ",
-    "migrat",
+    "supersede*",
+    "prefer*",
+    "see",
+    "migrat*",
+    "switch to",
     "moved to",
     "renamed",
     "is now",
@@ -80,6 +82,16 @@ fn names_another(element: Element<'_>) -> bool {
         let quoted = text.split('`').skip(1).step_by(2).any(|it| !it.is_empty() && it != own);
         let linked = text.contains("](") || text.contains("][");
         let lower = text.to_lowercase();
-        quoted || linked || WORDS.iter().any(|word| lower.contains(word))
+        quoted || linked || WORDS.iter().any(|word| holds(&lower, word))
+    })
+}
+
+/// Whether a text holds one of [`WORDS`]: "because" is not "use".
+fn holds(text: &str, word: &str) -> bool {
+    let (word, is_stem) = word.strip_suffix('*').map_or((word, false), |stem| (stem, true));
+    let is_letter = |it: char| it.is_alphanumeric() || it == '_';
+    text.match_indices(word).any(|(at, _)| {
+        let behind = &text[at + word.len()..];
+        !text[..at].ends_with(is_letter) && (is_stem || !behind.starts_with(is_letter))
     })
 }

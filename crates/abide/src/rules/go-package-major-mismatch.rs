@@ -21,24 +21,29 @@ fn check<'t>(_: &Context<'t>, file: File<'t>, sink: &mut Sink) {
         return;
     };
     let (path, alias) = text.split_once(';').unwrap_or((text, ""));
-    let components: Vec<&str> = path.split('/').chain([alias]).collect();
-    // `corev3` ends with the version of `envoy.config.core.v3`.
-    let major = format!("v{}", version.major);
-    if components.iter().any(|it| it.ends_with(&major)) {
-        return;
-    }
     // The major of a Go module may stand anywhere in its path; the one of the
     // API ends the path or follows the name that it follows in the package.
     let own = name.split('.').nth(version.position.wrapping_sub(1)).unwrap_or_default();
-    let mut majors = Vec::new();
-    for (at, component) in components.iter().enumerate() {
+    let major = |whole: &str, component: &str| {
+        // Protocols, not versions of `ip`.
+        if matches!(component, "ipv4" | "ipv6") {
+            return None;
+        }
         let behind = |prefix: &str| component.strip_prefix(prefix).unwrap_or_default();
-        let last = at + 2 == components.len() || components[at.saturating_sub(1)] == own;
-        let whole = if last { component } else { "" };
         let found = [whole, behind("api"), behind(own)].map(PackageVersion::parse_component);
-        majors.extend(found.into_iter().flatten().map(|found| found.major));
-    }
-    let Some(other) = majors.first().filter(|_| !majors.contains(&version.major)) else { return };
+        found.into_iter().flatten().next().map(|found| found.major)
+    };
+    let components: Vec<&str> = path.split('/').collect();
+    let in_path = components.iter().enumerate().rev().find_map(|(at, component)| {
+        let last = at + 1 == components.len() || components[at.saturating_sub(1)] == own;
+        major(if last { component } else { "" }, component)
+    });
+    // `corev3` and `envoy_config_core_v3` name the version of
+    // `envoy.config.core.v3`; each of path and alias must name the right one.
+    let in_alias = major(alias.rsplit('_').next().unwrap_or_default(), alias);
+    let Some(other) = in_path.into_iter().chain(in_alias).find(|it| *it != version.major) else {
+        return;
+    };
     let message = format!("`go_package` of package `{name}` names v{other}");
     sink.report(place, name, file.path(), message)
         .why("Go code of two majors ends up in one package, or under a name that misleads")

@@ -16,6 +16,8 @@ pub(super) static RULE: Rule = Rule {
 };
 
 const WORD: &str = "next-free-field";
+/// The largest field number. Source: `FieldDescriptor::kMaxNumber` of protobuf.
+const MAX_FIELD: i32 = (1 << 29) - 1;
 
 fn check<'t>(context: &Context<'t>, file: File<'t>, sink: &mut Sink) {
     let mut found: Vec<Mark<'t>> = marks(file);
@@ -24,23 +26,28 @@ fn check<'t>(context: &Context<'t>, file: File<'t>, sink: &mut Sink) {
         return;
     }
     for element in file.elements().filter(|it| it.node() != Node::NONE) {
-        let next = match element {
+        let (next, end) = match element {
             Element::Message(message) => {
                 let fields = message.fields().map(|it| i64::from(it.number()) + 1);
                 let ranges = message.reserved_ranges().iter().chain(message.extension_ranges());
-                fields.chain(ranges.map(|it| it.end.into())).max()
+                (fields.chain(ranges.map(|it| it.end.into())).max(), MAX_FIELD)
             }
             Element::Enum(it) => {
                 let values = it.values().map(|value| i64::from(value.number()) + 1);
-                values.chain(it.reserved_ranges().iter().map(|it| i64::from(it.end) + 1)).max()
+                let ranges = it.reserved_ranges().iter().map(|it| i64::from(it.end) + 1);
+                (values.chain(ranges).max(), i32::MAX)
             }
             _ => continue,
         };
+        // Nobody can take a number above the last one.
+        let next = next.unwrap_or(1);
+        if next > i64::from(end) {
+            continue;
+        }
         let comments = file.decl().comments(element.node());
         for comment in comments.leading.into_iter().chain(comments.trailing) {
             let first = found.partition_point(|it| it.place.span.start < comment.span.start);
             let own = found[first..].iter().take_while(|it| it.place.span.end <= comment.span.end);
-            let next = next.unwrap_or(1);
             for mark in own.filter(|it| it.value.parse() != Ok(next)) {
                 let (noun, name) = (element.noun(), element.full_name());
                 let message = format!("the next free number of the {noun} `{name}` is {next}");

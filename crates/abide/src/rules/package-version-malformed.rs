@@ -1,4 +1,4 @@
-use abide_schema::{Package, Stability};
+use abide_schema::{Package, PackageVersion, Stability};
 
 use crate::finding::Severity;
 use crate::policy::version_like;
@@ -20,15 +20,15 @@ fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
     let name = package.name();
     let packages = &context.policy.packages;
     let Some(place) = package_place(package).filter(|_| packages.concerns(name)) else { return };
-    let Some(version) = package.version() else {
-        let last = name.rsplit('.').next().unwrap_or(name);
-        if version_like(last) {
-            let message = format!("package `{name}` ends with `{last}`, which is no version");
-            sink.report(place, name, name, message)
-                .help("write it as `v3`, `v3alpha`, `v3alpha1`, `v3beta1` or `v3p1beta1`");
-        }
+    // An earlier component may be a version all the same.
+    let last = name.rsplit('.').next().unwrap_or(name);
+    if version_like(last) && PackageVersion::parse_component(last).is_none() {
+        let message = format!("package `{name}` ends with `{last}`, which is no version");
+        sink.report(place, name, name, message)
+            .help("write it as `v3`, `v3alpha`, `v3alpha1`, `v3beta1` or `v3p1beta1`");
         return;
-    };
+    }
+    let Some(version) = package.version() else { return };
     if !packages.allows(version.stability) {
         let stability = version.stability;
         let message = format!(

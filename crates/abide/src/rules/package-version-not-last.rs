@@ -1,6 +1,7 @@
 use abide_schema::Package;
 
 use crate::finding::Severity;
+use crate::policy::version_like;
 use crate::rule::{Check, Context, Group, Rule, Sink, package_place};
 
 pub(super) static RULE: Rule = Rule {
@@ -18,11 +19,15 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
     let (name, Some(version)) = (package.name(), package.version()) else { return };
     let components: Vec<&str> = name.split('.').collect();
-    let misplaced = version.position + 1 < components.len();
+    // What looks like a version and is none is told by `package-version-malformed`.
+    let misplaced =
+        components.last().is_some_and(|last| *last != version.text && !version_like(last));
     let concerned = misplaced && context.policy.packages.concerns(name);
     let Some(place) = package_place(package).filter(|_| concerned) else { return };
-    let (before, behind) = (&components[..version.position], &components[version.position + 1..]);
-    let moved = format!("{}.{}.{}", before.join("."), behind.join("."), version.text);
+    let mut moved = components.clone();
+    let version = moved.remove(version.position);
+    moved.push(version);
+    let moved = moved.join(".");
     sink.report(place, name, name, format!("the version of package `{name}` is not at its end"))
         .help(format!("name it `{moved}`, so that it can have versions of its own"));
 }
