@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use abide::{Bump, Hashes, PackageStep, RollingHashes, Severity, first_version, next_version};
+use abide::{
+    Bump, Hashes, PackageStep, RollingHashes, Severity, first_version, next_version, version_fits,
+};
 use semver::Version;
 
 use super::forest::{Key, Moved};
@@ -123,7 +125,9 @@ impl Ledger {
             return;
         }
         self.packages.entry(package.clone()).or_default().insert(key.clone());
-        let version = facts.version.and_then(|text| text.parse().ok());
+        // As `abide bump` reads it.
+        let version: Option<Version> = facts.version.and_then(|text| text.parse().ok());
+        let version = version.filter(|it| version_fits(it, &package));
         self.files.insert(key, FileState { package, version, errors: facts.errors });
     }
 

@@ -641,3 +641,34 @@ fn a_history_may_begin_on_a_line_that_was_merged() {
     let subjects: Vec<&str> = subjects.iter().map(|row| text(row, "subject")).collect();
     assert_eq!(subjects, ["merged"], "the merge is judged as one change");
 }
+
+#[test]
+fn a_version_that_a_package_cannot_have_is_no_record() {
+    let folder = tempfile::tempdir().unwrap();
+    let status = std::fs::read_to_string(
+        crate::run::repository().join("api/abide/annotations/v1/status.proto"),
+    );
+    let status = ("abide/annotations/v1/status.proto", &*status.unwrap());
+    let marked = |version: &str| {
+        format!(
+            "syntax = \"proto3\";\npackage acme.user.v1;\n\
+             import \"abide/annotations/v1/status.proto\";\n\
+             option (abide.annotations.v1.file_policy) = {{version: \"{version}\"}};\n\
+             message User {{\n{ID}}}\n"
+        )
+    };
+    let path = "acme/user/v1/user.proto";
+    repository(
+        folder.path(),
+        &[
+            Snapshot::on_main("begin", &[(path, &marked("7.7.7")), status]),
+            Snapshot::on_main("an alpha", &[(path, &marked("1.0.0-alpha.1")), status]),
+            Snapshot::on_main("recorded", &[(path, &marked("1.4.0")), status]),
+        ],
+    );
+    let commits = git(folder.path(), &["rev-list", "--reverse", "HEAD"]);
+    let rows = history(folder.path(), &[]);
+    let rows = commits.lines().map(|commit| &rows[commit]["acme.user.v1"]);
+    let versions: Vec<_> = rows.map(|it| (it["to"].as_str(), it["recorded"] == true)).collect();
+    assert_eq!(versions, [(Some("1.0.0"), false), (Some("1.0.0"), false), (Some("1.4.0"), true)]);
+}
