@@ -253,13 +253,17 @@ impl Ledger {
         let before = step.before.filter(|_| from.is_some());
         let after = step.after.filter(|_| is_there);
         let changed = before.map(|it| it.closure) != after.map(|it| it.closure);
-        let mut required = Bump::None;
-        if from.is_some() && is_there && changed {
-            let needed = reasons.iter().filter_map(|it| it.bump).max().unwrap_or_default();
+        let needed = reasons.iter().filter_map(|it| it.bump).max().unwrap_or_default();
+        let refused = needed == Bump::Major;
+        let required = match (&from, is_there) {
             // What changed and has no name is taken for more than a fix.
-            required = if needed == Bump::None { Bump::Minor } else { needed };
-        }
-        let refused = reasons.iter().any(|it| it.bump == Some(Bump::Major));
+            (Some(_), true) if changed && needed == Bump::None => Bump::Minor,
+            // Some breaks leave the hash as it was, such as those of where something stands.
+            (Some(_), true) => needed,
+            // What goes without a break needs no version.
+            (Some(_), false) if refused => Bump::Major,
+            _ => Bump::None,
+        };
         let breaks = reasons.iter().any(|it| it.breaks);
         let errors = self.errors(&package);
         let verdict = match () {

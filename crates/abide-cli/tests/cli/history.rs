@@ -242,7 +242,9 @@ fn compare_with_whole_trees(folder: &Path) -> BTreeMap<String, usize> {
             assert_eq!(text(row, "verdict"), verdict, "{at}: {row}");
             *seen.entry(verdict.to_owned()).or_default() += 1;
             let required = match (old, new) {
-                (Some(_), Some(_)) if changed && has(" major ") => "major",
+                (Some(_), _) if has(" major ") => "major",
+                (Some(_), Some(_)) if has(" minor ") => "minor",
+                (Some(_), Some(_)) if has(" patch ") => "patch",
                 (Some(_), Some(_)) if changed => "minor",
                 _ => "none",
             };
@@ -640,6 +642,41 @@ fn a_history_may_begin_on_a_line_that_was_merged() {
         ran.json().into_iter().filter(|row| row["kind"] == "commit").collect();
     let subjects: Vec<&str> = subjects.iter().map(|row| text(row, "subject")).collect();
     assert_eq!(subjects, ["merged"], "the merge is judged as one change");
+}
+
+/// What the rows of a package say, commit by commit, with how far it had to rise.
+fn told_with_required(rows: &Rows, commits: &str, package: &str) -> Vec<String> {
+    let all = commits.lines().filter(|it| rows.get(*it).is_some_and(|it| it.contains_key(package)));
+    all.map(|commit| {
+        let required = text(&rows[commit][package], "required").to_owned();
+        format!("{}, {required}", told(rows, commit, package))
+    })
+    .collect()
+}
+
+#[test]
+fn a_break_that_leaves_the_hash_as_it_was_lets_the_version_rise() {
+    let folder = tempfile::tempdir().unwrap();
+    let lab = "syntax = \"proto3\";\npackage acme.lab.v1alpha;\nmessage Test {}\n";
+    let renamed = [USER, LAB].map(|path| path.replace(".proto", "_renamed.proto"));
+    repository(
+        folder.path(),
+        &[
+            Snapshot::on_main("begin", &[(USER, &user(ID)), (LAB, lab)]),
+            Snapshot::on_main("called otherwise", &[(&renamed[0], &user(ID)), (&renamed[1], lab)]),
+        ],
+    );
+    let commits = git(folder.path(), &["rev-list", "--reverse", "HEAD"]);
+    let rows = history(folder.path(), &["--path", "proto"]);
+    let last = |package| told_with_required(&rows, &commits, package).pop();
+    assert_eq!(last("acme.user.v1").as_deref(), Some("refused 1.0.0 → 1.1.0, major"));
+    assert_eq!(
+        last("acme.lab.v1alpha").as_deref(),
+        Some("breaking 1.0.0-alpha.1 → 1.0.0-alpha.2, minor")
+    );
+    let tip = commits.lines().last().unwrap();
+    let row = &rows[tip]["acme.user.v1"];
+    assert_eq!(row["closure_old"], row["closure"], "the meaning is the same");
 }
 
 #[test]
