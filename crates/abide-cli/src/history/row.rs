@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use abide::{
-    Bump, Hashes, PackageStep, RollingHashes, Severity, first_version, next_version, version_fits,
+    Bump, Hashes, PackageStep, RollingHashes, SemanticHash, Severity, first_version, next_version,
+    version_fits,
 };
 use semver::Version;
 
@@ -78,6 +79,12 @@ struct FileState {
     errors: Vec<Reason>,
 }
 
+/// What a package was when it was last there.
+struct Gone {
+    version: Version,
+    closure: Option<SemanticHash>,
+}
+
 /// The state of every package at one commit.
 #[derive(Default)]
 pub(super) struct Ledger {
@@ -86,6 +93,10 @@ pub(super) struct Ledger {
     /// The files of the tree by package, imported ones left out.
     packages: BTreeMap<String, BTreeSet<Key>>,
     versions: BTreeMap<String, Version>,
+    /// The highest version that each package ever had, for versions that are recorded may fall.
+    highest: BTreeMap<String, Version>,
+    /// The packages that were there once.
+    gone: BTreeMap<String, Gone>,
     recorded: Records,
     cyclic: BTreeSet<Key>,
 }
@@ -108,8 +119,16 @@ impl Ledger {
         let packages: Vec<String> = self.packages.keys().cloned().collect();
         for package in packages {
             let version = self.recorded(&package).unwrap_or_else(|| first_version(&package));
-            self.versions.insert(package, version);
+            self.set_version(package, version);
         }
+    }
+
+    fn set_version(&mut self, package: String, version: Version) {
+        let highest = self.highest.entry(package.clone()).or_insert_with(|| version.clone());
+        if *highest < version {
+            highest.clone_from(&version);
+        }
+        self.versions.insert(package, version);
     }
 
     /// The files of a package that belong to the tree.
@@ -255,6 +274,15 @@ impl Ledger {
         let changed = before.map(|it| it.closure) != after.map(|it| it.closure);
         let needed = reasons.iter().filter_map(|it| it.bump).max().unwrap_or_default();
         let refused = needed == Bump::Major;
+        // What comes back goes on from the highest version that it had, unless it means what it
+        // meant at the end: no version may name two meanings.
+        let back = self.gone.remove(&package).map(|gone| {
+            let is_as_it_was = gone.closure == after.map(|it| it.closure);
+            match self.highest.get(&package) {
+                Some(highest) if !is_as_it_was => (highest.clone(), Bump::Minor),
+                _ => (gone.version, Bump::None),
+            }
+        });
         let required = match (&from, is_there) {
             // What changed and has no name is taken for more than a fix.
             (Some(_), true) if changed && needed == Bump::None => Bump::Minor,
@@ -262,7 +290,8 @@ impl Ledger {
             (Some(_), true) => needed,
             // What goes without a break needs no version.
             (Some(_), false) if refused => Bump::Major,
-            _ => Bump::None,
+            (Some(_), false) => Bump::None,
+            (None, _) => back.as_ref().map_or(Bump::None, |it| it.1),
         };
         let breaks = reasons.iter().any(|it| it.breaks);
         let errors = self.errors(&package);
@@ -276,14 +305,19 @@ impl Ledger {
         let record = self.recorded(&package).filter(|_| is_there);
         let recorded = record.is_some();
         let to = is_there.then(|| {
-            let next = || match &from {
-                Some(from) => next_version(from, required),
+            let next = || match from.as_ref().or(back.as_ref().map(|it| &it.0)) {
+                Some(last) => next_version(last, required),
                 None => first_version(&package),
             };
             record.unwrap_or_else(next)
         });
-        if let Some(to) = &to {
-            self.versions.insert(package.clone(), to.clone());
+        match (&from, &to) {
+            (_, Some(to)) => self.set_version(package.clone(), to.clone()),
+            (Some(from), None) => {
+                let gone = Gone { version: from.clone(), closure: before.map(|it| it.closure) };
+                self.gone.insert(package.clone(), gone);
+            }
+            (None, None) => {}
         }
         reasons.extend(errors);
         // The gravest first, and of those what breaks.

@@ -191,6 +191,8 @@ fn compare_with_whole_trees(folder: &Path) -> BTreeMap<String, usize> {
     let commits = git(folder, &["rev-list", "--first-parent", "--reverse", "HEAD"]);
     let commits: Vec<&str> = commits.lines().collect();
     let mut versions: BTreeMap<String, String> = BTreeMap::new();
+    // The version and the closure hash of what is not there any more.
+    let mut gone: BTreeMap<String, (String, Option<String>)> = BTreeMap::new();
     let mut before: BTreeMap<String, (String, String)> = BTreeMap::new();
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     let none = BTreeMap::new();
@@ -241,20 +243,27 @@ fn compare_with_whole_trees(folder: &Path) -> BTreeMap<String, usize> {
             };
             assert_eq!(text(row, "verdict"), verdict, "{at}: {row}");
             *seen.entry(verdict.to_owned()).or_default() += 1;
+            let back = gone.get(&package).filter(|_| old.is_none());
             let required = match (old, new) {
                 (Some(_), _) if has(" major ") => "major",
                 (Some(_), Some(_)) if has(" minor ") => "minor",
                 (Some(_), Some(_)) if has(" patch ") => "patch",
                 (Some(_), Some(_)) if changed => "minor",
+                _ if back.is_some_and(|it| it.1.as_ref() != new.map(|it| &it.1)) => "minor",
                 _ => "none",
             };
             if number > 0 {
                 assert_eq!(text(row, "required"), required, "{at}: {row}");
             }
             let from = versions.remove(&package);
+            *seen.entry("back".to_owned()).or_default() += usize::from(back.is_some());
             assert_eq!(row["from"].as_str(), from.as_deref(), "{at}");
-            let to = new.map(|_| risen(&package, from.as_deref(), required));
+            let last = from.as_ref().or(back.map(|it| &it.0)).cloned();
+            let to = new.map(|_| risen(&package, last.as_deref(), required));
             assert_eq!(row["to"].as_str(), to.as_deref(), "{at}");
+            if let (Some(from), None) = (from, &to) {
+                gone.insert(package.clone(), (from, old.map(|it| it.1.clone())));
+            }
             versions.extend(to.map(|to| (package, to)));
         }
         before = after;
@@ -306,7 +315,7 @@ fn every_row_is_what_the_whole_trees_give() {
             *seen.entry(verdict).or_default() += count;
         }
     }
-    for verdict in ["none", "compatible", "breaking", "refused", "unlinked"] {
+    for verdict in ["none", "compatible", "breaking", "refused", "unlinked", "back"] {
         assert!(seen.contains_key(verdict), "no commit is {verdict}: {seen:?}");
     }
 }
@@ -652,6 +661,87 @@ fn told_with_required(rows: &Rows, commits: &str, package: &str) -> Vec<String> 
         format!("{}, {required}", told(rows, commit, package))
     })
     .collect()
+}
+
+#[test]
+fn a_package_that_comes_back_goes_on_from_where_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let both = [ID, NAME].concat();
+    let lab = |fields: &str| {
+        format!("syntax = \"proto3\";\npackage acme.lab.v1alpha;\nmessage Test {{\n{fields}}}\n")
+    };
+    let gone = |subject: &str| Snapshot::on_main(subject, &[("README", subject)]);
+    let there = |subject: &str, fields: &str| {
+        Snapshot::on_main(subject, &[(USER, &user(fields)), (LAB, &lab(fields))])
+    };
+    repository(
+        folder.path(),
+        &[
+            there("begin", ID),
+            there("a name", &both),
+            gone("gone"),
+            there("back with less", ID),
+            gone("gone again"),
+            there("back as it was", ID),
+            there("a name again", &both),
+        ],
+    );
+    let commits = git(folder.path(), &["rev-list", "--reverse", "HEAD"]);
+    let rows = history(folder.path(), &["--path", "proto"]);
+    assert_eq!(
+        told_with_required(&rows, &commits, "acme.user.v1"),
+        [
+            "compatible - → 1.0.0, none",
+            "compatible 1.0.0 → 1.1.0, minor",
+            "refused 1.1.0 → -, major",
+            "compatible - → 1.2.0, minor",
+            "refused 1.2.0 → -, major",
+            "compatible - → 1.2.0, none",
+            "compatible 1.2.0 → 1.3.0, minor",
+        ]
+    );
+    assert_eq!(
+        told_with_required(&rows, &commits, "acme.lab.v1alpha"),
+        [
+            "compatible - → 1.0.0-alpha.1, none",
+            "compatible 1.0.0-alpha.1 → 1.0.0-alpha.2, minor",
+            "breaking 1.0.0-alpha.2 → -, none",
+            "compatible - → 1.0.0-alpha.3, minor",
+            "breaking 1.0.0-alpha.3 → -, none",
+            "compatible - → 1.0.0-alpha.3, none",
+            "compatible 1.0.0-alpha.3 → 1.0.0-alpha.4, minor",
+        ]
+    );
+}
+
+#[test]
+fn a_package_that_comes_back_rises_above_every_version_it_had() {
+    let folder = tempfile::tempdir().unwrap();
+    let hash = format!("abide1:sha256:{}", "0".repeat(64));
+    let lock =
+        |version: &str| format!("abide-lock 1\n\npackage acme.user.v1 {version} {hash} {hash}\n");
+    let path = "acme/user/v1/user.proto";
+    let both = [ID, NAME].concat();
+    repository(
+        folder.path(),
+        &[
+            Snapshot::on_main("begin", &[(path, &user(ID)), ("abide.lock", &lock("1.7.0"))]),
+            Snapshot::on_main("fallen", &[(path, &user(ID)), ("abide.lock", &lock("1.2.0"))]),
+            Snapshot::on_main("gone", &[]),
+            Snapshot::on_main("back with more", &[(path, &user(&both))]),
+        ],
+    );
+    let commits = git(folder.path(), &["rev-list", "--reverse", "HEAD"]);
+    let rows = history(folder.path(), &[]);
+    assert_eq!(
+        told_with_required(&rows, &commits, "acme.user.v1"),
+        [
+            "compatible - → 1.7.0, none",
+            "none 1.7.0 → 1.2.0, none",
+            "refused 1.2.0 → -, major",
+            "compatible - → 1.8.0, minor",
+        ]
+    );
 }
 
 #[test]
