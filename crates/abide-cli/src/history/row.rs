@@ -27,6 +27,9 @@ pub(crate) struct PackageRow {
     pub(crate) to: Option<Version>,
     /// Whether the commit itself records that version.
     pub(crate) recorded: bool,
+    /// Whether one of the two is counted from where the walk begins, and not from where the package
+    /// does.
+    pub(crate) counted: bool,
     /// Its hashes before.
     pub(crate) before: Option<Hashes>,
     /// Its hashes now.
@@ -97,6 +100,8 @@ pub(super) struct Ledger {
     highest: BTreeMap<String, Version>,
     /// The packages that were there once.
     gone: BTreeMap<String, Gone>,
+    /// The packages that were there when the walk began, and of which no version is recorded since.
+    counted: BTreeSet<String>,
     recorded: Records,
     cyclic: BTreeSet<Key>,
 }
@@ -118,7 +123,10 @@ impl Ledger {
         self.hashes.settle();
         let packages: Vec<String> = self.packages.keys().cloned().collect();
         for package in packages {
-            let version = self.recorded(&package).unwrap_or_else(|| first_version(&package));
+            let version = self.recorded(&package).unwrap_or_else(|| {
+                self.counted.insert(package.clone());
+                first_version(&package)
+            });
             self.set_version(package, version);
         }
     }
@@ -304,6 +312,10 @@ impl Ledger {
         };
         let record = self.recorded(&package).filter(|_| is_there);
         let recorded = record.is_some();
+        let counted = self.counted.contains(&package) && (from.is_some() || !recorded);
+        if recorded {
+            self.counted.remove(&package);
+        }
         let to = is_there.then(|| {
             let next = || match from.as_ref().or(back.as_ref().map(|it| &it.0)) {
                 Some(last) => next_version(last, required),
@@ -325,7 +337,18 @@ impl Ledger {
             let weight = |it: &Reason| (it.severity, it.breaks, it.bump);
             weight(b).cmp(&weight(a)).then_with(|| a.cmp(b))
         });
-        PackageRow { package, verdict, required, from, to, recorded, before, after, reasons }
+        PackageRow {
+            package,
+            verdict,
+            required,
+            from,
+            to,
+            recorded,
+            counted,
+            before,
+            after,
+            reasons,
+        }
     }
 }
 

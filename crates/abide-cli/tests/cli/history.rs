@@ -770,6 +770,46 @@ fn a_break_that_leaves_the_hash_as_it_was_lets_the_version_rise() {
 }
 
 #[test]
+fn a_walk_that_begins_later_says_which_versions_are_counted_from_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let commits = small(folder.path());
+    let notes = |arguments: &[&str]| {
+        let ran = abide(folder.path(), &[&["history", "--path", "proto"], arguments].concat());
+        assert_eq!(ran.status, 0, "{}", ran.stderr);
+        ran.stderr
+    };
+    let begins = |commit: &str| format!("the history begins behind {}, which", &commit[..10]);
+    let told = notes(&["--since", "HEAD~2"]);
+    let whose =
+        "records no version of 2 packages, `acme.lab.v1alpha` the first: theirs are counted";
+    assert!(told.contains(&begins(&commits[1])) && told.contains(whose), "{told}");
+    let told = notes(&["--since", "HEAD~1"]);
+    let whose = "records no version of `acme.lab.v1alpha`: it is counted from there";
+    assert!(told.contains(&begins(&commits[2])) && told.contains(whose), "{told}");
+    for complete in [&[][..], &["--since", "HEAD"], &["--since", "HEAD~2", "--quiet"]] {
+        let told = notes(complete);
+        assert!(!told.contains("counted"), "{complete:?}: {told}");
+    }
+
+    // What the first commit records, or the one behind it, is no matter of counting.
+    let hash = format!("abide1:sha256:{}", "0".repeat(64));
+    let lock = format!("abide-lock 1\n\npackage acme.user.v1 1.4.0 {hash} {hash}\n");
+    put(folder.path(), &[("proto/abide.lock", &lock)]);
+    git(folder.path(), &["reset", "--quiet", "--hard"]);
+    git(folder.path(), &["add", "proto/abide.lock"]);
+    git(folder.path(), &["commit", "--quiet", "--message", "recorded"]);
+    put(folder.path(), &[(USER, &user(&[ID, NAME].concat()))]);
+    git(folder.path(), &["commit", "--quiet", "--all", "--message", "a name again"]);
+    let told = notes(&["--since", "HEAD~1"]);
+    assert!(!told.contains("counted"), "{told}");
+    let told = notes(&["--since", "HEAD~2"]);
+    assert!(
+        told.contains("no version of `acme.user.v1`"),
+        "its version before was counted: {told}"
+    );
+}
+
+#[test]
 fn a_version_that_a_package_cannot_have_is_no_record() {
     let folder = tempfile::tempdir().unwrap();
     let status = std::fs::read_to_string(
