@@ -839,3 +839,41 @@ fn a_version_that_a_package_cannot_have_is_no_record() {
     let versions: Vec<_> = rows.map(|it| (it["to"].as_str(), it["recorded"] == true)).collect();
     assert_eq!(versions, [(Some("1.0.0"), false), (Some("1.0.0"), false), (Some("1.4.0"), true)]);
 }
+
+#[test]
+fn a_repository_of_another_format_is_called_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |name: &str, arguments: &[&str], word: &str| {
+        let ran = abide(&folder.path().join(name), arguments);
+        assert_eq!((ran.status, ran.stdout.len()), (2, 0), "{}", ran.stderr);
+        assert!(ran.stderr.contains(word), "no `{word}` in {}", ran.stderr);
+        for untrue in ["no git repository", "no commit yet", "spelling"] {
+            assert!(!ran.stderr.contains(untrue), "`{untrue}` is not true: {}", ran.stderr);
+        }
+    };
+    git(folder.path(), &["init", "--quiet", "--object-format=sha256", "long"]);
+    refused("long", &["history"], "the object format `sha256` is not supported");
+    refused("long", &["check", "git:HEAD"], "object format `sha256` is not supported");
+
+    // What `git init --ref-format=reftable` makes, for a git that does not know it yet.
+    git(folder.path(), &["init", "--quiet", "table"]);
+    let table = folder.path().join("table");
+    put(&table, &[(USER, &user(ID))]);
+    git(&table, &["add", "."]);
+    git(&table, &["commit", "--quiet", "--message", "begin"]);
+    let commit = format!("git:{}:proto", git(&table, &["rev-parse", "HEAD"]));
+    git(&table, &["config", "core.repositoryFormatVersion", "1"]);
+    git(&table, &["config", "extensions.refStorage", "reftable"]);
+    std::fs::write(table.join(".git/HEAD"), "ref: refs/heads/.invalid\n").unwrap();
+    std::fs::remove_dir_all(table.join(".git/refs")).unwrap();
+    put(&table, &[(".git/refs/heads", "this repository uses the reftable format\n")]);
+    let way_out = "`git refs migrate --ref-format=files`";
+    refused("table", &["history"], way_out);
+    refused("table", &["check", "git:main"], way_out);
+    refused("table", &["check", "--against", "git:main..."], way_out);
+    let ran = abide(&table, &["check", &commit]);
+    assert_eq!(ran.status, 0, "a commit is found without references: {}", ran.stderr);
+
+    std::fs::write(table.join(".git/config"), "[core\n").unwrap();
+    refused("table", &["history"], "its git repository cannot be opened: ");
+}
