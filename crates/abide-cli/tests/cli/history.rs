@@ -877,3 +877,59 @@ fn a_repository_of_another_format_is_called_so() {
     std::fs::write(table.join(".git/config"), "[core\n").unwrap();
     refused("table", &["history"], "its git repository cannot be opened: ");
 }
+
+#[test]
+fn a_commit_without_a_date_is_walked_past() {
+    let folder = tempfile::tempdir().unwrap();
+    let both = [ID, NAME].concat();
+    let fields = |count: u32| {
+        (1..=count).fold(String::new(), |all, it| format!("{all}  string f{it} = {it};\n"))
+    };
+    repository(folder.path(), &[Snapshot::on_main("begin", &[(USER, &user(&fields(1)))])]);
+    let well = "C <c@example.com> 1700086400 +0000";
+    let persons = [
+        (well, "n <a>"),
+        (well, "n <a@example.com> 99999999999999999999 +0000"),
+        (well, "nobody"),
+        (well, "nobody 1700000000 +0000"),
+        ("nobody", well),
+        ("nobody", ""),
+    ];
+    for (number, (author, committer)) in persons.iter().enumerate() {
+        put(folder.path(), &[(USER, &user(&fields(number as u32 + 2)))]);
+        git(folder.path(), &["add", "."]);
+        let (tree, parent) =
+            (git(folder.path(), &["write-tree"]), git(folder.path(), &["rev-parse", "HEAD"]));
+        let commit = format!(
+            "tree {tree}\nparent {parent}\nauthor {author}\ncommitter {committer}\n\nedit {number}\n"
+        );
+        let make = ["hash-object", "-t", "commit", "-w", "--literally", "--stdin"];
+        let commit = git_with(folder.path(), &make, commit.as_bytes());
+        git(folder.path(), &["update-ref", "refs/heads/main", &commit]);
+    }
+    put(folder.path(), &[(USER, &user(&both))]);
+    git(folder.path(), &["commit", "--quiet", "--all", "--message", "end"]);
+
+    let commits = git(folder.path(), &["rev-list", "--reverse", "HEAD"]);
+    let commits: Vec<&str> = commits.lines().collect();
+    let ran = abide(folder.path(), &["history", "--path", "proto", "--format", "json"]);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    let rows: Vec<Value> = ran.json().into_iter().filter(|it| it["kind"] == "commit").collect();
+    let days: Vec<&str> = rows.iter().map(|it| &text(it, "date")[..10]).collect();
+    assert_eq!(rows.iter().map(|it| text(it, "commit")).collect::<Vec<_>>(), commits);
+    assert_eq!(days[..5], ["2023-11-14"; 5], "that of the commit before");
+    assert_eq!(days[5..7], ["2023-11-15"; 2]);
+    assert_eq!(text(&rows[6], "subject"), "edit 5");
+    let note = format!("5 commits tell no date that can be read, {} the first", &commits[1][..10]);
+    assert!(ran.stderr.contains(&note), "{}", ran.stderr);
+
+    let ran = abide(folder.path(), &["history", "--path", "proto", "--since", "HEAD~3"]);
+    assert!(
+        !ran.text().contains("1970"),
+        "what it begins behind tells none, either: {}",
+        ran.text()
+    );
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    let note = format!("{} tells no date that can be read", &commits[6][..10]);
+    assert!(ran.stderr.contains(&note), "{}", ran.stderr);
+}
