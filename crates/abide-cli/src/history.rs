@@ -93,6 +93,7 @@ pub(crate) fn walk(
         });
     }
     let mut commits = Vec::new();
+    let mut counted: BTreeSet<String> = BTreeSet::new();
     let total = timeline.commits.len();
     for (number, batch) in timeline.commits.chunks(BATCH).enumerate() {
         progress.tell(format!("walking commit {} of {total}", number * BATCH + 1));
@@ -131,6 +132,7 @@ pub(crate) fn walk(
             let mut packages =
                 ledger.step(job.moved, judged, job.records, |key| forest.is_own(key));
             packages.retain(|row| wanted(&ledger, &row.package) || gone.contains(&row.package));
+            counted.extend(packages.iter().filter(|it| it.counted).map(|it| it.package.clone()));
             if !packages.is_empty() {
                 commits.push(CommitRow {
                     id: job.commit.id.to_string(),
@@ -148,12 +150,30 @@ pub(crate) fn walk(
             timeline.top()
         )));
     }
+    let counted = timeline.base.as_ref().and_then(|base| from_there(base, &counted));
     Ok(History {
         folder: timeline.top().to_owned(),
         commits,
         walked: total,
-        notes: timeline.notes.iter().cloned().chain(records.note()).collect(),
+        notes: timeline.notes.iter().cloned().chain(counted).chain(records.note()).collect(),
     })
+}
+
+/// What the user should know of packages whose versions are counted from where the walk begins.
+fn from_there(base: &Commit, packages: &BTreeSet<String>) -> Option<String> {
+    let first = match &**packages.first()? {
+        "" => "(no package)".to_owned(),
+        first => format!("`{first}`"),
+    };
+    let (whose, theirs) = match packages.len() {
+        1 => (first, "it is"),
+        count => (format!("{count} packages, {first} the first"), "theirs are"),
+    };
+    Some(format!(
+        "the history begins behind {}, which records no version of {whose}: {theirs} counted from \
+         there, whatever came before",
+        base.id.to_hex_with_len(record::SHORT)
+    ))
 }
 
 /// The day of a moment, in universal time.

@@ -4,6 +4,9 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+/// How many links a path may lead through, as in most kernels: more are a loop.
+const MAX_LINKS: u32 = 40;
+
 /// Writes `bytes` to `target`, or to standard output when it is absent or `-`.
 ///
 /// A file is written beside its target and renamed over it: after an interruption the old or the
@@ -40,9 +43,27 @@ fn write_stream(stream: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
     }
 }
 
+/// What a path leads to, be it there or not.
+fn end_of_links(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        match fs::canonicalize(&path) {
+            Ok(path) => return Ok(path),
+            Err(_) if !path.is_symlink() => return Ok(path),
+            // A link to what is not there yet is followed by hand.
+            Err(_) => {
+                let target = fs::read_link(&path)?;
+                path = path.parent().unwrap_or(Path::new("")).join(target);
+            }
+        }
+    }
+    // Links go in a circle.
+    fs::canonicalize(&path)
+}
+
 fn write_file(target: &Path, bytes: &[u8], beside: Option<&str>) -> io::Result<()> {
     // Renaming over a link would replace the link and leave its file as it was.
-    let target = fs::canonicalize(target).unwrap_or_else(|_| target.to_owned());
+    let target = end_of_links(target)?;
     let old = match fs::metadata(&target) {
         Ok(old) if old.is_file() => Some(old),
         // A device or a pipe cannot be replaced; it takes the bytes as they come.

@@ -4,7 +4,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use abide_cli::write::write;
+use abide_cli::write::{replace, write};
 use tempfile::TempDir;
 
 #[test]
@@ -43,4 +43,25 @@ fn a_failure_leaves_nothing_behind() {
     assert!(write(Some(&folder.path().join("file/below")), b"x").is_err());
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     write(Some("/dev/null".as_ref()), b"x").unwrap();
+}
+
+#[test]
+fn a_link_to_what_is_not_there_yet_keeps_pointing_at_it() {
+    let folder = TempDir::new().unwrap();
+    let (first, second) = (folder.path().join("first"), folder.path().join("second"));
+    symlink("second", &first).unwrap();
+    symlink("below/file", &second).unwrap();
+    let are_links =
+        || [&first, &second].iter().all(|it| fs::symlink_metadata(it).unwrap().is_symlink());
+    write(Some(&first), b"one").unwrap();
+    assert!(are_links());
+    fs::remove_file(folder.path().join("below/file")).unwrap();
+    replace(&first, b"two").unwrap();
+    assert!(are_links());
+    assert_eq!(fs::read(folder.path().join("below/file")).unwrap(), b"two");
+
+    let round = folder.path().join("round");
+    symlink("round", &round).unwrap();
+    assert!(write(Some(&round), b"x").is_err());
+    assert!(fs::symlink_metadata(&round).unwrap().is_symlink());
 }

@@ -39,6 +39,7 @@ mod waiver;
 mod witness;
 
 pub use accepted::Accepted;
+pub use bump::version::fits as version_fits;
 pub use bump::{
     PackagePlan, Plan, Reason, Records, Rewritten, STATUS_PROTO, Verdict, first_version,
     next_version, plan, rises,

@@ -9,7 +9,7 @@ use semver::Version;
 use crate::source::{Commit, Cursor, LOCK, SourceError};
 
 /// How many digits of the id of a commit are shown.
-const SHORT: usize = 10;
+pub(super) const SHORT: usize = 10;
 
 /// The recorded versions by package.
 pub(super) type Records = BTreeMap<String, Version>;

@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use abide::{Bump, Hashes, PackageStep, RollingHashes, Severity, first_version, next_version};
+use abide::{
+    Bump, Hashes, PackageStep, RollingHashes, SemanticHash, Severity, first_version, next_version,
+    version_fits,
+};
 use semver::Version;
 
 use super::forest::{Key, Moved};
@@ -24,6 +27,9 @@ pub(crate) struct PackageRow {
     pub(crate) to: Option<Version>,
     /// Whether the commit itself records that version.
     pub(crate) recorded: bool,
+    /// Whether one of the two is counted from where the walk begins, and not from where the package
+    /// does.
+    pub(crate) counted: bool,
     /// Its hashes before.
     pub(crate) before: Option<Hashes>,
     /// Its hashes now.
@@ -76,6 +82,12 @@ struct FileState {
     errors: Vec<Reason>,
 }
 
+/// What a package was when it was last there.
+struct Gone {
+    version: Version,
+    closure: Option<SemanticHash>,
+}
+
 /// The state of every package at one commit.
 #[derive(Default)]
 pub(super) struct Ledger {
@@ -84,6 +96,12 @@ pub(super) struct Ledger {
     /// The files of the tree by package, imported ones left out.
     packages: BTreeMap<String, BTreeSet<Key>>,
     versions: BTreeMap<String, Version>,
+    /// The highest version that each package ever had, for versions that are recorded may fall.
+    highest: BTreeMap<String, Version>,
+    /// The packages that were there once.
+    gone: BTreeMap<String, Gone>,
+    /// The packages that were there when the walk began, and of which no version is recorded since.
+    counted: BTreeSet<String>,
     recorded: Records,
     cyclic: BTreeSet<Key>,
 }
@@ -105,9 +123,20 @@ impl Ledger {
         self.hashes.settle();
         let packages: Vec<String> = self.packages.keys().cloned().collect();
         for package in packages {
-            let version = self.recorded(&package).unwrap_or_else(|| first_version(&package));
-            self.versions.insert(package, version);
+            let version = self.recorded(&package).unwrap_or_else(|| {
+                self.counted.insert(package.clone());
+                first_version(&package)
+            });
+            self.set_version(package, version);
         }
+    }
+
+    fn set_version(&mut self, package: String, version: Version) {
+        let highest = self.highest.entry(package.clone()).or_insert_with(|| version.clone());
+        if *highest < version {
+            highest.clone_from(&version);
+        }
+        self.versions.insert(package, version);
     }
 
     /// The files of a package that belong to the tree.
@@ -123,7 +152,9 @@ impl Ledger {
             return;
         }
         self.packages.entry(package.clone()).or_default().insert(key.clone());
-        let version = facts.version.and_then(|text| text.parse().ok());
+        // As `abide bump` reads it.
+        let version: Option<Version> = facts.version.and_then(|text| text.parse().ok());
+        let version = version.filter(|it| version_fits(it, &package));
         self.files.insert(key, FileState { package, version, errors: facts.errors });
     }
 
@@ -249,13 +280,27 @@ impl Ledger {
         let before = step.before.filter(|_| from.is_some());
         let after = step.after.filter(|_| is_there);
         let changed = before.map(|it| it.closure) != after.map(|it| it.closure);
-        let mut required = Bump::None;
-        if from.is_some() && is_there && changed {
-            let needed = reasons.iter().filter_map(|it| it.bump).max().unwrap_or_default();
+        let needed = reasons.iter().filter_map(|it| it.bump).max().unwrap_or_default();
+        let refused = needed == Bump::Major;
+        // What comes back goes on from the highest version that it had, unless it means what it
+        // meant at the end: no version may name two meanings.
+        let back = self.gone.remove(&package).map(|gone| {
+            let is_as_it_was = gone.closure == after.map(|it| it.closure);
+            match self.highest.get(&package) {
+                Some(highest) if !is_as_it_was => (highest.clone(), Bump::Minor),
+                _ => (gone.version, Bump::None),
+            }
+        });
+        let required = match (&from, is_there) {
             // What changed and has no name is taken for more than a fix.
-            required = if needed == Bump::None { Bump::Minor } else { needed };
-        }
-        let refused = reasons.iter().any(|it| it.bump == Some(Bump::Major));
+            (Some(_), true) if changed && needed == Bump::None => Bump::Minor,
+            // Some breaks leave the hash as it was, such as those of where something stands.
+            (Some(_), true) => needed,
+            // What goes without a break needs no version.
+            (Some(_), false) if refused => Bump::Major,
+            (Some(_), false) => Bump::None,
+            (None, _) => back.as_ref().map_or(Bump::None, |it| it.1),
+        };
         let breaks = reasons.iter().any(|it| it.breaks);
         let errors = self.errors(&package);
         let verdict = match () {
@@ -267,15 +312,24 @@ impl Ledger {
         };
         let record = self.recorded(&package).filter(|_| is_there);
         let recorded = record.is_some();
+        let counted = self.counted.contains(&package) && (from.is_some() || !recorded);
+        if recorded {
+            self.counted.remove(&package);
+        }
         let to = is_there.then(|| {
-            let next = || match &from {
-                Some(from) => next_version(from, required),
+            let next = || match from.as_ref().or(back.as_ref().map(|it| &it.0)) {
+                Some(last) => next_version(last, required),
                 None => first_version(&package),
             };
             record.unwrap_or_else(next)
         });
-        if let Some(to) = &to {
-            self.versions.insert(package.clone(), to.clone());
+        match (&from, &to) {
+            (_, Some(to)) => self.set_version(package.clone(), to.clone()),
+            (Some(from), None) => {
+                let gone = Gone { version: from.clone(), closure: before.map(|it| it.closure) };
+                self.gone.insert(package.clone(), gone);
+            }
+            (None, None) => {}
         }
         reasons.extend(errors);
         // The gravest first, and of those what breaks.
@@ -283,7 +337,18 @@ impl Ledger {
             let weight = |it: &Reason| (it.severity, it.breaks, it.bump);
             weight(b).cmp(&weight(a)).then_with(|| a.cmp(b))
         });
-        PackageRow { package, verdict, required, from, to, recorded, before, after, reasons }
+        PackageRow {
+            package,
+            verdict,
+            required,
+            from,
+            to,
+            recorded,
+            counted,
+            before,
+            after,
+            reasons,
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use super::*;
 
 use gix::bstr::{BStr, BString, ByteSlice};
+use gix::error::MetadataValue;
 use gix::objs::tree::EntryKind;
 use gix::{ObjectId, Repository, ThreadSafeRepository};
 use rayon::prelude::*;
@@ -316,19 +317,31 @@ impl Tracked {
 
 /// The repository that encloses a folder.
 fn discover(base: &Path) -> Result<ThreadSafeRepository, SourceError> {
-    let discovery = gix::discover::upwards::Options {
+    let discovery = || gix::discover::upwards::Options {
         // A ceiling elsewhere is no reason to find nothing; git does not mind either.
         match_ceiling_dir_or_error: false,
         ..Default::default()
     };
     ThreadSafeRepository::discover_with_environment_overrides_opts(
         base,
-        discovery,
+        discovery(),
         Default::default(),
     )
-    .map_err(|error| SourceError::NoRepository {
-        base: base.display().to_string(),
-        reason: one_line(&error),
+    .map_err(|error| {
+        let base_name = base.display().to_string();
+        if gix::discover::upwards_opts(base, discovery().apply_environment()).is_err() {
+            return SourceError::NoRepository { base: base_name, reason: one_line(&error) };
+        }
+        let key = MetadataValue::String("extensions.objectFormat".to_owned());
+        let is_format = error.metadata().any(|it| it.get("key") == Some(&key));
+        let reason = if is_format && error.is_unsupported() {
+            "its git repository names objects by SHA-256, and the object format `sha256` is not \
+             supported: read a folder, or an archive that `git archive` writes"
+                .to_owned()
+        } else {
+            format!("its git repository cannot be opened: {}", one_line(error.probable_cause()))
+        };
+        SourceError::unusable(base_name, reason)
     })
 }
 
@@ -460,6 +473,12 @@ fn fetch_advice(repo: &Repository, revision: &str) -> String {
     }
     if revision.contains("..") {
         return "it is a range: give one revision, or `REV...` for the merge base".to_owned();
+    }
+    let storage = repo.config_snapshot().string("extensions.refStorage");
+    if storage.is_some_and(|it| it.eq_ignore_ascii_case(b"reftable")) {
+        return "the repository keeps its references in a reftable, which is not supported: run `git \
+                refs migrate --ref-format=files`"
+            .to_owned();
     }
     if name != revision && (name.is_empty() || repo.rev_parse_single(name).is_ok()) {
         return match repo.is_shallow() {

@@ -191,6 +191,8 @@ fn compare_with_whole_trees(folder: &Path) -> BTreeMap<String, usize> {
     let commits = git(folder, &["rev-list", "--first-parent", "--reverse", "HEAD"]);
     let commits: Vec<&str> = commits.lines().collect();
     let mut versions: BTreeMap<String, String> = BTreeMap::new();
+    // The version and the closure hash of what is not there any more.
+    let mut gone: BTreeMap<String, (String, Option<String>)> = BTreeMap::new();
     let mut before: BTreeMap<String, (String, String)> = BTreeMap::new();
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     let none = BTreeMap::new();
@@ -241,18 +243,27 @@ fn compare_with_whole_trees(folder: &Path) -> BTreeMap<String, usize> {
             };
             assert_eq!(text(row, "verdict"), verdict, "{at}: {row}");
             *seen.entry(verdict.to_owned()).or_default() += 1;
+            let back = gone.get(&package).filter(|_| old.is_none());
             let required = match (old, new) {
-                (Some(_), Some(_)) if changed && has(" major ") => "major",
+                (Some(_), _) if has(" major ") => "major",
+                (Some(_), Some(_)) if has(" minor ") => "minor",
+                (Some(_), Some(_)) if has(" patch ") => "patch",
                 (Some(_), Some(_)) if changed => "minor",
+                _ if back.is_some_and(|it| it.1.as_ref() != new.map(|it| &it.1)) => "minor",
                 _ => "none",
             };
             if number > 0 {
                 assert_eq!(text(row, "required"), required, "{at}: {row}");
             }
             let from = versions.remove(&package);
+            *seen.entry("back".to_owned()).or_default() += usize::from(back.is_some());
             assert_eq!(row["from"].as_str(), from.as_deref(), "{at}");
-            let to = new.map(|_| risen(&package, from.as_deref(), required));
+            let last = from.as_ref().or(back.map(|it| &it.0)).cloned();
+            let to = new.map(|_| risen(&package, last.as_deref(), required));
             assert_eq!(row["to"].as_str(), to.as_deref(), "{at}");
+            if let (Some(from), None) = (from, &to) {
+                gone.insert(package.clone(), (from, old.map(|it| it.1.clone())));
+            }
             versions.extend(to.map(|to| (package, to)));
         }
         before = after;
@@ -304,7 +315,7 @@ fn every_row_is_what_the_whole_trees_give() {
             *seen.entry(verdict).or_default() += count;
         }
     }
-    for verdict in ["none", "compatible", "breaking", "refused", "unlinked"] {
+    for verdict in ["none", "compatible", "breaking", "refused", "unlinked", "back"] {
         assert!(seen.contains_key(verdict), "no commit is {verdict}: {seen:?}");
     }
 }
@@ -640,4 +651,285 @@ fn a_history_may_begin_on_a_line_that_was_merged() {
         ran.json().into_iter().filter(|row| row["kind"] == "commit").collect();
     let subjects: Vec<&str> = subjects.iter().map(|row| text(row, "subject")).collect();
     assert_eq!(subjects, ["merged"], "the merge is judged as one change");
+}
+
+/// What the rows of a package say, commit by commit, with how far it had to rise.
+fn told_with_required(rows: &Rows, commits: &str, package: &str) -> Vec<String> {
+    let all = commits.lines().filter(|it| rows.get(*it).is_some_and(|it| it.contains_key(package)));
+    all.map(|commit| {
+        let required = text(&rows[commit][package], "required").to_owned();
+        format!("{}, {required}", told(rows, commit, package))
+    })
+    .collect()
+}
+
+#[test]
+fn a_package_that_comes_back_goes_on_from_where_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let both = [ID, NAME].concat();
+    let lab = |fields: &str| {
+        format!("syntax = \"proto3\";\npackage acme.lab.v1alpha;\nmessage Test {{\n{fields}}}\n")
+    };
+    let gone = |subject: &str| Snapshot::on_main(subject, &[("README", subject)]);
+    let there = |subject: &str, fields: &str| {
+        Snapshot::on_main(subject, &[(USER, &user(fields)), (LAB, &lab(fields))])
+    };
+    repository(
+        folder.path(),
+        &[
+            there("begin", ID),
+            there("a name", &both),
+            gone("gone"),
+            there("back with less", ID),
+            gone("gone again"),
+            there("back as it was", ID),
+            there("a name again", &both),
+        ],
+    );
+    let commits = git(folder.path(), &["rev-list", "--reverse", "HEAD"]);
+    let rows = history(folder.path(), &["--path", "proto"]);
+    assert_eq!(
+        told_with_required(&rows, &commits, "acme.user.v1"),
+        [
+            "compatible - → 1.0.0, none",
+            "compatible 1.0.0 → 1.1.0, minor",
+            "refused 1.1.0 → -, major",
+            "compatible - → 1.2.0, minor",
+            "refused 1.2.0 → -, major",
+            "compatible - → 1.2.0, none",
+            "compatible 1.2.0 → 1.3.0, minor",
+        ]
+    );
+    assert_eq!(
+        told_with_required(&rows, &commits, "acme.lab.v1alpha"),
+        [
+            "compatible - → 1.0.0-alpha.1, none",
+            "compatible 1.0.0-alpha.1 → 1.0.0-alpha.2, minor",
+            "breaking 1.0.0-alpha.2 → -, none",
+            "compatible - → 1.0.0-alpha.3, minor",
+            "breaking 1.0.0-alpha.3 → -, none",
+            "compatible - → 1.0.0-alpha.3, none",
+            "compatible 1.0.0-alpha.3 → 1.0.0-alpha.4, minor",
+        ]
+    );
+}
+
+#[test]
+fn a_package_that_comes_back_rises_above_every_version_it_had() {
+    let folder = tempfile::tempdir().unwrap();
+    let hash = format!("abide1:sha256:{}", "0".repeat(64));
+    let lock =
+        |version: &str| format!("abide-lock 1\n\npackage acme.user.v1 {version} {hash} {hash}\n");
+    let path = "acme/user/v1/user.proto";
+    let both = [ID, NAME].concat();
+    repository(
+        folder.path(),
+        &[
+            Snapshot::on_main("begin", &[(path, &user(ID)), ("abide.lock", &lock("1.7.0"))]),
+            Snapshot::on_main("fallen", &[(path, &user(ID)), ("abide.lock", &lock("1.2.0"))]),
+            Snapshot::on_main("gone", &[]),
+            Snapshot::on_main("back with more", &[(path, &user(&both))]),
+        ],
+    );
+    let commits = git(folder.path(), &["rev-list", "--reverse", "HEAD"]);
+    let rows = history(folder.path(), &[]);
+    assert_eq!(
+        told_with_required(&rows, &commits, "acme.user.v1"),
+        [
+            "compatible - → 1.7.0, none",
+            "none 1.7.0 → 1.2.0, none",
+            "refused 1.2.0 → -, major",
+            "compatible - → 1.8.0, minor",
+        ]
+    );
+}
+
+#[test]
+fn a_break_that_leaves_the_hash_as_it_was_lets_the_version_rise() {
+    let folder = tempfile::tempdir().unwrap();
+    let lab = "syntax = \"proto3\";\npackage acme.lab.v1alpha;\nmessage Test {}\n";
+    let renamed = [USER, LAB].map(|path| path.replace(".proto", "_renamed.proto"));
+    repository(
+        folder.path(),
+        &[
+            Snapshot::on_main("begin", &[(USER, &user(ID)), (LAB, lab)]),
+            Snapshot::on_main("called otherwise", &[(&renamed[0], &user(ID)), (&renamed[1], lab)]),
+        ],
+    );
+    let commits = git(folder.path(), &["rev-list", "--reverse", "HEAD"]);
+    let rows = history(folder.path(), &["--path", "proto"]);
+    let last = |package| told_with_required(&rows, &commits, package).pop();
+    assert_eq!(last("acme.user.v1").as_deref(), Some("refused 1.0.0 → 1.1.0, major"));
+    assert_eq!(
+        last("acme.lab.v1alpha").as_deref(),
+        Some("breaking 1.0.0-alpha.1 → 1.0.0-alpha.2, minor")
+    );
+    let tip = commits.lines().last().unwrap();
+    let row = &rows[tip]["acme.user.v1"];
+    assert_eq!(row["closure_old"], row["closure"], "the meaning is the same");
+}
+
+#[test]
+fn a_walk_that_begins_later_says_which_versions_are_counted_from_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let commits = small(folder.path());
+    let notes = |arguments: &[&str]| {
+        let ran = abide(folder.path(), &[&["history", "--path", "proto"], arguments].concat());
+        assert_eq!(ran.status, 0, "{}", ran.stderr);
+        ran.stderr
+    };
+    let begins = |commit: &str| format!("the history begins behind {}, which", &commit[..10]);
+    let told = notes(&["--since", "HEAD~2"]);
+    let whose =
+        "records no version of 2 packages, `acme.lab.v1alpha` the first: theirs are counted";
+    assert!(told.contains(&begins(&commits[1])) && told.contains(whose), "{told}");
+    let told = notes(&["--since", "HEAD~1"]);
+    let whose = "records no version of `acme.lab.v1alpha`: it is counted from there";
+    assert!(told.contains(&begins(&commits[2])) && told.contains(whose), "{told}");
+    for complete in [&[][..], &["--since", "HEAD"], &["--since", "HEAD~2", "--quiet"]] {
+        let told = notes(complete);
+        assert!(!told.contains("counted"), "{complete:?}: {told}");
+    }
+
+    // What the first commit records, or the one behind it, is no matter of counting.
+    let hash = format!("abide1:sha256:{}", "0".repeat(64));
+    let lock = format!("abide-lock 1\n\npackage acme.user.v1 1.4.0 {hash} {hash}\n");
+    put(folder.path(), &[("proto/abide.lock", &lock)]);
+    git(folder.path(), &["reset", "--quiet", "--hard"]);
+    git(folder.path(), &["add", "proto/abide.lock"]);
+    git(folder.path(), &["commit", "--quiet", "--message", "recorded"]);
+    put(folder.path(), &[(USER, &user(&[ID, NAME].concat()))]);
+    git(folder.path(), &["commit", "--quiet", "--all", "--message", "a name again"]);
+    let told = notes(&["--since", "HEAD~1"]);
+    assert!(!told.contains("counted"), "{told}");
+    let told = notes(&["--since", "HEAD~2"]);
+    assert!(
+        told.contains("no version of `acme.user.v1`"),
+        "its version before was counted: {told}"
+    );
+}
+
+#[test]
+fn a_version_that_a_package_cannot_have_is_no_record() {
+    let folder = tempfile::tempdir().unwrap();
+    let status = std::fs::read_to_string(
+        crate::run::repository().join("api/abide/annotations/v1/status.proto"),
+    );
+    let status = ("abide/annotations/v1/status.proto", &*status.unwrap());
+    let marked = |version: &str| {
+        format!(
+            "syntax = \"proto3\";\npackage acme.user.v1;\n\
+             import \"abide/annotations/v1/status.proto\";\n\
+             option (abide.annotations.v1.file_policy) = {{version: \"{version}\"}};\n\
+             message User {{\n{ID}}}\n"
+        )
+    };
+    let path = "acme/user/v1/user.proto";
+    repository(
+        folder.path(),
+        &[
+            Snapshot::on_main("begin", &[(path, &marked("7.7.7")), status]),
+            Snapshot::on_main("an alpha", &[(path, &marked("1.0.0-alpha.1")), status]),
+            Snapshot::on_main("recorded", &[(path, &marked("1.4.0")), status]),
+        ],
+    );
+    let commits = git(folder.path(), &["rev-list", "--reverse", "HEAD"]);
+    let rows = history(folder.path(), &[]);
+    let rows = commits.lines().map(|commit| &rows[commit]["acme.user.v1"]);
+    let versions: Vec<_> = rows.map(|it| (it["to"].as_str(), it["recorded"] == true)).collect();
+    assert_eq!(versions, [(Some("1.0.0"), false), (Some("1.0.0"), false), (Some("1.4.0"), true)]);
+}
+
+#[test]
+fn a_repository_of_another_format_is_called_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |name: &str, arguments: &[&str], word: &str| {
+        let ran = abide(&folder.path().join(name), arguments);
+        assert_eq!((ran.status, ran.stdout.len()), (2, 0), "{}", ran.stderr);
+        assert!(ran.stderr.contains(word), "no `{word}` in {}", ran.stderr);
+        for untrue in ["no git repository", "no commit yet", "spelling"] {
+            assert!(!ran.stderr.contains(untrue), "`{untrue}` is not true: {}", ran.stderr);
+        }
+    };
+    git(folder.path(), &["init", "--quiet", "--object-format=sha256", "long"]);
+    refused("long", &["history"], "the object format `sha256` is not supported");
+    refused("long", &["check", "git:HEAD"], "object format `sha256` is not supported");
+
+    // What `git init --ref-format=reftable` makes, for a git that does not know it yet.
+    git(folder.path(), &["init", "--quiet", "table"]);
+    let table = folder.path().join("table");
+    put(&table, &[(USER, &user(ID))]);
+    git(&table, &["add", "."]);
+    git(&table, &["commit", "--quiet", "--message", "begin"]);
+    let commit = format!("git:{}:proto", git(&table, &["rev-parse", "HEAD"]));
+    git(&table, &["config", "core.repositoryFormatVersion", "1"]);
+    git(&table, &["config", "extensions.refStorage", "reftable"]);
+    std::fs::write(table.join(".git/HEAD"), "ref: refs/heads/.invalid\n").unwrap();
+    std::fs::remove_dir_all(table.join(".git/refs")).unwrap();
+    put(&table, &[(".git/refs/heads", "this repository uses the reftable format\n")]);
+    let way_out = "`git refs migrate --ref-format=files`";
+    refused("table", &["history"], way_out);
+    refused("table", &["check", "git:main"], way_out);
+    refused("table", &["check", "--against", "git:main..."], way_out);
+    let ran = abide(&table, &["check", &commit]);
+    assert_eq!(ran.status, 0, "a commit is found without references: {}", ran.stderr);
+
+    std::fs::write(table.join(".git/config"), "[core\n").unwrap();
+    refused("table", &["history"], "its git repository cannot be opened: ");
+}
+
+#[test]
+fn a_commit_without_a_date_is_walked_past() {
+    let folder = tempfile::tempdir().unwrap();
+    let both = [ID, NAME].concat();
+    let fields = |count: u32| {
+        (1..=count).fold(String::new(), |all, it| format!("{all}  string f{it} = {it};\n"))
+    };
+    repository(folder.path(), &[Snapshot::on_main("begin", &[(USER, &user(&fields(1)))])]);
+    let well = "C <c@example.com> 1700086400 +0000";
+    let persons = [
+        (well, "n <a>"),
+        (well, "n <a@example.com> 99999999999999999999 +0000"),
+        (well, "nobody"),
+        (well, "nobody 1700000000 +0000"),
+        ("nobody", well),
+        ("nobody", ""),
+    ];
+    for (number, (author, committer)) in persons.iter().enumerate() {
+        put(folder.path(), &[(USER, &user(&fields(number as u32 + 2)))]);
+        git(folder.path(), &["add", "."]);
+        let (tree, parent) =
+            (git(folder.path(), &["write-tree"]), git(folder.path(), &["rev-parse", "HEAD"]));
+        let commit = format!(
+            "tree {tree}\nparent {parent}\nauthor {author}\ncommitter {committer}\n\nedit {number}\n"
+        );
+        let make = ["hash-object", "-t", "commit", "-w", "--literally", "--stdin"];
+        let commit = git_with(folder.path(), &make, commit.as_bytes());
+        git(folder.path(), &["update-ref", "refs/heads/main", &commit]);
+    }
+    put(folder.path(), &[(USER, &user(&both))]);
+    git(folder.path(), &["commit", "--quiet", "--all", "--message", "end"]);
+
+    let commits = git(folder.path(), &["rev-list", "--reverse", "HEAD"]);
+    let commits: Vec<&str> = commits.lines().collect();
+    let ran = abide(folder.path(), &["history", "--path", "proto", "--format", "json"]);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    let rows: Vec<Value> = ran.json().into_iter().filter(|it| it["kind"] == "commit").collect();
+    let days: Vec<&str> = rows.iter().map(|it| &text(it, "date")[..10]).collect();
+    assert_eq!(rows.iter().map(|it| text(it, "commit")).collect::<Vec<_>>(), commits);
+    assert_eq!(days[..5], ["2023-11-14"; 5], "that of the commit before");
+    assert_eq!(days[5..7], ["2023-11-15"; 2]);
+    assert_eq!(text(&rows[6], "subject"), "edit 5");
+    let note = format!("5 commits tell no date that can be read, {} the first", &commits[1][..10]);
+    assert!(ran.stderr.contains(&note), "{}", ran.stderr);
+
+    let ran = abide(folder.path(), &["history", "--path", "proto", "--since", "HEAD~3"]);
+    assert!(
+        !ran.text().contains("1970"),
+        "what it begins behind tells none, either: {}",
+        ran.text()
+    );
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    let note = format!("{} tells no date that can be read", &commits[6][..10]);
+    assert!(ran.stderr.contains(&note), "{}", ran.stderr);
 }

@@ -3,7 +3,7 @@
 
 use abide_schema::value::{self, Entry};
 use abide_schema::{File, Node, Package, Part, RawOptions};
-use abide_syntax::{Ast, Lexer, OptionNode, Span, TokenKind};
+use abide_syntax::{Ast, Lexer, OptionNode, Span, TokenKind, comments_between};
 use semver::Version;
 
 use super::{Rewritten, version};
@@ -11,6 +11,7 @@ use crate::edit::{self, Edit};
 use crate::hash::{SemanticHash, TreeHashes};
 
 const OPTION: &str = "abide.annotations.v1.file_policy";
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// The file that declares the option by which files record their version; it
 /// must be found where imports resolve.
 pub const STATUS_PROTO: &str = "abide/annotations/v1/status.proto";
@@ -194,12 +195,15 @@ impl<'t> Editor<'t> {
 
         let end = |node: Node| self.file.place_of(node, Part::Whole).span.end;
         let head = decl.package.map(|it| it.node).or(decl.syntax.map(|it| it.node)).map(end);
+        let head = head.or(self.opening());
+        // A mark of the byte order is the first of all.
+        let start = if self.text.starts_with(BYTE_ORDER_MARK) { 3 } else { 0 };
         let last_import = decl.imports.iter().map(|it| end(it.node)).max();
         let last_option = self.options().map(|it| it.span.end).max();
         let behind = |near: Option<u32>, far: Option<u32>| match (near, far) {
             (Some(at), _) => (self.line_end(at), newline.to_owned()),
             (None, Some(at)) => (self.line_end(at), newline.repeat(2)),
-            (None, None) => (Span::new(0, 0), String::new()),
+            (None, None) => (Span::at(start), String::new()),
         };
         let (option_at, lead) = behind(last_option, last_import.or(head));
         let mut text = lead + &statement;
@@ -208,6 +212,8 @@ impl<'t> Editor<'t> {
             let import = format!("{lead}import \"{STATUS_PROTO}\";");
             if import_at == option_at {
                 text = import + &newline.repeat(2) + &statement;
+            } else if import_at.end == start {
+                edits.push(Edit::replace(import_at, import + &newline.repeat(2)));
             } else {
                 edits.push(Edit::replace(import_at, import));
             }
@@ -215,7 +221,7 @@ impl<'t> Editor<'t> {
         // What follows stands apart, unless it is at the end of the file.
         let rest = Span::new(option_at.end, self.text.len() as u32).str(self.text);
         let mut lines = rest.lines();
-        let at_start = option_at.end == 0;
+        let at_start = option_at.end == start;
         let next = if at_start { lines.next() } else { lines.nth(1) };
         if last_option.is_none() && next.is_some_and(|it| !it.trim().is_empty()) {
             text += newline;
@@ -224,6 +230,22 @@ impl<'t> Editor<'t> {
             text += newline;
         }
         edits.push(Edit::replace(option_at, text));
+    }
+
+    /// The end of the comment that opens the file, such as a licence; none where no blank line
+    /// parts it from what follows, which it is about.
+    fn opening(&self) -> Option<u32> {
+        let first = Lexer::new(self.text, 0).next_token().span.start;
+        let mut comments = comments_between(self.text, Span::new(0, first)).peekable();
+        while let Some(comment) = comments.next() {
+            let next = comments.peek().map_or(first, |it| it.span.start);
+            let between = Span::new(comment.span.end, next).str(self.text);
+            if between.matches('\n').count() > 1 || next as usize == self.text.len() {
+                let text = comment.span.str(self.text).trim_end();
+                return Some(comment.span.start + text.len() as u32);
+            }
+        }
+        None
     }
 
     /// The end of the line behind a statement: what a comment there says is

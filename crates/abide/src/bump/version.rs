@@ -41,8 +41,9 @@ pub fn next(version: &Version, bump: Bump) -> Version {
     next
 }
 
-/// Whether a package may have this version.
-pub(crate) fn fits(version: &Version, package: &str) -> bool {
+/// Whether a package may have this version: one of the same major version and
+/// kind as its first. What says another one is no record.
+pub fn fits(version: &Version, package: &str) -> bool {
     let first = first(package);
     let same_kind = match (counted(version), counted(&first)) {
         (Some((label, _)), Some((wanted, _))) => {

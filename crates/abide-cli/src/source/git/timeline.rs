@@ -6,6 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 
+use gix::objs::commit::MessageRef;
+
 use super::*;
 
 /// The commits of the line that leads to `HEAD` by first parents, and what of them is a tree.
@@ -394,19 +396,37 @@ fn line(
     let mut commits = Vec::new();
     let mut next = Some(head);
     let mut cut = false;
+    let mut dateless = BTreeSet::new();
     while let Some(id) = next {
         let commit = repo.find_commit(id).map_err(|_| unusable(MISSING_OBJECT))?;
-        let decoded = commit.decode().map_err(|_| unusable(MISSING_OBJECT))?;
+        let tree = commit.tree_id().map_err(|_| unusable(MISSING_OBJECT))?.detach();
         cut = shallow.contains(&id);
-        next = if cut { None } else { decoded.parents().next() };
-        let seconds = commit.time().map_err(|_| unusable(MISSING_OBJECT))?.seconds;
-        let subject = decoded.message().summary().to_str_lossy().into_owned();
-        commits.push(Commit { id, seconds, subject, tree: decoded.tree() });
+        let parent = commit.parent_ids().next().map(|it| it.detach());
+        if parent.is_none() && field(&commit.data, "parent ").is_some() {
+            return Err(unusable(MISSING_OBJECT));
+        }
+        next = if cut { None } else { parent };
+        let seconds = date(&commit.data).unwrap_or_else(|| {
+            dateless.insert(id);
+            0
+        });
+        let message = MessageRef::from_bytes(commit.message_raw_sloppy());
+        let subject = message.summary().to_str_lossy().into_owned();
+        commits.push(Commit { id, seconds, subject, tree });
         if since.is_some_and(|(_, since)| since == id) {
             break;
         }
     }
     commits.reverse();
+    let is_dateless = |commit: &Commit| dateless.contains(&commit.id);
+    // The first ones have no commit before them that tells a date.
+    let mut beside = commits.iter().find(|it| !is_dateless(it)).map_or(0, |it| it.seconds);
+    for commit in &mut commits {
+        if is_dateless(commit) {
+            commit.seconds = beside;
+        }
+        beside = commit.seconds;
+    }
     let mut base = None;
     if let Some((name, since)) = since {
         let place = match commits.iter().position(|commit| commit.id == since) {
@@ -429,7 +449,31 @@ fn line(
         ));
         base = Some(first);
     }
+    let undated: Vec<&Commit> = commits.iter().filter(|it| is_dateless(it)).collect();
+    if let Some(first) = undated.first() {
+        let first = first.id.to_hex_with_len(10);
+        notes.push(match undated.len() {
+            1 => format!("{first} tells no date that can be read: it has that of the commit beside it"),
+            count => format!(
+                "{count} commits tell no date that can be read, {first} the first: they have those of \
+                 commits beside them"
+            ),
+        });
+    }
     Ok((base, commits))
+}
+
+/// What the header of a commit says behind this word.
+fn field<'c>(commit: &'c [u8], word: &str) -> Option<&'c [u8]> {
+    let mut header = commit.lines().take_while(|line| !line.is_empty());
+    header.find_map(|line| line.strip_prefix(word.as_bytes()))
+}
+
+/// When a commit was committed, in seconds since 1970; none where nobody can tell. Old programs
+/// wrote such commits, and git walks past them.
+fn date(commit: &[u8]) -> Option<i64> {
+    let (_, date) = field(commit, "committer ")?.rsplit_once_str(">")?;
+    date.to_str().ok()?.split_whitespace().next()?.parse().ok()
 }
 
 /// Where on the line a revision joined it, which is not on the line itself.
