@@ -166,19 +166,16 @@ fn touched<'t>(tree: &'t Tree, old: &Tree) -> BTreeSet<&'t str> {
     let mut open = Vec::new();
     let mut touched = BTreeSet::new();
     for file in tree.files() {
+        // An import that is gone is missed by those that still ask for it.
+        let mut misses = false;
         for import in file.imports() {
-            importers.entry(&*import.decl.path).or_default().push(file);
+            let path = &*import.decl.path;
+            misses |= import.file.is_none() && before.contains_key(path);
+            importers.entry(path).or_default().push(file);
         }
         let is_same = |old: &File<'_>| Arc::ptr_eq(old.shared_decl(), file.shared_decl());
-        if !before.get(file.path()).is_some_and(is_same) {
+        if misses || !before.get(file.path()).is_some_and(is_same) {
             open.push(file.path());
-        }
-    }
-    // An import that is gone is missed by those that still ask for it.
-    let after: BTreeSet<&str> = tree.files().map(File::path).collect();
-    for (path, files) in &importers {
-        if before.contains_key(path) && !after.contains(path) {
-            open.extend(files.iter().map(|it| it.path()));
         }
     }
     while let Some(path) = open.pop() {
