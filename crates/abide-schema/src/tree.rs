@@ -12,7 +12,7 @@ use crate::decl::{
     EnumDecl, EnumValueDecl, FieldDecl, FileDecl, ImportDecl, MessageDecl, MessageKind, MethodDecl,
     Node, OneofDecl, Parent, Part, RangeDecl, RawOptions, ReservedNameDecl, Scalar, ServiceDecl,
 };
-use crate::features::Features;
+use crate::features::{DefaultVisibility, Features};
 use crate::ids::{
     EnumId, EnumValueId, FieldId, FileId, MessageId, MethodId, OneofId, PackageId, ServiceId,
 };
@@ -977,6 +977,26 @@ impl<'t> Element<'t> {
     /// Its options, not interpreted.
     pub(crate) fn raw_options(self) -> RawOptions {
         each_element!(self, it => it.decl().options)
+    }
+
+    /// `export` or `local`, as it is written at a type.
+    pub fn visibility(self) -> Option<Visibility> {
+        match self {
+            Element::Message(it) => it.visibility(),
+            Element::Enum(it) => it.decl().visibility,
+            _ => None,
+        }
+    }
+
+    /// Whether other files may use a type. Where nothing is written at it, the
+    /// feature `default_symbol_visibility` of its file decides.
+    pub fn is_exported(self) -> bool {
+        match (self.visibility(), self.file().features().default_visibility) {
+            (Some(visibility), _) => visibility == Visibility::Export,
+            (None, DefaultVisibility::ExportAll) => true,
+            (None, DefaultVisibility::ExportTopLevel) => self.parent().is_none(),
+            (None, DefaultVisibility::LocalAll | DefaultVisibility::Strict) => false,
+        }
     }
 
     /// The noun for it in a sentence.

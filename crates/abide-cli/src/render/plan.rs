@@ -60,7 +60,10 @@ pub(crate) fn human(
 
 fn package_lines(text: &mut String, package: &PackagePlan, color: bool, global: &Global) {
     let name = if package.name.is_empty() { "(no package)" } else { &package.name };
-    let from = package.recorded.as_ref().or(package.from.as_ref());
+    let (recorded, released) = (package.recorded.as_ref(), package.from.as_ref());
+    // A record may have been put back to one before the release.
+    let behind = recorded.filter(|it| released.is_some_and(|released| *it < released));
+    let from = if behind.is_some() { released } else { recorded.or(released) };
     // The colours of the history.
     let code = match package.verdict {
         Verdict::Recorded => "32",
@@ -104,6 +107,9 @@ fn package_lines(text: &mut String, package: &PackagePlan, color: bool, global: 
                 });
             }
         }
+    }
+    if let Some(recorded) = behind {
+        let _ = write!(text, ", but recorded is {recorded}");
     }
     text.push('\n');
     // A first version is the same whatever changed before it.

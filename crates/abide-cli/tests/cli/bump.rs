@@ -711,6 +711,48 @@ fn a_release_that_moved_is_not_trusted() {
     assert_eq!(told(), wanted("1.0.0", "minor", "1.1.0"));
 }
 
+#[test]
+fn a_record_that_was_put_back_is_told_beside_the_rise_from_the_release() {
+    let folder = tree(&[("acme/type/v1/money.proto", MONEY)]);
+    let path = folder.path();
+    ok(path, &["bump", "--write"]);
+    let first = read(path, "abide.lock");
+    edit(path, "acme/type/v1/money.proto", "units = 2;", "units = 2; int32 nanos = 3;");
+    fs::write(path.join("abide.lock"), first.replace(" 1.0.0 ", " 1.1.0 ")).unwrap();
+    commit(path);
+    edit(path, "acme/type/v1/money.proto", "nanos = 3;", "nanos = 3; string note = 4;");
+    fs::write(path.join("abide.lock"), first).unwrap();
+    let text = abide(path, &["bump", "--against", "git:HEAD"]).text();
+    let line = "acme.type.v1 1.1.0 → 1.2.0 (minor), but recorded is 1.0.0\n";
+    assert!(text.starts_with(line), "{text}");
+}
+
+#[test]
+fn a_version_is_recorded_in_another_place_without_a_release() {
+    let status = read(&repository(), "api/abide/annotations/v1/status.proto");
+    let folder = tree(&[
+        ("abide.toml", "roots = [\"api\"]\nimport-paths = [\"third_party\"]\n"),
+        ("api/acme/type/v1/money.proto", MONEY),
+        ("third_party/abide/annotations/v1/status.proto", &status),
+    ]);
+    let path = folder.path();
+    ok(path, &["bump", "--write"]);
+    let toml = read(path, "abide.toml");
+    for place in ["option", "lock"] {
+        fs::write(path.join("abide.toml"), format!("{toml}version-in = \"{place}\"\n")).unwrap();
+        let told = abide(path, &["check"]).text();
+        let wanted = "version 1.0.0 of package `acme.type.v1` is yet to be recorded here";
+        assert!(told.contains(wanted), "{place}: {told}");
+        let ran = ok(path, &["bump", "--write"]);
+        assert!(
+            ran.text().starts_with("acme.type.v1 1.0.0, to be recorded here\n"),
+            "{}",
+            ran.text()
+        );
+        ok(path, &["bump", "--check"]);
+    }
+}
+
 /// Protos that keep versions in options, in every layout, with what they import.
 fn with_options() -> TempDir {
     let folder = TempDir::new().unwrap();

@@ -100,16 +100,9 @@ impl<'a> Check<'a> {
 /// Whether a message is there only to hold enums: local, and every number
 /// reserved.
 fn is_namespace(message: Message<'_>) -> bool {
-    let local = match message.decl().visibility {
-        Some(visibility) => visibility == Visibility::Local,
-        None => matches!(
-            message.file().features().default_visibility,
-            DefaultVisibility::Strict | DefaultVisibility::LocalAll
-        ),
-    };
     let all_reserved = match message.reserved_ranges() {
         [range] => range.start == 1 && range.end == MAX_FIELD_NUMBER + 1,
         _ => false,
     };
-    message.parent().is_none() && local && all_reserved
+    message.parent().is_none() && !Element::Message(message).is_exported() && all_reserved
 }

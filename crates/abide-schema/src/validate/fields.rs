@@ -4,7 +4,7 @@ use abide_syntax::{DeclKind, Label, Span};
 
 use crate::decl::{FieldDecl, MessageKind, Parent, Part, Scalar, TypeDecl};
 use crate::edition::Edition;
-use crate::features::{DefaultVisibility, Openness};
+use crate::features::Openness;
 use crate::ids::FileId;
 use crate::problem::ProblemKind;
 use crate::tree::{Element, Enum, Field, Message, Presence, Type};
@@ -119,23 +119,11 @@ impl<'a> Check<'a> {
     }
 
     pub(super) fn visible_at(&mut self, user: Element<'a>, ty: Element<'a>, part: Part) {
-        use abide_syntax::Visibility;
         let file: FileId = ty.file().id;
         if file == self.file.id || self.tree.linked(file).decl.edition < Edition::Edition2024 {
             return;
         }
-        let (keyword, features, nested) = match ty {
-            Element::Message(it) => (it.decl().visibility, it.features(), it.parent().is_some()),
-            Element::Enum(it) => (it.decl().visibility, it.features(), it.parent().is_some()),
-            _ => return,
-        };
-        let exported = match (keyword, features.default_visibility) {
-            (Some(Visibility::Export), _) | (None, DefaultVisibility::ExportAll) => true,
-            (None, DefaultVisibility::ExportTopLevel) => !nested,
-            (Some(Visibility::Local), _)
-            | (None, DefaultVisibility::LocalAll | DefaultVisibility::Strict) => false,
-        };
-        if exported {
+        if ty.is_exported() {
             return;
         }
         let span = self.span(user.node(), part);
@@ -143,7 +131,7 @@ impl<'a> Check<'a> {
         let label = (ty.place(Part::Name), format!("the {} `{}`", ty.noun(), ty.name()));
         let problem = self.report(ProblemKind::NameMisused, user, span, text);
         problem.labels.push(label);
-        problem.help = Some(match keyword {
+        problem.help = Some(match ty.visibility() {
             Some(_) => format!("write `export` instead of `local` before the {}", ty.noun()),
             None => format!("write `export` before the {}", ty.noun()),
         });

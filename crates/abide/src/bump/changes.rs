@@ -28,8 +28,13 @@ pub(super) struct Changes {
 }
 
 impl Changes {
+    /// What is to be told. Beside a change that needs no less and has a name, one
+    /// that no rule names says little: often it follows from the other.
     pub(super) fn reasons(&self) -> impl Iterator<Item = &Reason> {
-        self.reasons.iter().map(|(_, reason)| reason)
+        let is_named = |it: &Reason| it.rule.is_some();
+        let all = || self.reasons.iter().map(|(_, reason)| reason);
+        let tells_enough = all().any(|it| is_named(it) && it.bump >= Bump::Minor);
+        all().filter(move |it| !tells_enough || is_named(it))
     }
 
     /// Whether something broke that no waiver allows.
@@ -249,17 +254,18 @@ pub(crate) fn required(
     are_all: bool,
 ) -> (Bump, bool) {
     let fixes = SecurityFixes::of(tree, Some(released.tree), policy);
-    let mut packages = named(tree, released, accepted, &fixes);
-    let highest = |packages: &BTreeMap<String, Changes>| {
-        let reasons = packages.values().flat_map(Changes::reasons);
-        reasons.map(|it| it.bump).max().unwrap_or_default()
-    };
-    let waives = packages.values().flat_map(Changes::reasons).any(|it| it.waived);
+    let changes = all_changes(released.changes, released.spared, accepted);
+    let (bump, waives) = changes.fold((Bump::None, false), |(bump, any), (it, spared)| {
+        let would = || rise(it, false, &fixes) == Bump::Major;
+        (bump.max(rise(it, spared, &fixes)), any || spared && would())
+    });
     // What no rule names is a minor at most.
-    if are_all && highest(&packages) < Bump::Minor {
-        add_unnamed(&mut packages, tree, released.tree, &fixes);
+    if !are_all || bump >= Bump::Minor {
+        return (bump, waives);
     }
-    (highest(&packages), waives)
+    let packages = by_package(tree, released, accepted, &fixes);
+    let reasons = packages.values().flat_map(Changes::reasons);
+    (reasons.map(|it| it.bump).max().unwrap_or_default(), waives)
 }
 
 /// Whether a package promised that nothing breaks. One without a version did,

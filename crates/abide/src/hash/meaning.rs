@@ -4,11 +4,10 @@ use std::ops::Range;
 
 use abide_schema::value::{self, default_of};
 use abide_schema::{
-    Cardinality, DefaultVisibility, Edition, Enum, Field, File, Message, MethodDecl, Oneof,
-    Openness, Parent, Presence, RawOptions, Scalar, Service, Tree, Type, TypeDecl,
-    default_json_name,
+    Cardinality, Edition, Element, Enum, Field, File, Message, MethodDecl, Oneof, Openness, Parent,
+    Presence, RawOptions, Scalar, Service, Tree, Type, TypeDecl, default_json_name,
 };
-use abide_syntax::{ImportKind, Visibility};
+use abide_syntax::ImportKind;
 use rustc_hash::FxHashMap;
 
 use super::facts::{
@@ -432,17 +431,6 @@ impl<'r, 't> Builder<'r, 't> {
         }
     }
 
-    /// Whether other files may not use a type. Where nothing is written at the
-    /// type, its file decides.
-    fn is_local(&self, visibility: Option<Visibility>, parent: Parent) -> bool {
-        match (visibility, self.file.features().default_visibility) {
-            (Some(visibility), _) => visibility == Visibility::Local,
-            (None, DefaultVisibility::ExportAll) => false,
-            (None, DefaultVisibility::ExportTopLevel) => parent != Parent::File,
-            (None, DefaultVisibility::LocalAll | DefaultVisibility::Strict) => true,
-        }
-    }
-
     /// What messages and enums have in common.
     fn type_facts(
         &mut self,
@@ -478,7 +466,7 @@ impl<'r, 't> Builder<'r, 't> {
         self.type_facts(
             Kind::Message,
             name,
-            self.is_local(decl.visibility, decl.parent),
+            !Element::Message(message).is_exported(),
             message.features().json_allowed,
             message.reserved_ranges().into(),
             message.reserved_names().iter().map(|it| file.str(it.name)),
@@ -702,7 +690,7 @@ impl<'r, 't> Builder<'r, 't> {
         self.type_facts(
             Kind::Enum,
             name,
-            self.is_local(decl.visibility, decl.parent),
+            !Element::Enum(item).is_exported(),
             features.json_allowed,
             Ranges::inclusive(item.reserved_ranges()),
             item.reserved_names().iter().map(|it| file.str(it.name)),

@@ -1,5 +1,4 @@
-use abide_schema::{DefaultVisibility, Element, File, Part};
-use abide_syntax::Visibility;
+use abide_schema::{Element, File, Part};
 
 use crate::change::{Change, Diff};
 use crate::finding::Severity;
@@ -23,7 +22,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
     let messages = new.all_messages().filter(|it| !it.is_map_entry()).map(Element::Message);
     for it in messages.chain(new.all_enums().map(Element::Enum)) {
         let Some(old) = diff.old_element(it) else { continue };
-        if !is_exported(old) || is_exported(it) {
+        if !old.is_exported() || it.is_exported() {
             continue;
         }
         let message = format!("{} `{}` is local to its file now", it.noun(), it.full_name());
@@ -37,21 +36,5 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
             Surface::SourcePython,
         ]));
         finding.help("write `export` before it");
-    }
-}
-
-/// Whether other files may use a type. Source: "default_symbol_visibility" in
-/// the feature settings of editions.
-fn is_exported(element: Element<'_>) -> bool {
-    let visibility = match element {
-        Element::Message(it) => it.visibility(),
-        Element::Enum(it) => it.decl().visibility,
-        _ => None,
-    };
-    match (visibility, element.file().features().default_visibility) {
-        (Some(visibility), _) => visibility == Visibility::Export,
-        (None, DefaultVisibility::ExportAll) => true,
-        (None, DefaultVisibility::ExportTopLevel) => element.parent().is_none(),
-        (None, DefaultVisibility::LocalAll | DefaultVisibility::Strict) => false,
     }
 }
