@@ -47,6 +47,7 @@ pub use ids::{
 };
 pub use link::missing_imports;
 pub use locations::DescriptorLocations;
+pub use lower::MAX_FIELD_NUMBER;
 pub use problem::{Place, Problem, ProblemKind};
 pub use tree::{
     Cardinality, Element, Enum, EnumValue, Field, File, Import, Message, Method, Oneof, Package,

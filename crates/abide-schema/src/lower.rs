@@ -15,7 +15,7 @@ use crate::edition::Edition;
 use crate::problem::ProblemKind;
 
 /// The largest field number. Source: `FieldDescriptor::kMaxNumber`.
-pub(crate) const MAX_FIELD_NUMBER: i32 = 536_870_911;
+pub const MAX_FIELD_NUMBER: i32 = 536_870_911;
 
 impl FileDecl {
     /// Reads the declarations of a source file. It always returns: what is

@@ -67,6 +67,11 @@ const CLASS: [u8; 256] = {
     table
 };
 
+/// Where a text begins: behind the mark of the byte order, if it has one.
+pub fn text_start(text: &[u8]) -> u32 {
+    if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 }
+}
+
 /// Reads the tokens of a text one after the other. The text between two
 /// tokens is white space and comments, so nothing is lost.
 #[derive(Clone, Debug)]
@@ -79,8 +84,8 @@ impl<'t> Lexer<'t> {
     /// Starts at `offset`, which must not lie inside a token or comment. A
     /// byte order mark at the beginning of the text is passed over.
     pub fn new(text: &'t [u8], offset: u32) -> Lexer<'t> {
-        let mark = if offset == 0 && text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
-        Lexer { text, at: offset as usize + mark }
+        let at = if offset == 0 { text_start(text) } else { offset };
+        Lexer { text, at: at as usize }
     }
 
     fn byte(&self, at: usize) -> u8 {

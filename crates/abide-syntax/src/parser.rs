@@ -12,7 +12,7 @@ use crate::ast::{
     MethodNode, NamePart, OptionId, OptionNode, RangeEnd, RangeNode, Slice, ValueId, ValueKind,
     ValueNode, Visibility,
 };
-use crate::lexer::{Lexer, Token, TokenKind};
+use crate::lexer::{Lexer, Token, TokenKind, text_start};
 use crate::span::Span;
 
 /// Messages and groups may nest this deep, as in protoc's parser.
@@ -46,7 +46,7 @@ pub fn parse(text: &[u8]) -> (Ast, Vec<SyntaxError>) {
         lexer,
         token: none,
         last: Span::default(),
-        gap: if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 },
+        gap: text_start(text),
         braces: 0,
         ast: Ast::default(),
         errors: Vec::new(),

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use crate::breaking::{commit, git};
-use crate::run::{Ran, abide, put, repository, spawn};
+use crate::run::{Ran, abide, put, repository, spawn, status_proto};
 
 const MONEY: &str = "syntax = \"proto3\";\npackage acme.type.v1;\n\n// An amount.\nmessage Money {\n  \
                      string currency = 1;\n  int64 units = 2;\n}\n";
@@ -729,7 +729,7 @@ fn a_record_that_was_put_back_is_told_beside_the_rise_from_the_release() {
 
 #[test]
 fn a_version_is_recorded_in_another_place_without_a_release() {
-    let status = read(&repository(), "api/abide/annotations/v1/status.proto");
+    let status = status_proto();
     let folder = tree(&[
         ("abide.toml", "roots = [\"api\"]\nimport-paths = [\"third_party\"]\n"),
         ("api/acme/type/v1/money.proto", MONEY),
@@ -761,7 +761,7 @@ fn with_options() -> TempDir {
         let path = entry.unwrap().path();
         fs::copy(&path, folder.path().join(path.file_name().unwrap())).unwrap();
     }
-    let status = read(&repository(), "api/abide/annotations/v1/status.proto");
+    let status = status_proto();
     put(folder.path(), &[("third_party/abide/annotations/v1/status.proto", &status)]);
     commit(folder.path());
     folder

@@ -429,10 +429,8 @@ fn a_walk_may_begin_later_and_see_a_part_or_a_folder_that_is_gone() {
 #[test]
 fn a_recorded_version_is_shown_as_it_is() {
     let folder = tempfile::tempdir().unwrap();
-    let status = std::fs::read_to_string(
-        crate::run::repository().join("api/abide/annotations/v1/status.proto"),
-    );
-    let status = ("abide/annotations/v1/status.proto", &*status.unwrap());
+    let status = crate::run::status_proto();
+    let status = ("abide/annotations/v1/status.proto", &*status);
     let marked = |version: &str, fields: &str| {
         format!(
             "syntax = \"proto3\";\npackage acme.user.v1;\n\
@@ -812,10 +810,8 @@ fn a_walk_that_begins_later_says_which_versions_are_counted_from_there() {
 #[test]
 fn a_version_that_a_package_cannot_have_is_no_record() {
     let folder = tempfile::tempdir().unwrap();
-    let status = std::fs::read_to_string(
-        crate::run::repository().join("api/abide/annotations/v1/status.proto"),
-    );
-    let status = ("abide/annotations/v1/status.proto", &*status.unwrap());
+    let status = crate::run::status_proto();
+    let status = ("abide/annotations/v1/status.proto", &*status);
     let marked = |version: &str| {
         format!(
             "syntax = \"proto3\";\npackage acme.user.v1;\n\

@@ -104,6 +104,11 @@ pub(crate) fn repository() -> PathBuf {
     crate_folder.ancestors().nth(2).expect("crates/abide-cli has two above").to_owned()
 }
 
+/// The file that declares the options in which versions are recorded.
+pub(crate) fn status_proto() -> String {
+    std::fs::read_to_string(repository().join("api/abide/annotations/v1/status.proto")).unwrap()
+}
+
 /// The binary at work, what it says on standard error kept.
 pub(crate) fn spawn(folder: &Path, args: &[&str]) -> Child {
     Command::new(env!("CARGO_BIN_EXE_abide"))

@@ -3,7 +3,7 @@
 
 use abide_schema::value::{self, Entry};
 use abide_schema::{File, Node, Package, Part, RawOptions};
-use abide_syntax::{Ast, Lexer, OptionNode, Span, TokenKind, comments_between};
+use abide_syntax::{Ast, Lexer, OptionNode, Span, TokenKind, comments_between, text_start};
 use semver::Version;
 
 use super::{Rewritten, version};
@@ -11,7 +11,6 @@ use crate::edit::{self, Edit};
 use crate::hash::{SemanticHash, TreeHashes};
 
 const OPTION: &str = "abide.annotations.v1.file_policy";
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// The file that declares the option by which files record their version; it
 /// must be found where imports resolve.
 pub const STATUS_PROTO: &str = "abide/annotations/v1/status.proto";
@@ -196,8 +195,7 @@ impl<'t> Editor<'t> {
         let end = |node: Node| self.file.place_of(node, Part::Whole).span.end;
         let head = decl.package.map(|it| it.node).or(decl.syntax.map(|it| it.node)).map(end);
         let head = head.or(self.opening());
-        // A mark of the byte order is the first of all.
-        let start = if self.text.starts_with(BYTE_ORDER_MARK) { 3 } else { 0 };
+        let start = text_start(self.text);
         let last_import = decl.imports.iter().map(|it| end(it.node)).max();
         let last_option = self.options().map(|it| it.span.end).max();
         let behind = |near: Option<u32>, far: Option<u32>| match (near, far) {

@@ -28,7 +28,6 @@ fn path_of_file(file: File<'_>) -> String {
 }
 
 /// The paths of what findings name otherwise.
-#[derive(Default)]
 pub(super) struct Paths(FxHashMap<String, String>);
 
 impl Paths {

@@ -1,4 +1,4 @@
-use abide_schema::{Element, File, Node};
+use abide_schema::{Element, File, MAX_FIELD_NUMBER, Node};
 
 use crate::marks::{Mark, marks};
 use crate::rule::{Check, Context, Group, Rule, Sink};
@@ -16,8 +16,6 @@ pub(super) static RULE: Rule = Rule {
 };
 
 const WORD: &str = "next-free-field";
-/// The largest field number. Source: `FieldDescriptor::kMaxNumber` of protobuf.
-const MAX_FIELD: i32 = (1 << 29) - 1;
 
 fn check<'t>(context: &Context<'t>, file: File<'t>, sink: &mut Sink) {
     let mut found: Vec<Mark<'t>> = marks(file);
@@ -30,7 +28,7 @@ fn check<'t>(context: &Context<'t>, file: File<'t>, sink: &mut Sink) {
             Element::Message(message) => {
                 let fields = message.fields().map(|it| i64::from(it.number()) + 1);
                 let ranges = message.reserved_ranges().iter().chain(message.extension_ranges());
-                (fields.chain(ranges.map(|it| it.end.into())).max(), MAX_FIELD)
+                (fields.chain(ranges.map(|it| it.end.into())).max(), MAX_FIELD_NUMBER)
             }
             Element::Enum(it) => {
                 let values = it.values().map(|value| i64::from(value.number()) + 1);

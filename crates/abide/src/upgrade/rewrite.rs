@@ -4,7 +4,9 @@ use abide_schema::{
     Element, Enum, EnumValue, Field, File, FileId, Message, MessageKind, Node,
     PackageVersionStatus, Tree, value,
 };
-use abide_syntax::{Ast, DeclId, DeclKind, Lexer, OptionNode, Slice, Span, TokenKind, dotted_name};
+use abide_syntax::{
+    Ast, DeclId, DeclKind, Lexer, OptionNode, Slice, Span, TokenKind, dotted_name, text_start,
+};
 use rustc_hash::FxHashMap;
 
 use super::imports::{MIGRATIONS, Needs};
@@ -256,8 +258,8 @@ impl<'t> Rewriter<'_, 't> {
         self.edits.extend(status_edit(file, PackageVersionStatus::NextMajorVersionCandidate));
         if self.ancestry.is_none() {
             // A byte order mark stands at the beginning or nowhere.
-            let bom = if self.text.starts_with("\u{feff}".as_bytes()) { 3 } else { 0 };
-            self.edits.push(Edit::replace(Span::new(0, bom), standing::mark(file.path())));
+            let start = text_start(self.text);
+            self.edits.push(Edit::replace(Span::new(0, start), standing::mark(file.path())));
         }
     }
 
