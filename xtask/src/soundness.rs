@@ -13,7 +13,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
-use abide::{Config, Diff, Direction, Options, Scope, Surface};
+use abide::{Config, Options, Scope};
+use abide_change::{Diff, Direction, Surface};
 use abide_schema::{FileDecl, Message, SourceFile, Tree, encode_set};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD as BASE64;

@@ -80,11 +80,11 @@ fn presets() -> PossibleValuesParser {
 }
 
 fn surfaces() -> PossibleValuesParser {
-    PossibleValuesParser::new(abide::Surface::ALL.iter().map(|surface| surface.name()))
+    PossibleValuesParser::new(abide_change::Surface::ALL.iter().map(|surface| surface.name()))
 }
 
 fn closures() -> PossibleValuesParser {
-    PossibleValuesParser::new(abide::Closure::ALL.iter().map(|(name, _)| *name))
+    PossibleValuesParser::new(abide_upgrade::Closure::ALL.iter().map(|(name, _)| *name))
 }
 
 /// When to use colour.

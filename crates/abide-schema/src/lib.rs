@@ -12,6 +12,7 @@ mod decl;
 mod descriptor;
 mod edition;
 mod features;
+mod glob;
 mod graph;
 mod ids;
 mod link;
@@ -19,6 +20,7 @@ mod locations;
 mod lower;
 mod options;
 mod problem;
+mod reserved;
 mod source_info;
 mod symbol;
 mod tree;
@@ -41,6 +43,7 @@ pub use descriptor::{
 };
 pub use edition::Edition;
 pub use features::{DefaultVisibility, Features, Openness};
+pub use glob::Glob;
 pub use graph::{Counts, Dependency, Depth, Graph, Level, Reach, Step, Use};
 pub use ids::{
     EnumId, EnumValueId, FieldId, FileId, MessageId, MethodId, OneofId, PackageId, ServiceId,
@@ -49,6 +52,7 @@ pub use link::missing_imports;
 pub use locations::DescriptorLocations;
 pub use lower::MAX_FIELD_NUMBER;
 pub use problem::{Place, Problem, ProblemKind};
+pub use reserved::Ranges;
 pub use tree::{
     Cardinality, Element, Enum, EnumValue, Field, File, Import, Message, Method, Oneof, Package,
     Presence, Service, Tree, Type, default_json_name,

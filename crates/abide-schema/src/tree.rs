@@ -688,6 +688,11 @@ impl<'t> Field<'t> {
         if self.is_extension() { self.extendee() } else { self.parent() }
     }
 
+    /// The oneof that it is written in; not the synthetic one of an `optional`.
+    pub fn real_oneof(self) -> Option<Oneof<'t>> {
+        self.oneof().filter(|it| !it.is_synthetic())
+    }
+
     /// The oneof it is a member of, synthesised ones included.
     #[inline]
     pub fn oneof(self) -> Option<Oneof<'t>> {

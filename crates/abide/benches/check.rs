@@ -25,7 +25,7 @@ fn main() {
     let mut group = criterion.benchmark_group("abide");
     group.throughput(Throughput::Elements(tree.files().len() as u64));
     group.bench_function("check", |bencher| bencher.iter(|| abide::check(&tree, &policy, options)));
-    group.bench_function("hash", |bencher| bencher.iter(|| abide::TreeHashes::of(&tree)));
+    group.bench_function("hash", |bencher| bencher.iter(|| abide_meaning::TreeHashes::of(&tree)));
     group.finish();
     criterion.final_summary();
 }

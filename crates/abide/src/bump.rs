@@ -15,21 +15,19 @@ mod way;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use abide_meaning::{SemanticHash, TreeHashes};
 use abide_schema::{Package, PackageVersion, Tree};
 use semver::Version;
 
 use crate::check::{Options, early_majors, since_release};
 use crate::config::VersionIn;
 use crate::finding::{Finding, Location, Severity};
-use crate::hash::{SemanticHash, TreeHashes};
+use crate::level::Bump;
 use crate::lock::{Lock, Record};
 use crate::policy::Policy;
 use crate::rule::package_place;
-use crate::surface::Bump;
 
 use annotation::Annotated;
-pub use annotation::STATUS_PROTO;
-pub(crate) use annotation::record_edits;
 use changes::Changes;
 pub use changes::rises;
 pub(crate) use changes::{renames, required};

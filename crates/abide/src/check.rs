@@ -3,24 +3,23 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use abide_change::{Diff, Holder, Surface};
 use abide_schema::{Element, File, FileId, Message, Part, Place, Problem, Tree};
 use abide_syntax::Span;
+use abide_upgrade::Generated;
 use jiff::civil::Date;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::accepted::Accepted;
 use crate::bump::{self, Records, Released};
-use crate::change::Diff;
 use crate::finding::{Finding, Label, Location, Severity};
+use crate::level::Bump;
 use crate::lock::Ledger;
-use crate::option::Holder;
 use crate::policy::Policy;
 use crate::reuse;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::rules::{self, RULES};
-use crate::surface::{Bump, Surface};
-use crate::upgrade::{Generated, UPGRADE_RULES};
+use crate::rules::{self, DEPRECATED_TYPE, RULES, UPGRADE_RULES};
 use crate::waiver::Waivers;
 
 /// What a run knows besides the tree and the policy.
@@ -115,9 +114,6 @@ pub struct Report {
     pub spared: Vec<Finding>,
 }
 
-/// The rule about types that a candidate would name and not have.
-const DEPRECATED_TYPE: &str = "deprecated-type-in-use";
-
 /// What keeps candidates from being made of these files: errors of the
 /// language, and migrations that no compiler would take. Neither a waiver nor a
 /// severity nor work in progress lets one pass.
@@ -126,16 +122,16 @@ pub fn hindrances(tree: &Tree, policy: &Policy, as_of: Date, made: &[Generated])
     let holds = |outer: Span, inner: Span| outer.start <= inner.start && inner.end <= outer.end;
     let scope = Scope::Changes;
     let context = Context::new(tree, policy, as_of, None, scope);
-    let rules = RULES.iter().copied().filter(|it| UPGRADE_RULES.contains(&it.id));
+    let rules = UPGRADE_RULES;
     let mut findings = linker_findings(tree, policy, scope);
     apply_severities(policy, as_of, &mut findings);
     findings.retain(|it| it.severity == Severity::Error);
-    findings.extend(run(&context, &rules.collect::<Vec<_>>()));
+    findings.extend(run(&context, rules));
     findings.retain(|finding| {
         let Some(place) = finding.location.place() else { return false };
         let Some(made) = by_source.get(&place.file) else { return false };
         // What is deprecated elsewhere does not go.
-        finding.rule != DEPRECATED_TYPE || made.dangling.iter().any(|it| holds(place.span, *it))
+        finding.rule != DEPRECATED_TYPE.id || made.dangling.iter().any(|it| holds(place.span, *it))
     });
     for made in made {
         let file = tree.file(made.from);
@@ -148,7 +144,13 @@ pub fn hindrances(tree: &Tree, policy: &Policy, as_of: Date, made: &[Generated])
                 let location = Location::Tree(Place { file: file.id, span });
                 let package = file.package().name();
                 let message = "this type is deprecated, and the next version does not have it";
-                findings.push(Finding::new(DEPRECATED_TYPE, location, package, package, message));
+                findings.push(Finding::new(
+                    DEPRECATED_TYPE.id,
+                    location,
+                    package,
+                    package,
+                    message,
+                ));
             }
         }
     }

@@ -3,8 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use abide_schema::Stability;
+use abide_change::{Direction, Surface};
+use abide_schema::{Glob, Stability};
 use abide_syntax::Span;
+use abide_upgrade::{Closure, ImportOrder, Layout, LinkPolicy, UpgradeReason};
 use jiff::civil::Date;
 use toml_edit::{Document, Item, TableLike, Value};
 
@@ -12,13 +14,12 @@ use crate::accepted::is_fingerprint;
 use crate::calendar::Clock;
 use crate::finding::Severity;
 use crate::policy::{
-    Closure, ConfigWaiver, Edge, Glob, ImportOrder, Layer, Layout, Levels, LinkPolicy, OptionOrder,
-    Override, Policy, Removal, SecurityFix, UpgradeReason, WaiverTarget,
+    ConfigWaiver, Edge, Layer, Levels, OptionOrder, Override, Policy, Removal, SecurityFix,
+    WaiverTarget,
 };
 use crate::preset::Preset;
 use crate::rule::{Group, Rule};
 use crate::rules::RULES;
-use crate::surface::{Direction, Surface};
 
 /// The settings of `abide.toml`, over those of its preset.
 #[derive(Clone, Debug, Default)]

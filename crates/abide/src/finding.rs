@@ -1,15 +1,15 @@
 //! Judgements with places.
 
+use abide_change::{
+    Change, Diff, Effects, LANGUAGES, LostSymbol, Proof, Surface, Witness, lost, lost_file,
+};
 use abide_schema::{Element, File, Place, RawOptions};
 use abide_syntax::Span;
 use sha2::{Digest, Sha256};
 
-use crate::change::{Change, Diff};
-use crate::peer;
+use crate::buf;
+use crate::level::Bump;
 use crate::rule::feature_place;
-use crate::source::{self, LostSymbol};
-use crate::surface::{Bump, Effects, Surface};
-use crate::witness::{Proof, Witness};
 
 /// How much a finding matters; policy decides it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -204,7 +204,7 @@ impl Finding {
     /// that the rule names, or more.
     pub fn aliases(&mut self, aliases: &[&'static str]) -> &mut Finding {
         let apart = self.change.as_ref().is_some_and(|change| change.apart);
-        let fires = |alias: &&&str| !apart || peer::fires_apart(alias);
+        let fires = |alias: &&&str| !apart || buf::fires_apart(alias);
         self.aliases = aliases.iter().filter(fires).copied().collect();
         self
     }
@@ -233,9 +233,9 @@ impl Finding {
         element: Change<Element<'t>>,
     ) -> &mut Finding {
         // Of a package with many elements the first ones tell everything.
-        match self.change.as_ref().is_some_and(|it| it.symbols.len() == source::LANGUAGES) {
+        match self.change.as_ref().is_some_and(|it| it.symbols.len() == LANGUAGES) {
             true => self,
-            false => self.lose(source::lost(diff, element)),
+            false => self.lose(lost(diff, element)),
         }
     }
 
@@ -245,7 +245,7 @@ impl Finding {
         diff: &Diff<'t>,
         file: Change<File<'t>>,
     ) -> &mut Finding {
-        self.lose(source::lost_file(diff, file))
+        self.lose(lost_file(diff, file))
     }
 
     fn lose(&mut self, (effects, symbols): (Effects, Vec<LostSymbol>)) -> &mut Finding {

@@ -10,13 +10,13 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
+use abide_meaning::{Hashes, SemanticHash};
 use abide_schema::{Enum, EnumValue, Field, Message, Stability, Tree};
 use abide_syntax::Span;
 use semver::Version;
 
 use crate::bump::version;
 use crate::config::ConfigError;
-use crate::hash::{Hashes, SemanticHash};
 
 /// The first word of the file, before the number of its format.
 const FORMAT: &str = "abide-lock";
@@ -577,7 +577,7 @@ mod tests {
             if random.bool() {
                 let version = version::first(name);
                 let version = (0..random.u8(..4))
-                    .fold(version, |it, _| version::next(&it, crate::surface::Bump::Minor));
+                    .fold(version, |it, _| version::next(&it, crate::level::Bump::Minor));
                 package.record = Some(Record { version, hashes: hashes(random.u8(..)) });
             }
             package.gone = random.u8(..4) == 0;

@@ -4,14 +4,13 @@
 //! What happens to something together with what holds it is told once, there:
 //! a message that goes with its package is no finding beside the package.
 
+use abide_change::{Change, Diff, Direction, Effects, Surface, relative, top_level};
 use abide_schema::{Element, Field, File, Message, Method, Package, Part, Service};
 use abide_syntax::ImportKind;
 use fixedbitset::FixedBitSet;
 
-use crate::change::{Change, Diff, relative, top_level};
 use crate::finding::Finding;
 use crate::rule::Sink;
-use crate::surface::{Direction, Effects, Surface};
 
 /// The languages in which a file is included or imported by its own path.
 const BY_PATH: [Surface; 2] = [Surface::SourceCpp, Surface::SourcePython];

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use abide_schema::{Element, PackageVersion, Stability};
+use abide_change::{Direction, Surface};
+use abide_schema::{Element, Glob, PackageVersion, Stability};
 use abide_syntax::Span;
-use globset::{GlobBuilder, GlobMatcher};
+use abide_upgrade::{Settings, UpgradePolicy};
 use jiff::civil::Date;
 
 use crate::calendar::{Calendar, Replacement};
 use crate::finding::{ChangeFacts, Finding, Gone, Severity};
 use crate::preset::Preset;
 use crate::rule::{Group, Rule};
-use crate::surface::{Direction, Surface};
 
 /// Everything that decides how a tree is judged: a preset with what
 /// `abide.toml` changes in it.
@@ -203,162 +203,6 @@ impl BreakingPolicy {
     }
 }
 
-/// Named options of the upgrade: how vN becomes v(N+1)alpha.
-#[derive(Clone, Debug)]
-pub struct UpgradePolicy {
-    /// What is upgraded together with a package.
-    pub closure: Closure,
-    /// What makes a package need its next major version.
-    pub reasons: Vec<UpgradeReason>,
-    /// Packages that are upgraded whatever they hold.
-    pub always: Vec<Glob>,
-    /// The next name of single packages, for which no version tells it.
-    pub packages: BTreeMap<String, String>,
-    /// The version that follows all versions of a major, instead of the alpha
-    /// of the next.
-    pub majors: BTreeMap<u32, String>,
-    /// Whether active alphas and betas are upgraded too.
-    pub unstable: bool,
-    /// Whether a service drags its package along when the types of its methods
-    /// are upgraded.
-    pub services: bool,
-    /// Whether a file moves at once to the package that is named for it, where
-    /// that is a stable one; else its candidate is an alpha until it is released.
-    pub stable_moves: bool,
-    /// The only major whose HTTP routes follow; `None`: those of every major.
-    pub http_major: Option<u32>,
-    /// File options that are not carried over.
-    pub dropped_options: Vec<String>,
-    /// Which imports a candidate has.
-    pub imports: ImportOrder,
-    /// How the text of a candidate is laid out.
-    pub layout: Layout,
-    /// Whether comments that belong to no element go with the one that follows
-    /// them.
-    pub drop_detached_comments: bool,
-    /// How comments link to elements.
-    pub links: LinkPolicy,
-    /// Whether folders in which files are made get a BUILD file of Bazel, as
-    /// Envoy's conventions want it.
-    pub build_files: bool,
-    /// The label of what lies outside of the tree, by how the paths of imports
-    /// begin: one that ends with `//` is followed by the folder and `:pkg`, an
-    /// empty one means that none is needed.
-    pub build_labels: BTreeMap<String, String>,
-}
-
-impl Default for UpgradePolicy {
-    fn default() -> UpgradePolicy {
-        UpgradePolicy {
-            closure: Closure::Package,
-            reasons: vec![
-                UpgradeReason::Deprecated,
-                UpgradeReason::Moved,
-                UpgradeReason::Renamed,
-                UpgradeReason::Promoted,
-            ],
-            always: Vec::new(),
-            packages: BTreeMap::new(),
-            majors: BTreeMap::new(),
-            unstable: false,
-            services: true,
-            stable_moves: false,
-            http_major: None,
-            dropped_options: Vec::new(),
-            imports: ImportOrder::Kept,
-            layout: Layout::Source,
-            drop_detached_comments: false,
-            links: LinkPolicy::default(),
-            build_files: false,
-            build_labels: BTreeMap::new(),
-        }
-    }
-}
-
-/// What makes a package need its next major version.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UpgradeReason {
-    /// A field or enum value is deprecated, or a type that nothing keeps.
-    Deprecated,
-    /// The zero of an enum is deprecated, and already bears the name that says
-    /// so.
-    Unavailable,
-    /// A file moves to another package.
-    Moved,
-    /// An element gets another name.
-    Renamed,
-    /// A field becomes a member of a oneof.
-    Promoted,
-}
-
-impl UpgradeReason {
-    /// Every reason, with its name in configuration.
-    pub const ALL: &[(&str, UpgradeReason)] = &[
-        ("deprecated", UpgradeReason::Deprecated),
-        ("unavailable", UpgradeReason::Unavailable),
-        ("moved", UpgradeReason::Moved),
-        ("renamed", UpgradeReason::Renamed),
-        ("promoted", UpgradeReason::Promoted),
-    ];
-}
-
-/// Which imports a candidate has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ImportOrder {
-    /// Those of its source, without what the upgrade left unused.
-    Kept,
-    /// Those of the files whose types it names, and no public ones; those from
-    /// outside of the tree as they were.
-    Computed,
-}
-
-/// How the text of a candidate is laid out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
-    /// As its source, where that is still there.
-    Source,
-    /// As every other one: see [`canonical_layout`](crate::canonical_layout).
-    Canonical,
-}
-
-impl Layout {
-    /// Every layout, with its name in configuration.
-    pub const ALL: &[(&str, Layout)] =
-        &[("source", Layout::Source), ("canonical", Layout::Canonical)];
-}
-
-/// How comments link to elements.
-#[derive(Clone, Debug, Default)]
-pub struct LinkPolicy {
-    /// What the labels of links begin with, as `acme_api` in
-    /// `acme_api_msg_config.v1.User`; without it, links are full names in
-    /// brackets.
-    pub label: Option<String>,
-    /// The packages that such a label leaves out, by preference.
-    pub roots: Vec<String>,
-    /// Whether links keep the old names of members that are renamed.
-    pub stale_members: bool,
-    /// The names that links to single members get, whatever these are called.
-    pub members: BTreeMap<String, String>,
-}
-
-/// What is upgraded together with a package.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Closure {
-    /// The packages whose types refer to upgraded types.
-    Type,
-    /// The packages that depend on upgraded packages.
-    Package,
-    /// Every active package.
-    All,
-}
-
-impl Closure {
-    /// Every closure, with its name in configuration.
-    pub const ALL: &[(&str, Closure)] =
-        &[("type", Closure::Type), ("package", Closure::Package), ("all", Closure::All)];
-}
-
 /// What a change of a custom option is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionOrder {
@@ -437,97 +281,6 @@ pub struct SecurityFix {
     pub target: WaiverTarget,
     /// Why.
     pub reason: String,
-}
-
-/// A glob over dotted names. `*` stands for any characters, dots included, `?`
-/// for one, `[ab]` for one of several, `{a,b}` for alternatives.
-#[derive(Clone, Debug)]
-pub struct Glob {
-    text: String,
-    matcher: Matcher,
-}
-
-#[derive(Clone, Debug)]
-enum Matcher {
-    /// Globs of which one has to match, with nothing in them but stars and what
-    /// they part. The library's matcher takes longer to make than a small tree
-    /// takes to be judged.
-    Stars(Vec<String>),
-    Library(GlobMatcher),
-}
-
-impl Glob {
-    /// Reads a glob; the error says what is wrong with it.
-    pub fn new(text: &str) -> Result<Glob, String> {
-        let glob = GlobBuilder::new(text)
-            .literal_separator(false)
-            .build()
-            .map_err(|error| error.kind().to_string())?;
-        let matcher = match alternatives(text) {
-            Some(globs) => Matcher::Stars(globs),
-            None => Matcher::Library(glob.compile_matcher()),
-        };
-        Ok(Glob { text: text.to_owned(), matcher })
-    }
-
-    /// Whether the whole name matches.
-    pub fn matches(&self, name: &str) -> bool {
-        match &self.matcher {
-            Matcher::Stars(globs) => globs.iter().any(|glob| matches_stars(glob, name)),
-            Matcher::Library(matcher) => matcher.is_match(name),
-        }
-    }
-
-    /// Whether the name, or a container of it, matches.
-    pub fn covers(&self, name: &str) -> bool {
-        let ends = name.match_indices('.').map(|(at, _)| at).chain([name.len()]);
-        ends.into_iter().any(|end| self.matches(&name[..end]))
-    }
-
-    /// The glob as it is written.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-}
-
-/// The globs of stars alone that a glob stands for, where it has a few of them.
-fn alternatives(glob: &str) -> Option<Vec<String>> {
-    /// More is for a matcher.
-    const MOST: usize = 16;
-    if glob.contains(['?', '[', '\\', '/']) {
-        return None;
-    }
-    let globs = match glob.split_once('{') {
-        None => vec![glob.to_owned()],
-        Some((before, rest)) => {
-            let (inside, behind) = rest.split_once('}')?;
-            let tails = alternatives(behind)?;
-            // As the library has it, an empty alternative is none.
-            let inside = inside.split(',').filter(|it| !it.is_empty());
-            let all = |it| tails.iter().map(move |tail| format!("{before}{it}{tail}"));
-            inside.flat_map(all).take(MOST + 1).collect()
-        }
-    };
-    let is_plain = |glob: &String| !glob.contains("**") && !glob.contains(['{', '}']);
-    ((1..=MOST).contains(&globs.len()) && globs.iter().all(is_plain)).then_some(globs)
-}
-
-/// Whether a name is what the parts between the stars are, in their order, with
-/// anything for each star.
-fn matches_stars(glob: &str, name: &str) -> bool {
-    let mut parts = glob.split('*');
-    let first = parts.next().unwrap_or_default();
-    let Some(mut rest) = name.strip_prefix(first) else { return false };
-    let Some(last) = parts.next_back() else { return rest.is_empty() };
-    let Some(before) = rest.strip_suffix(last) else { return false };
-    rest = before;
-    parts.all(|part| match rest.split_once(part) {
-        Some((_, after)) => {
-            rest = after;
-            true
-        }
-        None => false,
-    })
 }
 
 /// Severities by rule and by group; `None` is off.
@@ -622,6 +375,11 @@ struct Setting {
 }
 
 impl Policy {
+    /// What an upgrade has to know of it.
+    pub fn upgrade_settings(&self) -> Settings<'_> {
+        Settings { policy: &self.upgrade, folder_prefixes: &self.packages.folder_prefixes }
+    }
+
     /// The policy of a preset alone.
     pub fn of(preset: Preset) -> Policy {
         preset.config().policy
@@ -746,54 +504,5 @@ impl Policy {
             on |= layer.overrides.iter().any(|it| matches!(it.levels.of(rule), Some((Some(_), _))));
         }
         on
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Every text of up to `length` of these letters.
-    fn texts(letters: &str, length: usize) -> Vec<String> {
-        let mut all = vec![String::new()];
-        let mut last = all.clone();
-        for _ in 0..length {
-            last = last
-                .iter()
-                .flat_map(|text| letters.chars().map(move |letter| format!("{text}{letter}")))
-                .collect();
-            all.extend(last.iter().cloned());
-        }
-        all
-    }
-
-    fn assert_matches_as_the_library(text: &str, names: &[String]) -> bool {
-        let Ok(library) = GlobBuilder::new(text).literal_separator(false).build() else {
-            return false;
-        };
-        let glob = Glob::new(text).expect("it is a glob");
-        let library = library.compile_matcher();
-        for name in names {
-            assert_eq!(glob.matches(name), library.is_match(name), "`{text}` on `{name}`");
-        }
-        matches!(glob.matcher, Matcher::Stars(_))
-    }
-
-    #[test]
-    fn stars_match_as_the_library_has_it() {
-        let names = texts("a.", 5);
-        for text in texts("a.*", 5).iter().filter(|it| !it.contains("**")) {
-            assert!(assert_matches_as_the_library(text, &names), "`{text}` holds only stars");
-        }
-    }
-
-    #[test]
-    fn alternatives_match_as_the_library_has_it() {
-        let names = texts("a,", 4);
-        let globs = texts("a*,{}", 6);
-        let own = globs.iter().filter(|it| assert_matches_as_the_library(it, &names));
-        let with_braces = own.filter(|it| it.contains('{')).count();
-        assert!(with_braces > 100, "{with_braces} globs were told apart without the library");
-        assert!(assert_matches_as_the_library("{envoy,udpa,xds}.*.v3", &names));
     }
 }

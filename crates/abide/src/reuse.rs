@@ -1,12 +1,13 @@
 //! Numbers and names that the ledger of `abide.lock` knows from elements that
 //! are gone, however long ago.
 
+use abide_change::{Effects, Surface};
 use abide_schema::{Element, File, Part, Tree};
 use rayon::prelude::*;
 
 use crate::finding::{ChangeFacts, Finding, Location, Severity};
+use crate::level::Bump;
 use crate::lock::{Ledger, Reuse};
-use crate::surface::{Bump, Effects, Surface};
 
 /// A finding for each field, extension and enum value that takes a number or a name which
 /// another one had, unless the old tree has shown the same already.

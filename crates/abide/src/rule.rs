@@ -3,23 +3,22 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
+use abide_change::option::Setting;
+use abide_change::{Change, Diff, Effects, Holder};
 use abide_schema::{
     Element, Enum, EnumValue, Field, File, Graph, Message, Method, Oneof, Package,
     PackageVersionStatus, Part, Place, RawOptions, Service, Tree, api_name,
 };
 use abide_syntax::OptionNode;
+use abide_upgrade::{Basis, Standings};
 use jiff::civil::Date;
 
-use crate::change::{Change, Diff};
+use crate::buf;
 use crate::check::Scope;
 use crate::finding::{ChangeFacts, Finding, Gone, Location, Severity};
-use crate::option::Holder;
-use crate::peer;
+use crate::level::Bump;
 use crate::policy::Policy;
-use crate::reserved;
 use crate::rules::RULES;
-use crate::surface::{Bump, Effects};
-use crate::upgrade::standing::Standings;
 
 /// The families of rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -206,6 +205,13 @@ impl<'t> Context<'t> {
         self.standings.get_or_init(|| Standings::of(self.tree))
     }
 
+    /// What an upgrade of the tree is planned from.
+    pub(crate) fn upgrade_basis(&self) -> Basis<'_, 't> {
+        let settings = self.policy.upgrade_settings();
+        let graph = Some(self.graph());
+        Basis { tree: self.tree, settings, standings: self.standings(), graph }
+    }
+
     /// The versioned packages by the API they are versions of, in the order of
     /// their versions. Imported packages are among them.
     pub fn apis(&self) -> &BTreeMap<String, Vec<Package<'t>>> {
@@ -264,11 +270,6 @@ pub(crate) fn feature_place(file: File<'_>, options: RawOptions, feature: &str) 
     Some(Place { file: file.id, span: option.span })
 }
 
-/// The oneof that a field is written in; not that of an `optional`.
-pub(crate) fn real_oneof(field: Field<'_>) -> Option<Oneof<'_>> {
-    field.oneof().filter(|it| !it.is_synthetic())
-}
-
 /// Whether a package does not change any more: the first of its files that
 /// declares a status says so.
 pub(crate) fn is_frozen(package: Package<'_>) -> bool {
@@ -286,13 +287,11 @@ fn gone<'t>(diff: &Diff<'t>, old: Element<'t>) -> Gone {
     let reserved = match old {
         Element::Field(field) => {
             field.containing_message().and_then(|it| diff.new_message(it)).is_some_and(|holder| {
-                reserved::number_of_message(holder, field.number())
-                    && reserved::name_of_message(holder, field.name())
+                holder.reserves_number(field.number()) && holder.reserves_name(field.name())
             })
         }
         Element::EnumValue(value) => diff.new_enum(value.parent()).is_some_and(|holder| {
-            reserved::number_of_enum(holder, value.number())
-                && reserved::name_of_enum(holder, value.name())
+            holder.reserves_number(value.number()) && holder.reserves_name(value.name())
         }),
         Element::Message(_)
         | Element::Oneof(_)
@@ -364,7 +363,7 @@ impl Sink {
         let always = self.aliases;
         let finding = self.change_at(location, old_place, package, named.full_name(), message);
         if let Some(facts) = &mut finding.change {
-            facts.apart = peer::is_apart(diff, change);
+            facts.apart = buf::is_apart(diff, change);
             if let Change::Removed(old) = change {
                 facts.gone = Some(gone(diff, old));
             }
@@ -396,5 +395,25 @@ impl Sink {
             apart: false,
         }));
         self.push(finding)
+    }
+
+    /// Reports a setting at the option of the new side, else at what had it.
+    pub(crate) fn setting(
+        &mut self,
+        setting: &Setting<'_>,
+        message: impl Into<String>,
+    ) -> &mut Finding {
+        let (old, new) = setting.holders;
+        let location = Location::Tree(new.place(setting.new));
+        let package = old.file().package().name();
+        let always = self.aliases;
+        let before = Some(old.place(setting.old));
+        let finding = self.change_at(location, before, package, new.full_name(), message);
+        if let (Holder::Element(old), Holder::Element(new), Some(facts)) =
+            (old, new, &mut finding.change)
+        {
+            facts.apart = buf::are_apart(old, new);
+        }
+        finding.aliases(always)
     }
 }

@@ -199,5 +199,13 @@ pub fn nearest_rule(word: &str) -> Option<&'static str> {
 /// The rule that gathers what others find of two fields of one number.
 pub(crate) static REPLACED: &Rule = &field_replaced::RULE;
 
+/// The rules whose findings in a file keep its candidate from being what is
+/// meant, or from compiling.
+pub(crate) static UPGRADE_RULES: &[&Rule] =
+    &[&deprecated_type_in_use::RULE, &migration_name_taken::RULE, &promotion_impossible::RULE];
+
+/// The rule about types that a candidate would name and not have.
+pub(crate) static DEPRECATED_TYPE: &Rule = &deprecated_type_in_use::RULE;
+
 /// The rule about new majors outside of their window.
 pub(crate) static EARLY_MAJOR: &Rule = &major_outside_window::RULE;

@@ -7,13 +7,15 @@
 
 #![allow(clippy::disallowed_methods, reason = "the test reads its own fixtures")]
 
+#[path = "../../abide-schema/tests/protos/mod.rs"]
 mod protos;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use abide::{Config, Direction, Finding, Options, Scope, check};
+use abide::{Config, Finding, Options, Scope, check};
+use abide_change::Direction;
 use abide_schema::{FileDecl, SourceFile, Tree};
 use jiff::civil::date;
 use protos::protos;

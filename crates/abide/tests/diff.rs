@@ -9,7 +9,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use abide::{Change, Config, Diff, Options, Scope, check};
+use abide::{Config, Options, Scope, check};
+use abide_change::{Change, Diff};
 use abide_schema::{Element, FileDecl, SourceFile, Tree};
 use jiff::civil::date;
 

@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use abide::{Accepted, Bump, Config, Options, Report, Scope, Surface, check};
+use abide::{Accepted, Bump, Config, Options, Report, Scope, check};
+use abide_change::Surface;
 use abide_schema::{FileDecl, SourceFile, Tree};
 use jiff::civil::date;
 

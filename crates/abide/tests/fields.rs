@@ -6,7 +6,8 @@
 
 use std::sync::Arc;
 
-use abide::{Config, Direction, Options, Surface, check};
+use abide::{Config, Options, check};
+use abide_change::{Direction, Surface};
 use abide_schema::{FileDecl, SourceFile, Tree};
 use jiff::civil::date;
 

@@ -29,6 +29,7 @@ use abide_syntax::{LineIndex, Position, Span};
 use jiff::civil::date;
 
 mod markers;
+#[path = "../../abide-schema/tests/protos/mod.rs"]
 mod protos;
 
 use markers::{Expected, compare, markers};

@@ -8,14 +8,16 @@
 
 #![allow(clippy::disallowed_methods, reason = "the test reads its own fixtures")]
 
+#[path = "../../abide-schema/tests/protos/mod.rs"]
 mod protos;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use abide::{Closure, Config, Preset, Upgrade, UpgradeOptions, upgrade};
+use abide::{Config, Preset};
 use abide_schema::{FileDecl, SourceFile, Tree};
+use abide_upgrade::{Closure, Upgrade, UpgradeOptions, upgrade};
 use protos::protos;
 
 fn workspace(folder: &str) -> PathBuf {
@@ -79,8 +81,12 @@ impl Case {
         let closure = closure
             .first()
             .map(|name| Closure::ALL.iter().find(|(known, _)| known == name).expect("it is one").1);
-        upgrade(tree, &config.policy, &UpgradeOptions { packages: &packages, closure })
-            .map_err(|refusal| refusal.to_string())
+        upgrade(
+            tree,
+            config.policy.upgrade_settings(),
+            &UpgradeOptions { packages: &packages, closure },
+        )
+        .map_err(|refusal| refusal.to_string())
     }
 
     fn text(&self, made: &BTreeMap<String, String>) -> String {
@@ -108,7 +114,7 @@ fn errors(tree: &Tree) -> Vec<String> {
 }
 
 fn texts(made: &Upgrade) -> BTreeMap<String, String> {
-    let text = |file: &abide::Generated| String::from_utf8_lossy(&file.text).into_owned();
+    let text = |file: &abide_upgrade::Generated| String::from_utf8_lossy(&file.text).into_owned();
     made.files.iter().map(|file| (file.path.clone(), text(file))).collect()
 }
 
@@ -184,8 +190,11 @@ fn a_byte_order_mark_is_none_of_the_text() {
     let made = |text: &str| {
         let files = BTreeMap::from([("acme/v1/a.proto".to_owned(), text.to_owned())]);
         let config = Config::parse("", None).expect("it is well-formed");
-        let made =
-            upgrade(&link(&files, &BTreeMap::new()), &config.policy, &UpgradeOptions::default());
+        let made = upgrade(
+            &link(&files, &BTreeMap::new()),
+            config.policy.upgrade_settings(),
+            &UpgradeOptions::default(),
+        );
         texts(&made.expect("it can be made"))
     };
     assert_eq!(made(&format!("\u{feff}{text}")), made(text));

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use abide::{Change, Diff, Direction, Effects, Proof, Surface, Witness};
+use abide_change::{Change, Diff, Direction, Effects, Proof, Surface, Witness};
 use abide_schema::{FileDecl, SourceFile, Tree, encode_set};
 use prost_reflect::{
     DescriptorPool, DeserializeOptions, DynamicMessage, MapKey, MessageDescriptor, ReflectMessage,

@@ -68,7 +68,7 @@ fn compare(corpus: &Corpus, protoc: &Protoc, show: usize) -> Result<bool> {
     let mut changed = 0;
     for file in &corpus.files {
         let text = fs::read(corpus.root.join(file))?;
-        let Some(made) = abide::canonical_layout(&text) else {
+        let Some(made) = abide_upgrade::canonical_layout(&text) else {
             // What is no text has no layout.
             if std::str::from_utf8(&text).is_ok() {
                 faults.push(format!("{file}: is not understood"));
@@ -76,7 +76,7 @@ fn compare(corpus: &Corpus, protoc: &Protoc, show: usize) -> Result<bool> {
             corpora::write(&root.join(file), &text)?;
             continue;
         };
-        if abide::canonical_layout(&made).as_ref() != Some(&made) {
+        if abide_upgrade::canonical_layout(&made).as_ref() != Some(&made) {
             faults.push(format!("{file}: has another layout when it is laid out again"));
         }
         if comments(&text) != comments(&made) {

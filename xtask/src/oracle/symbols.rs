@@ -1,6 +1,6 @@
 //! Is the model of generated code that of the real generators?
 //!
-//! Every symbol that `abide::symbols` claims must be declared in what the
+//! Every symbol that `abide_change::symbols` claims must be declared in what the
 //! generators write, with the same signature; and whatever they declare must be
 //! claimed, or belong to a family that the model leaves out with a reason.
 
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use abide::Language;
+use abide_change::Language;
 use abide_schema::{Element, File, FileDecl, SourceFile, Tree, missing_imports};
 
 use crate::Result;
@@ -311,11 +311,11 @@ fn model(language: Language, file: File<'_>) -> Declared {
         !matches!(it, Element::Service(_) | Element::Method(_)) || has_services(language, file)
     };
     let mut symbols: Vec<_> =
-        file.elements().filter(known).flat_map(|it| abide::symbols(language, it)).collect();
-    symbols.extend(abide::symbols_of_file(language, file));
+        file.elements().filter(known).flat_map(|it| abide_change::symbols(language, it)).collect();
+    symbols.extend(abide_change::symbols_of_file(language, file));
     // These are written down in no one declaration.
     symbols.retain(|it| !it.signature.contains("#include") && it.signature != "namespace");
-    let normal = |symbol: abide::Symbol| match language {
+    let normal = |symbol: abide_change::Symbol| match language {
         Language::Cpp => Some(cpp::normal(&symbol, file)),
         Language::Go => go::normal(&symbol, file),
         Language::Java => Some((symbol.name, tokens::normal(&symbol.signature))),

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use abide::{Options, Plan, Records, STATUS_PROTO, Status, Verdict};
+use abide::{Options, Plan, Records, Status, Verdict};
 use abide_schema::Tree;
+use abide_upgrade::STATUS_PROTO;
 use memchr::memmem;
 
 use super::build::unless_linked;

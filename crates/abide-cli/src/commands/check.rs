@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 use std::io::IsTerminal;
 
-use abide::{Accepted, Location, Options, Records, Report, Scope, Severity, Surface};
+use abide::{Accepted, Location, Options, Records, Report, Scope, Severity};
+use abide_change::Surface;
 
 use super::{Outcome, error_color, say};
 use crate::args::{CompareArgs, Format, Global, JudgeArgs};

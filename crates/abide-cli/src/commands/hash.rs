@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use abide::{Hashes, TreeHashes};
+use abide_meaning::{Hashes, TreeHashes};
 use abide_schema::{File, Tree};
 use rayon::prelude::*;
 use serde_json::json;
@@ -31,7 +31,7 @@ pub(super) fn hash(
     let errors = link_errors(global, &settings, tree);
     progress.step("hashing");
     let text = match facts {
-        Some(name) => abide::facts(tree, name).ok_or_else(|| unknown(tree, name))?,
+        Some(name) => abide_meaning::facts(tree, name).ok_or_else(|| unknown(tree, name))?,
         None => {
             let hashes = TreeHashes::of(tree);
             progress.step("writing the hashes");

@@ -1,7 +1,7 @@
 //! `abide release`.
 
-use abide::{Refusal, Release, Risen};
 use abide_schema::Tree;
+use abide_upgrade::{Refusal, Release, Risen};
 
 use super::build::for_people;
 use super::check::{today, troubles};
@@ -35,7 +35,7 @@ pub(super) fn release(
         )));
     }
     progress.step("releasing");
-    let made = abide::release(&loaded.tree, &settings.config.policy)
+    let made = abide_upgrade::release(&loaded.tree, settings.config.policy.upgrade_settings())
         .map_err(|refusal: Refusal| Error::Usage(refusal.to_string()))?;
     let hindrances = hindrances(global, &loaded, &settings, &made.files);
     progress.finish();
@@ -44,9 +44,9 @@ pub(super) fn release(
         say("note: nothing was released");
         return Ok(Outcome::nothing(true));
     }
-    let policy = &settings.config.policy;
-    let mut build_files = abide::build_files(&loaded.tree, policy, &made.files);
-    build_files.extend(abide::version_build_file(&loaded.tree, policy, &made));
+    let policy = settings.config.policy.upgrade_settings();
+    let mut build_files = abide_upgrade::build_files(&loaded.tree, policy, &made.files);
+    build_files.extend(abide_upgrade::version_build_file(&loaded.tree, policy, &made));
     let builds = Builds::of(&loaded.tree, &build_files, &made.deleted, folder.as_deref());
     let mut changes = changes(&loaded.tree, &made);
     builds.add_to(&mut changes);

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use abide::{BUILD_MARK, BuildFile, Closure, Generated, Refusal, Report, Upgrade, UpgradeOptions};
+use abide::Report;
 use abide_schema::{File, FileId, Tree};
+use abide_upgrade::{BUILD_MARK, BuildFile, Closure, Generated, Refusal, Upgrade, UpgradeOptions};
 
 use super::build::for_people;
 use super::check::{today, troubles};
@@ -40,8 +41,9 @@ pub(super) fn upgrade(
     let closure =
         closure.and_then(|name| Closure::ALL.iter().find(|it| it.0 == name)).map(|it| it.1);
     let options = UpgradeOptions { packages, closure };
-    let made = abide::upgrade(&loaded.tree, &settings.config.policy, &options)
-        .map_err(|refusal: Refusal| Error::Usage(refusal.to_string()))?;
+    let made =
+        abide_upgrade::upgrade(&loaded.tree, settings.config.policy.upgrade_settings(), &options)
+            .map_err(|refusal: Refusal| Error::Usage(refusal.to_string()))?;
     if target.out.is_none() && !loaded.unreadable.is_empty() {
         return Err(Error::Usage(format!(
             "nothing was upgraded, for the tree is not read in full: {}",
@@ -56,8 +58,12 @@ pub(super) fn upgrade(
         return Ok(Outcome { troubles: troubles(&loaded), ..Outcome::nothing(true) });
     }
     if !mappings.is_empty() {
-        let mapping = abide::mapping(&loaded.tree, &settings.config.policy, &options)
-            .map_err(|refusal| Error::Usage(refusal.to_string()))?;
+        let mapping = abide_upgrade::mapping(
+            &loaded.tree,
+            settings.config.policy.upgrade_settings(),
+            &options,
+        )
+        .map_err(|refusal| Error::Usage(refusal.to_string()))?;
         for path in mappings {
             let bytes = match path.extension().and_then(|it| it.to_str()) {
                 Some("json") => {
@@ -75,7 +81,11 @@ pub(super) fn upgrade(
             put(path, &bytes)?;
         }
     }
-    let build_files = abide::build_files(&loaded.tree, &settings.config.policy, &made.files);
+    let build_files = abide_upgrade::build_files(
+        &loaded.tree,
+        settings.config.policy.upgrade_settings(),
+        &made.files,
+    );
     let mut changes = changes(&loaded.tree, &made);
     let builds = Builds::of(&loaded.tree, &build_files, &made.stale, folder.as_deref());
     builds.add_to(&mut changes);
@@ -212,7 +222,7 @@ fn changes<'a>(tree: &'a Tree, made: &'a Upgrade) -> Changes<'a> {
     let by_path: BTreeMap<&str, File<'a>> = tree.files().map(|it| (it.path(), it)).collect();
     for file in &made.files {
         let candidate = by_path.get(file.path.as_str());
-        if !candidate.is_some_and(|it| abide::is_made(*it, file)) {
+        if !candidate.is_some_and(|it| abide_upgrade::is_made(*it, file)) {
             let old = candidate.and_then(|it| it.decl().source_text());
             let change = FileChange { old, new: Some(&file.text), last: false };
             changes.insert(display(tree.file(file.from), &file.path), change);

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use abide::{Bump, Meaning, Options, Policy, Scope, Severity, check, rises};
+use abide::{Bump, Options, Policy, Scope, Severity, check, rises};
+use abide_meaning::Meaning;
 use abide_schema::{Problem, ProblemKind, Tree};
 use jiff::civil::Date;
 

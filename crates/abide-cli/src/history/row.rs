@@ -2,10 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use abide::{
-    Bump, Hashes, PackageStep, RollingHashes, SemanticHash, Severity, first_version, next_version,
-    version_fits,
-};
+use abide::{Bump, Severity, first_version, next_version, version_fits};
+use abide_meaning::{Hashes, PackageStep, RollingHashes, SemanticHash};
 use semver::Version;
 
 use super::forest::{Key, Moved};

@@ -1,6 +1,7 @@
 //! JSON Lines: an object for each finding, then the summary.
 
-use abide::{Direction, Finding, Report, Surface, Witness};
+use abide::{Finding, Report};
+use abide_change::{Direction, Surface, Witness};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD as BASE64;
 use rayon::prelude::*;

@@ -12,9 +12,9 @@ use rustc_hash::FxHashMap;
 use crate::accepted::Accepted;
 use crate::check::Report;
 use crate::finding::{Finding, Location, Severity};
+use crate::level::Bump;
 use crate::policy::Policy;
 use crate::rule::package_place;
-use crate::surface::Bump;
 
 use super::security::SecurityFixes;
 use super::unnamed::{self, Paths};

@@ -7,13 +7,13 @@
 
 use std::collections::BTreeSet;
 
+use abide_meaning as hash;
 use abide_schema::{Element, File, Package};
 use rustc_hash::FxHashMap;
 
-use crate::hash;
-use crate::surface::Bump;
-
 use super::changes::Changes;
+
+use crate::level::Bump;
 
 /// The path of an element.
 pub(super) fn path_of(element: Element<'_>) -> String {

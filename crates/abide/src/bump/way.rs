@@ -3,11 +3,11 @@
 
 use std::collections::VecDeque;
 
+use abide_meaning::TreeHashes;
 use abide_schema::{Element, Field, Message, Method, Package, Tree, Type};
 use rustc_hash::FxHashMap;
 
-use crate::hash::TreeHashes;
-use crate::surface::Bump;
+use crate::level::Bump;
 
 /// From an element of a package to a type of another one.
 pub(super) struct Way {

@@ -1,8 +1,8 @@
+use abide_change::{Change, Diff};
+use abide_change::option::{self, Setting};
 use abide_schema::File;
 
-use crate::change::{Change, Diff};
 use crate::finding::Severity;
-use crate::option::{self, Setting};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -23,7 +23,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<File<'t>>, sink: &mut
     let (was, is) = setting.values();
     if was != is {
         let message = format!("`cc_enable_arenas` changed from `{was}` to `{is}`");
-        let finding = setting.report(sink, message);
+        let finding = sink.setting(&setting, message);
         finding.fact(was).fact(is).why("C++ supports arenas whatever the option says");
     }
 }

@@ -1,6 +1,6 @@
+use abide_upgrade::{Drift, drifts};
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink, package_name};
-use crate::upgrade::judge::{Drift, drifts};
 
 pub(super) static RULE: Rule = Rule {
     id: "candidate-edited",
@@ -15,7 +15,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
-    for (id, drift) in drifts(context) {
+    for (id, drift) in drifts(context.upgrade_basis()) {
         let file = context.tree.file(id);
         let (path, package) = (file.path(), file.package().name());
         let message = match drift {

@@ -1,6 +1,6 @@
+use abide_upgrade::taken;
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink, package_name};
-use crate::upgrade::judge::taken;
 
 pub(super) static RULE: Rule = Rule {
     id: "candidate-path-taken",
@@ -15,7 +15,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
-    for taken in taken(context) {
+    for taken in taken(context.upgrade_basis()) {
         let (own, other) = (taken.file.path(), taken.other.path());
         let package = taken.file.package().name();
         let message = if taken.exists {

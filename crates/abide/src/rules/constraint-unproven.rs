@@ -1,7 +1,7 @@
+use abide_change::{self, Change, Diff, Inclusion};
 use abide_schema::Element;
 
-use crate::change::{Change, Diff};
-use crate::constraint::{self, Inclusion};
+use crate::constraints;
 use crate::finding::Severity;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Element<'t>>, sink: &mut Sink) {
-    constraint::report(
+    constraints::report(
         diff,
         change,
         sink,

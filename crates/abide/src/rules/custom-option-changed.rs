@@ -1,14 +1,14 @@
 use std::collections::BTreeMap;
 
+use abide_change::{Change, Diff, Holder};
+use abide_change::option::{self, Difference, Setting};
 use abide_schema::Tree;
 use abide_schema::value::{Entry, Value};
 
-use crate::change::{Change, Diff};
 use crate::finding::Severity;
-use crate::option::{self, Difference, Holder, Setting};
 use crate::policy::OptionOrder;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::surface::Bump;
+use crate::level::Bump;
 
 pub(super) static RULE: Rule = Rule {
     id: "custom-option-changed",
@@ -77,7 +77,7 @@ fn check<'t>(context: &Context<'t>, diff: &Diff<'t>, change: Change<Holder<'t>>,
             (_, None) => format!("option `{path}` of {holder} is not set to `{was}` any more"),
             _ => format!("option `{path}` of {holder} changed from `{was}` to `{is}`"),
         };
-        let finding = setting.report(sink, message);
+        let finding = sink.setting(&setting, message);
         finding.fact(path).fact(was).fact(is);
         if orders.iter().any(|order| breaks(*order, &difference)) {
             finding.at_least(Severity::Error).bump(Bump::Major);

@@ -1,6 +1,6 @@
-use crate::change::{Change, Diff};
+use abide_change::{Change, Diff, Holder};
+use abide_change::option::Setting;
 use crate::finding::Severity;
-use crate::option::{Holder, Setting};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -19,6 +19,6 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Holder<'t>>, sink: &m
     let Some(holders) = change.both() else { return };
     let setting = Setting::standard(holders, "deprecated");
     if setting.values() == ("true".to_owned(), "false".to_owned()) {
-        setting.report(sink, format!("{} is not deprecated any more", holders.1.phrase()));
+        sink.setting(&setting, format!("{} is not deprecated any more", holders.1.phrase()));
     }
 }

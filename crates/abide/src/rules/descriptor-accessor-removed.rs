@@ -1,10 +1,9 @@
+use abide_change::{Change, Diff, Effects, Surface};
+use abide_change::option::{self, Setting};
 use abide_schema::{Element, Message};
 
-use crate::change::{Change, Diff};
 use crate::finding::Severity;
-use crate::option::{self, Setting};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::surface::{Effects, Surface};
 
 pub(super) static RULE: Rule = Rule {
     id: "descriptor-accessor-removed",
@@ -28,11 +27,11 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Message<'t>>, sink: &
     let message = holders.1.phrase();
     if is == "true" {
         let finding =
-            setting.report(sink, format!("{message} has no descriptor accessor any more"));
+            sink.setting(&setting, format!("{message} has no descriptor accessor any more"));
         finding.breaks(Effects::backward(&[Surface::SourceCpp, Surface::SourceJava]));
         finding.why("`descriptor()` in C++ and `getDescriptor()` in Java are not generated");
     } else {
-        let finding = setting.report(sink, format!("{message} has a descriptor accessor now"));
+        let finding = sink.setting(&setting, format!("{message} has a descriptor accessor now"));
         finding.fact(is).aliases(&[]);
         finding.breaks(Effects::forward(&[Surface::SourceCpp, Surface::SourceJava]));
     }

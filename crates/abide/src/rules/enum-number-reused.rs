@@ -1,6 +1,6 @@
+use abide_change::{Change, Diff};
 use abide_schema::{Element, EnumValue};
 
-use crate::change::{Change, Diff};
 use crate::finding::Severity;
 use crate::reserved;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
@@ -26,8 +26,8 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
     let Some(holder) = diff.old_enum(new.parent()) else { return };
     let known = |it: EnumValue<'t>| (it.number(), it.name());
     let reserves = (
-        reserved::number_of_enum(holder, new.number()),
-        reserved::name_of_enum(holder, new.name()),
+        holder.reserves_number(new.number()),
+        holder.reserves_name(new.name()),
     );
     let was = change.old().map(known);
     reserved::reused(diff, Element::EnumValue(new), was, known(new), reserves, sink);

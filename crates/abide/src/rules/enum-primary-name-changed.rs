@@ -1,10 +1,8 @@
+use abide_change::{Change, Diff, Effects, Surface, first_names};
 use abide_schema::{Element, Enum, Part};
 
-use crate::change::{Change, Diff};
 use crate::finding::Severity;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::surface::{Effects, Surface};
-use crate::witness::first_names;
 
 pub(super) static RULE: Rule = Rule {
     id: "enum-primary-name-changed",

@@ -1,10 +1,8 @@
+use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, EnumValue, Part};
 
-use crate::change::{Change, Diff};
 use crate::finding::Severity;
-use crate::reserved;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::surface::{Effects, Surface};
 
 pub(super) static RULE: Rule = Rule {
     id: "enum-value-number-changed",
@@ -37,7 +35,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
     } else {
         aliases.push("buf:ENUM_VALUE_NO_DELETE");
         aliases.push("buf:ENUM_VALUE_NO_DELETE_UNLESS_NAME_RESERVED");
-        if !reserved::number_of_enum(new.parent(), was) {
+        if !new.parent().reserves_number(was) {
             aliases.push("buf:ENUM_VALUE_NO_DELETE_UNLESS_NUMBER_RESERVED");
         }
     }

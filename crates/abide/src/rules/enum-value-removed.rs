@@ -1,10 +1,9 @@
+use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, EnumValue, Part};
 
-use crate::change::{Change, Diff};
 use crate::finding::Severity;
 use crate::reserved;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::surface::{Effects, Surface};
 
 pub(super) static RULE: Rule = Rule {
     id: "enum-value-removed",
@@ -22,8 +21,8 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
     let Change::Removed(old) = change else { return };
     let Some(holder) = diff.new_enum(old.parent()) else { return };
     let lives = holder.values().any(|value| value.number() == old.number());
-    let number = lives || reserved::number_of_enum(holder, old.number());
-    let name = reserved::name_of_enum(holder, old.name());
+    let number = lives || holder.reserves_number(old.number());
+    let name = holder.reserves_name(old.name());
     let what = match (number, name) {
         _ if lives => format!("; number {} has other names", old.number()),
         (true, true) => String::new(),
@@ -46,7 +45,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
         aliases.push("buf:ENUM_VALUE_NO_DELETE");
         // buf asks for every name that the number had.
         let named = old.parent().values().filter(|it| it.number() == old.number());
-        if !named.into_iter().all(|it| reserved::name_of_enum(holder, it.name())) {
+        if !named.into_iter().all(|it| holder.reserves_name(it.name())) {
             aliases.push("buf:ENUM_VALUE_NO_DELETE_UNLESS_NAME_RESERVED");
         }
         if !number {

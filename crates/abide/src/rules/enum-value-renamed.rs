@@ -1,9 +1,8 @@
+use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, EnumValue, Part};
 
-use crate::change::{Change, Diff};
 use crate::finding::Severity;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::surface::{Effects, Surface};
 
 pub(super) static RULE: Rule = Rule {
     id: "enum-value-renamed",

@@ -1,12 +1,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, Message, Part, value};
 
-use crate::change::{Change, Diff};
 use crate::finding::Severity;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::surface::{Effects, Surface};
 
 pub(super) static RULE: Rule = Rule {
     id: "extension-declaration-changed",

@@ -1,10 +1,8 @@
-use abide_schema::{Element, Message, Part};
+use abide_change::{Change, Diff, Effects, Surface};
+use abide_schema::{Element, Message, Part, Ranges};
 
-use crate::change::{Change, Diff};
 use crate::finding::Severity;
-use crate::reserved;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::surface::{Effects, Surface};
 
 pub(super) static RULE: Rule = Rule {
     id: "extension-range-removed",
@@ -32,7 +30,7 @@ const LOST: &[Surface] = &[
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Message<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
-    let missing = reserved::missing(&old.extension_ranges().into(), &new.extension_ranges().into());
+    let missing = Ranges::from(old.extension_ranges()).without(&new.extension_ranges().into());
     if missing.is_empty() {
         return;
     }

@@ -1,10 +1,9 @@
+use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, Field, Part, Presence};
 
-use crate::change::{Change, Diff};
 use crate::finding::Severity;
-use crate::peer;
-use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink, real_oneof};
-use crate::surface::{Effects, Surface};
+use crate::buf;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "field-added",
@@ -22,7 +21,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let Change::Added(new) = change else { return };
     let holder = new.containing_message().and_then(|it| diff.old_message(it));
     // A new member of a oneof that was there is told as such.
-    let joins = real_oneof(new).is_some_and(|it| diff.old_oneof(it).is_some());
+    let joins = new.real_oneof().is_some_and(|it| diff.old_oneof(it).is_some());
     let Some(holder) = holder.filter(|_| !new.is_extension() && !joins) else { return };
     let required = new.presence() == Presence::LegacyRequired;
     let required_word = if required { "required " } else { "" };
@@ -37,7 +36,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     if required {
         finding.help("make it optional: what was written before has no such field");
         // buf goes by the label and does not see the feature.
-        if peer::is_labelled_required(new) {
+        if buf::is_labelled_required(new) {
             finding.aliases(&["buf:MESSAGE_SAME_REQUIRED_FIELDS"]);
         }
     }

@@ -1,10 +1,9 @@
+use abide_change::{Change, Diff, Effects, Holder, Surface};
+use abide_change::option::{self};
 use abide_schema::{Element, Field, Part};
 
-use crate::change::{Change, Diff};
 use crate::finding::{Location, Severity};
-use crate::option::{self, Holder};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::surface::{Effects, Surface};
 
 pub(super) static RULE: Rule = Rule {
     id: "field-behavior-changed",

@@ -1,8 +1,8 @@
+use abide_change::{Change, Diff};
 use abide_schema::{Cardinality, Element, Field, Part};
 
-use crate::change::{Change, Diff};
 use crate::finding::Severity;
-use crate::peer;
+use crate::buf;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -32,12 +32,12 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
     finding.fact(word(was)).fact(word(is));
     finding.proven(diff.prove_kept(old, new)).source(diff, change.map(Element::Field));
-    let mut aliases = peer::of_counts(old, new);
+    let mut aliases = buf::of_counts(old, new);
     if old.is_map() || new.is_map() {
         // The type changes with it: it is told here.
-        aliases.extend(peer::of_types(old, new));
+        aliases.extend(buf::of_types(old, new));
         if let Some(holder) = new.containing_message() {
-            aliases.extend(peer::of_lost_entry(old, holder));
+            aliases.extend(buf::of_lost_entry(old, holder));
         }
     } else {
         aliases.push("protolock:NoChangingFieldTypes");
@@ -48,5 +48,5 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     {
         aliases.push("buf:FIELD_SAME_ONEOF");
     }
-    finding.aliases(&peer::of_pair(old, new, &aliases));
+    finding.aliases(&buf::of_pair(old, new, &aliases));
 }

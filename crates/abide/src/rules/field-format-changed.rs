@@ -1,11 +1,10 @@
+use abide_change::{Change, Diff, Effects, Holder, Surface};
+use abide_change::option::{self, Setting};
 use abide_schema::value::Entry;
 use abide_schema::{Element, Field};
 
-use crate::change::{Change, Diff};
 use crate::finding::Severity;
-use crate::option::{self, Holder, Setting};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::surface::{Effects, Surface};
 
 pub(super) static RULE: Rule = Rule {
     id: "field-format-changed",
@@ -35,7 +34,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mu
             format!("format of {field} changed from `{was}` to `{is}`")
         }
     };
-    let finding = setting.report(sink, message);
+    let finding = sink.setting(&setting, message);
     finding.fact(was.unwrap_or_default()).fact(is.unwrap_or_default());
     if !accepts(is, was) {
         finding.breaks(Effects::backward(&[Surface::Validation]));

@@ -1,10 +1,10 @@
+use abide_change::{Change, Diff, Holder};
+use abide_change::option::Setting;
 use abide_schema::{Element, Field, Scalar, Type};
 
-use crate::change::{Change, Diff};
 use crate::finding::Severity;
-use crate::option::{Holder, Setting};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::surface::Bump;
+use crate::level::Bump;
 
 pub(super) static RULE: Rule = Rule {
     id: "field-jstype-changed",
@@ -29,7 +29,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mu
         return;
     }
     let message = format!("`jstype` of field `{}` changed from `{was}` to `{is}`", new.name());
-    let finding = setting.report(sink, message);
+    let finding = sink.setting(&setting, message);
     finding.fact(was).fact(is).at_least(Severity::Warning).bump(Bump::Major);
     finding.why("accessors of generated JavaScript take and return another type");
 }

@@ -1,8 +1,8 @@
+use abide_change::{Change, Diff};
+use abide_change::option::{self, Setting};
 use abide_schema::{Element, Field};
 
-use crate::change::{Change, Diff};
 use crate::finding::Severity;
-use crate::option::{self, Setting};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -25,7 +25,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mu
         if was != is {
             let field = holders.1.phrase();
             let message = format!("`{name}` of {field} changed from `{was}` to `{is}`");
-            let finding = setting.report(sink, message);
+            let finding = sink.setting(&setting, message);
             finding.fact(name).fact(was).fact(is);
             finding.why("what is malformed in it is found at another time");
         }

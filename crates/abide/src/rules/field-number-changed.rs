@@ -1,11 +1,9 @@
+use abide_change::{Change, Diff, Surface};
 use abide_schema::{Element, Field, Part};
 
-use crate::change::{Change, Diff};
 use crate::finding::Severity;
-use crate::peer;
-use crate::reserved;
+use crate::buf;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::surface::Surface;
 
 pub(super) static RULE: Rule = Rule {
     id: "field-number-changed",
@@ -42,12 +40,12 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     }
     let mut aliases = RULE.aliases.to_vec();
     let holder = new.containing_message();
-    if !holder.is_some_and(|it| reserved::number_of_message(it, was)) {
+    if !holder.is_some_and(|it| it.reserves_number(was)) {
         aliases.push("buf:FIELD_NO_DELETE_UNLESS_NUMBER_RESERVED");
         finding
             .help(format!("add a field instead, and keep this one; else write `reserved {was};`"));
     }
-    if peer::is_labelled_required(old) || peer::is_labelled_required(new) {
+    if buf::is_labelled_required(old) || buf::is_labelled_required(new) {
         aliases.push("buf:MESSAGE_SAME_REQUIRED_FIELDS");
     }
     finding.aliases(&aliases);

@@ -1,6 +1,6 @@
+use abide_change::{Change, Diff};
 use abide_schema::{Element, Field};
 
-use crate::change::{Change, Diff};
 use crate::finding::Severity;
 use crate::reserved;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
@@ -27,8 +27,8 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let Some(holder) = holder else { return };
     let known = |it: Field<'t>| (it.number(), it.name());
     let reserves = (
-        reserved::number_of_message(holder, new.number()),
-        reserved::name_of_message(holder, new.name()),
+        holder.reserves_number(new.number()),
+        holder.reserves_name(new.name()),
     );
     let was = change.old().map(known);
     reserved::reused(diff, Element::Field(new), was, known(new), reserves, sink);

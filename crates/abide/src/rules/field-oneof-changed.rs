@@ -1,9 +1,9 @@
+use abide_change::{Change, Diff};
 use abide_schema::{Element, Field, Oneof, Part};
 
-use crate::change::{Change, Diff};
 use crate::finding::Severity;
-use crate::peer;
-use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink, real_oneof};
+use crate::buf;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "field-oneof-changed",
@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
-    let (was, is) = (real_oneof(old), real_oneof(new));
+    let (was, is) = (old.real_oneof(), new.real_oneof());
     let same = match (was, is) {
         (Some(was), Some(is)) => diff.new_oneof(was) == Some(is),
         (None, None) => true,
@@ -50,6 +50,6 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         aliases.push("google:FIELD_ONEOF_MOVE_OUT");
     }
     // Presence that a field has as a member alone is told here.
-    aliases.extend(peer::of_counts(old, new));
-    finding.aliases(&peer::of_pair(old, new, &aliases));
+    aliases.extend(buf::of_counts(old, new));
+    finding.aliases(&buf::of_pair(old, new, &aliases));
 }

@@ -1,9 +1,9 @@
+use abide_change::{Change, Diff};
 use abide_schema::{Cardinality, Element, Field, Part, Presence, Type};
 
-use crate::change::{Change, Diff};
 use crate::finding::Severity;
-use crate::peer;
-use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink, real_oneof};
+use crate::buf;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "field-presence-changed",
@@ -27,7 +27,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         || !singular(old)
         || !singular(new)
         || is_message(old) != is_message(new)
-        || real_oneof(old).is_some() != real_oneof(new).is_some()
+        || old.real_oneof().is_some() != new.real_oneof().is_some()
     {
         return;
     }
@@ -51,9 +51,9 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     if (was, is) == (Presence::Explicit, Presence::Implicit) {
         finding.why("who set it to zero cannot be told any more from who did not set it");
     }
-    let mut aliases = peer::of_counts(old, new);
+    let mut aliases = buf::of_counts(old, new);
     if old.decl().proto3_optional != new.decl().proto3_optional {
         aliases.push("google:FIELD_PROTO3_OPTIONAL_CHANGE");
     }
-    finding.aliases(&peer::of_pair(old, new, &aliases));
+    finding.aliases(&buf::of_pair(old, new, &aliases));
 }

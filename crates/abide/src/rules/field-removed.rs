@@ -1,11 +1,10 @@
+use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, Field, Part};
 
-use crate::change::{Change, Diff};
 use crate::finding::Severity;
-use crate::peer;
+use crate::buf;
 use crate::reserved;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::surface::{Effects, Surface};
 
 pub(super) static RULE: Rule = Rule {
     id: "field-removed",
@@ -26,8 +25,8 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     if old.is_extension() {
         return;
     }
-    let number = reserved::number_of_message(holder, old.number());
-    let name = reserved::name_of_message(holder, old.name());
+    let number = holder.reserves_number(old.number());
+    let name = holder.reserves_name(old.name());
     // Its name may be that of a field which stands where another stood.
     let moved = holder.field_named(old.name());
     let what = match moved {
@@ -77,9 +76,9 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
             finding.help(format!("write `{missing}`"));
         }
     }
-    if peer::is_labelled_required(old) {
+    if buf::is_labelled_required(old) {
         aliases.push("buf:MESSAGE_SAME_REQUIRED_FIELDS");
     }
-    aliases.extend(peer::of_lost_entry(old, holder));
+    aliases.extend(buf::of_lost_entry(old, holder));
     finding.aliases(&aliases);
 }

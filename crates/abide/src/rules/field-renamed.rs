@@ -1,10 +1,9 @@
+use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, Field, Part};
 
-use crate::change::{Change, Diff};
 use crate::finding::Severity;
-use crate::peer;
+use crate::buf;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::surface::{Effects, Surface};
 
 pub(super) static RULE: Rule = Rule {
     id: "field-renamed",
@@ -56,8 +55,8 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     }
     // The entry of a map is called like the field.
     if old.is_map() && new.is_map() {
-        aliases.extend(peer::of_types(old, new));
-        aliases.extend(peer::of_lost_entry(old, holder));
+        aliases.extend(buf::of_types(old, new));
+        aliases.extend(buf::of_lost_entry(old, holder));
     }
     finding.aliases(&aliases);
 }

@@ -1,11 +1,10 @@
+use abide_change::{Change, Diff, Direction, Effects, Surface};
 use abide_schema::{Element, Field, Part};
 
 use super::field_type_changed::type_name;
-use crate::change::{Change, Diff};
 use crate::finding::Severity;
 use crate::reserved;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::surface::{Direction, Effects, Surface};
 
 pub(crate) static RULE: Rule = Rule {
     id: "field-replaced",

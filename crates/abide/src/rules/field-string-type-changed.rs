@@ -1,10 +1,9 @@
+use abide_change::{Change, Diff, Effects, Holder, Surface};
+use abide_change::option::{self};
 use abide_schema::{Cardinality, Element, File, Scalar, Type};
 
-use crate::change::{Change, Diff};
 use crate::finding::Severity;
-use crate::option::{self, Holder};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::surface::{Effects, Surface};
 
 pub(super) static RULE: Rule = Rule {
     id: "field-string-type-changed",
@@ -28,7 +27,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
     for found in option::inherited(files, pairs, own, string_type) {
         let (was, is) = (&found.was, &found.is);
         let message = format!("C++ type of {} changed from `{was}` to `{is}`", found.phrase());
-        let finding = found.setting.report(sink, message);
+        let finding = sink.setting(&found.setting, message);
         finding.fact(was).fact(is).breaks(Effects::backward(&[Surface::SourceCpp]));
         finding.why("the accessors take and return another type");
     }

@@ -1,10 +1,10 @@
+use abide_change::{Change, Diff};
 use abide_schema::File;
 
-use crate::change::{Change, Diff};
 use crate::finding::{Location, Severity};
 use crate::named;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink, package_name};
-use crate::surface::Bump;
+use crate::level::Bump;
 
 pub(super) static RULE: Rule = Rule {
     id: "file-added",

@@ -1,6 +1,6 @@
+use abide_change::{Change, Diff, base_name, top_level};
 use abide_schema::File;
 
-use crate::change::{Change, Diff, base_name, top_level};
 use crate::finding::{Location, Severity};
 use crate::named;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink, package_name};

@@ -1,10 +1,9 @@
+use abide_change::{Change, Diff, Effects, Surface};
+use abide_change::option::{self, Setting};
 use abide_schema::{Element, Part, Service};
 
-use crate::change::{Change, Diff};
 use crate::finding::Severity;
-use crate::option::{self, Setting};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::surface::{Effects, Surface};
 
 pub(super) static RULE: Rule = Rule {
     id: "generic-services-changed",

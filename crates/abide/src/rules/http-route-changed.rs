@@ -1,10 +1,9 @@
+use abide_change::{Change, Diff, Effects, Holder, Surface};
+use abide_change::option::Setting;
 use abide_schema::{Element, HttpBinding, Method};
 
-use crate::change::{Change, Diff};
 use crate::finding::{Location, Severity};
-use crate::option::{Holder, Setting};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::surface::{Effects, Surface};
 
 pub(super) static RULE: Rule = Rule {
     id: "http-route-changed",
@@ -47,7 +46,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Method<'t>>, sink: &m
             Some(is) => format!("HTTP route of `{name}` changed from `{was_words}` to `{is}`"),
             None => format!("`{name}` cannot be called over HTTP by `{was_words}` any more"),
         };
-        let finding = setting.report(sink, message);
+        let finding = sink.setting(&setting, message);
         finding.fact(was_words).fact(is_words.unwrap_or_default());
         finding.breaks(Effects::backward(&[Surface::Rest]));
         if let Some(is) = is {
@@ -58,7 +57,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Method<'t>>, sink: &m
     }
     for is in added {
         let message = format!("`{name}` can be called over HTTP by `{}`", words(&is));
-        let finding = setting.report(sink, message);
+        let finding = sink.setting(&setting, message);
         finding.location = Location::Tree(is.place);
         finding.fact("").fact(words(&is)).breaks(Effects::forward(&[Surface::Rest]));
     }

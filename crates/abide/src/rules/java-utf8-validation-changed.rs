@@ -1,11 +1,10 @@
+use abide_change::{Change, Diff, Effects, Holder, Surface};
+use abide_change::option::{self};
 use abide_schema::value::Value;
 use abide_schema::{Element, File, Scalar, Type};
 
-use crate::change::{Change, Diff};
 use crate::finding::Severity;
-use crate::option::{self, Holder};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::surface::{Effects, Surface};
 
 pub(super) static RULE: Rule = Rule {
     id: "java-utf8-validation-changed",
@@ -51,7 +50,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
     for found in option::inherited(files, pairs, own, resolve) {
         let now = if found.is == "checked" { "now" } else { "any more" };
         let message = format!("UTF-8 of {} is {} by Java {now}", found.phrase(), found.is);
-        let finding = found.setting.report(sink, message);
+        let finding = sink.setting(&found.setting, message);
         finding.fact(&found.is);
         if found.is == "checked" {
             finding.breaks(Effects::backward(&[Surface::SourceJava]));

@@ -1,9 +1,8 @@
+use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, Features, File, Part, RawOptions};
 
-use crate::change::{Change, Diff};
 use crate::finding::{Location, Severity};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink, package_name};
-use crate::surface::{Effects, Surface};
 
 pub(super) static RULE: Rule = Rule {
     id: "json-format-changed",

@@ -1,11 +1,10 @@
+use abide_change::{Change, Diff, Effects, Holder, Surface};
+use abide_change::option::{self};
 use abide_schema::value::Value;
 use abide_schema::{Edition, Element, File, Openness};
 
-use crate::change::{Change, Diff};
 use crate::finding::Severity;
-use crate::option::{self, Holder};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::surface::{Effects, Surface};
 
 pub(super) static RULE: Rule = Rule {
     id: "language-feature-changed",
@@ -163,7 +162,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
             let what = found.phrase();
             let message =
                 format!("feature `({language}).{name}` of {what} changed from `{was}` to `{is}`");
-            let finding = found.setting.report(sink, message);
+            let finding = sink.setting(&found.setting, message);
             finding.fact(language).fact(name).fact(was).fact(is).why(feature.why);
             if !feature.more.contains(&is.as_str()) {
                 finding.breaks(Effects::backward(&[feature.surface]));

@@ -1,11 +1,11 @@
+use abide_change::{Change, Diff, Effects, Holder, Surface};
+use abide_change::option::Setting;
 use abide_schema::value::Entry;
 use abide_schema::{Element, File, Message, Method, Tree};
 
-use crate::change::{Change, Diff};
 use crate::finding::Severity;
-use crate::option::{Holder, Setting};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::surface::{Bump, Effects, Surface};
+use crate::level::Bump;
 
 pub(super) static RULE: Rule = Rule {
     id: "long-running-operation-changed",
@@ -49,7 +49,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
         };
         // A part that is gone is told where the other one stands.
         let place = setting.new.or_else(|| holders.1.custom(INFO));
-        let finding = Setting { new: place, ..setting }.report(sink, message);
+        let finding = sink.setting(&Setting { new: place, ..setting }, message);
         finding.fact(part).fact(before.clone().unwrap_or_default());
         finding.fact(after.clone().unwrap_or_default());
         if before.is_some() && after.is_some() {

@@ -1,6 +1,6 @@
+use abide_change::{Change, Diff};
 use abide_schema::{Element, Message};
 
-use crate::change::{Change, Diff};
 use crate::finding::Severity;
 use crate::named;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};

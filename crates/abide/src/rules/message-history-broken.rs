@@ -1,8 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
+use abide_change::relative;
 use abide_schema::{File, Message, Part, Place};
 
-use crate::change::relative;
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 

@@ -1,10 +1,9 @@
+use abide_change::{Change, Diff, Effects, Surface};
+use abide_change::option::{self, Setting};
 use abide_schema::{Element, Method};
 
-use crate::change::{Change, Diff};
 use crate::finding::Severity;
-use crate::option::{self, Setting};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::surface::{Effects, Surface};
 
 pub(super) static RULE: Rule = Rule {
     id: "method-idempotency-changed",
@@ -27,7 +26,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
     }
     let name = holders.1.full_name();
     let message = format!("idempotency of method `{name}` changed from `{was}` to `{is}`");
-    let finding = setting.report(sink, message);
+    let finding = sink.setting(&setting, message);
     finding.fact(&was).fact(&is).source(diff, change.map(Element::Method));
     // Clients repeat calls, and make them `GET` requests, on the word of their
     // own side.

@@ -1,10 +1,9 @@
+use abide_change::{Change, Diff, Surface};
 use abide_schema::{Element, Method, Part};
 
-use crate::change::{Change, Diff};
 use crate::finding::Severity;
 use crate::named;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::surface::Surface;
 
 pub(super) static RULE: Rule = Rule {
     id: "method-request-type-changed",

@@ -1,9 +1,9 @@
+use abide_change::{Change, Diff, Holder};
+use abide_change::option::{self, Setting};
 use abide_schema::value::Entry;
 use abide_schema::{Element, Method};
 
-use crate::change::{Change, Diff};
 use crate::finding::Severity;
-use crate::option::{self, Holder, Setting};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -24,7 +24,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Method<'t>>, sink: &m
     let name = holders.1.phrase();
     let mut report = |entries: (Option<&'t Entry>, Option<&'t Entry>), message: String| {
         let setting = Setting { holders, old: entries.0, new: entries.1 };
-        let finding = setting.report(sink, message);
+        let finding = sink.setting(&setting, message);
         if entries.0.is_some() {
             finding.at_least(Severity::Warning);
             finding.why("clients that are generated from signatures have overloads by them");

@@ -1,8 +1,8 @@
+use abide_upgrade::{clashes};
 use abide_schema::Element;
 
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink};
-use crate::upgrade::judge::{clashes, concerns};
 
 pub(super) static RULE: Rule = Rule {
     id: "migration-name-taken",
@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
-    if !concerns(context, element.file()) {
+    if !context.standings().concerns(element.file()) {
         return;
     }
     for clash in clashes(element) {

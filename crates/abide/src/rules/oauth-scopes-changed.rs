@@ -1,10 +1,10 @@
 use std::collections::BTreeSet;
 
+use abide_change::{Change, Diff};
+use abide_change::option::{self, Setting};
 use abide_schema::{Element, Service};
 
-use crate::change::{Change, Diff};
 use crate::finding::Severity;
-use crate::option::{self, Setting};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -27,13 +27,13 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Service<'t>>, sink: &
     let service = holders.1.phrase();
     for &scope in before.difference(&after) {
         let message = format!("{service} does not ask for the scope `{scope}` any more");
-        let finding = setting.report(sink, message);
+        let finding = sink.setting(&setting, message);
         finding.fact(scope).fact("removed").at_least(Severity::Warning);
         finding.why("tokens of clients that hold this scope alone are refused");
     }
     for &scope in after.difference(&before) {
         let message = format!("{service} asks for the scope `{scope}` now");
-        setting.report(sink, message).fact(scope).fact("added");
+        sink.setting(&setting, message).fact(scope).fact("added");
     }
 }
 

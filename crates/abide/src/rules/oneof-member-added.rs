@@ -1,9 +1,8 @@
+use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, Field, Part};
 
-use crate::change::{Change, Diff};
 use crate::finding::Severity;
-use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink, real_oneof};
-use crate::surface::{Effects, Surface};
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "oneof-member-added",
@@ -19,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Change::Added(new) = change else { return };
-    let Some(oneof) = real_oneof(new).filter(|it| diff.old_oneof(*it).is_some()) else { return };
+    let Some(oneof) = new.real_oneof().filter(|it| diff.old_oneof(*it).is_some()) else { return };
     let message = format!("field `{}` was added to oneof `{}`", new.name(), oneof.name());
     let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
     finding.fact(new.number().to_string()).fact(new.name());

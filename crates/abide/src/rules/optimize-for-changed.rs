@@ -1,10 +1,9 @@
+use abide_change::{Change, Diff, Effects, Surface};
+use abide_change::option::{self, Setting};
 use abide_schema::File;
 
-use crate::change::{Change, Diff};
 use crate::finding::Severity;
-use crate::option::{self, Setting};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::surface::{Effects, Surface};
 
 pub(super) static RULE: Rule = Rule {
     id: "optimize-for-changed",
@@ -25,7 +24,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<File<'t>>, sink: &mut
     if was == is {
         return;
     }
-    let finding = setting.report(sink, format!("`optimize_for` changed from `{was}` to `{is}`"));
+    let finding = sink.setting(&setting, format!("`optimize_for` changed from `{was}` to `{is}`"));
     finding.fact(&was).fact(&is);
     if is == "LITE_RUNTIME" {
         finding.breaks(Effects::backward(&[Surface::SourceCpp]));

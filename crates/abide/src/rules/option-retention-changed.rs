@@ -1,8 +1,8 @@
+use abide_change::{Change, Diff};
+use abide_change::option::{self, Setting};
 use abide_schema::{Element, Field};
 
-use crate::change::{Change, Diff};
 use crate::finding::Severity;
-use crate::option::{self, Setting};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -32,7 +32,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mu
     }
     let phrase = holders.1.phrase();
     let finding =
-        setting.report(sink, format!("retention of {phrase} changed from `{was}` to `{is}`"));
+        sink.setting(&setting, format!("retention of {phrase} changed from `{was}` to `{is}`"));
     finding.fact(was).fact(&is);
     if is == "RETENTION_SOURCE" {
         finding.at_least(Severity::Warning);

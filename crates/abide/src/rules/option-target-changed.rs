@@ -1,13 +1,13 @@
 use std::collections::BTreeSet;
 
+use abide_change::{Change, Diff, Holder};
+use abide_change::option::{self, Setting};
 use abide_schema::value::Entry;
 use abide_schema::{Element, Field};
 
-use crate::change::{Change, Diff};
 use crate::finding::Severity;
-use crate::option::{self, Holder, Setting};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::surface::Bump;
+use crate::level::Bump;
 
 pub(super) static RULE: Rule = Rule {
     id: "option-target-changed",
@@ -43,7 +43,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mu
     } else {
         format!("{phrase} may not be set on {} any more", lost.join(" or "))
     };
-    let finding = setting.report(sink, message);
+    let finding = sink.setting(&setting, message);
     for word in was.iter().chain(["->"].iter()).chain(&is) {
         finding.fact(*word);
     }

@@ -1,6 +1,6 @@
+use abide_change::{Change, Diff};
 use abide_schema::{File, Package};
 
-use crate::change::{Change, Diff};
 use crate::finding::{Location, Severity};
 use crate::named;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink, package_place};

@@ -1,10 +1,9 @@
+use abide_change::{Change, Diff, Effects, Holder, Surface};
+use abide_change::option::{self, Setting};
 use abide_schema::File;
 
-use crate::change::{Change, Diff};
 use crate::finding::Severity;
-use crate::option::{self, Holder, Setting};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::surface::{Effects, Surface};
 
 pub(super) static RULE: Rule = Rule {
     id: "packaging-option-changed",
@@ -75,7 +74,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<File<'t>>, sink: &mut
         if packaging.google && setting.new.is_some() {
             aliases.push("google:PACKAGING_OPTION_ADDITION");
         }
-        let finding = setting.report(sink, message);
+        let finding = sink.setting(&setting, message);
         finding.fact(name).fact(&was).fact(is).aliases(&aliases);
         // Without a Go package, Go is generated only where the command line
         // names one, and that stays stronger.

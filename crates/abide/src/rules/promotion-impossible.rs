@@ -1,8 +1,8 @@
+use abide_upgrade::{promotion_fault};
 use abide_schema::{Element, Migration};
 
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink};
-use crate::upgrade::judge::{concerns, promotion_fault};
 
 pub(super) static RULE: Rule = Rule {
     id: "promotion-impossible",
@@ -23,7 +23,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         .into_iter()
         .find(|(migration, _)| matches!(migration, Migration::PromoteToOneof(_)));
     let Some((Migration::PromoteToOneof(oneof), place)) = promotion else { return };
-    let Some(fault) = promotion_fault(field).filter(|_| concerns(context, element.file())) else {
+    let Some(fault) = promotion_fault(field).filter(|_| context.standings().concerns(element.file())) else {
         return;
     };
     let (noun, name) = (element.noun(), element.full_name());

@@ -1,11 +1,10 @@
+use abide_change::{Change, Diff, Effects, Surface, top_level};
 use abide_schema::{Element, File, Part, Place};
 use abide_syntax::{ImportKind, Span};
 
-use crate::change::{Change, Diff, top_level};
 use crate::finding::{Location, Severity};
 use crate::named;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::surface::{Effects, Surface};
 
 pub(super) static RULE: Rule = Rule {
     id: "public-import-removed",

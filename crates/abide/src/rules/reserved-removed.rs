@@ -1,12 +1,10 @@
 use std::collections::BTreeSet;
 
-use abide_schema::{Element, File, Part, ReservedNameDecl};
+use abide_change::{Change, Diff, Effects, Surface};
+use abide_schema::{Element, File, Part, ReservedNameDecl, Ranges};
 
-use crate::change::{Change, Diff};
 use crate::finding::Severity;
-use crate::reserved::{self, Ranges};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::surface::{Effects, Surface};
 
 pub(super) static RULE: Rule = Rule {
     id: "reserved-removed",
@@ -25,12 +23,12 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
     for it in new.all_messages() {
         if let Some(old) = diff.old_message(it) {
             let numbers =
-                reserved::missing(&old.reserved_ranges().into(), &it.reserved_ranges().into());
+                Ranges::from(old.reserved_ranges()).without(&it.reserved_ranges().into());
             let (was, is) = (old.reserved_names(), it.reserved_names());
             let mut names = missing_names(old.file(), was, it.file(), is);
             // What a field takes is told with the field.
             let taken = it.fields().map(|it| i64::from(it.number()));
-            let numbers = reserved::missing(&numbers, &Ranges::single(taken));
+            let numbers = numbers.without(&Ranges::single(taken));
             names.retain(|name| it.field_named(name).is_none());
             let pair = Change::Both { old, new: it }.map(Element::Message);
             report(diff, pair, numbers, names, "buf:RESERVED_MESSAGE_NO_DELETE", sink);
@@ -38,14 +36,11 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
     }
     for it in new.all_enums() {
         if let Some(old) = diff.old_enum(it) {
-            let numbers = reserved::missing(
-                &Ranges::inclusive(old.reserved_ranges()),
-                &Ranges::inclusive(it.reserved_ranges()),
-            );
+            let numbers = Ranges::inclusive(old.reserved_ranges()).without(&Ranges::inclusive(it.reserved_ranges()));
             let (was, is) = (old.reserved_names(), it.reserved_names());
             let mut names = missing_names(old.file(), was, it.file(), is);
             let taken = it.values().map(|it| i64::from(it.number()));
-            let numbers = reserved::missing(&numbers, &Ranges::single(taken));
+            let numbers = numbers.without(&Ranges::single(taken));
             names.retain(|name| it.values().all(|it| it.name() != *name));
             let pair = Change::Both { old, new: it }.map(Element::Enum);
             report(diff, pair, numbers, names, "buf:RESERVED_ENUM_NO_DELETE", sink);

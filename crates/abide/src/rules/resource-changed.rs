@@ -1,11 +1,11 @@
+use abide_change::{Change, Diff, Effects, Holder, Surface};
+use abide_change::option::Setting;
 use abide_schema::Tree;
 use abide_schema::value::Entry;
 
-use crate::change::{Change, Diff};
 use crate::finding::Severity;
-use crate::option::{Holder, Setting};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::surface::{Bump, Effects, Surface};
+use crate::level::Bump;
 
 pub(super) static RULE: Rule = Rule {
     id: "resource-changed",
@@ -61,19 +61,19 @@ fn compare(setting: Setting<'_>, sink: &mut Sink) {
     let (Some(before), Some(after)) = (setting.old, setting.new) else {
         if let Some(before) = setting.old {
             let was = kind(old, before);
-            let finding = setting.report(sink, format!("resource `{was}` is not defined any more"));
+            let finding = sink.setting(&setting, format!("resource `{was}` is not defined any more"));
             finding.fact(was).at_least(Severity::Warning).bump(Bump::Major);
             finding.why("references to it and helpers made from its patterns are lost");
         } else if let Some(after) = setting.new {
             let is = kind(new, after);
-            setting.report(sink, format!("resource `{is}` is defined now")).fact("").fact(is);
+            sink.setting(&setting, format!("resource `{is}` is defined now")).fact("").fact(is);
         }
         return;
     };
     let (was, is) = (kind(old, before), kind(new, after));
     if was != is {
         let message = format!("type of the resource changed from `{was}` to `{is}`");
-        let finding = setting.report(sink, message);
+        let finding = sink.setting(&setting, message);
         finding.fact(was).fact(is).at_least(Severity::Warning).bump(Bump::Major);
         finding.why("references and policies name a resource by its type");
     }
@@ -86,18 +86,18 @@ fn compare(setting: Setting<'_>, sink: &mut Sink) {
     let gained = listed(now.iter().filter(|it| !was.contains(it)).collect());
     if !lost.is_empty() {
         let message = format!("names like {lost} are no names of resource `{is}` any more");
-        let finding = setting.report(sink, message);
+        let finding = sink.setting(&setting, message);
         finding.fact(lost).breaks(Effects::backward(&[Surface::Validation]));
         finding.why("names that clients hold are refused");
     }
     if !gained.is_empty() {
         let finding =
-            setting.report(sink, format!("names like {gained} are names of resource `{is}` now"));
+            sink.setting(&setting, format!("names like {gained} are names of resource `{is}` now"));
         finding.fact("").fact(gained).breaks(Effects::forward(&[Surface::Validation]));
     }
     if was != now && lost_nothing(&was, &now) && lost_nothing(&now, &was) {
         let finding =
-            setting.report(sink, format!("patterns of resource `{is}` stand in another order"));
+            sink.setting(&setting, format!("patterns of resource `{is}` stand in another order"));
         finding.at_least(Severity::Warning);
         finding.why("generated clients number or prefer patterns by their order");
     }

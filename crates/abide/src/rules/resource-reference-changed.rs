@@ -1,10 +1,9 @@
+use abide_change::{Change, Diff, Effects, Holder, Surface};
+use abide_change::option::{self, Setting};
 use abide_schema::{Element, Field};
 
-use crate::change::{Change, Diff};
 use crate::finding::Severity;
-use crate::option::{self, Holder, Setting};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::surface::{Effects, Surface};
 
 pub(super) static RULE: Rule = Rule {
     id: "resource-reference-changed",
@@ -28,11 +27,11 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mu
         return;
     }
     let finding = match (&was[..], &is[..]) {
-        ("", is) => setting.report(sink, format!("{field} names {is} now")),
-        (was, "") => setting.report(sink, format!("{field} does not name {was} any more")),
+        ("", is) => sink.setting(&setting, format!("{field} names {is} now")),
+        (was, "") => sink.setting(&setting, format!("{field} does not name {was} any more")),
         (was, is) => {
             let message = format!("{field} named {was} and names {is} now");
-            let finding = setting.report(sink, message);
+            let finding = sink.setting(&setting, message);
             finding.breaks(Effects::both(&[Surface::Validation]));
             finding.why("a name of the one resource is refused where the other is expected")
         }

@@ -1,8 +1,8 @@
+use abide_change::{Change, Diff, Holder};
+use abide_change::option::Setting;
 use abide_schema::value::Value;
 
-use crate::change::{Change, Diff};
 use crate::finding::Severity;
-use crate::option::{Holder, Setting};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -28,7 +28,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Holder<'t>>, sink: &m
         if was && !is {
             let phrase = holders.1.phrase();
             let finding =
-                setting.report(sink, format!("{phrase} is not marked with `{name}` any more"));
+                sink.setting(&setting, format!("{phrase} is not marked with `{name}` any more"));
             finding.fact(name).at_least(Severity::Warning);
             finding.why("values that were kept out of logs and debug output are written there");
         }

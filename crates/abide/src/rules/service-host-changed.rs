@@ -1,8 +1,8 @@
+use abide_change::{Change, Diff};
+use abide_change::option::{self, Setting};
 use abide_schema::{Element, Service};
 
-use crate::change::{Change, Diff};
 use crate::finding::Severity;
-use crate::option::{self, Setting};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -26,12 +26,12 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Service<'t>>, sink: &
     }
     let service = holders.1.phrase();
     let finding = if was.is_empty() {
-        setting.report(sink, format!("{service} has the default host `{is}`"))
+        sink.setting(&setting, format!("{service} has the default host `{is}`"))
     } else if is.is_empty() {
-        setting.report(sink, format!("{service} has the default host `{was}` no more"))
+        sink.setting(&setting, format!("{service} has the default host `{was}` no more"))
     } else {
         let message = format!("default host of {service} changed from `{was}` to `{is}`");
-        setting.report(sink, message)
+        sink.setting(&setting, message)
     };
     if !was.is_empty() {
         finding.at_least(Severity::Warning);

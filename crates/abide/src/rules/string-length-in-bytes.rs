@@ -1,6 +1,6 @@
+use abide_change::places_of_rule;
 use abide_schema::Element;
 
-use crate::constraint::places_of_rule;
 use crate::rule::{Check, Context, Group, Rule, Sink, is_deprecated};
 
 pub(super) static RULE: Rule = Rule {

@@ -1,9 +1,9 @@
+use abide_change::Holder;
 use abide_schema::{Element, PackageVersion, Place};
 
 use super::long_running_operation_changed::{INFO, named};
 use super::message_history_broken::package_of;
 use crate::finding::Severity;
-use crate::option::Holder;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

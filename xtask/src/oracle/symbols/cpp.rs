@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use abide::Symbol;
+use abide_change::Symbol;
 use abide_schema::File;
 
 use super::tokens::{arguments, closing, is_name, joined, normal as normal_text, tokens};
@@ -33,7 +33,7 @@ pub(super) fn normal(symbol: &Symbol, file: File<'_>) -> (String, String) {
 
 fn namespace(file: File<'_>) -> String {
     // As the model names it: keywords among the parts are mangled there.
-    let symbols = abide::symbols_of_file(abide::Language::Cpp, file);
+    let symbols = abide_change::symbols_of_file(abide_change::Language::Cpp, file);
     let found = symbols.into_iter().find(|symbol| symbol.signature == "namespace");
     found.map(|symbol| symbol.name).unwrap_or_default()
 }

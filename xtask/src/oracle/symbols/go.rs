@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use abide::Symbol;
+use abide_change::Symbol;
 use abide_schema::File;
 
 use super::{Declared, read};

@@ -1,0 +1,26 @@
+//! What changed between two trees, and whom each change reaches.
+//!
+//! [`Diff`] pairs the elements of two trees, once. Effects on surfaces are
+//! proven by witnesses: values that one side writes and the other misreads;
+//! constraints are compared as sets of accepted values; generated code by the
+//! symbols that protoc's generators emit. Nothing here knows a rule, a severity
+//! or a policy.
+
+mod change;
+mod constraint;
+mod lost;
+pub mod option;
+mod surface;
+mod symbols;
+mod witness;
+
+pub use change::{Change, Diff, base_name, entries, relative, top_level};
+pub use constraint::{
+    Comparison, FacetChange, Inclusion, Judgement, Violation, judge, places_of_rule, rejection,
+    rejects_absence, rejects_absence_of_oneof,
+};
+pub use lost::{LANGUAGES, LostSymbol, lost, lost_file};
+pub use option::Holder;
+pub use surface::{Direction, Effects, Surface};
+pub use symbols::{Language, Symbol, symbols, symbols_of_file};
+pub use witness::{Proof, Witness, first_names, one_line, shown};

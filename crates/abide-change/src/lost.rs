@@ -1,0 +1,92 @@
+//! Whom a change breaks in generated code.
+
+use abide_schema::{Element, EnumId, File, MessageId, Package};
+
+use crate::change::{Change, Diff};
+use crate::surface::{Effects, Surface};
+use crate::symbols::{
+    Language, Loss, Pairs, Symbol, loss, loss_file, stays_imported, symbols, symbols_of_file,
+};
+
+/// A symbol of generated code that is lost or means something else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LostSymbol {
+    /// The language.
+    pub surface: Surface,
+    /// The symbol as a user writes it, and what became of it.
+    pub symbol: String,
+}
+
+/// How many languages there are, in each of which a change may lose a symbol.
+pub const LANGUAGES: usize = Language::ALL.len();
+
+impl Pairs for Diff<'_> {
+    fn same_file(&self, old: File<'_>, new: File<'_>) -> bool {
+        self.new_file(self.old.file(old.id)).is_some_and(|it| it.id == new.id)
+    }
+
+    fn same_message(&self, old: MessageId, new: MessageId) -> bool {
+        self.new_message(self.old.message(old)).is_some_and(|it| it.id == new)
+    }
+
+    fn same_enum(&self, old: EnumId, new: EnumId) -> bool {
+        self.new_enum(self.old.enumeration(old)).is_some_and(|it| it.id == new)
+    }
+}
+
+/// What code that was written against the old stubs of an element loses: at
+/// most one symbol for each language, the one that most callers use.
+pub fn lost<'t>(diff: &Diff<'t>, change: Change<Element<'t>>) -> (Effects, Vec<LostSymbol>) {
+    each_language(|language| match change {
+        Change::Added(_) => None,
+        Change::Removed(old) => gone(symbols(language, old).into_iter().next()),
+        Change::Both { old, new } => loss(language, old, new, diff).map(|loss| words(&loss)),
+    })
+}
+
+/// The same for a file as a whole: what is imported or included.
+pub fn lost_file<'t>(diff: &Diff<'t>, change: Change<File<'t>>) -> (Effects, Vec<LostSymbol>) {
+    each_language(|language| match change {
+        Change::Added(_) => None,
+        Change::Removed(old) => {
+            let left = diff.new_package(old.package()).into_iter().flat_map(Package::files);
+            let stays = stays_imported(language, old, left);
+            gone(symbols_of_file(language, old).into_iter().next().filter(|_| !stays))
+        }
+        Change::Both { old, new } => loss_file(language, old, new, diff).map(|loss| words(&loss)),
+    })
+}
+
+fn each_language(of: impl Fn(Language) -> Option<String>) -> (Effects, Vec<LostSymbol>) {
+    let mut effects = Effects::NONE;
+    let mut lost = Vec::new();
+    for language in Language::ALL {
+        let surface = match language {
+            Language::Cpp => Surface::SourceCpp,
+            Language::Go => Surface::SourceGo,
+            Language::Java => Surface::SourceJava,
+            Language::Python => Surface::SourcePython,
+        };
+        if let Some(symbol) = of(language) {
+            effects |= Effects::backward(&[surface]);
+            lost.push(LostSymbol { surface, symbol });
+        }
+    }
+    (effects, lost)
+}
+
+fn gone(symbol: Option<Symbol>) -> Option<String> {
+    symbol.map(|old| words(&Loss::Removed { old }))
+}
+
+fn words(loss: &Loss) -> String {
+    match loss {
+        Loss::Removed { old } => format!("`{}` is gone", old.name),
+        Loss::Changed { old, new } => {
+            format!("`{}` was `{}` and is `{}`", old.name, old.signature, new.signature)
+        }
+        Loss::Moved { old, from, to } => {
+            format!("`{}` is found in `{to}`, no more in `{from}`", old.name)
+        }
+    }
+}

@@ -1,0 +1,418 @@
+//! Options on both sides of a change, by their role: standard ones by name,
+//! custom ones by full name, features of languages by inheritance.
+//!
+//! The two sides belong to different trees, so their values are never compared
+//! by id: fields and enum values of options are known by their names, and a
+//! custom option that was renamed by its pair.
+
+use std::collections::BTreeMap;
+
+use abide_schema::value::{self, Entry, Value, default_of};
+use abide_schema::{Cardinality, Edition, Element, Field, File, Part, Place, RawOptions, Tree};
+use abide_syntax::Span;
+
+use crate::change::{Change, Diff};
+
+/// What has options: a file or an element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holder<'t> {
+    /// A file.
+    File(File<'t>),
+    /// An element of a file.
+    Element(Element<'t>),
+}
+
+impl<'t> Holder<'t> {
+    /// The file itself, or the file that declares the element.
+    pub fn file(self) -> File<'t> {
+        match self {
+            Holder::File(file) => file,
+            Holder::Element(element) => element.file(),
+        }
+    }
+
+    /// The path of a file, the full name of an element.
+    pub fn full_name(self) -> String {
+        match self {
+            Holder::File(file) => file.full_name(),
+            Holder::Element(element) => element.full_name(),
+        }
+    }
+
+    /// What it is called in a sentence, with its noun.
+    pub fn phrase(self) -> String {
+        match self {
+            Holder::File(file) => format!("file `{}`", file.path()),
+            Holder::Element(element) => format!("{} `{}`", element.noun(), element.name()),
+        }
+    }
+
+    /// Its interpreted options.
+    pub fn options(self) -> Option<&'t value::Message> {
+        match self {
+            Holder::File(file) => file.options(),
+            Holder::Element(element) => element.options(),
+        }
+    }
+
+    fn tree(self) -> &'t Tree {
+        self.file().tree
+    }
+
+    fn raw_options(self) -> RawOptions {
+        match self {
+            Holder::File(it) => it.decl().options,
+            Holder::Element(Element::Message(it)) => it.decl().options,
+            Holder::Element(Element::Field(it)) => it.decl().options,
+            Holder::Element(Element::Oneof(it)) => it.decl().options,
+            Holder::Element(Element::Enum(it)) => it.decl().options,
+            Holder::Element(Element::EnumValue(it)) => it.decl().options,
+            Holder::Element(Element::Service(it)) => it.decl().options,
+            Holder::Element(Element::Method(it)) => it.decl().options,
+        }
+    }
+
+    /// What the option is set to; of a repeated one the last value.
+    pub fn standard(self, name: &str) -> Option<&'t Entry> {
+        self.options()?.get(self.tree(), name)
+    }
+
+    /// What the custom option with this full name is set to.
+    pub fn custom(self, full_name: &str) -> Option<&'t Entry> {
+        self.options()?.extension(self.tree(), full_name)
+    }
+
+    /// Every value of a repeated custom option.
+    pub fn each_custom(self, full_name: &'static str) -> Vec<&'t Entry> {
+        let options = self.options().into_iter();
+        options.flat_map(|it| it.extension_all(self.tree(), full_name)).collect()
+    }
+
+    /// What a field in the value of a custom option is set to.
+    pub fn part(self, custom: &str, name: &str) -> Option<&'t Entry> {
+        self.custom(custom)?.value.as_message()?.get(self.tree(), name)
+    }
+
+    /// What it sets the feature of a language to, such as `api_level` of
+    /// `pb.go`. What it inherits does not count.
+    pub fn feature(self, language: &str, name: &str) -> Option<&'t Entry> {
+        let features = self.standard("features")?.value.as_message()?;
+        let language = features.extension(self.tree(), language)?.value.as_message()?;
+        language.get(self.tree(), name)
+    }
+
+    /// The value of a feature as it holds here: its own, else that of what
+    /// encloses it, else that of the file. Members of a oneof inherit from it.
+    pub fn inherited_feature(self, language: &str, name: &str) -> Option<&'t str> {
+        let mut next = Some(self);
+        while let Some(holder) = next {
+            if let Some(entry) = holder.feature(language, name) {
+                return word(self.tree(), entry);
+            }
+            next = match holder {
+                Holder::File(_) => None,
+                Holder::Element(element) => Some(match (element, element.parent()) {
+                    (Element::Field(field), Some(parent)) => {
+                        let oneof = field.oneof().filter(|it| !it.is_synthetic());
+                        Holder::Element(oneof.map_or(parent, Element::Oneof))
+                    }
+                    (_, Some(parent)) => Holder::Element(parent),
+                    (_, None) => Holder::File(element.file()),
+                }),
+            };
+        }
+        None
+    }
+
+    /// Where an option stands: the whole statement, in brackets name and value,
+    /// and inside of an aggregate the field. Without an option the whole element, and of a file its begin.
+    pub fn place(self, option: Option<&Entry>) -> Place {
+        let file = self.file();
+        let Some(entry) = option.filter(|it| !(it.key.is_empty() && it.span.is_empty())) else {
+            return match self {
+                Holder::File(file) => Place { file: file.id, span: Span::default() },
+                Holder::Element(element) => element.place(Part::Whole),
+            };
+        };
+        let statement = || {
+            let RawOptions::Syntax(slice) = self.raw_options() else { return None };
+            let ids = &file.decl().option_ids[slice.range()];
+            let options = &file.decl().ast()?.options;
+            let named = |name: Span| name.start <= entry.key.start && entry.key.end <= name.end;
+            ids.iter().map(|&id| options[id as usize]).find(|it| named(it.name)).map(|it| it.span)
+        };
+        Place { file: file.id, span: statement().unwrap_or(entry.key.to(entry.span)) }
+    }
+}
+
+/// The value of an option in a sentence: an enum value by its name, a string
+/// without quotes, a message in text format on one line.
+pub fn spelled(tree: &Tree, entry: &Entry) -> String {
+    match &entry.value {
+        Value::Bool(_) => word(tree, entry).unwrap_or_default().to_owned(),
+        Value::I32(value) => value.to_string(),
+        Value::I64(value) => value.to_string(),
+        Value::U32(value) => value.to_string(),
+        Value::U64(value) => value.to_string(),
+        Value::F32(value) => value.to_string(),
+        Value::F64(value) => value.to_string(),
+        Value::String(value) => value.to_string(),
+        Value::Bytes(value) => value.escape_ascii().to_string(),
+        Value::Enum(number) => word(tree, entry).map_or_else(|| number.to_string(), str::to_owned),
+        Value::Message(message) => {
+            let text = message.to_text(tree);
+            let words: Vec<&str> = text.split_whitespace().collect();
+            format!("{{ {} }}", words.join(" "))
+        }
+    }
+}
+
+/// The name of an enum value, or `true` or `false`.
+pub fn word<'t>(tree: &'t Tree, entry: &Entry) -> Option<&'t str> {
+    match entry.value {
+        Value::Bool(true) => Some("true"),
+        Value::Bool(false) => Some("false"),
+        Value::Enum(number) => {
+            let values = tree.field(entry.field).enum_type()?;
+            values.values().find(|it| it.number() == number).map(|it| it.name())
+        }
+        _ => None,
+    }
+}
+
+/// One option of what has options on both sides.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting<'t> {
+    /// What has it.
+    pub holders: (Holder<'t>, Holder<'t>),
+    /// What the old side sets it to.
+    pub old: Option<&'t Entry>,
+    /// What the new side sets it to.
+    pub new: Option<&'t Entry>,
+}
+
+impl<'t> Setting<'t> {
+    /// An option that is found in one way on both sides.
+    pub fn of(
+        (old, new): (Holder<'t>, Holder<'t>),
+        find: impl Fn(Holder<'t>) -> Option<&'t Entry>,
+    ) -> Setting<'t> {
+        Setting { holders: (old, new), old: find(old), new: find(new) }
+    }
+
+    /// A standard option.
+    pub fn standard(holders: (Holder<'t>, Holder<'t>), name: &str) -> Setting<'t> {
+        Setting::of(holders, |it| it.standard(name))
+    }
+
+    /// Its values on both sides; the default where it is not set, and nothing
+    /// where it has none.
+    pub fn values(&self) -> (String, String) {
+        let default = self.default().unwrap_or_default();
+        let value = |holder: Holder<'t>, entry: Option<&Entry>| {
+            entry.map_or_else(|| default.clone(), |it| spelled(holder.tree(), it))
+        };
+        (value(self.holders.0, self.old), value(self.holders.1, self.new))
+    }
+
+    fn default(&self) -> Option<String> {
+        let old = self.old.map(|it| self.holders.0.tree().field(it.field));
+        let new = self.new.map(|it| self.holders.1.tree().field(it.field));
+        let field: Field<'t> = new.or(old)?;
+        Some(spelled(field.tree, &Entry::new(field.id, default_of(field)?)))
+    }
+}
+
+/// Both sides of a change, as what has options.
+pub fn elements<'t, T: Copy>(
+    change: Change<T>,
+    wrap: impl Fn(T) -> Element<'t>,
+) -> Option<(Holder<'t>, Holder<'t>)> {
+    change.map(|it| Holder::Element(wrap(it))).both()
+}
+
+/// Two files with one path. Files that were renamed are no such pair: with the
+/// path of a file, much of what its options say changes by itself.
+pub fn files<'t>(change: Change<File<'t>>) -> Option<(Holder<'t>, Holder<'t>)> {
+    let (old, new) = change.both().filter(|(old, new)| old.path() == new.path())?;
+    Some((Holder::File(old), Holder::File(new)))
+}
+
+/// Whether the file is of edition 2024 or later.
+pub fn since_2024(file: File<'_>) -> bool {
+    file.decl().edition == Edition::Edition2024
+}
+
+/// A part of a custom option whose values are not the same.
+#[derive(Debug)]
+pub struct Difference<'t> {
+    /// The full name of the option, with the path inside its value.
+    pub path: String,
+    /// The old values: one, or for a repeated field any number.
+    pub old: Vec<&'t Entry>,
+    /// The new values.
+    pub new: Vec<&'t Entry>,
+}
+
+/// What differs in the custom options of two options messages. Singular
+/// messages are compared field by field, lists as a whole.
+pub fn custom_differences<'t>(
+    diff: &Diff<'t>,
+    old: Option<&'t value::Message>,
+    new: Option<&'t value::Message>,
+) -> Vec<Difference<'t>> {
+    let mut found = Vec::new();
+    differences(diff, old, new, None, &mut found);
+    found
+}
+
+fn differences<'t>(
+    diff: &Diff<'t>,
+    old: Option<&'t value::Message>,
+    new: Option<&'t value::Message>,
+    inside: Option<&str>,
+    found: &mut Vec<Difference<'t>>,
+) {
+    let mut rows: BTreeMap<String, (Vec<&'t Entry>, Vec<&'t Entry>)> = BTreeMap::new();
+    let wanted = |field: Field<'t>| inside.is_some() || field.is_extension();
+    for entry in old.map_or(&[][..], |it| &it.entries) {
+        let field = diff.old.field(entry.field);
+        if wanted(field) {
+            // An option that was renamed goes by its name of today.
+            let field = diff.new_field(field).unwrap_or(field);
+            rows.entry(key(field)).or_default().0.push(entry);
+        }
+    }
+    for entry in new.map_or(&[][..], |it| &it.entries) {
+        let field = diff.new.field(entry.field);
+        if wanted(field) {
+            rows.entry(key(field)).or_default().1.push(entry);
+        }
+    }
+    for (name, (old, new)) in rows {
+        let path = inside.map_or_else(|| name.clone(), |it| format!("{it}.{name}"));
+        if let ([before], [after]) = (&old[..], &new[..])
+            && diff.new.field(after.field).cardinality() == Cardinality::Singular
+            && let (Some(before), Some(after)) =
+                (before.value.as_message(), after.value.as_message())
+        {
+            differences(diff, Some(before), Some(after), Some(&path), found);
+        } else if !equal(diff, &old, &new) {
+            found.push(Difference { path, old, new });
+        }
+    }
+}
+
+/// The name of a field in a path.
+fn key(field: Field<'_>) -> String {
+    if field.is_extension() { field.full_name() } else { field.name().to_owned() }
+}
+
+fn equal<'t>(diff: &Diff<'t>, old: &[&'t Entry], new: &[&'t Entry]) -> bool {
+    old.len() == new.len()
+        && old.iter().zip(new).all(|(old, new)| match (&old.value, &new.value) {
+            (Value::Message(before), Value::Message(after)) => {
+                let mut found = Vec::new();
+                differences(diff, Some(before), Some(after), Some(""), &mut found);
+                found.is_empty() && before.unknown == after.unknown
+            }
+            _ => spelled(diff.old, old) == spelled(diff.new, new),
+        })
+}
+
+/// The wanted elements of a file that the old side has as well, each with its
+/// pair. Map entries, which nobody writes, are left out.
+pub fn pairs<'t>(
+    diff: &Diff<'t>,
+    new: File<'t>,
+    wanted: impl Fn(Element<'t>) -> bool,
+) -> Vec<(Element<'t>, Element<'t>)> {
+    let old = |element| match element {
+        Element::Message(it) if it.is_map_entry() => None,
+        Element::Message(it) => diff.old_message(it).map(Element::Message),
+        Element::Field(it) if it.parent().is_some_and(|it| it.is_map_entry()) => None,
+        Element::Field(it) => diff.old_field(it).map(Element::Field),
+        Element::Oneof(it) => diff.old_oneof(it).map(Element::Oneof),
+        Element::Enum(it) => diff.old_enum(it).map(Element::Enum),
+        Element::EnumValue(it) => diff.old_value(it).map(Element::EnumValue),
+        Element::Service(it) => diff.old_service(it).map(Element::Service),
+        Element::Method(it) => diff.old_method(it).map(Element::Method),
+    };
+    let wanted = new.elements().filter(|it| wanted(*it));
+    wanted.filter_map(|new| Some((old(new)?, new))).collect()
+}
+
+/// A change of what elements take from themselves, from what encloses them,
+/// from the file, or from the edition.
+#[derive(Debug)]
+pub struct Inherited<'t> {
+    /// At the element that sets it itself on a side, else at the file.
+    pub setting: Setting<'t>,
+    /// What it was.
+    pub was: String,
+    /// What it is.
+    pub is: String,
+    /// The elements it changed for.
+    pub elements: Vec<Element<'t>>,
+}
+
+impl Inherited<'_> {
+    /// What it changed for, in words.
+    pub fn phrase(&self) -> String {
+        match &self.elements[..] {
+            [one] => Holder::Element(*one).phrase(),
+            many => {
+                let noun = many[0].noun();
+                let same = many.iter().all(|it| it.noun() == noun);
+                format!("{} {}s", many.len(), if same { noun } else { "element" })
+            }
+        }
+    }
+}
+
+/// Finds what changed by inheritance, each cause once: elements that set
+/// nothing themselves stand together at the file, unless something between
+/// them and the file sets it, where it is told. `own` is what sets it;
+/// `resolve` is what holds for an element in the end.
+pub fn inherited<'t>(
+    files: (File<'t>, File<'t>),
+    pairs: impl IntoIterator<Item = (Element<'t>, Element<'t>)>,
+    own: impl Fn(Holder<'t>) -> Option<&'t Entry>,
+    resolve: impl Fn(Element<'t>) -> &'t str,
+) -> Vec<Inherited<'t>> {
+    let mut found = Vec::new();
+    let mut by_file: BTreeMap<(&str, &str), Vec<Element<'t>>> = BTreeMap::new();
+    for (old, new) in pairs {
+        let (was, is) = (resolve(old), resolve(new));
+        if was == is {
+            continue;
+        }
+        let setting = Setting::of((Holder::Element(old), Holder::Element(new)), &own);
+        if setting.old.is_some() || setting.new.is_some() {
+            let (was, is) = (was.to_owned(), is.to_owned());
+            found.push(Inherited { setting, was, is, elements: vec![new] });
+        } else if !between(old, &own) && !between(new, &own) {
+            by_file.entry((was, is)).or_default().push(new);
+        }
+    }
+    let holders = (Holder::File(files.0), Holder::File(files.1));
+    found.extend(by_file.into_iter().map(|((was, is), elements)| Inherited {
+        setting: Setting::of(holders, &own),
+        was: was.to_owned(),
+        is: is.to_owned(),
+        elements,
+    }));
+    found
+}
+
+/// Whether something that encloses the element sets it.
+fn between<'t>(element: Element<'t>, own: &impl Fn(Holder<'t>) -> Option<&'t Entry>) -> bool {
+    let mut next = element.parent();
+    while let Some(parent) = next {
+        if own(Holder::Element(parent)).is_some() {
+            return true;
+        }
+        next = parent.parent();
+    }
+    false
+}

@@ -1,0 +1,40 @@
+//! What was hashed, to be read and compared.
+
+use std::collections::BTreeSet;
+
+use abide_schema::{Package, Tree};
+
+use crate::closure;
+use crate::meaning::{self, Meaning};
+
+/// What was hashed, to be read and compared: the title and the facts of the own
+/// hash, and behind an empty line those of the closure. The name is that of a
+/// package, the path of a file, or the full name of a message, an enum, a
+/// service or an extension of the top level. A service and an extension have no
+/// closure.
+pub fn facts(tree: &Tree, name: &str) -> Option<String> {
+    closure::unit_facts(tree, name).or_else(|| {
+        let own = tree.files().find_map(|file| meaning::element_facts(file, name))?;
+        Some(match closure::type_facts(tree, name) {
+            Some(closure) => format!("{own}\n{closure}"),
+            None => own,
+        })
+    })
+}
+
+/// The facts of the own hash of a package.
+pub fn package_facts(package: Package<'_>) -> BTreeSet<String> {
+    let meanings = package.files().map(Meaning::of);
+    meanings.flat_map(|it| it.facts().map(text).collect::<Vec<_>>()).collect()
+}
+
+/// The facts of the own hash of a message, an enum, a service or an extension
+/// of the top level.
+pub fn element_facts(package: Package<'_>, name: &str) -> Option<BTreeSet<String>> {
+    let shown = package.files().find_map(|file| meaning::element_facts(file, name))?;
+    Some(shown.lines().skip(1).map(str::to_owned).collect())
+}
+
+fn text(fact: &[u8]) -> String {
+    String::from_utf8_lossy(fact).into_owned()
+}

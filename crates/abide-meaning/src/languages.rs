@@ -1,0 +1,197 @@
+//! Features of single languages, as they hold in the end. Source:
+//! `cpp_features.proto`, `java_features.proto` and `go_features.proto` of
+//! protobuf.
+
+use abide_schema::value::{Message, Value};
+use abide_schema::{Edition, Tree};
+
+use crate::facts::{Facts, push, push_number};
+
+/// What a feature is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    File,
+    /// Messages and enums of the top level, and services.
+    Class,
+    Message,
+    Enum,
+    EnumValue,
+    /// Fields that hold an enum.
+    EnumField,
+    /// Fields that hold strings or bytes.
+    TextField,
+    /// Fields that hold strings.
+    StringField,
+    /// Fields that are repeated or maps.
+    ManyField,
+}
+
+struct Feature {
+    language: &'static str,
+    name: &'static str,
+    target: Target,
+    is_bool: bool,
+    /// In proto2, proto3, edition 2023 and edition 2024.
+    defaults: [i32; 4],
+}
+
+const fn feature(
+    language: &'static str,
+    name: &'static str,
+    target: Target,
+    defaults: [i32; 4],
+) -> Feature {
+    Feature { language, name, target, is_bool: false, defaults }
+}
+
+const fn flag(
+    language: &'static str,
+    name: &'static str,
+    target: Target,
+    defaults: [i32; 4],
+) -> Feature {
+    Feature { language, name, target, is_bool: true, defaults }
+}
+
+const COUNT: usize = 13;
+
+/// The features that are resolved. `API_LEVEL_UNSPECIFIED` means the open API.
+const FEATURES: [Feature; COUNT] = [
+    flag("pb.cpp", "legacy_closed_enum", Target::EnumField, [1, 0, 0, 0]),
+    feature("pb.cpp", "string_type", Target::TextField, [STRING, STRING, STRING, 1]),
+    flag("pb.cpp", "enum_name_uses_string_view", Target::Enum, [0, 0, 0, 1]),
+    feature("pb.cpp", "repeated_type", Target::ManyField, [1; 4]),
+    flag("pb.java", "legacy_closed_enum", Target::EnumField, [1, 0, 0, 0]),
+    feature("pb.java", "utf8_validation", Target::StringField, [1; 4]),
+    flag("pb.java", "large_enum", Target::Enum, [0; 4]),
+    flag("pb.java", "use_old_outer_classname_default", Target::File, [1, 1, 1, 0]),
+    feature(
+        "pb.java",
+        "nest_in_file_class",
+        Target::Class,
+        [NEST_LEGACY, NEST_LEGACY, NEST_LEGACY, 1],
+    ),
+    flag("pb.go", "legacy_unmarshal_json_enum", Target::Enum, [1, 0, 0, 0]),
+    feature("pb.go", "api_level", Target::Message, [1, 1, 1, 3]),
+    feature("pb.go", "strip_enum_prefix", Target::EnumValue, [1; 4]),
+    feature("pb.go", "optimize_mode", Target::Message, [0; 4]),
+];
+
+const PROTO3: usize = 1;
+const STRING_TYPE: usize = 1;
+const STRING: i32 = 3;
+const CORD: i32 = 2;
+const NEST_LEGACY: i32 = 3;
+const NEST_YES: i32 = 2;
+
+/// Whether a field of a language's features is resolved, and so is no option
+/// like others.
+pub(crate) fn is_resolved(language: &str, name: &str) -> bool {
+    FEATURES.iter().any(|it| it.language == language && it.name == name)
+}
+
+/// The extension of `FeatureSet` with this full name, where it has features
+/// that are resolved.
+pub(crate) fn language(full_name: &str) -> Option<&'static str> {
+    FEATURES.iter().map(|it| it.language).find(|it| *it == full_name)
+}
+
+/// The features of all languages where an element stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Languages {
+    edition: Edition,
+    values: [i32; COUNT],
+    /// Whether all of them are as in proto3, as they nearly always are.
+    is_usual: bool,
+}
+
+impl Languages {
+    /// The defaults of an edition.
+    pub(crate) fn of(edition: Edition) -> Languages {
+        let column = match edition {
+            Edition::Proto2 => 0,
+            Edition::Proto3 => PROTO3,
+            Edition::Edition2023 => 2,
+            Edition::Edition2024 => 3,
+        };
+        let values = std::array::from_fn(|at| FEATURES[at].defaults[column]);
+        Languages { edition, values, is_usual: is_usual(&values) }
+    }
+
+    /// With what the options of an element set.
+    pub(crate) fn with(self, tree: &Tree, options: Option<&Message>) -> Languages {
+        match options {
+            Some(options) if self.edition.is_edition() => self.overridden(tree, options),
+            _ => self,
+        }
+    }
+
+    fn overridden(mut self, tree: &Tree, options: &Message) -> Languages {
+        let Some(features) = options.message(tree, "features") else { return self };
+        for (at, feature) in FEATURES.iter().enumerate() {
+            let language = features.extension(tree, feature.language);
+            let language = language.and_then(|entry| entry.value.as_message());
+            match language.and_then(|it| it.get(tree, feature.name)).map(|entry| &entry.value) {
+                Some(Value::Bool(value)) => self.values[at] = (*value).into(),
+                Some(Value::Enum(value)) if *value != 0 => self.values[at] = *value,
+                _ => {}
+            }
+        }
+        self.is_usual = is_usual(&self.values);
+        self
+    }
+
+    /// As [`with`](Languages::with), for a field: the option `ctype` says what
+    /// `string_type` says.
+    pub(crate) fn with_field(self, tree: &Tree, options: Option<&Message>) -> Languages {
+        let mut found = self;
+        if is_cord(tree, options) {
+            found.values[STRING_TYPE] = CORD;
+            found.is_usual = false;
+        }
+        found.with(tree, options)
+    }
+
+    /// Writes a fact, behind `holder` and a space, for each feature of the
+    /// target that is not as in proto3.
+    pub(crate) fn write(&self, facts: &mut Facts, target: Target, holder: impl Fn(&mut Vec<u8>)) {
+        if self.is_usual {
+            return;
+        }
+        for (at, feature) in FEATURES.iter().enumerate() {
+            let value = self.values[at];
+            let is_usual = match target {
+                // Before edition 2024 an option says it.
+                Target::Class => value != NEST_YES || self.edition < Edition::Edition2024,
+                _ => value == feature.defaults[PROTO3],
+            };
+            if feature.target != target || is_usual {
+                continue;
+            }
+            facts
+                .write(&holder)
+                .push("feature ")
+                .push(feature.language)
+                .push(".")
+                .push(feature.name)
+                .push(" = ")
+                .write(|out| match (feature.is_bool, value) {
+                    (true, 0) => push(out, "false"),
+                    (true, _) => push(out, "true"),
+                    (false, value) => push_number(out, value.into()),
+                })
+                .end();
+        }
+    }
+}
+
+fn is_usual(values: &[i32; COUNT]) -> bool {
+    values.iter().zip(&FEATURES).all(|(value, feature)| *value == feature.defaults[PROTO3])
+}
+
+/// Whether the option `ctype` is `CORD`.
+fn is_cord(tree: &Tree, options: Option<&Message>) -> bool {
+    const CTYPE_CORD: i32 = 1;
+    let ctype = options.and_then(|options| options.get(tree, "ctype"));
+    ctype.is_some_and(|entry| entry.value == Value::Enum(CTYPE_CORD))
+}

@@ -1,0 +1,327 @@
+//! Options as facts: one for each leaf.
+
+use abide_schema::value::{Entry, Message, Value, default_of};
+use abide_schema::{Cardinality, Field, File, RawOptions, Tree};
+use abide_syntax::{Lexer, Span, TokenKind};
+use rustc_hash::FxHashSet;
+
+use crate::facts::{Facts, push, push_bytes, push_full_name, push_number, push_value};
+use crate::languages;
+
+/// What the names of the extensions below begin with: nearly none does.
+const VOCABULARIES: [&str; 3] = ["udpa.annotations.", "xds.annotations.", "abide.annotations."];
+
+/// Extensions that say how an element is released, not what it is.
+const RELEASE: &[&str] = &[
+    "udpa.annotations.file_status",
+    "udpa.annotations.versioning",
+    "udpa.annotations.file_migrate",
+    "udpa.annotations.message_migrate",
+    "udpa.annotations.field_migrate",
+    "udpa.annotations.enum_migrate",
+    "udpa.annotations.enum_value_migrate",
+    "xds.annotations.v3.file_status",
+    "xds.annotations.v3.message_status",
+    "xds.annotations.v3.field_status",
+    "xds.annotations.v3.versioning",
+    "xds.annotations.v3.file_migrate",
+    "xds.annotations.v3.message_migrate",
+    "xds.annotations.v3.field_migrate",
+    "xds.annotations.v3.enum_migrate",
+    "xds.annotations.v3.enum_value_migrate",
+];
+
+const FILE_POLICY: &[&str] = &[
+    "package_version_status",
+    "work_in_progress",
+    "introduced",
+    "version",
+    "hash",
+    "move_to_package",
+];
+
+const ELEMENT_POLICY: &[&str] = &["work_in_progress", "migration", "previous_type"];
+
+/// Our own annotations, and what in them says how an element is released.
+const POLICIES: &[(&str, &[&str])] = &[
+    ("abide.annotations.v1.file_policy", FILE_POLICY),
+    ("abide.annotations.v1.message_policy", ELEMENT_POLICY),
+    ("abide.annotations.v1.field_policy", ELEMENT_POLICY),
+    ("abide.annotations.v1.oneof_policy", ELEMENT_POLICY),
+    ("abide.annotations.v1.enum_policy", ELEMENT_POLICY),
+    ("abide.annotations.v1.enum_value_policy", ELEMENT_POLICY),
+    ("abide.annotations.v1.service_policy", ELEMENT_POLICY),
+    ("abide.annotations.v1.method_policy", ELEMENT_POLICY),
+];
+
+/// The fields of `google.protobuf.FeatureSet` that are resolved.
+const CORE_FEATURES: std::ops::RangeInclusive<i32> = 1..=8;
+
+/// Which fields of a message are no facts.
+#[derive(Clone, Copy)]
+enum Without {
+    /// None of them are left out.
+    Nothing,
+    /// Defaults, and what is resolved or about releases: the options of an
+    /// element.
+    Defaults,
+    /// The features that are resolved.
+    CoreFeatures,
+    /// Those of a language.
+    Language(&'static str),
+    /// Those with these names.
+    Named(&'static [&'static str]),
+}
+
+impl Without {
+    /// Whether a message without facts inside has one itself.
+    fn counts_when_empty(self) -> bool {
+        matches!(self, Without::Nothing)
+    }
+}
+
+/// Writes the facts of the options of an element. What stands before them is in
+/// `facts.path`.
+pub(crate) fn write(facts: &mut Facts, tree: &Tree, options: &Message) {
+    Writer { facts, tree }.message(options, Without::Defaults, false);
+}
+
+/// Writes the options of source text that were not understood.
+pub(crate) fn write_strange(
+    facts: &mut Facts,
+    file: File<'_>,
+    raw: RawOptions,
+    options: Option<&Message>,
+) {
+    let decl = file.decl();
+    let (RawOptions::Syntax(slice), Some(ast)) = (raw, decl.ast()) else { return };
+    let text: &[u8] = decl.strings.text();
+    for &id in &decl.option_ids[slice.range()] {
+        let option = &ast.options[id as usize];
+        let Some(last) = ast.parts(option).last() else { continue };
+        if options.is_some_and(|options| has_key(options, last.span)) {
+            continue;
+        }
+        facts.push_path().push("? ");
+        facts.write(|out| push_tokens(out, text, option.name, ""));
+        facts.push(" = ");
+        facts.write(|out| push_tokens(out, text, ast.values[option.value as usize].span, " "));
+        facts.end();
+    }
+}
+
+/// Whether two facts are about one option of an element: their paths begin with
+/// the same step. What is not understood stands alone.
+pub(crate) fn is_one_option(a: &[u8], b: &[u8]) -> bool {
+    let step = first_step(a);
+    step != b"?" && step == first_step(b)
+}
+
+/// The first step of the path that a fact of an option begins with, without
+/// its index.
+fn first_step(fact: &[u8]) -> &[u8] {
+    let end = match fact.first() {
+        Some(b'(') => memchr::memchr(b')', fact),
+        _ => memchr::memchr3(b'.', b'[', b' ', fact),
+    };
+    &fact[..end.unwrap_or(fact.len())]
+}
+
+/// Whether an option with this last part of its name was understood.
+fn has_key(message: &Message, key: Span) -> bool {
+    let inside = |entry: &Entry| entry.value.as_message().is_some_and(|it| has_key(it, key));
+    message.entries.iter().any(|entry| entry.key == key || inside(entry))
+}
+
+fn push_tokens(out: &mut Vec<u8>, text: &[u8], span: Span, separator: &str) {
+    let mut lexer = Lexer::new(&text[..span.end as usize], span.start);
+    let start = out.len();
+    loop {
+        let token = lexer.next_token();
+        if token.kind == TokenKind::End || token.span.is_empty() {
+            break;
+        }
+        if out.len() > start {
+            push(out, separator);
+        }
+        push(out, &String::from_utf8_lossy(token.span.of(text)).replace('\n', " "));
+    }
+}
+
+struct Writer<'a> {
+    facts: &'a mut Facts,
+    tree: &'a Tree,
+}
+
+impl Writer<'_> {
+    /// Writes what a message holds; whether that was anything.
+    fn message(&mut self, message: &Message, without: Without, in_group: bool) -> bool {
+        let mut any = false;
+        // How many elements of each repeated field there were.
+        let mut lists: Vec<(abide_schema::FieldId, i64)> = Vec::new();
+        let mut has_map = false;
+        for entry in &message.entries {
+            let field = self.tree.field(entry.field);
+            let cardinality = field.cardinality();
+            if cardinality == Cardinality::Map {
+                has_map = true;
+                continue;
+            }
+            let mut index = None;
+            if cardinality == Cardinality::Repeated {
+                let at = lists.iter().position(|(id, _)| *id == entry.field).unwrap_or_else(|| {
+                    lists.push((entry.field, 0));
+                    lists.len() - 1
+                });
+                index = Some(lists[at].1);
+                lists[at].1 += 1;
+            }
+            if !in_group && field.is_source_only() {
+                continue;
+            }
+            let length = self.step(field);
+            if let Some(inside) = self.counts(field, entry, without, length) {
+                if let Some(index) = index {
+                    self.facts.path.push(b'[');
+                    push_number(&mut self.facts.path, index);
+                    self.facts.path.push(b']');
+                }
+                any |= self.value(field, &entry.value, inside, in_group);
+            }
+            self.facts.path.truncate(length);
+        }
+        if has_map {
+            any |= self.maps(message, in_group);
+        }
+        if !message.unknown.is_empty() {
+            self.facts
+                .push_path()
+                .push("? = ")
+                .write(|out| push_bytes(out, &message.unknown))
+                .end();
+            any = true;
+        }
+        any
+    }
+
+    /// Adds the name of a field to the path; how long it was before.
+    fn step(&mut self, field: Field<'_>) -> usize {
+        let path = &mut self.facts.path;
+        let length = path.len();
+        if field.is_extension() {
+            path.push(b'(');
+            push_full_name(path, field.file(), field.parent(), field.name());
+            path.push(b')');
+        } else {
+            push(path, field.name());
+        }
+        length
+    }
+
+    /// What is left out inside of the entry; `None` where it does not count
+    /// itself. Its name stands in the path from `start` on.
+    fn counts(
+        &self,
+        field: Field<'_>,
+        entry: &Entry,
+        without: Without,
+        start: usize,
+    ) -> Option<Without> {
+        let singular = field.cardinality() == Cardinality::Singular;
+        let implicit = || field.presence() == abide_schema::Presence::Implicit;
+        if singular && entry.value.is_zero() && implicit() {
+            return None;
+        }
+        match without {
+            Without::Nothing => Some(Without::Nothing),
+            Without::Named(names) => {
+                (field.is_extension() || !names.contains(&field.name())).then_some(Without::Nothing)
+            }
+            Without::Language(language) => (field.is_extension()
+                || !languages::is_resolved(language, field.name()))
+            .then_some(Without::Nothing),
+            Without::CoreFeatures if field.is_extension() => {
+                let language = languages::language(self.extension_name(start));
+                Some(language.map_or(Without::Nothing, Without::Language))
+            }
+            Without::CoreFeatures => {
+                (!CORE_FEATURES.contains(&field.number())).then_some(Without::Nothing)
+            }
+            Without::Defaults if field.is_extension() => {
+                let name = self.extension_name(start);
+                if !VOCABULARIES.iter().any(|it| name.starts_with(it)) {
+                    return Some(Without::Nothing);
+                }
+                if RELEASE.contains(&name) {
+                    return None;
+                }
+                let policy = POLICIES.iter().find(|(policy, _)| *policy == name);
+                Some(policy.map_or(Without::Nothing, |(_, names)| Without::Named(names)))
+            }
+            Without::Defaults => match field.name() {
+                "features" => Some(Without::CoreFeatures),
+                "uninterpreted_option" | "packed" | "map_entry" => None,
+                "ctype" if entry.value == Value::Enum(1) => None,
+                _ if singular && default_of(field).as_ref() == Some(&entry.value) => None,
+                _ => Some(Without::Nothing),
+            },
+        }
+    }
+
+    /// The name of the extension that the path ends with.
+    fn extension_name(&self, start: usize) -> &str {
+        let step = std::str::from_utf8(self.facts.path.get(start..).unwrap_or_default());
+        step.unwrap_or_default().trim_start_matches('(').trim_end_matches(')')
+    }
+
+    /// Writes a value at the path.
+    fn value(&mut self, field: Field<'_>, value: &Value, inside: Without, in_group: bool) -> bool {
+        let Value::Message(message) = value else {
+            self.facts.push_path().push(" = ").write(|out| push_value(out, value)).end();
+            return true;
+        };
+        let length = self.facts.path.len();
+        self.facts.path.push(b'.');
+        let any = self.message(message, inside, in_group || field.features().delimited);
+        self.facts.path.truncate(length);
+        if !any && inside.counts_when_empty() {
+            self.facts.push_path().push(" = {}").end();
+            return true;
+        }
+        any
+    }
+
+    /// Writes the maps of a message: of entries with one key, the last.
+    fn maps(&mut self, message: &Message, in_group: bool) -> bool {
+        let mut seen = FxHashSet::default();
+        let mut any = false;
+        for entry in message.entries.iter().rev() {
+            let field = self.tree.field(entry.field);
+            let (Some(pair), Cardinality::Map) = (entry.value.as_message(), field.cardinality())
+            else {
+                continue;
+            };
+            if !in_group && field.is_source_only() {
+                continue;
+            }
+            let ty = self.tree.message(pair.ty);
+            let (Some(key), Some(value)) = (ty.field_numbered(1), ty.field_numbered(2)) else {
+                continue;
+            };
+            let part = |field: Field<'_>| {
+                let set = pair.of(field.id).next_back().map(|entry| entry.value.clone());
+                set.or_else(|| Value::zero(self.tree, field.ty()))
+            };
+            let (Some(key), Some(held)) = (part(key), part(value)) else { continue };
+            let length = self.step(field);
+            self.facts.path.push(b'[');
+            push_value(&mut self.facts.path, &key);
+            self.facts.path.push(b']');
+            if seen.insert(self.facts.path[length..].to_owned()) {
+                any |= self.value(value, &held, Without::Nothing, in_group);
+            }
+            self.facts.path.truncate(length);
+        }
+        any
+    }
+}

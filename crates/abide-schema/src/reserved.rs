@@ -1,0 +1,161 @@
+//! Numbers and names that messages and enums have set aside.
+
+use std::fmt;
+
+use crate::decl::RangeDecl;
+use crate::tree::{Enum, Message};
+
+impl Message<'_> {
+    /// Whether it reserves a field number.
+    pub fn reserves_number(self, number: i32) -> bool {
+        self.reserved_ranges().iter().any(|range| (range.start..range.end).contains(&number))
+    }
+
+    /// Whether it reserves a field name.
+    pub fn reserves_name(self, name: &str) -> bool {
+        let decl = self.file().decl();
+        self.reserved_names().iter().any(|reserved| decl.str(reserved.name) == name)
+    }
+}
+
+impl Enum<'_> {
+    /// Whether it reserves a number.
+    pub fn reserves_number(self, number: i32) -> bool {
+        self.reserved_ranges().iter().any(|range| (range.start..=range.end).contains(&number))
+    }
+
+    /// Whether it reserves the name of a value.
+    pub fn reserves_name(self, name: &str) -> bool {
+        let decl = self.file().decl();
+        self.reserved_names().iter().any(|reserved| decl.str(reserved.name) == name)
+    }
+}
+
+/// A set of numbers as ranges in their order that do not touch; ends are
+/// exclusive.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ranges(Vec<(i64, i64)>);
+
+impl Ranges {
+    /// Of ranges in any order, whose ends are exclusive.
+    pub fn of(mut ranges: Vec<(i64, i64)>) -> Ranges {
+        ranges.retain(|(start, end)| start < end);
+        ranges.sort_unstable();
+        let mut joined: Vec<(i64, i64)> = Vec::new();
+        for (start, end) in ranges {
+            match joined.last_mut() {
+                Some(last) if start <= last.1 => last.1 = last.1.max(end),
+                _ => joined.push((start, end)),
+            }
+        }
+        Ranges(joined)
+    }
+
+    /// Those of an enum, whose ends are inclusive.
+    pub fn inclusive(ranges: &[RangeDecl]) -> Ranges {
+        Ranges::of(ranges.iter().map(|it| (it.start.into(), i64::from(it.end) + 1)).collect())
+    }
+
+    /// Those that hold one number each.
+    pub fn single(numbers: impl Iterator<Item = i64>) -> Ranges {
+        Ranges::of(numbers.map(|it| (it, it + 1)).collect())
+    }
+
+    /// First and last number of each range.
+    pub fn ends(&self) -> impl Iterator<Item = (i64, i64)> {
+        self.0.iter().map(|&(start, end)| (start, end - 1))
+    }
+
+    /// Whether it holds no number.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The numbers that another set lacks.
+    #[must_use]
+    pub fn without(&self, other: &Ranges) -> Ranges {
+        missing(self, other)
+    }
+}
+
+impl From<&[RangeDecl]> for Ranges {
+    /// Those of a message, whose ends are exclusive.
+    fn from(ranges: &[RangeDecl]) -> Ranges {
+        Ranges::of(ranges.iter().map(|it| (it.start.into(), it.end.into())).collect())
+    }
+}
+
+impl fmt::Display for Ranges {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, &(start, end)) in self.0.iter().enumerate() {
+            let separator = if index == 0 { "" } else { ", " };
+            match end - start {
+                1 => write!(f, "{separator}{start}")?,
+                _ => write!(f, "{separator}{start} to {}", end - 1)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The numbers of one set that another lacks.
+fn missing(old: &Ranges, new: &Ranges) -> Ranges {
+    let mut missing = Vec::new();
+    let mut kept = new.0.iter().peekable();
+    for &(mut start, end) in &old.0 {
+        while let Some(&&(from, to)) = kept.peek() {
+            if from >= end {
+                break;
+            }
+            if from > start {
+                missing.push((start, from));
+            }
+            start = start.max(to);
+            // A range that reaches further covers what follows, too.
+            if to > end {
+                break;
+            }
+            kept.next();
+        }
+        if start < end {
+            missing.push((start, end));
+        }
+    }
+    Ranges(missing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Ranges, missing};
+
+    #[test]
+    fn what_is_missing_is_listed_in_ranges() {
+        let set = |ranges: &[(i64, i64)]| Ranges::of(ranges.to_vec());
+        for (old, new, shown) in [
+            (&[(1, 5)][..], &[(1, 5)][..], ""),
+            (&[(1, 5)], &[], "1 to 4"),
+            (&[(1, 3), (3, 5), (9, 10)], &[], "1 to 4, 9"),
+            (&[(1, 10)], &[(3, 4), (6, 8)], "1 to 2, 4 to 5, 8 to 9"),
+            (&[(1, 3), (5, 9)], &[(0, 6)], "6 to 8"),
+            (&[(1, 3), (5, 9)], &[(2, 3), (4, 20)], "1"),
+            (&[(5, 6)], &[(1, 2), (2, 5), (6, 9)], "5"),
+            (&[(-3, 0), (1, 2)], &[(-2, -1)], "-3, -1, 1"),
+        ] {
+            assert_eq!(missing(&set(old), &set(new)).to_string(), shown, "{old:?} {new:?}");
+        }
+    }
+
+    #[test]
+    fn missing_is_the_difference_of_sets() {
+        // Every pair of sets of the numbers 0 to 5.
+        let of = |bits: u32| {
+            let numbers = (0..6).filter(|at| bits & (1 << at) != 0);
+            Ranges::of(numbers.map(|at| (at, at + 1)).collect())
+        };
+        for old in 0..64 {
+            for new in 0..64 {
+                assert_eq!(missing(&of(old), &of(new)), of(old & !new), "{old:b} {new:b}");
+            }
+        }
+    }
+}

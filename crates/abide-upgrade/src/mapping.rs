@@ -1,0 +1,256 @@
+//! The correspondence of two versions as data: a `VersionMapping` of
+//! `api/abide/mapping/v1`.
+
+use std::sync::Arc;
+
+use abide_schema::value::{EncodeError, Entry, Message, Value};
+use abide_schema::{Cardinality, Element, Field, File, FileDecl, SourceFile, Tree};
+
+use crate::links::name_after;
+use crate::plan::UpgradeOptions;
+use crate::plan::{Basis, Choice, Plan, Stage};
+use crate::promote::oneof_after;
+use crate::refusal::Refusal;
+use crate::removal::{deprecated, gone, removed};
+use crate::settings::Settings;
+use crate::standing::Standings;
+
+const SCHEMA: &[(&str, &str)] = &[
+    ("abide/mapping/v1/mapping.proto", include_str!("../../../api/abide/mapping/v1/mapping.proto")),
+    (
+        "abide/annotations/v1/status.proto",
+        include_str!("../../../api/abide/annotations/v1/status.proto"),
+    ),
+];
+
+/// What becomes of every type and member of the packages that are upgraded.
+#[derive(Debug)]
+pub struct Mapping {
+    schema: Tree,
+    value: Message,
+}
+
+impl Mapping {
+    /// The message on the wire.
+    pub fn to_binary(&self) -> Vec<u8> {
+        self.value.encode(&self.schema)
+    }
+
+    /// The message in JSON.
+    pub fn to_json(&self) -> Result<String, EncodeError> {
+        self.value.to_json(&self.schema)
+    }
+}
+
+/// The mapping of what [`upgrade`](crate::upgrade) makes.
+pub fn mapping(
+    tree: &Tree,
+    settings: Settings<'_>,
+    options: &UpgradeOptions<'_>,
+) -> Result<Mapping, Refusal> {
+    let standings = Standings::of(tree);
+    let basis = Basis { tree, settings, standings: &standings, graph: None };
+    let plan = Plan::of(basis, Choice::Asked(options), Stage::Candidate)?;
+    let parse = |(path, text): &(&str, &str)| {
+        let path: Arc<str> = (*path).into();
+        let (display, text) = (Arc::clone(&path), text.as_bytes().into());
+        Arc::new(FileDecl::parse(SourceFile { path, display, root: 0, imported: false, text }))
+    };
+    let schema = Tree::link(SCHEMA.iter().map(parse).collect());
+    let builder = Builder { schema: &schema };
+    let mut entries = Vec::new();
+    for file in tree.files().filter(|file| plan.generates(file.id)) {
+        entries.extend(builder.file(&plan, file));
+    }
+    for file in tree.files().filter(|file| plan.generates(file.id)) {
+        for element in types(file) {
+            entries.extend(builder.ty(&plan, element));
+        }
+    }
+    for file in tree.files().filter(|file| plan.generates(file.id)) {
+        for element in file.elements().filter(|it| is_own(*it) && deprecated(*it)) {
+            entries.extend(builder.deprecation(&plan, element));
+        }
+    }
+    let value = builder.message("VersionMapping", entries);
+    Ok(Mapping { value, schema })
+}
+
+/// The types that are written in a file.
+fn types<'t>(file: File<'t>) -> impl Iterator<Item = Element<'t>> {
+    let messages = file.all_messages().map(Element::Message);
+    let all = messages.chain(file.all_enums().map(Element::Enum));
+    all.chain(file.services().map(Element::Service)).filter(|it| is_own(*it))
+}
+
+/// Whether an element is written, and not the part of a map.
+fn is_own(element: Element<'_>) -> bool {
+    match element {
+        Element::Message(message) => !message.is_map_entry(),
+        Element::Field(field) => !field.parent().is_some_and(|it| it.is_map_entry()),
+        _ => true,
+    }
+}
+
+struct Builder<'s> {
+    schema: &'s Tree,
+}
+
+impl Builder<'_> {
+    fn message(&self, name: &str, entries: Vec<Entry>) -> Message {
+        let mut all = self.schema.files().flat_map(File::messages);
+        let ty = all.find(|it| it.name() == name).expect("the mapping is made of its own messages");
+        Message { entries, ..Message::new(ty.id) }
+    }
+
+    /// A field of one of its messages; nothing where its value is the default.
+    fn entry(&self, message: &str, field: &str, value: Value) -> Option<Entry> {
+        let is_default = match &value {
+            Value::String(text) => text.is_empty(),
+            Value::I32(number) | Value::Enum(number) => *number == 0,
+            Value::Bool(flag) => !flag,
+            _ => false,
+        };
+        let mut all = self.schema.files().flat_map(File::messages);
+        let ty = all.find(|it| it.name() == message)?;
+        let field = ty.field_named(field).filter(|_| !is_default)?;
+        Some(Entry::new(field.id, value))
+    }
+
+    fn text(&self, message: &str, field: &str, text: impl Into<Box<str>>) -> Option<Entry> {
+        self.entry(message, field, Value::String(text.into()))
+    }
+
+    fn nested(&self, message: &str, field: &str, ty: &str, entries: Vec<Entry>) -> Option<Entry> {
+        self.entry(message, field, Value::Message(Box::new(self.message(ty, entries))))
+    }
+
+    fn file(&self, plan: &Plan<'_>, file: File<'_>) -> Option<Entry> {
+        let next = plan.next(file.id)?;
+        let text = |field: &str, text: &str| self.text("FileMapping", field, text);
+        let entries = [
+            text("old_path", file.path()),
+            text("new_path", &next.path),
+            text("old_package", file.package().name()),
+            text("new_package", &next.package),
+        ];
+        let entries = entries.into_iter().flatten().collect();
+        self.nested("VersionMapping", "files", "FileMapping", entries)
+    }
+
+    fn ty<'t>(&self, plan: &Plan<'t>, element: Element<'t>) -> Option<Entry> {
+        let (kind, members): (i32, Vec<Element<'t>>) = match element {
+            Element::Message(it) => (1, it.fields().map(Element::Field).collect()),
+            Element::Enum(it) => (2, it.values().map(Element::EnumValue).collect()),
+            Element::Service(it) => (3, it.methods().map(Element::Method).collect()),
+            _ => return None,
+        };
+        let gone = gone(element);
+        let new = plan.next_name(element).filter(|_| !gone).unwrap_or_default();
+        let mut entries: Vec<Entry> = [
+            self.text("TypeMapping", "old_name", element.full_name()),
+            self.text("TypeMapping", "new_name", new),
+            self.entry("TypeMapping", "kind", Value::Enum(kind)),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        entries.extend(members.into_iter().filter_map(|it| self.member(it)));
+        self.nested("VersionMapping", "types", "TypeMapping", entries)
+    }
+
+    fn member(&self, element: Element<'_>) -> Option<Entry> {
+        let number = match element {
+            Element::Field(field) => field.number(),
+            Element::EnumValue(value) => value.number(),
+            _ => 0,
+        };
+        let gone = gone(element);
+        let new = if gone { "" } else { name_after(element) };
+        let oneof = match element {
+            Element::Field(field) if !gone => oneof_after(field).unwrap_or_default(),
+            _ => "",
+        };
+        let entries = [
+            self.entry("MemberMapping", "number", Value::I32(number)),
+            self.text("MemberMapping", "old_name", element.name()),
+            self.text("MemberMapping", "new_name", new),
+            self.text("MemberMapping", "promoted_to", oneof),
+        ];
+        let entries = entries.into_iter().flatten().collect();
+        self.nested("TypeMapping", "members", "MemberMapping", entries)
+    }
+
+    fn deprecation<'t>(&self, plan: &Plan<'t>, element: Element<'t>) -> Option<Entry> {
+        let within = |of: fn(&Plan<'t>, Element<'t>) -> String| match element.parent() {
+            Some(parent) => format!("{}.{}", of(plan, parent), element.name()),
+            None => of(plan, element),
+        };
+        let old = within(|_, element| element.full_name());
+        let new = within(|plan, element| plan.name_after(element));
+        let (replacement, translatable, reason) = litmus(plan, element);
+        let entries = [
+            self.text("Deprecation", "old_name", old),
+            self.text("Deprecation", "new_name", new),
+            self.text("Deprecation", "replacement", replacement),
+            self.entry("Deprecation", "translatable", Value::Bool(translatable)),
+            self.text("Deprecation", "reason", reason),
+        ];
+        let entries = entries.into_iter().flatten().collect();
+        self.nested("VersionMapping", "deprecations", "Deprecation", entries)
+    }
+}
+
+/// What takes the place of a deprecated element, whether its values can be
+/// carried there by machine, and why.
+fn litmus<'t>(plan: &Plan<'t>, element: Element<'t>) -> (String, bool, String) {
+    if !removed(element) {
+        return (String::new(), true, "it is still there in the new version".to_owned());
+    }
+    let Some((name, _)) = element.replaced_by() else {
+        let reason = "no replacement is named by `replaced_by`";
+        return (String::new(), false, reason.to_owned());
+    };
+    let Some(other) = replacement(plan, element, name) else {
+        return (String::new(), false, format!("its replacement `{name}` is not in the tree"));
+    };
+    if gone(other) {
+        return (String::new(), false, format!("its replacement `{name}` is gone as well"));
+    }
+    let full = match other.parent() {
+        Some(parent) => format!("{}.{}", plan.name_after(parent), name_after(other)),
+        None => plan.name_after(other),
+    };
+    let (same, reason) = match (element, other) {
+        (Element::Field(old), Element::Field(new)) => (
+            old.parent() == new.parent() && same_values(old, new),
+            "the field in its place holds values of the same type",
+        ),
+        (Element::EnumValue(old), Element::EnumValue(new)) => {
+            (old.parent() == new.parent(), "another value of the enum takes its place")
+        }
+        _ => (false, ""),
+    };
+    if same {
+        return (full, true, reason.to_owned());
+    }
+    (full, false, "its replacement holds values of another type, or lies elsewhere".to_owned())
+}
+
+/// The element that an annotation names: in full, or as a sibling.
+fn replacement<'t>(plan: &Plan<'t>, element: Element<'t>, name: &str) -> Option<Element<'t>> {
+    let siblings: Vec<Element<'t>> = match element.parent() {
+        Some(Element::Message(it)) => it.fields().map(Element::Field).collect(),
+        Some(Element::Enum(it)) => it.values().map(Element::EnumValue).collect(),
+        Some(Element::Service(it)) => it.methods().map(Element::Method).collect(),
+        _ => types(element.file()).collect(),
+    };
+    let sibling = siblings.into_iter().find(|it| it.name() == name);
+    sibling.or_else(|| plan.tree.files().flat_map(File::elements).find(|it| it.full_name() == name))
+}
+
+fn same_values(old: Field<'_>, new: Field<'_>) -> bool {
+    let fits = old.cardinality() == new.cardinality()
+        || old.cardinality() == Cardinality::Singular && new.cardinality() == Cardinality::Repeated;
+    old.ty() == new.ty() && fits && !old.is_map()
+}

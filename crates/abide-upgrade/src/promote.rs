@@ -1,0 +1,128 @@
+//! Fields that become members of a oneof.
+
+use abide_schema::{Element, Field, Migration, Node};
+use abide_syntax::{DeclId, DeclKind, Span};
+
+use crate::edit::Edit;
+use crate::judge::promotion_fault;
+use crate::rewrite::Rewriter;
+
+/// The oneof that a field is promoted to.
+pub(crate) fn promoted<'t>(field: Field<'t>) -> Option<&'t str> {
+    Element::Field(field).migrations().into_iter().find_map(|(migration, _)| match migration {
+        Migration::PromoteToOneof(name) => Some(name),
+        Migration::Rename(_) | Migration::MoveToPackage(_) => None,
+    })
+}
+
+/// The oneof that a field becomes a member of: the one that it is promoted to,
+/// where that can be made of all that are.
+pub(crate) fn oneof_after<'t>(field: Field<'t>) -> Option<&'t str> {
+    let oneof = promoted(field)?;
+    let mut siblings = field.parent()?.fields().filter(|it| promoted(*it) == Some(oneof));
+    siblings.all(|it| promotion_fault(it).is_none()).then_some(oneof)
+}
+
+impl<'t> Rewriter<'_, 't> {
+    /// Encloses the fields of a message that are promoted together, or joins
+    /// them with the members of the oneof beside them.
+    pub(crate) fn promote(&mut self, children: &[DeclId], gone: &[bool]) {
+        let kept: Vec<DeclId> =
+            children.iter().zip(gone).filter(|(_, gone)| !**gone).map(|(id, _)| *id).collect();
+        let oneofs: Vec<Option<&'t str>> = kept.iter().map(|id| self.oneof_after(*id)).collect();
+        let mut at = 0;
+        while at < kept.len() {
+            let Some(name) = oneofs[at] else {
+                at += 1;
+                continue;
+            };
+            let count = oneofs[at..].iter().take_while(|it| **it == Some(name)).count();
+            self.enclose(name, &kept[at..at + count]);
+            at += count;
+        }
+    }
+
+    /// The oneof that a statement will be part of, or is.
+    fn oneof_after(&self, id: DeclId) -> Option<&'t str> {
+        match self.element(id)? {
+            Element::Field(field) => oneof_after(field),
+            Element::Oneof(oneof) => Some(oneof.name()),
+            _ => None,
+        }
+    }
+
+    fn enclose(&mut self, name: &str, members: &[DeclId]) {
+        let is_oneof =
+            |id: &DeclId| matches!(self.ast.decls[*id as usize].kind, DeclKind::Oneof { .. });
+        let oneof = members.iter().position(is_oneof);
+        let fields = |members: &[DeclId]| Some((*members.first()?, *members.last()?));
+        let (before, after) = match oneof {
+            Some(at) => (fields(&members[..at]), fields(&members[at + 1..])),
+            None => (fields(members), None),
+        };
+        for id in members {
+            if let DeclKind::Field(node) = self.ast.decls[*id as usize].kind
+                && let Some(label) = node.label
+            {
+                // A member of a oneof has explicit presence without saying so.
+                let span = label.span(&self.ast.decls[*id as usize]);
+                self.edits.push(Edit::delete(Span::new(span.start, node.ty.start)));
+            }
+        }
+        let existing = oneof.map(|at| members[at]);
+        if let Some((first, last)) = before {
+            let start = self.start(first);
+            let indent = self.indent(start);
+            let end = self.tail(last);
+            match existing {
+                None => {
+                    let open = format!("oneof {name} {{\n{indent}  ");
+                    self.edits.push(Edit::insert(start, open));
+                    self.edits.push(Edit::insert(end, format!("\n{indent}}}")));
+                }
+                // The head of the oneof moves up.
+                Some(oneof) => {
+                    let options = |id: &DeclId| {
+                        matches!(self.ast.decls[*id as usize].kind, DeclKind::Option(_))
+                    };
+                    let options = self.ast.children(Some(oneof)).take_while(options).last();
+                    let head_end = options.map_or(self.head_end(oneof), |id| self.tail(id));
+                    let head = Span::new(self.start(oneof), head_end).str(self.text);
+                    let gap = if options.is_some() { "\n\n" } else { "\n" };
+                    let head = format!("{}{gap}{indent}  ", self.links.rewritten(head));
+                    self.edits.push(Edit::insert(start, head));
+                    let rest = &self.text[head_end as usize..];
+                    let space = rest.iter().take_while(|it| it.is_ascii_whitespace());
+                    let lines = space.filter(|it| **it == b'\n').count();
+                    let gap = if lines > 1 { "" } else { "\n" };
+                    self.edits.push(Edit::replace(Span::new(end, head_end), gap));
+                }
+            }
+            self.shift(start, end);
+        }
+        if let (Some((_, last)), Some(oneof)) = (after, existing) {
+            let indent = self.indent(self.start(oneof));
+            let close = self.ast.decls[oneof as usize].span.end;
+            let end = self.tail(last);
+            self.edits.push(Edit::delete(Span::new(self.end_before(close - 1), close)));
+            self.edits.push(Edit::insert(end, format!("\n{indent}}}")));
+            self.shift(close, end);
+        }
+    }
+
+    /// Indents the lines that begin between two offsets.
+    fn shift(&mut self, start: u32, end: u32) {
+        let text = Span::new(start, end).of(self.text);
+        let lines: Vec<u32> =
+            memchr::memchr_iter(b'\n', text).map(|at| start + at as u32 + 1).collect();
+        let filled = |at: &u32| !matches!(self.text.get(*at as usize), None | Some(b'\n' | b'\r'));
+        self.edits.extend(lines.into_iter().filter(filled).map(|at| Edit::insert(at, "  ")));
+    }
+
+    /// Where a statement begins, with the comments before it.
+    fn start(&self, id: DeclId) -> u32 {
+        let comments = self.file.decl().comments(Node(id));
+        let first = comments.detached.first().or(comments.leading.as_ref());
+        first.map_or(self.ast.decls[id as usize].span.start, |comment| comment.span.start)
+    }
+}

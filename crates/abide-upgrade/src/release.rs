@@ -1,0 +1,191 @@
+//! v(N+1)alpha to v(N+1): candidates become stable, what they replace is
+//! frozen, and who depends on it rises to catch up.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use abide_schema::{File, FileId, Level, PackageVersionStatus, Tree};
+
+use crate::candidate::{Generated, generate, is_made, remake};
+use crate::edit::apply;
+use crate::links::Links;
+use crate::plan::UpgradeOptions;
+use crate::plan::{Basis, Choice, Plan, Stage, extensions, left_behind};
+use crate::refusal::{Refusal, check_source, overlap};
+use crate::rewrite::{repointed, status_edit};
+use crate::settings::{Closure, Settings};
+use crate::standing::{Standing, Standings};
+
+/// What a release makes of a tree.
+#[derive(Clone, Debug, Default)]
+pub struct Release {
+    /// The files of the next major versions, in the order of their paths.
+    pub files: Vec<Generated>,
+    /// Files that stay and change: what is frozen, and who names what rose.
+    pub edited: Vec<(FileId, Vec<u8>)>,
+    /// The candidates that are stable now.
+    pub deleted: Vec<FileId>,
+    /// The packages that rise, in the order of names.
+    pub risen: Vec<Risen>,
+}
+
+/// A package that rises.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Risen {
+    /// The package as it was.
+    pub package: String,
+    /// What follows it; several where its files part.
+    pub next: Vec<String>,
+    /// Where it has no candidate of its own, the package that it depends on and
+    /// that rises.
+    pub because: Option<String>,
+}
+
+/// Releases the candidates of a tree.
+///
+/// They are made anew from the active versions, as stable ones: a candidate
+/// that is not what an upgrade makes is refused. A candidate that nothing calls
+/// for is left alone, and so is a tree without candidates.
+///
+/// A release that was interrupted is taken up: what it wrote is there, and is
+/// what would be written; and where it was deleting, the rest is deleted.
+pub fn release(tree: &Tree, settings: Settings<'_>) -> Result<Release, Refusal> {
+    let (standings, graph) = (Standings::of(tree), tree.graph());
+    let basis = Basis { tree, settings, standings: &standings, graph: Some(&graph) };
+    let left = left_behind(basis);
+    let is_left = |path: &str| left.iter().any(|id| tree.file(*id).path() == path);
+    let mut made = match release_all(basis, &graph) {
+        Err(Refusal::Drifted(path)) if is_left(&path) => Release::default(),
+        made => made?,
+    };
+    made.deleted.extend(left);
+    made.deleted.sort_unstable();
+    made.deleted.dedup();
+    Ok(made)
+}
+
+fn release_all<'t>(
+    basis: Basis<'_, 't>,
+    graph: &abide_schema::Graph<'t>,
+) -> Result<Release, Refusal> {
+    let Basis { tree, standings, .. } = basis;
+    let made = remake(basis)?;
+    if made.files.is_empty() {
+        return Ok(Release::default());
+    }
+    if let Some(stale) = made.stale.first() {
+        return Err(Refusal::Drifted(tree.file(*stale).path().to_owned()));
+    }
+    let candidates: BTreeMap<&str, File<'_>> =
+        standings.candidates(tree).map(|it| (it.path(), it)).collect();
+    let mut sources = BTreeSet::new();
+    let mut replaced: BTreeMap<FileId, FileId> = BTreeMap::new();
+    for file in &made.files {
+        let candidate = candidates.get(file.path.as_str());
+        let Some(candidate) = candidate.filter(|it| is_made(**it, file)) else {
+            return Err(Refusal::Drifted(file.path.clone()));
+        };
+        replaced.insert(candidate.id, file.from);
+        sources.insert(tree.file(file.from).package().full_name());
+    }
+    let sources: Vec<String> = sources.into_iter().collect();
+    let options = UpgradeOptions { packages: &sources, closure: Some(Closure::Package) };
+    let choice = Choice::Asked(&options);
+    let mut plan = Plan::of(basis, choice, Stage::Stable)?;
+    for (candidate, source) in &replaced {
+        plan.becomes_that_of(*candidate, *source);
+    }
+    let files = generate(&plan)?;
+    for conflict in &plan.conflicts {
+        let other = tree.file(conflict.other);
+        let same = |file: &Generated| {
+            file.from == conflict.file && other.decl().source_text() == Some(&file.text)
+        };
+        if !files.iter().any(same) {
+            let path = plan.next(conflict.file).map(|next| next.path.clone());
+            return Err(Refusal::Taken(path.unwrap_or_default()));
+        }
+    }
+    // What is no alpha keeps its place.
+    let stays = |id: &FileId| {
+        let path = tree.file(*id).path();
+        files.binary_search_by(|file| (*file.path).cmp(path)).is_ok()
+    };
+    Ok(Release {
+        edited: edited(&plan, standings, &replaced)?,
+        deleted: replaced.keys().copied().filter(|id| !stays(id)).collect(),
+        files,
+        risen: risen(&plan, &sources, graph),
+    })
+}
+
+/// Freezes what is replaced, and makes everybody else that is edited by hand
+/// name what took its place.
+fn edited(
+    plan: &Plan<'_>,
+    standings: &Standings,
+    replaced: &BTreeMap<FileId, FileId>,
+) -> Result<Vec<(FileId, Vec<u8>)>, Refusal> {
+    let links = Links::of(plan);
+    let mut edited = Vec::new();
+    for file in plan.tree.files() {
+        let own = standings.file(file);
+        if !matches!(own, Standing::Active | Standing::Apart)
+            || !file.is_judged()
+            || replaced.contains_key(&file.id)
+        {
+            continue;
+        }
+        let rises = file.package().files().any(|it| plan.generates(it.id));
+        let names =
+            |it: abide_schema::Import<'_>| it.file.is_some_and(|it| plan.next(it.id).is_some());
+        let text = if rises {
+            let Some(edit) = status_edit(file, PackageVersionStatus::Frozen) else { continue };
+            check_source(file)?;
+            let text = file.decl().source_text().unwrap_or_default();
+            apply(text, vec![edit]).map_err(|it| overlap(file, &it))?
+        } else if file.imports().any(names) && !extends_what_stays(plan, file) {
+            check_source(file)?;
+            let made = repointed(plan, &links, file)?;
+            if let Some(span) = made.dangling.first() {
+                let name = span.str(file.decl().source_text().unwrap_or_default());
+                return Err(Refusal::Names(file.path().to_owned(), name.to_owned()));
+            }
+            made.text
+        } else {
+            continue;
+        };
+        if file.decl().source_text() != Some(&text[..]) {
+            edited.push((file.id, text));
+        }
+    }
+    Ok(edited)
+}
+
+/// Whether a file declares extensions of what does not rise, as options are:
+/// the frozen versions use them too, and have to find the types they knew.
+fn extends_what_stays(plan: &Plan<'_>, file: File<'_>) -> bool {
+    let mut extendees = extensions(file).filter_map(|it| it.extendee());
+    extendees.any(|it| plan.next(it.file().id).is_none())
+}
+
+fn risen(plan: &Plan<'_>, sources: &[String], graph: &abide_schema::Graph<'_>) -> Vec<Risen> {
+    let rises =
+        |package: abide_schema::Package<'_>| package.files().any(|file| plan.generates(file.id));
+    let mut risen = Vec::new();
+    for package in plan.tree.packages().filter(|it| rises(*it)) {
+        let next: BTreeSet<String> = package
+            .files()
+            .filter(|file| plan.generates(file.id))
+            .filter_map(|file| Some(plan.next(file.id)?.package.clone()))
+            .collect();
+        let mut edges = graph.edges_of(package);
+        let because = edges.find(|edge| edge.counts().any(&Level::USED) && rises(edge.to));
+        let because = because.filter(|_| !sources.iter().any(|it| it == package.name()));
+        risen.push(Risen {
+            package: package.full_name(),
+            next: next.into_iter().collect(),
+            because: because.map(|edge| edge.to.full_name()),
+        });
+    }
+    risen
+}

@@ -1,0 +1,41 @@
+//! What is not part of the next major version.
+
+use abide_schema::{Element, EnumValue};
+
+/// Whether an element itself is deprecated.
+pub(crate) fn deprecated(element: Element<'_>) -> bool {
+    element.deprecated().is_some()
+}
+
+/// Whether an element is not part of the next version: it is deprecated, and
+/// no other number takes the place of the zero of an enum; or nothing of a
+/// oneof is left.
+pub(crate) fn removed(element: Element<'_>) -> bool {
+    match element {
+        Element::Message(_) | Element::Enum(_) => deprecated(element),
+        // No number of an extension can be reserved, so that it goes with its
+        // type alone; and so does a method.
+        Element::Field(field) if field.is_extension() => {
+            let message = field.message_type().map(Element::Message);
+            let ty = message.or(field.enum_type().map(Element::Enum));
+            deprecated(element) && ty.is_some_and(gone)
+        }
+        Element::Field(_) => deprecated(element),
+        Element::EnumValue(value) => {
+            let live = |it: EnumValue<'_>| it.number() == 0 && !deprecated(Element::EnumValue(it));
+            deprecated(element) && (value.number() != 0 || value.parent().values().any(live))
+        }
+        Element::Oneof(oneof) => oneof.fields().all(|field| removed(Element::Field(field))),
+        Element::Method(method) => {
+            let mut types = [method.input(), method.output()].into_iter().flatten();
+            let deprecated = deprecated(element) || deprecated(Element::Service(method.service()));
+            deprecated && types.any(|it| gone(Element::Message(it)))
+        }
+        Element::Service(_) => false,
+    }
+}
+
+/// Whether an element, or what encloses it, is not part of the next version.
+pub(crate) fn gone(element: Element<'_>) -> bool {
+    removed(element) || element.parent().is_some_and(gone)
+}

@@ -1,0 +1,151 @@
+//! How a type is named where it is used.
+
+use abide_schema::{Element, File, FileId, Tree};
+use abide_syntax::ImportKind;
+use rustc_hash::FxHashSet;
+
+use crate::plan::{Plan, extensions};
+
+/// Words that begin another statement where a field is expected.
+const KEYWORDS: &[&str] = &[
+    "enum",
+    "extend",
+    "extensions",
+    "message",
+    "oneof",
+    "option",
+    "optional",
+    "repeated",
+    "required",
+    "reserved",
+    "stream",
+];
+
+/// The names of packages and types that a file sees.
+#[derive(Debug, Default)]
+pub(crate) struct Names(FxHashSet<String>);
+
+impl Names {
+    /// Those of a file as it is.
+    pub(crate) fn before(file: File<'_>) -> Names {
+        let mut names = Names::default();
+        for id in seen_through(file.tree, file.imports().filter_map(|it| Some(it.file?.id))) {
+            names.add(file.tree.file(id), None);
+        }
+        names.add(file, None);
+        names
+    }
+
+    /// Those of its candidate, which imports these files.
+    pub(crate) fn after<'t>(
+        plan: &Plan<'t>,
+        file: File<'t>,
+        imports: impl Iterator<Item = FileId>,
+    ) -> Names {
+        let mut names = Names::default();
+        for id in seen_through(plan.tree, imports) {
+            names.add(plan.tree.file(id), Some(plan));
+        }
+        names.add(file, Some(plan));
+        names
+    }
+
+    fn add<'t>(&mut self, file: File<'t>, plan: Option<&Plan<'t>>) {
+        let messages = file.all_messages().filter(|it| !it.is_map_entry());
+        let types = messages.map(Element::Message).chain(file.all_enums().map(Element::Enum));
+        let others =
+            file.services().map(Element::Service).chain(extensions(file).map(Element::Field));
+        for element in types.chain(others) {
+            let next = plan.and_then(|plan| plan.next_name(element));
+            self.0.insert(next.unwrap_or_else(|| element.full_name()));
+        }
+        let next = plan.and_then(|plan| plan.next(file.id));
+        let package = next.map_or(file.package().name(), |next| &next.package);
+        let ends = package.match_indices('.').map(|(at, _)| at).chain([package.len()]);
+        self.0.extend(ends.map(|end| package[..end].to_owned()));
+    }
+
+    /// The full name that a relative name stands for, by the lookup of protoc:
+    /// the innermost scope that knows its first component decides.
+    pub(crate) fn resolve(&self, scope: &str, name: &str) -> Option<String> {
+        let first = name.split('.').next().unwrap_or(name);
+        for scope in scopes(scope) {
+            if self.0.contains(&joined(scope, first)) {
+                let full = joined(scope, name);
+                return self.0.contains(&full).then_some(full);
+            }
+        }
+        None
+    }
+
+    /// The shortest name that stands for `target` in `scope` and has at least
+    /// so many components.
+    fn relative(&self, scope: &str, target: &str, components: usize) -> String {
+        let starts = target.match_indices('.').map(|(at, _)| at + 1).rev().chain([0]);
+        for name in starts.skip(components.saturating_sub(1)).map(|at| &target[at..]) {
+            let first = name.split('.').next().unwrap_or(name);
+            if !KEYWORDS.contains(&first)
+                && self.resolve(scope, name).is_some_and(|found| found == target)
+            {
+                return name.to_owned();
+            }
+        }
+        format!(".{target}")
+    }
+}
+
+/// A type where it is named.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reference<'s> {
+    /// The full name of what encloses it.
+    pub(crate) scope: &'s str,
+    /// The full name of the type.
+    pub(crate) target: &'s str,
+}
+
+/// How a name is written after an upgrade that was `written` before it: in the
+/// same manner, with a leading dot, in full, or as short as it was.
+pub(crate) fn rewritten(
+    written: &str,
+    (names, old): (&Names, Reference<'_>),
+    (next_names, new): (&Names, Reference<'_>),
+) -> String {
+    if written.starts_with('.') {
+        return format!(".{}", new.target);
+    }
+    if written == names.relative(old.scope, old.target, 1) {
+        return next_names.relative(new.scope, new.target, 1);
+    }
+    let count = |name: &str| name.split('.').count();
+    let components = if written == old.target { count(new.target) } else { count(written) };
+    next_names.relative(new.scope, new.target, components)
+}
+
+/// Files, and those that they import publicly, over any number of steps.
+pub(crate) fn seen_through(tree: &Tree, files: impl Iterator<Item = FileId>) -> Vec<FileId> {
+    let mut found: Vec<FileId> = files.collect();
+    let mut known: FxHashSet<FileId> = found.iter().copied().collect();
+    let mut at = 0;
+    while let Some(id) = found.get(at) {
+        for import in tree.file(*id).imports() {
+            if let Some(target) = import.file.filter(|_| import.decl.kind == ImportKind::Public)
+                && known.insert(target.id)
+            {
+                found.push(target.id);
+            }
+        }
+        at += 1;
+    }
+    found
+}
+
+/// A scope and those that enclose it, from the inside out.
+fn scopes(scope: &str) -> impl Iterator<Item = &str> {
+    let ends = scope.match_indices('.').map(|(at, _)| at).rev();
+    let inner = (!scope.is_empty()).then_some(scope.len());
+    inner.into_iter().chain(ends).chain([0]).map(|end| &scope[..end])
+}
+
+fn joined(scope: &str, name: &str) -> String {
+    if scope.is_empty() { name.to_owned() } else { format!("{scope}.{name}") }
+}

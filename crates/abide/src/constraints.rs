@@ -1,0 +1,80 @@
+//! Reports about constraints.
+
+use abide_change::{
+    Change, Diff, Direction, Effects, Inclusion, Surface, rejection, rejects_absence,
+    rejects_absence_of_oneof,
+};
+use abide_schema::value;
+use abide_schema::{Element, Part};
+
+use crate::finding::Location;
+use crate::rule::Sink;
+
+/// Reports how the constraints of an element changed, where `wanted` picks
+/// that; `verb` says it: "accepts less".
+pub(crate) fn report<'t>(
+    diff: &Diff<'t>,
+    change: Change<Element<'t>>,
+    sink: &mut Sink,
+    verb: &str,
+    wanted: &dyn Fn(&Inclusion) -> bool,
+) {
+    let (old, new) = match change {
+        Change::Both { old, new } => (old, new),
+        Change::Added(new) if wanted(&Inclusion::Tightened) => {
+            return demanded(diff, new, sink);
+        }
+        Change::Added(_) | Change::Removed(_) => return,
+    };
+    let Some(found) = diff.constraints(old, new) else { return };
+    if !wanted(&found.inclusion) {
+        return;
+    }
+    let facets: Vec<&str> = found.facets.iter().map(|facet| facet.what.as_str()).collect();
+    let what = if facets.is_empty() { String::new() } else { format!(": {}", facets.join(", ")) };
+    let message = format!("{} `{}` {verb}{what}", new.noun(), new.name());
+    let place = found.facets.iter().find_map(|facet| facet.place_new);
+    let place_old = found.facets.iter().find_map(|facet| facet.place_old);
+    let location = Location::Tree(place.unwrap_or_else(|| new.place(Part::Name)));
+    let before = Some(place_old.unwrap_or_else(|| old.place(Part::Name)));
+    let package = old.package().name();
+    let finding = sink.change_at(location, before, package, new.full_name(), message);
+    finding.facts = facets.iter().map(|&facet| facet.to_owned()).collect();
+    let (backward, forward) = match &found.inclusion {
+        Inclusion::Equal => (false, false),
+        Inclusion::Tightened => (true, false),
+        Inclusion::Loosened => (false, true),
+        Inclusion::Incomparable => (true, true),
+        Inclusion::Unproven { why } => {
+            finding.why(why.clone());
+            (true, true)
+        }
+    };
+    if backward {
+        finding.breaks(Effects::backward(&[Surface::Validation]));
+        if let Some(value) = &found.tightened_by {
+            finding.proven(rejection(Direction::Backward, diff.old, value, diff.new, new));
+        }
+    }
+    if forward {
+        finding.breaks(Effects::forward(&[Surface::Validation]));
+        if let Some(value) = &found.loosened_by {
+            finding.proven(rejection(Direction::Forward, diff.new, value, diff.old, old));
+        }
+    }
+}
+
+/// Reports something new that has to be set.
+fn demanded<'t>(diff: &Diff<'t>, new: Element<'t>, sink: &mut Sink) {
+    let (holder, rejects) = match new {
+        Element::Field(it) => (it.containing_message(), rejects_absence(it)),
+        Element::Oneof(it) => (Some(it.message()), rejects_absence_of_oneof(it)),
+        _ => return,
+    };
+    let Some(old) = holder.and_then(|it| diff.old_message(it)).filter(|_| rejects) else { return };
+    let message = format!("the new {} `{}` must be set", new.noun(), new.name());
+    let finding = sink.change(diff, Change::Added(new), Part::Name, message);
+    finding.breaks(Effects::backward(&[Surface::Validation]));
+    let silent = value::Message::new(old.id);
+    finding.proven(rejection(Direction::Backward, diff.old, &silent, diff.new, new));
+}
