@@ -71,7 +71,7 @@ pub fn apply(text: &[u8], mut edits: Vec<Edit>) -> Result<Vec<u8>, Overlap> {
 
 #[cfg(test)]
 mod tests {
-    use crate::*;
+    use super::*;
 
     /// What `apply` means, byte by byte: which edit owns a byte, and what is
     /// inserted before it.

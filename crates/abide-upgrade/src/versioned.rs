@@ -127,7 +127,7 @@ pub(crate) fn route(
 
 #[cfg(test)]
 mod tests {
-    use crate::*;
+    use super::*;
 
     #[test]
     fn packages_of_languages_follow() {
