@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use super::number::file_set::FILE;
 use crate::decl::{FileDecl, SourceFile};
+use crate::descriptor_number::file_set::FILE;
+use crate::dynamic::{Entry, Message, Value};
 use crate::ids::MessageId;
 use crate::tree::Tree;
-use crate::value::json::{self, Undeclared};
-use crate::value::{DecodeError, Entry, Message, Value, text};
+use crate::value::error::{DecodeError, Undeclared};
+use crate::value::json::syntax as json;
+use crate::value::text;
 
 /// What Buf's images say about a file besides its descriptor, which stands
 /// behind number 8042. Source: `buf.alpha.image.v1.ImageFile` of Buf.

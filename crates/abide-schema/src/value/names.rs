@@ -1,23 +1,15 @@
 //! Full names of a whole tree, for notations that name things without imports.
 
 use std::borrow::Cow;
-use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
 
-use super::aggregate::{Names, extends, message_set_item};
-use super::{SHORT, is_message_set};
+use super::aggregate::{Finder, extends, message_set_item};
+use super::facts::is_message_set;
+use super::lookup::{SHORT, index};
 use crate::ids::{FieldId, FileId, MessageId};
-use crate::tree::{self, Tree};
-
-/// The messages and extensions of a tree by their full names, gathered when
-/// first asked for: most values name none.
-#[derive(Debug, Default)]
-pub(crate) struct ByFullName {
-    messages: OnceLock<FxHashMap<String, MessageId>>,
-    /// Of several roots, each may have one.
-    extensions: OnceLock<FxHashMap<String, Vec<FieldId>>>,
-}
+use crate::tree::Tree;
+use crate::view::{self};
 
 /// What a full name means in a tree.
 pub(crate) struct TreeNames<'t> {
@@ -35,12 +27,12 @@ impl<'t> TreeNames<'t> {
     }
 }
 
-impl Names for TreeNames<'_> {
+impl Finder for TreeNames<'_> {
     fn extension(&mut self, message: MessageId, name: &str) -> Option<FieldId> {
         let tree = self.tree;
-        let extensions = tree.by_full_name.extensions.get_or_init(|| {
+        let extensions = tree.full_names.extensions.get_or_init(|| {
             let mut index: FxHashMap<String, Vec<FieldId>> = FxHashMap::default();
-            for field in tree.files().flat_map(tree::File::all_fields) {
+            for field in tree.files().flat_map(view::File::all_fields) {
                 if field.is_extension() {
                     index.entry(field.full_name()).or_default().push(field.id);
                 }
@@ -56,9 +48,9 @@ impl Names for TreeNames<'_> {
 
     fn message(&mut self, full_name: &str) -> Option<MessageId> {
         let tree = self.tree;
-        let messages = tree.by_full_name.messages.get_or_init(|| {
-            let messages = tree.files().flat_map(tree::File::all_messages);
-            super::index(messages.map(|message| (message.full_name(), message.id)))
+        let messages = tree.full_names.messages.get_or_init(|| {
+            let messages = tree.files().flat_map(view::File::all_messages);
+            index(messages.map(|message| (message.full_name(), message.id)))
         });
         messages.get(full_name).copied()
     }
@@ -72,7 +64,7 @@ pub(crate) struct JsonNames<'t>(FxHashMap<MessageId, FxHashMap<Cow<'t, str>, Fie
 
 impl<'t> JsonNames<'t> {
     /// The field that a key means; a JSON name counts before a name.
-    pub(crate) fn field(&mut self, message: tree::Message<'t>, key: &str) -> Option<FieldId> {
+    pub(crate) fn field(&mut self, message: view::Message<'t>, key: &str) -> Option<FieldId> {
         if message.fields().len() <= SHORT {
             let named = || message.fields().find(|field| field.name() == key);
             let found = message.fields().find(|field| field.has_json_name(key)).or_else(named);
@@ -81,7 +73,7 @@ impl<'t> JsonNames<'t> {
         let fields = self.0.entry(message.id).or_insert_with(|| {
             let json = message.fields().map(|field| (Cow::Owned(field.json_name()), field.id));
             let names = message.fields().map(|field| (Cow::Borrowed(field.name()), field.id));
-            super::index(json.chain(names))
+            index(json.chain(names))
         });
         fields.get(key).copied()
     }

@@ -5,14 +5,18 @@ use std::borrow::Cow;
 
 use abide_syntax::{Ast, Lexer, Span, SyntaxError, TokenKind, ValueKind};
 
-use super::aggregate::{self, URL_PREFIXES, is_any, is_group_like};
-use super::json::{Undeclared, shortest};
+use super::aggregate::{AggregateReader, URL_PREFIXES, is_any, is_group_like};
+use super::error::{DecodeError, Undeclared};
+use super::facts::is_set;
+use super::lookup::Lookup;
 use super::names::TreeNames;
-use super::{DecodeError, Lookup, MAX_NESTING, Message, Value, is_set};
+use super::shortest::shortest;
 use crate::decl::Text;
+use crate::dynamic::{MAX_NESTING, Message, Value};
 use crate::ids::MessageId;
-use crate::tree::{self, Cardinality, Tree};
-use crate::wire::{Payload, Reader};
+use crate::tree::Tree;
+use crate::view::{self, Cardinality};
+use crate::wire::{Payload, WireReader};
 
 /// What makes a text the value of an option, which the parser of proto files
 /// reads.
@@ -110,11 +114,11 @@ impl Message {
         node: &TextNode,
         undeclared: Undeclared,
     ) -> Result<Message, DecodeError> {
-        let mut reader = aggregate::Reader {
+        let mut reader = AggregateReader {
             tree,
             ast: &node.ast,
             text: &node.text,
-            names: TreeNames::new(tree),
+            finder: TreeNames::new(tree),
             lookup: Lookup::default(),
             ignore_undeclared: undeclared == Undeclared::Ignore,
             faults: Vec::new(),
@@ -139,7 +143,8 @@ impl Message {
     /// cannot be read back.
     pub fn to_text(&self, tree: &Tree) -> String {
         let names = TreeNames::new(tree);
-        let mut printer = Printer { tree, lookup: Lookup::default(), names, out: String::new() };
+        let mut printer =
+            TextPrinter { tree, lookup: Lookup::default(), names, out: String::new() };
         printer.fields(&self.normalized(tree), 0);
         printer.out
     }
@@ -159,14 +164,14 @@ fn shift(message: &mut Message) {
     }
 }
 
-struct Printer<'t> {
+struct TextPrinter<'t> {
     tree: &'t Tree,
     lookup: Lookup<'t>,
     names: TreeNames<'t>,
     out: String,
 }
 
-impl<'t> Printer<'t> {
+impl<'t> TextPrinter<'t> {
     fn indent(&mut self, depth: u32) {
         (0..depth).for_each(|_| self.out.push_str("  "));
     }
@@ -232,7 +237,7 @@ impl<'t> Printer<'t> {
         URL_PREFIXES.contains(&host).then(|| (format!("[{url}]"), content.normalized(tree)))
     }
 
-    fn scalar(&mut self, field: tree::Field<'t>, value: &Value) -> String {
+    fn scalar(&mut self, field: view::Field<'t>, value: &Value) -> String {
         match value {
             Value::Bool(value) => value.to_string(),
             Value::I32(value) => value.to_string(),
@@ -259,7 +264,7 @@ impl<'t> Printer<'t> {
     /// Prints serialised fields; bytes that are themselves fields count as a
     /// message, as in the C++ runtime.
     fn unknown(&mut self, bytes: &[u8], depth: u32, level: u32) {
-        let mut reader = Reader::new(bytes, Span::new(0, bytes.len() as u32));
+        let mut reader = WireReader::new(bytes, Span::new(0, bytes.len() as u32));
         while let Ok(Some(record)) = reader.next_record() {
             let key = record.number.to_string();
             match record.payload {
@@ -285,7 +290,7 @@ const MAX_NESTED_GUESSES: u32 = 10;
 
 /// Whether bytes may well be a serialised message.
 fn is_fields(bytes: &[u8]) -> bool {
-    let mut reader = Reader::new(bytes, Span::new(0, bytes.len() as u32));
+    let mut reader = WireReader::new(bytes, Span::new(0, bytes.len() as u32));
     while let Ok(record) = reader.next_record() {
         if record.is_none() {
             return !bytes.is_empty();

@@ -4,40 +4,41 @@ use std::borrow::Cow;
 
 use abide_syntax::Span;
 
-use crate::value::{DecodeError, MAX_NESTING};
+use crate::dynamic::MAX_NESTING;
+use crate::value::error::DecodeError;
 
 /// A value and where it stands.
 #[derive(Debug)]
-pub(crate) struct Node<'t> {
+pub(crate) struct JsonNode<'t> {
     pub(super) span: Span,
-    pub(super) kind: Kind<'t>,
+    pub(super) kind: JsonKind<'t>,
 }
 
 /// What a value is.
 #[derive(Debug)]
-pub(super) enum Kind<'t> {
+pub(super) enum JsonKind<'t> {
     Null,
     Bool(bool),
     /// As it is written.
     Number(&'t str),
     String(Cow<'t, str>),
-    Array(Vec<Node<'t>>),
-    Object(Vec<Member<'t>>),
+    Array(Vec<JsonNode<'t>>),
+    Object(Vec<JsonMember<'t>>),
 }
 
 /// A key of an object with its value.
 #[derive(Debug)]
-pub(super) struct Member<'t> {
+pub(super) struct JsonMember<'t> {
     pub(super) key: Cow<'t, str>,
     pub(super) key_span: Span,
-    pub(super) value: Node<'t>,
+    pub(super) value: JsonNode<'t>,
 }
 
 /// Objects and arrays may nest this deep: each message may stand in a list.
 const MAX_LEVELS: u32 = 2 * MAX_NESTING + 1;
 
 /// Reads a text that is one JSON value.
-pub(crate) fn parse(text: &[u8]) -> Result<Node<'_>, DecodeError> {
+pub(crate) fn parse(text: &[u8]) -> Result<JsonNode<'_>, DecodeError> {
     let fail = |offset: usize, message: &str| DecodeError { offset, message: message.to_owned() };
     if text.len() > u32::MAX as usize {
         return Err(fail(0, "texts of more than four gigabytes are not read"));
@@ -86,24 +87,27 @@ impl<'t> Parser<'t> {
         self.text.get(start..self.at).unwrap_or_default()
     }
 
-    fn value(&mut self, depth: u32) -> Result<Node<'t>, DecodeError> {
+    fn value(&mut self, depth: u32) -> Result<JsonNode<'t>, DecodeError> {
         let start = self.at;
         let kind = match self.byte() {
             Some(b'{' | b'[') if depth >= MAX_LEVELS => {
                 return Err(self.error(format!("the text nests deeper than {MAX_LEVELS} levels")));
             }
-            Some(b'{') => Kind::Object(self.object(depth)?),
-            Some(b'[') => Kind::Array(self.array(depth)?),
-            Some(b'"') => Kind::String(self.string()?),
-            Some(b'-' | b'0'..=b'9') => Kind::Number(self.number()?),
+            Some(b'{') => JsonKind::Object(self.object(depth)?),
+            Some(b'[') => JsonKind::Array(self.array(depth)?),
+            Some(b'"') => JsonKind::String(self.string()?),
+            Some(b'-' | b'0'..=b'9') => JsonKind::Number(self.number()?),
             _ => self.word()?,
         };
-        Ok(Node { span: Span::new(start as u32, self.at as u32), kind })
+        Ok(JsonNode { span: Span::new(start as u32, self.at as u32), kind })
     }
 
-    fn word(&mut self) -> Result<Kind<'t>, DecodeError> {
-        let words =
-            [("null", Kind::Null), ("true", Kind::Bool(true)), ("false", Kind::Bool(false))];
+    fn word(&mut self) -> Result<JsonKind<'t>, DecodeError> {
+        let words = [
+            ("null", JsonKind::Null),
+            ("true", JsonKind::Bool(true)),
+            ("false", JsonKind::Bool(false)),
+        ];
         let rest = &self.text.as_bytes()[self.at..];
         let length = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
         for (word, kind) in words {
@@ -115,7 +119,7 @@ impl<'t> Parser<'t> {
         Err(self.error("expected a JSON value"))
     }
 
-    fn object(&mut self, depth: u32) -> Result<Vec<Member<'t>>, DecodeError> {
+    fn object(&mut self, depth: u32) -> Result<Vec<JsonMember<'t>>, DecodeError> {
         let mut members = Vec::new();
         self.at += 1;
         self.space();
@@ -136,7 +140,7 @@ impl<'t> Parser<'t> {
             }
             self.space();
             let value = self.value(depth + 1)?;
-            members.push(Member { key, key_span, value });
+            members.push(JsonMember { key, key_span, value });
             self.space();
             if self.eat(b'}') {
                 return Ok(members);
@@ -147,7 +151,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn array(&mut self, depth: u32) -> Result<Vec<Node<'t>>, DecodeError> {
+    fn array(&mut self, depth: u32) -> Result<Vec<JsonNode<'t>>, DecodeError> {
         let mut elements = Vec::new();
         self.at += 1;
         self.space();
