@@ -18,10 +18,10 @@ use rayon::prelude::*;
 
 use crate::annotation::Known;
 use crate::decl::FileDecl;
-use crate::full_names::FullNames;
 use crate::problem::Problem;
 use crate::resolve::NameResolver;
 use crate::symbol::Symbols;
+use crate::tables::FullNames;
 use crate::tree::{LinkedFile, Tree};
 use imports::{add_well_known, drop_duplicates, import_cycles, public_importers, resolve_imports};
 use packages::packages;

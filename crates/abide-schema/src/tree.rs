@@ -1,7 +1,7 @@
 //! What a linked tree consists of, as the stages of linking fill it. The views
 //! over it are in [`view`](crate::view).
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use abide_syntax::Slice;
 
@@ -9,9 +9,9 @@ use crate::annotation::Known;
 use crate::decl::{FileDecl, Scalar};
 use crate::dynamic as value;
 use crate::features::Features;
-use crate::full_names::FullNames;
 use crate::ids::{EnumId, FileId, MessageId, PackageId};
 use crate::problem::Problem;
+use crate::tables::{FullNames, LongLists};
 use crate::version::PackageVersion;
 
 /// A linked, immutable proto tree.
@@ -41,6 +41,7 @@ pub(crate) struct LinkedFile {
     pub(crate) services: Vec<OptionsLink>,
     pub(crate) methods: Vec<MethodLink>,
     pub(crate) ranges: Vec<OptionsLink>,
+    pub(crate) long_lists: OnceLock<Box<LongLists>>,
 }
 
 /// Interpreted options; `None` where the element has none.

@@ -2,10 +2,10 @@
 
 mod access;
 pub(crate) mod aggregate;
+pub(crate) mod codec;
 pub(crate) mod error;
 pub(crate) mod facts;
 pub(crate) mod json;
-pub(crate) mod lookup;
 mod names;
 mod normalize;
 mod retention;
@@ -14,5 +14,6 @@ pub(crate) mod text;
 mod wire;
 
 pub use crate::dynamic::{Entry, MAX_NESTING, Message, Value};
+pub use codec::Codec;
 pub use error::{DecodeError, EncodeError, Undeclared};
 pub use facts::default_of;

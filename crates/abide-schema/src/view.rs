@@ -488,16 +488,6 @@ impl<'t> Message<'t> {
     pub fn features(self) -> Features {
         self.tree.linked(self.id.file).messages[self.id.index as usize].features
     }
-
-    /// The field with this name.
-    pub fn field_named(self, name: &str) -> Option<Field<'t>> {
-        self.fields().find(|field| field.name() == name)
-    }
-
-    /// The field with this number.
-    pub fn field_numbered(self, number: i32) -> Option<Field<'t>> {
-        self.fields().find(|field| field.number() == number)
-    }
 }
 
 impl<'t> Field<'t> {

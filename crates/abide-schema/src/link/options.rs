@@ -19,7 +19,7 @@ use crate::resolve::NameResolver;
 use crate::symbol::{Symbol, Wanted};
 use crate::tree::{LinkedFile, OptionsLink, Tree, Type, indices};
 use crate::value::aggregate::{AggregateReader, Fault, Finder, extends, message_set_item};
-use crate::value::lookup::Lookup;
+use crate::value::codec::Codec;
 use crate::view::{self, Cardinality};
 use crate::wellknown::DESCRIPTOR_PROTO;
 
@@ -153,7 +153,6 @@ fn interpret_file(
         ast: decl.ast().unwrap_or(&no_syntax),
         text: decl.strings.text(),
         finder: VisibleNames { tree, names, file, used: FxHashSet::default() },
-        lookup: Lookup::default(),
         ignore_undeclared: false,
         faults: Vec::new(),
     };
@@ -340,7 +339,7 @@ impl<'t> Interpreter<'t> {
             }
             RawOptions::Wire(span) => {
                 let bytes = span.of(self.decl.strings.text());
-                match Message::decode(self.reader.tree, ty, bytes) {
+                match Codec::new(self.reader.tree).decode(ty, bytes) {
                     Ok(options) => {
                         let options = options.normalized(self.reader.tree);
                         self.reader.finder.used(ty.file);
@@ -491,7 +490,7 @@ impl<'t> Interpreter<'t> {
         outermost: bool,
     ) -> Option<view::Field<'t>> {
         let name = self.reader.text.str(part.name);
-        if let Some(field) = self.reader.lookup.field_named(message, name) {
+        if let Some(field) = message.field_named(name) {
             return Some(field);
         }
         let text = match outermost {

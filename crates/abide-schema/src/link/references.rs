@@ -1,6 +1,6 @@
 //! The types that fields, extensions and methods name.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::decl::{FileDecl, MessageKind, Name, Parent, Part, TypeDecl};
 use crate::features::Features;
@@ -51,6 +51,7 @@ pub(super) fn link_file(
         services: vec![None; decl.services.len()],
         methods,
         ranges: vec![None; decl.ranges.len()],
+        long_lists: OnceLock::new(),
     };
     super::features::resolve(&mut file);
     (file, references.problems)

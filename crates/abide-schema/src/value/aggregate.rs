@@ -9,8 +9,8 @@ use abide_syntax::{
     unescape_all,
 };
 
+use super::codec::Codec;
 use super::facts::{is_message_set, is_set, keeps_unknown_values};
-use super::lookup::Lookup;
 use crate::decl::{Scalar, Text};
 use crate::dynamic::{Entry, Message, Value};
 use crate::features::Presence;
@@ -73,7 +73,6 @@ pub(crate) struct AggregateReader<'t, N> {
     pub(crate) ast: &'t Ast,
     pub(crate) text: &'t Text,
     pub(crate) finder: N,
-    pub(crate) lookup: Lookup<'t>,
     /// Whether fields and extensions that are not declared are passed over.
     pub(crate) ignore_undeclared: bool,
     pub(crate) faults: Vec<Fault>,
@@ -184,17 +183,17 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
     #[allow(clippy::option_option, reason = "not found and passed over are two things")]
     fn named(&mut self, message: view::Message<'t>, key: Span) -> Option<Option<view::Field<'t>>> {
         let name = self.text.str(key);
-        if let Some(field) = self.lookup.field_named(message, name) {
+        if let Some(field) = message.field_named(name) {
             return Some(Some(field));
         }
         if name.bytes().any(|byte| byte.is_ascii_uppercase())
-            && let Some(field) = self.lookup.field_named(message, &name.to_ascii_lowercase())
+            && let Some(field) = message.field_named(&name.to_ascii_lowercase())
             && is_group_like(field)
             && field.message_type().is_some_and(|group| group.name() == name)
         {
             return Some(Some(field));
         }
-        if self.ignore_undeclared || self.lookup.reserves(message, name) {
+        if self.ignore_undeclared || message.reserves_name(name) {
             return Some(None);
         }
         let fault = Fault::new(key, format!("`{}` has no field `{name}`", message.full_name()));
@@ -281,8 +280,10 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
             self.check_required(&content, key);
         }
         let view = self.tree.message(message.ty);
-        let fields =
-            [(1, Value::String(url.into())), (2, Value::Bytes(content.encode(self.tree).into()))];
+        let fields = [
+            (1, Value::String(url.into())),
+            (2, Value::Bytes(Codec::new(self.tree).encode(&content).into())),
+        ];
         for (number, value) in fields {
             let Some(field) = view.field_numbered(number) else { continue };
             self.check_unset(set, field, key)?;
@@ -370,7 +371,7 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
             }
             _ => return self.expected(node.span, field, "the name of a value"),
         };
-        if self.lookup.has_number(item, number) || keeps_unknown_values(field) {
+        if item.value_numbered(number).is_some() || keeps_unknown_values(field) {
             return Some(Value::Enum(number));
         }
         let text = format!("`{}` has no value with the number {number}", item.full_name());
@@ -380,7 +381,7 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
     /// The number of an enum value, by its name.
     pub(crate) fn enum_named(&mut self, item: view::Enum<'t>, word: Span) -> Option<i32> {
         let name = self.text.str(word);
-        let number = self.lookup.value_named(item, name);
+        let number = item.value_named(name).map(|value| value.number());
         if number.is_none() {
             let text = format!("`{}` has no value `{name}`", item.full_name());
             let near = nearest(name, item.values().map(view::EnumValue::name));

@@ -6,9 +6,9 @@ use std::borrow::Cow;
 use abide_syntax::{Ast, Lexer, Span, SyntaxError, TokenKind, ValueKind};
 
 use super::aggregate::{AggregateReader, URL_PREFIXES, is_any, is_group_like};
+use super::codec::Codec;
 use super::error::{DecodeError, Undeclared};
 use super::facts::is_set;
-use super::lookup::Lookup;
 use super::names::TreeNames;
 use super::shortest::shortest;
 use crate::decl::Text;
@@ -91,35 +91,34 @@ fn blank_what_is_text_only(text: &mut [u8]) {
     }
 }
 
-impl Message {
+impl Codec<'_> {
     /// Reads a message in text format. Required fields may be missing, as on
     /// the wire.
     ///
     /// # Errors
     /// Malformed text, values that do not fit their fields, singular fields
     /// and oneofs that are set twice, nesting deeper than [`MAX_NESTING`].
-    pub fn from_text(
-        tree: &Tree,
+    pub fn read_text(
+        self,
         ty: MessageId,
         text: &[u8],
         undeclared: Undeclared,
     ) -> Result<Message, DecodeError> {
-        Message::from_text_node(tree, ty, &parse(text)?, undeclared)
+        self.read_text_node(ty, &parse(text)?, undeclared)
     }
 
     /// Reads a message from text that is parsed already.
-    pub(crate) fn from_text_node(
-        tree: &Tree,
+    pub(crate) fn read_text_node(
+        self,
         ty: MessageId,
         node: &TextNode,
         undeclared: Undeclared,
     ) -> Result<Message, DecodeError> {
         let mut reader = AggregateReader {
-            tree,
+            tree: self.tree,
             ast: &node.ast,
             text: &node.text,
-            finder: TreeNames::new(tree),
-            lookup: Lookup::default(),
+            finder: TreeNames(self.tree),
             ignore_undeclared: undeclared == Undeclared::Ignore,
             faults: Vec::new(),
         };
@@ -141,11 +140,9 @@ impl Message {
     /// extensions in brackets, values of `google.protobuf.Any` spelled out
     /// where their type is known, and unknown fields by their numbers, which
     /// cannot be read back.
-    pub fn to_text(&self, tree: &Tree) -> String {
-        let names = TreeNames::new(tree);
-        let mut printer =
-            TextPrinter { tree, lookup: Lookup::default(), names, out: String::new() };
-        printer.fields(&self.normalized(tree), 0);
+    pub fn to_text(self, message: &Message) -> String {
+        let mut printer = TextPrinter { tree: self.tree, out: String::new() };
+        printer.fields(&message.normalized(self.tree), 0);
         printer.out
     }
 }
@@ -166,8 +163,6 @@ fn shift(message: &mut Message) {
 
 struct TextPrinter<'t> {
     tree: &'t Tree,
-    lookup: Lookup<'t>,
-    names: TreeNames<'t>,
     out: String,
 }
 
@@ -230,10 +225,10 @@ impl<'t> TextPrinter<'t> {
             return None;
         }
         let url = message.numbered(tree, 1)?.value.as_str()?;
-        let ty = self.names.of_url(url)?;
+        let ty = TreeNames(tree).of_url(url)?;
         let host = &url[..=url.rfind('/')?];
         let bytes = message.numbered(tree, 2).and_then(|entry| entry.value.as_bytes());
-        let content = Message::decode(tree, ty, bytes.unwrap_or_default()).ok()?;
+        let content = Codec::new(tree).decode(ty, bytes.unwrap_or_default()).ok()?;
         URL_PREFIXES.contains(&host).then(|| (format!("[{url}]"), content.normalized(tree)))
     }
 
@@ -252,8 +247,8 @@ impl<'t> TextPrinter<'t> {
             Value::Bytes(bytes) => quote(bytes, false),
             Value::Enum(number) => {
                 let item = field.enum_type();
-                match item.and_then(|item| self.lookup.value_numbered(item, *number)) {
-                    Some(name) => name.to_owned(),
+                match item.and_then(|item| item.value_numbered(*number)) {
+                    Some(value) => value.name().to_owned(),
                     None => number.to_string(),
                 }
             }

@@ -2,9 +2,9 @@
 
 use abide_syntax::Span;
 
+use super::codec::Codec;
 use super::error::DecodeError;
 use super::facts::{is_message_set, is_set, keeps_unknown_values};
-use super::lookup::Lookup;
 use super::normalize::{merged, messages};
 use crate::decl::Scalar;
 use crate::dynamic::{Entry, MAX_NESTING, Message, Value};
@@ -20,7 +20,7 @@ mod item {
     pub(super) const MESSAGE: u32 = 3;
 }
 
-impl Message {
+impl Codec<'_> {
     /// Reads a serialised message.
     ///
     /// Fields of the wrong wire type and values that a closed enum does not
@@ -29,8 +29,8 @@ impl Message {
     /// # Errors
     /// Truncated or malformed bytes, nesting deeper than [`MAX_NESTING`], and
     /// invalid UTF-8 where the features of a string field refuse it.
-    pub fn decode(tree: &Tree, ty: MessageId, bytes: &[u8]) -> Result<Message, DecodeError> {
-        let mut decoder = WireDecoder { tree, lookup: Lookup::default(), bytes };
+    pub fn decode(self, ty: MessageId, bytes: &[u8]) -> Result<Message, DecodeError> {
+        let mut decoder = WireDecoder { tree: self.tree, bytes };
         decoder.message(ty, Span::new(0, bytes.len() as u32), 0)
     }
 
@@ -39,12 +39,14 @@ impl Message {
     /// repeated fields and maps in their order, unknown fields last. Several
     /// occurrences of a singular message are merged, and fields without
     /// presence that hold zero are left out.
-    pub fn encode(&self, tree: &Tree) -> Vec<u8> {
+    pub fn encode(self, message: &Message) -> Vec<u8> {
         let mut writer = Writer::default();
-        self.write(tree, &mut writer);
+        message.write(self.tree, &mut writer);
         writer.into_bytes()
     }
+}
 
+impl Message {
     /// Appends the canonical serialisation.
     pub(crate) fn write(&self, tree: &Tree, out: &mut Writer) {
         write_merged(tree, &[self], out);
@@ -172,7 +174,6 @@ fn number(ty: Type, value: &Value) -> Payload {
 
 struct WireDecoder<'t, 'b> {
     tree: &'t Tree,
-    lookup: Lookup<'t>,
     bytes: &'b [u8],
 }
 
@@ -194,7 +195,7 @@ impl<'t> WireDecoder<'t, '_> {
                 Payload::Group(group) if message_set && record.number == item::GROUP => {
                     self.message_set_item(&mut message, group, depth)?
                 }
-                _ => match self.lookup.field_numbered(view, record.number as i32) {
+                _ => match view.any_field_numbered(record.number as i32) {
                     Some(field) => self.field(&mut message, &mut unknown, field, record, depth)?,
                     None => false,
                 },
@@ -306,7 +307,7 @@ impl<'t> WireDecoder<'t, '_> {
     fn declares(&mut self, field: Field<'t>, value: &Value) -> bool {
         match (value, field.enum_type()) {
             (Value::Enum(number), Some(item)) => {
-                keeps_unknown_values(field) || self.lookup.has_number(item, *number)
+                keeps_unknown_values(field) || item.value_numbered(*number).is_some()
             }
             _ => true,
         }
@@ -332,7 +333,7 @@ impl<'t> WireDecoder<'t, '_> {
         }
         let (Some(number), Some(body)) = (number, body) else { return Ok(false) };
         let view = self.tree.message(message.ty);
-        let Some(field) = self.lookup.field_numbered(view, number) else { return Ok(false) };
+        let Some(field) = view.any_field_numbered(number) else { return Ok(false) };
         let Type::Message(id) = field.ty() else { return Ok(false) };
         let value = Value::Message(Box::new(self.message(id, body, depth + 1)?));
         message.entries.push(Entry::new(field.id, value));

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use abide_schema::value;
+use abide_schema::value::{self, Codec};
 use abide_schema::{Element, FileId, Part, Tree};
 use rustc_hash::FxHashMap;
 
@@ -133,8 +133,8 @@ fn proof(
         Element::Enum(_) | Element::EnumValue(_) | Element::Service(_) | Element::Method(_) => None,
     };
     let Some(holder) = holder else { return Proof::default() };
-    let bytes = value.encode(writer);
-    let read = value::Message::decode(reader, holder.id, &bytes).ok();
+    let bytes = Codec::new(writer).encode(value);
+    let read = Codec::new(reader).decode(holder.id, &bytes).ok();
     let violations = read.map(|read| judge(reader, &read).violations).unwrap_or_default();
     // The value may violate what else changed; of that, other findings tell.
     let is_own = |it: &Violation| match judge_of {
@@ -152,7 +152,7 @@ fn proof(
         direction,
         message: writer.message(value.ty).full_name(),
         reader: holder.full_name(),
-        value: one_line(&value.to_text(writer)),
+        value: one_line(&Codec::new(writer).to_text(value)),
         bytes,
         observed: format!("the {side} side rejects it: {path}{}", violation.reason),
     })

@@ -10,42 +10,35 @@ use crate::dynamic::{Entry, MAX_NESTING, Message, Value};
 use crate::ids::{FieldId, MessageId};
 use crate::near::nearest;
 use crate::tree::{Tree, Type};
-use crate::value::aggregate::Finder;
+use crate::value::codec::Codec;
 use crate::value::error::{DecodeError, Undeclared};
 use crate::value::facts::{is_set, keeps_unknown_values};
-use crate::value::lookup::Lookup;
-use crate::value::names::{JsonNames, TreeNames};
+use crate::value::names::TreeNames;
 use crate::view::{self, Cardinality};
 
-impl Message {
+impl Codec<'_> {
     /// Reads a message in JSON. Its entries have the places of keys and values.
     ///
     /// # Errors
     /// Text that is not JSON, values that do not fit their fields, fields and
     /// oneofs that are set twice, and nesting deeper than [`MAX_NESTING`].
-    pub fn from_json(
-        tree: &Tree,
+    pub fn read_json(
+        self,
         ty: MessageId,
         text: &[u8],
         undeclared: Undeclared,
     ) -> Result<Message, DecodeError> {
-        Message::from_json_node(tree, ty, &parse(text)?, undeclared)
+        self.read_json_node(ty, &parse(text)?, undeclared)
     }
 
     /// Reads a message from JSON that is parsed already.
-    pub(crate) fn from_json_node(
-        tree: &Tree,
+    pub(crate) fn read_json_node(
+        self,
         ty: MessageId,
         node: &JsonNode<'_>,
         undeclared: Undeclared,
     ) -> Result<Message, DecodeError> {
-        let mut reader = JsonReader {
-            tree,
-            lookup: Lookup::default(),
-            names: TreeNames::new(tree),
-            keys: JsonNames::default(),
-            undeclared,
-        };
+        let mut reader = JsonReader { tree: self.tree, undeclared };
         reader.message(ty, node, 0)
     }
 }
@@ -72,9 +65,6 @@ mod kind {
 
 struct JsonReader<'t> {
     tree: &'t Tree,
-    lookup: Lookup<'t>,
-    names: TreeNames<'t>,
-    keys: JsonNames<'t>,
     undeclared: Undeclared,
 }
 
@@ -136,11 +126,13 @@ impl<'t> JsonReader<'t> {
     ) -> Read<Option<view::Field<'t>>> {
         let key = &*member.key;
         let found = match key.strip_prefix('[').and_then(|key| key.strip_suffix(']')) {
-            Some(name) => self.names.extension(message.id, name),
-            None => self.keys.field(message, key),
+            Some(name) => {
+                TreeNames(self.tree).extension(message.id, name).map(|id| self.tree.field(id))
+            }
+            None => message.field_in_json(key),
         };
         match (found, self.undeclared) {
-            (Some(id), _) => Ok(Some(self.tree.field(id))),
+            (Some(field), _) => Ok(Some(field)),
             (None, Undeclared::Ignore) => Ok(None),
             (None, Undeclared::Refuse) => {
                 let near = nearest(key, message.fields().map(view::Field::name));
@@ -297,7 +289,7 @@ impl<'t> JsonReader<'t> {
     fn enum_value(&mut self, field: view::Field<'t>, node: &JsonNode<'_>) -> Read<Option<Value>> {
         let Some(item) = field.enum_type() else { return Ok(None) };
         let number = match &node.kind {
-            JsonKind::String(name) => match self.lookup.value_named(item, name) {
+            JsonKind::String(name) => match item.value_named(name).map(|value| value.number()) {
                 Some(number) => number,
                 None if self.undeclared == Undeclared::Ignore => return Ok(None),
                 None => {
@@ -308,7 +300,7 @@ impl<'t> JsonReader<'t> {
             JsonKind::Number(text) => {
                 let number = integer(text).and_then(|number| i32::try_from(number).ok());
                 let known = |number: &i32| {
-                    keeps_unknown_values(field) || self.lookup.has_number(item, *number)
+                    keeps_unknown_values(field) || item.value_numbered(*number).is_some()
                 };
                 match number.filter(known) {
                     Some(number) => number,
@@ -402,7 +394,7 @@ impl<'t> JsonReader<'t> {
         let JsonKind::String(name) = &url.kind else {
             return fail(url.span, format!("expected a string for `{TYPE_KEY}`"));
         };
-        let Some(ty) = self.names.of_url(name) else {
+        let Some(ty) = TreeNames(self.tree).of_url(name) else {
             return fail(url.span, format!("`{name}` names no known message"));
         };
         let view = self.tree.message(ty);
@@ -438,7 +430,7 @@ impl<'t> JsonReader<'t> {
             }
         };
         let view = self.tree.message(message.ty);
-        let bytes = Value::Bytes(content.encode(self.tree).into());
+        let bytes = Value::Bytes(Codec::new(self.tree).encode(&content).into());
         set(message, view, 1, Value::String((&**name).into()), url.span);
         set(message, view, 2, bytes, node.span);
         Ok(())

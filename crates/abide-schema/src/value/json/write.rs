@@ -7,36 +7,29 @@ use super::wellknown::{self, TYPE_KEY, VALUE_KEY, WellKnown, is_null_value};
 use crate::decl::Scalar;
 use crate::dynamic::{Entry, MAX_NESTING, Message, Value};
 use crate::tree::{Tree, Type};
+use crate::value::codec::Codec;
 use crate::value::error::EncodeError;
 use crate::value::facts::is_set;
-use crate::value::lookup::Lookup;
 use crate::value::names::TreeNames;
 use crate::value::shortest::shortest;
 use crate::view::{self, Cardinality};
 
-impl Message {
+impl Codec<'_> {
     /// The message in JSON without white space: fields by number, maps by key.
     /// Fields that the tree does not declare have no notation and are left out.
     ///
     /// # Errors
     /// A `google.protobuf.Any` whose type the tree lacks, and well-known types
     /// whose value is out of their range.
-    pub fn to_json(&self, tree: &Tree) -> Result<String, EncodeError> {
-        let mut printer = JsonPrinter {
-            tree,
-            lookup: Lookup::default(),
-            names: TreeNames::new(tree),
-            out: String::new(),
-        };
-        printer.message(&self.normalized(tree), 0)?;
+    pub fn to_json(self, message: &Message) -> Result<String, EncodeError> {
+        let mut printer = JsonPrinter { tree: self.tree, out: String::new() };
+        printer.message(&message.normalized(self.tree), 0)?;
         Ok(printer.out)
     }
 }
 
 struct JsonPrinter<'t> {
     tree: &'t Tree,
-    lookup: Lookup<'t>,
-    names: TreeNames<'t>,
     out: String,
 }
 
@@ -169,8 +162,8 @@ impl<'t> JsonPrinter<'t> {
             Value::Enum(_) if is_null_value(field) => self.out.push_str("null"),
             Value::Enum(number) => {
                 let item = field.enum_type();
-                match item.and_then(|item| self.lookup.value_numbered(item, *number)) {
-                    Some(name) => self.quote(name),
+                match item.and_then(|item| item.value_numbered(*number)) {
+                    Some(value) => self.quote(value.name()),
                     None => self.out.push_str(&number.to_string()),
                 }
             }
@@ -258,10 +251,10 @@ impl<'t> JsonPrinter<'t> {
             self.out.push_str("{}");
             return Ok(());
         };
-        let Some(ty) = self.names.of_url(url) else {
+        let Some(ty) = TreeNames(tree).of_url(url) else {
             return refuse(format!("`{url}` names no known message"));
         };
-        let content = match Message::decode(tree, ty, bytes.unwrap_or_default()) {
+        let content = match Codec::new(tree).decode(ty, bytes.unwrap_or_default()) {
             Ok(content) => content.normalized(tree),
             Err(error) => return refuse(format!("the value of a `{url}` is malformed: {error}")),
         };
