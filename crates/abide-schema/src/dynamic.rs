@@ -21,6 +21,10 @@ pub struct Message {
     pub entries: Vec<Entry>,
     /// Serialised fields that the tree does not declare.
     pub unknown: Box<[u8]>,
+    /// Of a `google.protobuf.Any`, what it holds, where the text that it was
+    /// read from spells it out: the value whose serialisation is among the
+    /// entries, with the place of every key.
+    pub content: Option<Box<Message>>,
 }
 
 /// One field of a [`Message`] with its value.
@@ -65,7 +69,7 @@ impl Entry {
 impl Message {
     /// The empty value of a type.
     pub fn new(ty: MessageId) -> Message {
-        Message { ty, entries: Vec::new(), unknown: Box::default() }
+        Message { ty, entries: Vec::new(), unknown: Box::default(), content: None }
     }
 }
 

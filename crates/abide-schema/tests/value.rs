@@ -447,6 +447,7 @@ fn the_json_notation_is_that_of_another_implementation() {
 
         let again = Codec::new(tree)
             .read_json(value.ty, printed.as_bytes(), Undeclared::Refuse)
+            .into_result()
             .unwrap_or_else(|error| panic!("{name}: {error}: {printed}"));
         assert_eq!(canonical(tree, &again), canonical(tree, value), "{name}: {printed}");
 
@@ -475,6 +476,7 @@ fn the_text_notation_is_that_of_another_implementation() {
         let printed = theirs.to_text_format_with_options(&options);
         let again = Codec::new(tree)
             .read_text(value.ty, printed.as_bytes(), Undeclared::Refuse)
+            .into_result()
             .unwrap_or_else(|error| panic!("{name}: {error}: {printed}"));
         assert_eq!(canonical(tree, &again), canonical(tree, value), "{name}: {printed}");
     });

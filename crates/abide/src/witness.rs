@@ -990,7 +990,11 @@ fn bare(message: &value::Message) -> value::Message {
         };
         Entry::new(entry.field, value)
     });
-    value::Message { ty: message.ty, entries: entries.collect(), unknown: message.unknown.clone() }
+    value::Message {
+        entries: entries.collect(),
+        unknown: message.unknown.clone(),
+        ..value::Message::new(message.ty)
+    }
 }
 
 /// Text with one name in the place of another; `None` where the other does not
@@ -1066,8 +1070,8 @@ fn parse(
 ) -> Result<value::Message, Refusal> {
     let read = match surface {
         Surface::Wire => Codec::new(tree).decode(ty, bytes),
-        Surface::Json => Codec::new(tree).read_json(ty, bytes, Undeclared::Refuse),
-        _ => Codec::new(tree).read_text(ty, bytes, Undeclared::Refuse),
+        Surface::Json => Codec::new(tree).read_json(ty, bytes, Undeclared::Refuse).into_result(),
+        _ => Codec::new(tree).read_text(ty, bytes, Undeclared::Refuse).into_result(),
     };
     let message = read.map_err(|error| Refusal::Malformed(error.message))?;
     Ok(message.normalized(tree))

@@ -36,8 +36,8 @@ message Extension {
 /// # Errors
 /// Text that is not JSON and values that do not fit descriptor.proto.
 pub fn descriptor_set_from_json(text: &[u8]) -> Result<Vec<u8>, DecodeError> {
-    let node = json::parse(text)?;
-    serialise(|codec, ty| codec.read_json_node(ty, &node, Undeclared::Ignore))
+    let parsed = json::parse(text);
+    serialise(|codec, ty| codec.read_parsed_json(ty, &parsed, Undeclared::Ignore).into_result())
 }
 
 /// A FileDescriptorSet in text format, serialised: what
@@ -47,8 +47,8 @@ pub fn descriptor_set_from_json(text: &[u8]) -> Result<Vec<u8>, DecodeError> {
 /// # Errors
 /// Malformed text and values that do not fit descriptor.proto.
 pub fn descriptor_set_from_text(text: &[u8]) -> Result<Vec<u8>, DecodeError> {
-    let node = text::parse(text)?;
-    serialise(|codec, ty| codec.read_text_node(ty, &node, Undeclared::Ignore))
+    let node = text::parse(text);
+    serialise(|codec, ty| codec.read_text_node(ty, &node, Undeclared::Ignore).into_result())
 }
 
 /// Reads the set with what is built in, and again with the custom options that

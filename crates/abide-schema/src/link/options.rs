@@ -18,7 +18,9 @@ use crate::problem::{Place, Problem, ProblemKind};
 use crate::resolve::NameResolver;
 use crate::symbol::{Symbol, Wanted};
 use crate::tree::{LinkedFile, OptionsLink, Tree, Type, indices};
-use crate::value::aggregate::{AggregateReader, Fault, Finder, extends, message_set_item};
+use crate::value::aggregate::{
+    AggregateReader, Fault, Finder, MAX_FAULTS, extends, message_set_item,
+};
 use crate::value::codec::Codec;
 use crate::view::{self, Cardinality};
 use crate::wellknown::DESCRIPTOR_PROTO;
@@ -154,7 +156,10 @@ fn interpret_file(
         text: decl.strings.text(),
         finder: VisibleNames { tree, names, file, used: FxHashSet::default() },
         ignore_undeclared: false,
+        as_written: false,
         faults: Vec::new(),
+        max_faults: MAX_FAULTS,
+        undeclared: Vec::new(),
     };
     let found = FileOptions::default();
     let cache = FxHashMap::default();

@@ -11,6 +11,7 @@ use abide_syntax::{
 
 use super::codec::Codec;
 use super::facts::{is_message_set, is_set, keeps_unknown_values};
+use super::reading::{LackedBy, ReadErrorKind, UndeclaredName};
 use crate::decl::{Scalar, Text};
 use crate::dynamic::{Entry, Message, Value};
 use crate::features::Presence;
@@ -40,6 +41,8 @@ pub(crate) struct Fault {
     pub(crate) help: Option<String>,
     pub(crate) label: Option<(Span, String)>,
     pub(crate) kind: ProblemKind,
+    /// What it is to a reader of text.
+    pub(crate) reason: ReadErrorKind,
 }
 
 impl Fault {
@@ -50,11 +53,17 @@ impl Fault {
             help: None,
             label: None,
             kind: ProblemKind::OptionInvalid,
+            reason: ReadErrorKind::WrongType,
         }
     }
 
     pub(crate) fn help(mut self, help: impl Into<String>) -> Fault {
         self.help = Some(help.into());
+        self
+    }
+
+    fn reason(mut self, reason: ReadErrorKind) -> Fault {
+        self.reason = reason;
         self
     }
 
@@ -64,8 +73,8 @@ impl Fault {
     }
 }
 
-/// After this many faults the rest of a value is passed over.
-const MAX_FAULTS: usize = 20;
+/// After this many faults the rest of an option is passed over.
+pub(crate) const MAX_FAULTS: usize = 20;
 
 /// Reads values of the syntax tree of one file.
 pub(crate) struct AggregateReader<'t, N> {
@@ -75,7 +84,13 @@ pub(crate) struct AggregateReader<'t, N> {
     pub(crate) finder: N,
     /// Whether fields and extensions that are not declared are passed over.
     pub(crate) ignore_undeclared: bool,
+    /// Whether values are kept as they are written: with the zeros of fields
+    /// without presence, and with what an Any holds.
+    pub(crate) as_written: bool,
     pub(crate) faults: Vec<Fault>,
+    /// After this many the rest is passed over.
+    pub(crate) max_faults: usize,
+    pub(crate) undeclared: Vec<UndeclaredName>,
 }
 
 /// Prefixes of type URLs that name a type of the same program.
@@ -97,7 +112,7 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
         let count = ast.value_children(value).count();
         message.entries.reserve_exact(count);
         for child in ast.value_children(value) {
-            if self.faults.len() >= MAX_FAULTS {
+            if self.faults.len() >= self.max_faults {
                 break;
             }
             if let ValueKind::Field { key, form } = ast.values[child as usize].kind {
@@ -117,11 +132,11 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
     ) -> Option<()> {
         let view = self.tree.message(message.ty);
         let field = match form {
-            KeyForm::Field => self.named(view, key)?,
+            KeyForm::Field => self.named(view, key, value)?,
             KeyForm::Extension | KeyForm::AnyUrl if is_any(view) => {
                 return self.any(message, set, key, form, value);
             }
-            KeyForm::Extension => self.extension(view, key)?,
+            KeyForm::Extension => self.extension(view, key, value)?,
             KeyForm::AnyUrl => {
                 let message = "a type URL has a place in a `google.protobuf.Any` only";
                 return self.fail(Fault::new(key, message));
@@ -149,7 +164,7 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
         }
         let entry = self.value(field, key, value)?;
         let in_map_entry = view.is_map_entry();
-        if repeated || is_set(field, &entry.value) || in_map_entry {
+        if repeated || self.as_written || is_set(field, &entry.value) || in_map_entry {
             if !repeated && is_set(field, &entry.value) {
                 set.0.push((field.id, field.decl().oneof, key));
             }
@@ -181,7 +196,12 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
     /// The field with a name, or a group with the name of its type; `None`
     /// inside where it is passed over, such as a reserved name.
     #[allow(clippy::option_option, reason = "not found and passed over are two things")]
-    fn named(&mut self, message: view::Message<'t>, key: Span) -> Option<Option<view::Field<'t>>> {
+    fn named(
+        &mut self,
+        message: view::Message<'t>,
+        key: Span,
+        value: ValueId,
+    ) -> Option<Option<view::Field<'t>>> {
         let name = self.text.str(key);
         if let Some(field) = message.field_named(name) {
             return Some(Some(field));
@@ -193,10 +213,12 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
         {
             return Some(Some(field));
         }
+        self.lacks(LackedBy::Message(message.id), name, key, value);
         if self.ignore_undeclared || message.reserves_name(name) {
             return Some(None);
         }
-        let fault = Fault::new(key, format!("`{}` has no field `{name}`", message.full_name()));
+        let fault = Fault::new(key, format!("`{}` has no field `{name}`", message.full_name()))
+            .reason(ReadErrorKind::UnknownField);
         let near = nearest(name, message.fields().map(view::Field::name));
         self.fail(match near {
             Some(near) => fault.help(format!("did you mean `{near}`?")),
@@ -208,6 +230,7 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
         &mut self,
         message: view::Message<'t>,
         key: Span,
+        value: ValueId,
     ) -> Option<Option<view::Field<'t>>> {
         let name = self.bracketed(key);
         match self.finder.extension(message.id, &name).map(|id| self.tree.field(id)) {
@@ -218,15 +241,25 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
                 let text = format!("`{name}` extends `{extendee}`, not `{message}`");
                 self.fail(Fault::new(key, text))
             }
-            None if self.ignore_undeclared => Some(None),
             None => {
+                self.lacks(LackedBy::Message(message.id), &name, key, value);
+                if self.ignore_undeclared {
+                    return Some(None);
+                }
                 let text = format!(
                     "`{name}` is no extension of `{}` that is visible here",
                     message.full_name()
                 );
-                self.fail(Fault::new(key, text).help("import the file that declares it"))
+                let fault = Fault::new(key, text).reason(ReadErrorKind::UnknownField);
+                self.fail(fault.help("import the file that declares it"))
             }
         }
+    }
+
+    /// Notes a name that is not declared.
+    fn lacks(&mut self, lacked_by: LackedBy, name: &str, key: Span, value: ValueId) {
+        let value = self.ast.values[value as usize].span;
+        self.undeclared.push(UndeclaredName { lacked_by, name: name.to_owned(), key, value });
     }
 
     /// The name inside `[` and `]`.
@@ -261,9 +294,11 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
         let Some(ty) = name.and_then(|name| self.finder.message(name)) else {
             let fault = match name {
                 None => Fault::new(key, format!("`{url}` names a type of another host"))
+                    .reason(ReadErrorKind::TypeNotFound)
                     .help(format!("the type of an aggregate is `[{}NAME]`", URL_PREFIXES[0])),
                 Some(name) => {
                     Fault::new(key, format!("`{name}` is no message that is visible here"))
+                        .reason(ReadErrorKind::TypeNotFound)
                         .help("import the file that declares it")
                 }
             };
@@ -290,6 +325,9 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
             set.0.push((field.id, None, key));
             message.entries.push(Entry { field: field.id, value, key, span: node.span });
         }
+        if self.as_written {
+            message.content = Some(Box::new(content));
+        }
         Some(())
     }
 
@@ -300,6 +338,7 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
         for &(other, other_oneof, place) in &set.0 {
             if other == field.id {
                 let fault = Fault::new(key, format!("`{}` is set twice", field.name()));
+                let fault = fault.reason(ReadErrorKind::Duplicate);
                 return self.fail(fault.label(place, "set first here"));
             }
             if oneof.is_some() && oneof == other_oneof && other.file == field.id.file {
@@ -309,7 +348,8 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
                     "`{}` and `{other}` are members of the oneof `{oneof}`; only one can be set",
                     field.name()
                 );
-                return self.fail(Fault::new(key, message).label(place, "set first here"));
+                let fault = Fault::new(key, message).reason(ReadErrorKind::Duplicate);
+                return self.fail(fault.label(place, "set first here"));
             }
         }
         Some(())
@@ -325,7 +365,8 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
             return Some(());
         }
         let span = self.ast.values[value as usize].span;
-        self.fail(Fault::new(span, format!("`:` is missing behind `{}`", field.name())))
+        let text = format!("`:` is missing behind `{}`", field.name());
+        self.fail(Fault::new(span, text).reason(ReadErrorKind::Syntax))
     }
 
     /// Records the required fields that a value lacks.
@@ -346,7 +387,7 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
                 view.full_name(),
                 missing.join("`, `")
             );
-            self.faults.push(Fault::new(key, text));
+            self.faults.push(Fault::new(key, text).reason(ReadErrorKind::MissingRequired));
         }
         for entry in &message.entries {
             if let Value::Message(inner) = &entry.value {
@@ -375,7 +416,7 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
             return Some(Value::Enum(number));
         }
         let text = format!("`{}` has no value with the number {number}", item.full_name());
-        self.fail(Fault::new(node.span, text))
+        self.fail(Fault::new(node.span, text).reason(ReadErrorKind::UnknownEnumValue))
     }
 
     /// The number of an enum value, by its name.
@@ -385,7 +426,13 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
         if number.is_none() {
             let text = format!("`{}` has no value `{name}`", item.full_name());
             let near = nearest(name, item.values().map(view::EnumValue::name));
-            let fault = Fault::new(word, text);
+            let fault = Fault::new(word, text).reason(ReadErrorKind::UnknownEnumValue);
+            self.undeclared.push(UndeclaredName {
+                lacked_by: LackedBy::Enum(item.id),
+                name: name.to_owned(),
+                key: word,
+                value: word,
+            });
             self.faults.push(match near {
                 Some(near) => fault.help(format!("did you mean `{near}`?")),
                 None => fault,
@@ -424,7 +471,7 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
             Some(value) => Some(value),
             None => {
                 let text = format!("`{}` is not between {min} and {max}", self.excerpt(span));
-                self.fail(Fault::new(span, text))
+                self.fail(Fault::new(span, text).reason(ReadErrorKind::InvalidValue))
             }
         }
     }
@@ -473,7 +520,10 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
             Some(bytes) => Cow::Borrowed(bytes),
             None => match unescape_all(self.text, node.span) {
                 Ok(bytes) => Cow::Owned(bytes),
-                Err(error) => return self.fail(Fault::new(error.span, error.message)),
+                Err(error) => {
+                    let fault = Fault::new(error.span, error.message);
+                    return self.fail(fault.reason(ReadErrorKind::InvalidValue));
+                }
             },
         };
         if scalar == Scalar::Bytes {
@@ -482,7 +532,7 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
         let value = Value::string(bytes);
         if matches!(value, Value::Bytes(_)) && field.features().utf8_validated {
             let text = format!("the string for `{}` is not valid UTF-8", field.name());
-            return self.fail(Fault::new(node.span, text));
+            return self.fail(Fault::new(node.span, text).reason(ReadErrorKind::InvalidValue));
         }
         Some(value)
     }

@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::facts::is_set;
 use crate::dynamic::{Entry, Message, Value};
 use crate::ids::FieldId;
 use crate::tree::Tree;
@@ -9,7 +10,8 @@ use crate::view::Cardinality;
 
 impl Message {
     /// The same value as a reader of the wire would hold it: one entry for each
-    /// singular field, occurrences of a message merged.
+    /// singular field, occurrences of a message merged, and without the zeros
+    /// that a text sets and that fields without presence do not tell.
     #[must_use]
     pub fn normalized(&self, tree: &Tree) -> Message {
         normalize(tree, &[self])
@@ -53,10 +55,17 @@ pub(super) fn merged<'m>(tree: &Tree, parts: &[&'m Message]) -> Vec<(i32, &'m En
 
 fn normalize(tree: &Tree, parts: &[&Message]) -> Message {
     let mut message = Message::new(parts[0].ty);
+    // Both fields of an entry of a map count.
+    let is_pair = tree.message(message.ty).is_map_entry();
     for rows in merged(tree, parts).chunk_by(|a, b| a.0 == b.0) {
         let singular = tree.field(rows[0].1.field).cardinality() == Cardinality::Singular;
         let counts = if singular { &rows[rows.len() - 1..] } else { rows };
         for (_, entry) in counts {
+            let field = tree.field(entry.field);
+            let is_written = !entry.span.is_empty();
+            if is_written && singular && !is_pair && !is_set(field, &entry.value) {
+                continue;
+            }
             let value = match &entry.value {
                 Value::Message(_) if singular => {
                     Value::Message(Box::new(normalize(tree, &messages(rows))))

@@ -30,6 +30,11 @@ impl Message {
             };
             Entry { value, ..*entry }
         });
-        Message { ty: self.ty, entries: entries.collect(), unknown: self.unknown.clone() }
+        Message {
+            ty: self.ty,
+            entries: entries.collect(),
+            unknown: self.unknown.clone(),
+            content: None,
+        }
     }
 }

@@ -3,13 +3,14 @@
 
 use std::borrow::Cow;
 
-use abide_syntax::{Ast, Lexer, Span, SyntaxError, TokenKind, ValueKind};
+use abide_syntax::{Ast, Lexer, Span, SyntaxError, TokenKind, parse_fields};
 
 use super::aggregate::{AggregateReader, URL_PREFIXES, is_any, is_group_like};
 use super::codec::Codec;
-use super::error::{DecodeError, Undeclared};
+use super::error::Undeclared;
 use super::facts::is_set;
 use super::names::TreeNames;
+use super::reading::{ReadError, ReadErrorKind, Reading};
 use super::shortest::shortest;
 use crate::decl::Text;
 use crate::dynamic::{MAX_NESTING, Message, Value};
@@ -18,57 +19,35 @@ use crate::tree::Tree;
 use crate::view::{self, Cardinality};
 use crate::wire::{Payload, WireReader};
 
-/// What makes a text the value of an option, which the parser of proto files
-/// reads.
-const HEAD: &[u8] = b"option(x)={";
-const TAIL: &[u8] = b"\n};";
-
 /// A text that is parsed.
 pub(crate) struct TextNode {
     text: Text,
     ast: Ast,
-}
-
-fn fail<T>(span: Span, message: impl Into<String>) -> Result<T, DecodeError> {
-    let offset = (span.start as usize).saturating_sub(HEAD.len());
-    Err(DecodeError { offset, message: message.into() })
+    errors: Vec<ReadError>,
 }
 
 /// Parses a text as the fields of a message.
-pub(crate) fn parse(text: &[u8]) -> Result<TextNode, DecodeError> {
-    if text.len() > u32::MAX as usize - HEAD.len() - TAIL.len() {
-        return fail(Span::default(), "texts of more than four gigabytes are not read");
+pub(crate) fn parse(text: &[u8]) -> TextNode {
+    if text.len() > u32::MAX as usize {
+        let message = "texts of more than four gigabytes are not read";
+        let errors = vec![ReadError::new(ReadErrorKind::Syntax, Span::default(), message)];
+        return TextNode { text: Vec::new().into(), ast: Ast::default(), errors };
     }
-    let mut whole = [HEAD, text, TAIL].concat();
-    blank_what_is_text_only(&mut whole);
-    let (ast, errors) = abide_syntax::parse(&whole);
-    if let Some(SyntaxError { span, message, .. }) = errors.into_iter().next() {
-        // What is missing at the end is missed behind it.
-        let end = (HEAD.len() + text.len()) as u32;
-        return fail(Span::at(span.start.min(end)), message);
-    }
-    // The option must end where the text does, and nowhere before.
-    match (ast.options.as_slice(), ast.decls.as_slice()) {
-        ([option], [_]) => {
-            let value = ast.values[option.value as usize];
-            let end = (whole.len() - 1) as u32;
-            if value.kind == ValueKind::Message && value.span.end == end {
-                return Ok(TextNode { text: whole.into(), ast });
-            }
-            fail(Span::at(value.span.end), "a brace is closed that was not opened")
-        }
-        ([first, ..], _) => {
-            let end = ast.values[first.value as usize].span.end;
-            fail(Span::at(end.saturating_sub(1)), "a brace is closed that was not opened")
-        }
-        ([], _) => fail(Span::default(), "the text holds no fields"),
-    }
+    let mut text = text.to_vec();
+    blank_what_is_text_only(&mut text);
+    let (ast, errors) = parse_fields(&text);
+    let error = |error: SyntaxError| ReadError {
+        help: error.help.map(str::to_owned),
+        related: error.related.map(|(span, text)| (span, text.to_owned())),
+        ..ReadError::new(ReadErrorKind::Syntax, error.span, error.message)
+    };
+    TextNode { text: text.into(), ast, errors: errors.into_iter().map(error).collect() }
 }
 
 /// Replaces what proto files do not know by spaces: comments from `#` on and
 /// the `f` behind a number.
 fn blank_what_is_text_only(text: &mut [u8]) {
-    let mut at = HEAD.len() as u32;
+    let mut at = 0;
     loop {
         let token = Lexer::new(text, at).next_token();
         at = token.span.end;
@@ -93,18 +72,13 @@ fn blank_what_is_text_only(text: &mut [u8]) {
 
 impl Codec<'_> {
     /// Reads a message in text format. Required fields may be missing, as on
-    /// the wire.
+    /// the wire, but not inside of an Any, as in the C++ runtime.
     ///
-    /// # Errors
-    /// Malformed text, values that do not fit their fields, singular fields
-    /// and oneofs that are set twice, nesting deeper than [`MAX_NESTING`].
-    pub fn read_text(
-        self,
-        ty: MessageId,
-        text: &[u8],
-        undeclared: Undeclared,
-    ) -> Result<Message, DecodeError> {
-        self.read_text_node(ty, &parse(text)?, undeclared)
+    /// All errors of values are found, and those of the syntax up to
+    /// [`MAX_ERRORS`](abide_syntax::MAX_ERRORS): a malformed field is left out
+    /// and reading goes on behind it.
+    pub fn read_text(self, ty: MessageId, text: &[u8], undeclared: Undeclared) -> Reading {
+        self.read_text_node(ty, &parse(text), undeclared)
     }
 
     /// Reads a message from text that is parsed already.
@@ -113,27 +87,30 @@ impl Codec<'_> {
         ty: MessageId,
         node: &TextNode,
         undeclared: Undeclared,
-    ) -> Result<Message, DecodeError> {
+    ) -> Reading {
         let mut reader = AggregateReader {
             tree: self.tree,
             ast: &node.ast,
             text: &node.text,
             finder: TreeNames(self.tree),
             ignore_undeclared: undeclared == Undeclared::Ignore,
+            as_written: true,
             faults: Vec::new(),
+            max_faults: usize::MAX,
+            undeclared: Vec::new(),
         };
-        let Some(option) = node.ast.options.first() else { return Ok(Message::new(ty)) };
-        let mut message = reader.message(option.value, ty);
-        match reader.faults.into_iter().next() {
-            Some(fault) => {
-                let help = fault.help.map(|help| format!("; {help}")).unwrap_or_default();
-                fail(fault.span, format!("{}{help}", fault.message))
-            }
-            None => {
-                shift(&mut message);
-                Ok(message)
-            }
-        }
+        let message = match node.ast.values.first() {
+            Some(_) => reader.message(0, ty),
+            None => Message::new(ty),
+        };
+        let faults = reader.faults.into_iter().map(|fault| ReadError {
+            help: fault.help,
+            related: fault.label,
+            ..ReadError::new(fault.reason, fault.span, fault.message)
+        });
+        let mut errors: Vec<ReadError> = node.errors.iter().cloned().chain(faults).collect();
+        errors.sort_by_key(|error| error.span.start);
+        Reading { message, errors, undeclared: reader.undeclared }
     }
 
     /// The message in text format, one field on each line: fields by number,
@@ -144,20 +121,6 @@ impl Codec<'_> {
         let mut printer = TextPrinter { tree: self.tree, out: String::new() };
         printer.fields(&message.normalized(self.tree), 0);
         printer.out
-    }
-}
-
-/// Moves places to where they are in the text without [`HEAD`].
-fn shift(message: &mut Message) {
-    let moved = |span: Span| {
-        let back = |at: u32| at.saturating_sub(HEAD.len() as u32);
-        Span::new(back(span.start), back(span.end))
-    };
-    for entry in &mut message.entries {
-        (entry.key, entry.span) = (moved(entry.key), moved(entry.span));
-        if let Value::Message(inner) = &mut entry.value {
-            shift(inner);
-        }
     }
 }
 

@@ -538,7 +538,7 @@ fn a_judgement_names_the_path_and_what_it_cannot_tell() {
         b"v { s: \"aa\" } v { }",
         Undeclared::Refuse,
     );
-    let found = judge(&tree, &value.expect("it is well-formed"));
+    let found = judge(&tree, &value.into_result().expect("it is well-formed"));
     assert_eq!(found.violations.len(), 1);
     assert_eq!(found.violations[0].path, "v[1].s");
     assert_eq!(found.violations[0].field, Some(field(&tree, "v").id));

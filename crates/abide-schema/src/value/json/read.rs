@@ -1,7 +1,7 @@
 //! Values from JSON.
 
 use abide_syntax::Span;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::syntax::{self, JsonKind, JsonMember, JsonNode, parse};
 use super::wellknown::{self, TYPE_KEY, VALUE_KEY, WellKnown, is_null_value};
@@ -11,47 +11,60 @@ use crate::ids::{FieldId, MessageId};
 use crate::near::nearest;
 use crate::tree::{Tree, Type};
 use crate::value::codec::Codec;
-use crate::value::error::{DecodeError, Undeclared};
+use crate::value::error::Undeclared;
 use crate::value::facts::{is_set, keeps_unknown_values};
 use crate::value::names::TreeNames;
+use crate::value::reading::{LackedBy, ReadError, ReadErrorKind, Reading, UndeclaredName};
 use crate::view::{self, Cardinality};
 
 impl Codec<'_> {
-    /// Reads a message in JSON. Its entries have the places of keys and values.
-    ///
-    /// # Errors
-    /// Text that is not JSON, values that do not fit their fields, fields and
-    /// oneofs that are set twice, and nesting deeper than [`MAX_NESTING`].
-    pub fn read_json(
-        self,
-        ty: MessageId,
-        text: &[u8],
-        undeclared: Undeclared,
-    ) -> Result<Message, DecodeError> {
-        self.read_json_node(ty, &parse(text)?, undeclared)
+    /// Reads a message in JSON. All errors are found, of the syntax and of
+    /// values: text that is not JSON, values that do not fit their fields,
+    /// fields and oneofs that are set twice, nesting deeper than
+    /// [`MAX_NESTING`].
+    pub fn read_json(self, ty: MessageId, text: &[u8], undeclared: Undeclared) -> Reading {
+        self.read_parsed_json(ty, &parse(text), undeclared)
     }
 
-    /// Reads a message from JSON that is parsed already.
-    pub(crate) fn read_json_node(
+    /// Reads a message from JSON that is parsed already, with the errors of its
+    /// syntax.
+    pub(crate) fn read_parsed_json(
+        self,
+        ty: MessageId,
+        (node, errors): &(Option<JsonNode<'_>>, Vec<ReadError>),
+        undeclared: Undeclared,
+    ) -> Reading {
+        let mut reading = match node {
+            Some(node) => self.read_json_node(ty, node, undeclared),
+            None => {
+                Reading { message: Message::new(ty), errors: Vec::new(), undeclared: Vec::new() }
+            }
+        };
+        reading.errors.extend(errors.iter().cloned());
+        reading.errors.sort_by_key(|error| error.span.start);
+        reading
+    }
+
+    /// Reads a message from JSON that is parsed already, or from another
+    /// notation with the same values.
+    pub fn read_json_node(
         self,
         ty: MessageId,
         node: &JsonNode<'_>,
         undeclared: Undeclared,
-    ) -> Result<Message, DecodeError> {
-        let mut reader = JsonReader { tree: self.tree, undeclared };
-        reader.message(ty, node, 0)
+    ) -> Reading {
+        let (errors, names) = (Vec::new(), Vec::new());
+        let refuses = undeclared == Undeclared::Refuse;
+        let mut reader = JsonReader { tree: self.tree, refuses, errors, undeclared: names };
+        let message = reader.message(ty, node, 0).unwrap_or_else(|| Message::new(ty));
+        reader.errors.sort_by_key(|error| error.span.start);
+        Reading { message, errors: reader.errors, undeclared: reader.undeclared }
     }
 }
 
-type Read<T> = Result<T, DecodeError>;
-
-fn fail<T>(span: Span, message: impl Into<String>) -> Read<T> {
-    Err(DecodeError { offset: span.start as usize, message: message.into() })
-}
-
-fn expected<T>(node: &JsonNode<'_>, what: &str, field: view::Field<'_>) -> Read<T> {
-    fail(node.span, format!("expected {what} for `{}`", field.name()))
-}
+use ReadErrorKind::{
+    Duplicate, InvalidValue, TooDeep, TypeNotFound, UnknownEnumValue, UnknownField, WrongType,
+};
 
 /// The fields of `google.protobuf.Value`.
 mod kind {
@@ -65,25 +78,64 @@ mod kind {
 
 struct JsonReader<'t> {
     tree: &'t Tree,
-    undeclared: Undeclared,
+    /// Whether names that are not declared are errors.
+    refuses: bool,
+    errors: Vec<ReadError>,
+    undeclared: Vec<UndeclaredName>,
 }
 
 impl<'t> JsonReader<'t> {
-    fn message(&mut self, ty: MessageId, node: &JsonNode<'_>, depth: u32) -> Read<Message> {
+    /// Records an error, in the place of what it is about.
+    fn fail<T>(
+        &mut self,
+        kind: ReadErrorKind,
+        span: Span,
+        message: impl Into<String>,
+    ) -> Option<T> {
+        self.errors.push(ReadError::new(kind, span, message));
+        None
+    }
+
+    fn expected<T>(
+        &mut self,
+        node: &JsonNode<'_>,
+        what: &str,
+        field: view::Field<'_>,
+    ) -> Option<T> {
+        let text = format!("expected {what} for `{}`", field.name());
+        self.fail(WrongType, node.span, text)
+    }
+
+    fn duplicate<T>(&mut self, span: Span, name: &str, first: Span) -> Option<T> {
+        self.errors.push(ReadError {
+            related: Some((first, "set first here".to_owned())),
+            ..ReadError::new(Duplicate, span, format!("`{name}` is set twice"))
+        });
+        None
+    }
+
+    fn too_deep<T>(&mut self, node: &JsonNode<'_>) -> Option<T> {
+        let text = format!("messages nest deeper than {MAX_NESTING} levels");
+        self.fail(TooDeep, node.span, text)
+    }
+
+    /// Reads a message: what of it can be read, or nothing where it is none.
+    fn message(&mut self, ty: MessageId, node: &JsonNode<'_>, depth: u32) -> Option<Message> {
         if depth > MAX_NESTING {
-            return fail(node.span, format!("messages nest deeper than {MAX_NESTING} levels"));
+            return self.too_deep(node);
         }
         let view = self.tree.message(ty);
         let mut message = Message::new(ty);
         if let Some(known) = WellKnown::of(view) {
             self.well_known(&mut message, known, node, depth)?;
-            return Ok(message);
+            return Some(message);
         }
         let JsonKind::Object(members) = &node.kind else {
-            return fail(node.span, format!("expected an object for a `{}`", view.full_name()));
+            let text = format!("expected an object for a `{}`", view.full_name());
+            return self.fail(WrongType, node.span, text);
         };
-        self.fields(&mut message, members.iter(), depth)?;
-        Ok(message)
+        self.fields(&mut message, members.iter(), depth);
+        Some(message)
     }
 
     fn fields<'n>(
@@ -91,20 +143,22 @@ impl<'t> JsonReader<'t> {
         message: &mut Message,
         members: impl Iterator<Item = &'n JsonMember<'n>>,
         depth: u32,
-    ) -> Read<()> {
+    ) {
         let view = self.tree.message(message.ty);
-        let mut seen: FxHashSet<FieldId> = FxHashSet::default();
-        let mut oneofs: FxHashMap<u32, FieldId> = FxHashMap::default();
+        let mut seen: FxHashMap<FieldId, Span> = FxHashMap::default();
+        let mut oneofs: FxHashMap<u32, (FieldId, Span)> = FxHashMap::default();
         for member in members {
-            let Some(field) = self.field_of(view, member)? else { continue };
-            if !seen.insert(field.id) {
-                return fail(member.key_span, format!("`{}` is set twice", field.name()));
+            let Some(field) = self.field_of(view, member) else { continue };
+            if let Some(first) = seen.insert(field.id, member.key_span) {
+                self.duplicate::<()>(member.key_span, field.name(), first);
+                continue;
             }
             if matches!(member.value.kind, JsonKind::Null) && !takes_null(field) {
                 continue;
             }
             if let Some(oneof) = field.oneof()
-                && let Some(other) = oneofs.insert(oneof.id.index, field.id)
+                && let Some((other, first)) =
+                    oneofs.insert(oneof.id.index, (field.id, member.key_span))
             {
                 let text = format!(
                     "`{}` and `{}` are members of the oneof `{}`; only one can be set",
@@ -112,18 +166,21 @@ impl<'t> JsonReader<'t> {
                     self.tree.field(other).name(),
                     oneof.name()
                 );
-                return fail(member.key_span, text);
+                self.errors.push(ReadError {
+                    related: Some((first, "set first here".to_owned())),
+                    ..ReadError::new(Duplicate, member.key_span, text)
+                });
+                continue;
             }
-            self.field(message, field, member.key_span, &member.value, depth)?;
+            self.field(message, field, member.key_span, &member.value, depth);
         }
-        Ok(())
     }
 
     fn field_of(
         &mut self,
         message: view::Message<'t>,
         member: &JsonMember<'_>,
-    ) -> Read<Option<view::Field<'t>>> {
+    ) -> Option<view::Field<'t>> {
         let key = &*member.key;
         let found = match key.strip_prefix('[').and_then(|key| key.strip_suffix(']')) {
             Some(name) => {
@@ -131,16 +188,23 @@ impl<'t> JsonReader<'t> {
             }
             None => message.field_in_json(key),
         };
-        match (found, self.undeclared) {
-            (Some(field), _) => Ok(Some(field)),
-            (None, Undeclared::Ignore) => Ok(None),
-            (None, Undeclared::Refuse) => {
+        if found.is_none() {
+            self.undeclared.push(UndeclaredName {
+                lacked_by: LackedBy::Message(message.id),
+                name: key.to_owned(),
+                key: member.key_span,
+                value: member.value.span,
+            });
+            if self.refuses {
                 let near = nearest(key, message.fields().map(view::Field::name));
-                let help = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-                let text = format!("`{}` has no field `{key}`{help}", message.full_name());
-                fail(member.key_span, text)
+                let text = format!("`{}` has no field `{key}`", message.full_name());
+                self.errors.push(ReadError {
+                    help: near.map(|near| format!("did you mean `{near}`?")),
+                    ..ReadError::new(UnknownField, member.key_span, text)
+                });
             }
         }
+        found
     }
 
     /// Reads all that a field holds.
@@ -151,44 +215,42 @@ impl<'t> JsonReader<'t> {
         key: Span,
         node: &JsonNode<'_>,
         depth: u32,
-    ) -> Read<()> {
+    ) {
         let mut push =
             |value, span| message.entries.push(Entry { field: field.id, value, key, span });
         match field.cardinality() {
             Cardinality::Singular => {
-                if let Some(value) = self.value(field, node, depth)?
-                    && is_set(field, &value)
-                {
+                if let Some(value) = self.value(field, node, depth) {
                     push(value, node.span);
                 }
             }
             Cardinality::Repeated => {
                 let JsonKind::Array(elements) = &node.kind else {
-                    return expected(node, "an array", field);
+                    self.expected::<()>(node, "an array", field);
+                    return;
                 };
                 for element in elements {
-                    if let Some(value) = self.value(field, element, depth)? {
+                    if let Some(value) = self.value(field, element, depth) {
                         push(value, element.span);
                     }
                 }
             }
             Cardinality::Map => {
                 let JsonKind::Object(members) = &node.kind else {
-                    return expected(node, "an object", field);
+                    self.expected::<()>(node, "an object", field);
+                    return;
                 };
-                let mut seen: FxHashSet<&str> = FxHashSet::default();
+                let mut seen: FxHashMap<&str, Span> = FxHashMap::default();
                 for member in members {
-                    if !seen.insert(&member.key) {
-                        return fail(member.key_span, format!("`{}` is set twice", member.key));
-                    }
-                    if let Some(pair) = self.pair(field, member, depth)? {
+                    if let Some(first) = seen.insert(&member.key, member.key_span) {
+                        self.duplicate::<()>(member.key_span, &member.key, first);
+                    } else if let Some(pair) = self.pair(field, member, depth) {
                         let span = member.key_span.to(member.value.span);
                         push(Value::Message(Box::new(pair)), span);
                     }
                 }
             }
         }
-        Ok(())
     }
 
     /// Reads an entry of a map.
@@ -197,28 +259,35 @@ impl<'t> JsonReader<'t> {
         map: view::Field<'t>,
         member: &JsonMember<'_>,
         depth: u32,
-    ) -> Read<Option<Message>> {
+    ) -> Option<Message> {
         let pair = map.message_type();
         let parts = pair.and_then(|it| Some((it, it.field_numbered(1)?, it.field_numbered(2)?)));
         let Some((pair, key_field, value_field)) = parts else {
-            return expected(&member.value, "nothing", map);
+            return self.expected(&member.value, "nothing", map);
         };
         let key = match key_field.ty() {
             Type::Scalar(Scalar::Bool) => match &*member.key {
-                "true" => Value::Bool(true),
-                "false" => Value::Bool(false),
-                _ => return fail(member.key_span, "expected `true` or `false` as a key"),
+                "true" => Some(Value::Bool(true)),
+                "false" => Some(Value::Bool(false)),
+                _ => {
+                    let text = "expected `true` or `false` as a key";
+                    self.fail(WrongType, member.key_span, text)
+                }
             },
-            Type::Scalar(Scalar::String) => Value::String((&*member.key).into()),
-            Type::Scalar(scalar) => match integer(&member.key).and_then(|it| fit(scalar, it)) {
-                Some(value) => value,
-                None => return fail(member.key_span, format!("`{}` is no key here", member.key)),
-            },
-            _ => return fail(member.key_span, format!("`{}` is no key here", member.key)),
+            Type::Scalar(Scalar::String) => Some(Value::String((&*member.key).into())),
+            ty => {
+                let number = integer(&member.key);
+                let value = match ty {
+                    Type::Scalar(scalar) => number.and_then(|it| fit(scalar, it)),
+                    _ => None,
+                };
+                value.or_else(|| {
+                    let text = format!("`{}` is no key here", member.key);
+                    self.fail(InvalidValue, member.key_span, text)
+                })
+            }
         };
-        let Some(value) = self.value(value_field, &member.value, depth + 1)? else {
-            return Ok(None);
-        };
+        let value = self.value(value_field, &member.value, depth + 1);
         let entry = |field: view::Field<'_>, value, span| Entry {
             field: field.id,
             value,
@@ -226,48 +295,45 @@ impl<'t> JsonReader<'t> {
             span,
         };
         let mut message = Message::new(pair.id);
-        message.entries.push(entry(key_field, key, member.key_span));
-        message.entries.push(entry(value_field, value, member.value.span));
-        Ok(Some(message))
+        message.entries.push(entry(key_field, key?, member.key_span));
+        message.entries.push(entry(value_field, value?, member.value.span));
+        Some(message)
     }
 
-    /// Reads one value of a field; `None` for the name of an enum value that
-    /// is passed over.
-    fn value(
-        &mut self,
-        field: view::Field<'t>,
-        node: &JsonNode<'_>,
-        depth: u32,
-    ) -> Read<Option<Value>> {
+    /// Reads one value of a field; `None` as well for the name of an enum
+    /// value that is passed over.
+    fn value(&mut self, field: view::Field<'t>, node: &JsonNode<'_>, depth: u32) -> Option<Value> {
         let text = match &node.kind {
-            JsonKind::String(text) => Some(&**text),
-            JsonKind::Number(text) => Some(*text),
+            JsonKind::String(text) | JsonKind::Number(text) => Some(&**text),
             _ => None,
         };
         let scalar = match field.ty() {
             Type::Message(ty) => {
                 let message = self.message(ty, node, depth + 1)?;
-                return Ok(Some(Value::Message(Box::new(message))));
+                return Some(Value::Message(Box::new(message)));
             }
             Type::Enum(_) => return self.enum_value(field, node),
             Type::Scalar(scalar) => scalar,
-            Type::Unresolved => return expected(node, "nothing of an unknown type", field),
+            Type::Unresolved => return self.expected(node, "nothing of an unknown type", field),
         };
-        let value = match (scalar, &node.kind) {
+        Some(match (scalar, &node.kind) {
             (Scalar::Bool, JsonKind::Bool(value)) => Value::Bool(*value),
-            (Scalar::Bool, _) => return expected(node, "`true` or `false`", field),
+            (Scalar::Bool, _) => return self.expected(node, "`true` or `false`", field),
             (Scalar::String, JsonKind::String(text)) => Value::String((&**text).into()),
-            (Scalar::String, _) => return expected(node, "a string", field),
+            (Scalar::String, _) => return self.expected(node, "a string", field),
             (Scalar::Bytes, JsonKind::String(text)) => match wellknown::parse_base64(text) {
                 Some(bytes) => Value::Bytes(bytes.into()),
-                None => return expected(node, "base64", field),
+                None => {
+                    let text = format!("expected base64 for `{}`", field.name());
+                    return self.fail(InvalidValue, node.span, text);
+                }
             },
-            (Scalar::Bytes, _) => return expected(node, "a string of base64", field),
+            (Scalar::Bytes, _) => return self.expected(node, "a string of base64", field),
             (Scalar::Double, kind) => {
                 let non_finite = text.filter(|_| matches!(kind, JsonKind::String(_)));
                 match non_finite.and_then(non_finite_of).or(text.and_then(float::<f64>)) {
                     Some(value) => Value::F64(value),
-                    None => return expected(node, "a number", field),
+                    None => return self.expected(node, "a number", field),
                 }
             }
             (Scalar::Float, kind) => {
@@ -275,26 +341,38 @@ impl<'t> JsonReader<'t> {
                 let non_finite = non_finite.and_then(non_finite_of).map(|it| it as f32);
                 match non_finite.or(text.and_then(float::<f32>)) {
                     Some(value) => Value::F32(value),
-                    None => return expected(node, "a number", field),
+                    None => return self.expected(node, "a number", field),
                 }
             }
             _ => match text.and_then(integer).and_then(|number| fit(scalar, number)) {
                 Some(value) => value,
-                None => return expected(node, "an integer in its range", field),
+                None => {
+                    let is_number = text.is_some_and(syntax::is_number);
+                    let kind = if is_number { InvalidValue } else { WrongType };
+                    let text = format!("expected an integer in its range for `{}`", field.name());
+                    return self.fail(kind, node.span, text);
+                }
             },
-        };
-        Ok(Some(value))
+        })
     }
 
-    fn enum_value(&mut self, field: view::Field<'t>, node: &JsonNode<'_>) -> Read<Option<Value>> {
-        let Some(item) = field.enum_type() else { return Ok(None) };
+    fn enum_value(&mut self, field: view::Field<'t>, node: &JsonNode<'_>) -> Option<Value> {
+        let item = field.enum_type()?;
         let number = match &node.kind {
-            JsonKind::String(name) => match item.value_named(name).map(|value| value.number()) {
-                Some(number) => number,
-                None if self.undeclared == Undeclared::Ignore => return Ok(None),
+            JsonKind::String(name) => match item.value_named(name) {
+                Some(value) => value.number(),
                 None => {
-                    let text = format!("`{}` has no value `{name}`", item.full_name());
-                    return fail(node.span, text);
+                    self.undeclared.push(UndeclaredName {
+                        lacked_by: LackedBy::Enum(item.id),
+                        name: (**name).to_owned(),
+                        key: node.span,
+                        value: node.span,
+                    });
+                    if self.refuses {
+                        let text = format!("`{}` has no value `{name}`", item.full_name());
+                        self.fail::<()>(UnknownEnumValue, node.span, text);
+                    }
+                    return None;
                 }
             },
             JsonKind::Number(text) => {
@@ -306,28 +384,31 @@ impl<'t> JsonReader<'t> {
                     Some(number) => number,
                     None => {
                         let text = format!("`{}` has no value with that number", item.full_name());
-                        return fail(node.span, text);
+                        return self.fail(UnknownEnumValue, node.span, text);
                     }
                 }
             }
             JsonKind::Null if is_null_value(field) => 0,
-            _ => return expected(node, "the name of a value", field),
+            _ => return self.expected(node, "the name of a value", field),
         };
-        Ok(Some(Value::Enum(number)))
+        Some(Value::Enum(number))
     }
 
+    /// Reads a type with a notation of its own; `None` where nothing of it can
+    /// be read.
     fn well_known(
         &mut self,
         message: &mut Message,
         known: WellKnown,
         node: &JsonNode<'_>,
         depth: u32,
-    ) -> Read<()> {
+    ) -> Option<()> {
         let view = self.tree.message(message.ty);
         let text = match &node.kind {
             JsonKind::String(text) => Some(&**text),
             _ => None,
         };
+        let kind = if text.is_some() { InvalidValue } else { WrongType };
         match known {
             WellKnown::Any => return self.any(message, node, depth),
             WellKnown::Timestamp | WellKnown::Duration => {
@@ -338,7 +419,7 @@ impl<'t> JsonReader<'t> {
                     _ => (wellknown::parse_duration, "a duration such as `1.5s`"),
                 };
                 let Some((seconds, nanos)) = text.and_then(parse) else {
-                    return fail(node.span, format!("expected {what}"));
+                    return self.fail(kind, node.span, format!("expected {what}"));
                 };
                 for (number, value) in [(1, Value::I64(seconds)), (2, Value::I32(nanos))] {
                     set(message, view, number, value, node.span);
@@ -346,19 +427,20 @@ impl<'t> JsonReader<'t> {
             }
             WellKnown::FieldMask => {
                 let Some(text) = text else {
-                    return fail(node.span, "expected a string of paths for a field mask");
+                    let message = "expected a string of paths for a field mask";
+                    return self.fail(kind, node.span, message);
                 };
                 for path in text.split(',').filter(|_| !text.is_empty()) {
                     let Some(path) = wellknown::snake_case(path) else {
                         let text = format!("`{path}` is no path in lowerCamelCase");
-                        return fail(node.span, text);
+                        return self.fail(kind, node.span, text);
                     };
                     set(message, view, 1, Value::String(path.into()), node.span);
                 }
             }
             WellKnown::Struct | WellKnown::ListValue | WellKnown::Wrapper => {
                 if let Some(field) = view.field_numbered(1) {
-                    self.field(message, field, node.span, node, depth)?;
+                    self.field(message, field, node.span, node, depth);
                 }
             }
             WellKnown::Value => {
@@ -371,31 +453,37 @@ impl<'t> JsonReader<'t> {
                     JsonKind::Array(_) => kind::LIST,
                 };
                 if let Some(field) = view.field_numbered(number) {
-                    self.field(message, field, node.span, node, depth)?;
+                    self.field(message, field, node.span, node, depth);
                 }
             }
         }
-        Ok(())
+        Some(())
     }
 
-    fn any(&mut self, message: &mut Message, node: &JsonNode<'_>, depth: u32) -> Read<()> {
+    fn any(&mut self, message: &mut Message, node: &JsonNode<'_>, depth: u32) -> Option<()> {
         let JsonKind::Object(members) = &node.kind else {
-            return fail(node.span, "expected an object for a `google.protobuf.Any`");
+            let text = "expected an object for a `google.protobuf.Any`";
+            return self.fail(WrongType, node.span, text);
         };
         let mut types = members.iter().filter(|member| member.key == TYPE_KEY);
         let url = match (types.next(), types.next()) {
-            (None, _) if members.is_empty() => return Ok(()),
-            (None, _) => return fail(node.span, format!("`{TYPE_KEY}` is missing")),
-            (_, Some(second)) => {
-                return fail(second.key_span, format!("`{TYPE_KEY}` is set twice"));
+            (None, _) if members.is_empty() => return Some(()),
+            (None, _) => {
+                let text = format!("`{TYPE_KEY}` is missing");
+                return self.fail(TypeNotFound, node.span, text);
+            }
+            (Some(first), Some(second)) => {
+                return self.duplicate(second.key_span, TYPE_KEY, first.key_span);
             }
             (Some(only), None) => &only.value,
         };
         let JsonKind::String(name) = &url.kind else {
-            return fail(url.span, format!("expected a string for `{TYPE_KEY}`"));
+            let text = format!("expected a string for `{TYPE_KEY}`");
+            return self.fail(WrongType, url.span, text);
         };
         let Some(ty) = TreeNames(self.tree).of_url(name) else {
-            return fail(url.span, format!("`{name}` names no known message"));
+            let text = format!("`{name}` names no known message");
+            return self.fail(TypeNotFound, url.span, text);
         };
         let view = self.tree.message(ty);
         // Runtimes differ in whether `Empty` has a notation of its own.
@@ -406,34 +494,49 @@ impl<'t> JsonReader<'t> {
         let content = match WellKnown::of(view) {
             None => {
                 if depth >= MAX_NESTING {
-                    let text = format!("messages nest deeper than {MAX_NESTING} levels");
-                    return fail(node.span, text);
+                    return self.too_deep(node);
                 }
                 let mut content = Message::new(ty);
-                self.fields(&mut content, rest, depth + 1)?;
+                self.fields(&mut content, rest, depth + 1);
                 content
             }
             Some(_) => {
+                let mut first = None;
                 let mut content = None;
                 for member in rest {
-                    if member.key == VALUE_KEY && content.is_none() {
-                        content = Some(self.message(ty, &member.value, depth + 1)?);
-                    } else if member.key == VALUE_KEY || self.undeclared == Undeclared::Refuse {
+                    if member.key == VALUE_KEY && first.is_none() {
+                        first = Some(member.key_span);
+                        content = self.message(ty, &member.value, depth + 1);
+                        continue;
+                    }
+                    let is_undeclared = member.key != VALUE_KEY;
+                    if is_undeclared {
+                        self.undeclared.push(UndeclaredName {
+                            lacked_by: LackedBy::Message(message.ty),
+                            name: (*member.key).to_owned(),
+                            key: member.key_span,
+                            value: member.value.span,
+                        });
+                    }
+                    if !is_undeclared || self.refuses {
+                        let kind = if is_undeclared { UnknownField } else { Duplicate };
                         let text = format!("expected `{VALUE_KEY}` once and nothing else");
-                        return fail(member.key_span, text);
+                        self.fail::<()>(kind, member.key_span, text);
                     }
                 }
-                match content {
-                    Some(content) => content,
-                    None => return fail(node.span, format!("`{VALUE_KEY}` is missing")),
+                if first.is_none() {
+                    let text = format!("`{VALUE_KEY}` is missing");
+                    return self.fail(WrongType, node.span, text);
                 }
+                content?
             }
         };
         let view = self.tree.message(message.ty);
         let bytes = Value::Bytes(Codec::new(self.tree).encode(&content).into());
         set(message, view, 1, Value::String((&**name).into()), url.span);
         set(message, view, 2, bytes, node.span);
-        Ok(())
+        message.content = Some(Box::new(content));
+        Some(())
     }
 }
 
