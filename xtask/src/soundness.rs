@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use abide::{Config, Options, Scope};
 use abide_change::{Diff, Direction, Surface};
+use abide_schema::value::Codec;
 use abide_schema::{FileDecl, Message, SourceFile, Tree, encode_set};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD as BASE64;
@@ -217,7 +218,7 @@ fn judged(
                 Direction::Forward => (new, after, before),
             };
             if let Some(value) = values::message(&mut rng, tree, wrote.id, 0) {
-                let bytes = BASE64.encode(value.encode(tree));
+                let bytes = BASE64.encode(Codec::new(tree).encode(&value));
                 let names = (wrote.full_name(), reads.full_name());
                 values.push(json!([direction.name(), names.0, names.1, bytes]));
             }

@@ -20,7 +20,7 @@ mod sample;
 mod tests;
 mod verdict;
 
-use abide_schema::value;
+use abide_schema::value::{self, Codec};
 use abide_schema::{Field, Message, MessageId, Oneof, Place, Tree};
 
 pub(crate) use self::compared::Compared;
@@ -203,8 +203,8 @@ fn replayed(
     if !accepting.message(message).accepts() {
         return false;
     }
-    let bytes = message.encode(accepting.tree);
-    let decoded = value::Message::decode(rejecting.tree, there, &bytes);
+    let bytes = Codec::new(accepting.tree).encode(message);
+    let decoded = Codec::new(rejecting.tree).decode(there, &bytes);
     decoded.is_ok_and(|message| rejected(&rejecting.message(&message)))
 }
 
@@ -395,8 +395,8 @@ fn messages((a, from, was): Side<'_, '_>, (b, to, is): Side<'_, '_>) -> Included
         let newly = was.is_disabled(dialect) && !is.is_disabled(dialect);
         if newly && sample::constrains(b, to.id) {
             let shown = sample::rejected(b, to.id).and_then(|wrong| {
-                let bytes = wrong.encode(b.tree);
-                let message = value::Message::decode(a.tree, from.id, &bytes).ok()?;
+                let bytes = Codec::new(b.tree).encode(&wrong);
+                let message = Codec::new(a.tree).decode(from.id, &bytes).ok()?;
                 replayed(a, &message, b, to.id, Judgement::rejects).then_some(message)
             });
             match shown {

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use abide_schema::value::{self, Entry, Value, default_of};
+use abide_schema::value::{self, Codec, Entry, Value, default_of};
 use abide_schema::{Cardinality, Edition, Element, Field, File, Part, Place, RawOptions, Tree};
 use abide_syntax::Span;
 
@@ -160,7 +160,7 @@ pub fn spelled(tree: &Tree, entry: &Entry) -> String {
         Value::Bytes(value) => value.escape_ascii().to_string(),
         Value::Enum(number) => word(tree, entry).map_or_else(|| number.to_string(), str::to_owned),
         Value::Message(message) => {
-            let text = message.to_text(tree);
+            let text = Codec::new(tree).to_text(message);
             let words: Vec<&str> = text.split_whitespace().collect();
             format!("{{ {} }}", words.join(" "))
         }

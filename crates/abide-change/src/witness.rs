@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use abide_schema::value::{self, Entry, Undeclared, Value, default_of};
+use abide_schema::value::{self, Codec, Entry, Undeclared, Value, default_of};
 use abide_schema::{
     Cardinality, Edition, Enum, EnumId, EnumValue, Field, FieldId, Message, MessageId, Presence,
     Tree, Type,
@@ -405,7 +405,7 @@ impl<'d, 't> Crossing<'d, 't> {
         for values in sample::occurrences(self, writer, Some(reader)) {
             let Some(value) = self.around(writer, values) else { continue };
             let Some(target) = self.message(self.writer().message(value.ty)) else { return };
-            let bytes = value.encode(self.writer());
+            let bytes = Codec::new(self.writer()).encode(&value);
             let Ok(read) = read(Surface::Wire, self.reader(), target.id, &bytes) else { continue };
             let taken: Vec<&Value> = read.of(reader.id).map(|entry| &entry.value).collect();
             let observed = self.values(None, reader, &[], &taken).filter(|_| !taken.is_empty());
@@ -617,7 +617,7 @@ impl<'d, 't> Crossing<'d, 't> {
     ) -> Witness {
         let tree = self.writer();
         let shown = match surface {
-            Surface::Wire => value.to_text(tree),
+            Surface::Wire => Codec::new(tree).to_text(value),
             _ => String::from_utf8_lossy(&bytes).into_owned(),
         };
         Witness {
@@ -804,11 +804,13 @@ impl<'d, 't> Crossing<'d, 't> {
             (Value::Message(message), other) => {
                 let wrapped = wrapped(self.writer(), message);
                 wrapped.is_some_and(|(ty, was)| self.equal(ty, to, &was, other))
-                    || other.as_bytes().is_some_and(|it| message.encode(self.writer()) == it)
+                    || other
+                        .as_bytes()
+                        .is_some_and(|it| Codec::new(self.writer()).encode(message) == it)
             }
             (other, Value::Message(message)) => {
                 let wrapped = wrapped(self.reader(), message);
-                let decoded = |bytes| value::Message::decode(self.reader(), message.ty, bytes);
+                let decoded = |bytes| Codec::new(self.reader()).decode(message.ty, bytes);
                 wrapped.is_some_and(|(ty, is)| self.equal(from, ty, other, &is))
                     || other
                         .as_bytes()
@@ -988,7 +990,11 @@ fn bare(message: &value::Message) -> value::Message {
         };
         Entry::new(entry.field, value)
     });
-    value::Message { ty: message.ty, entries: entries.collect(), unknown: message.unknown.clone() }
+    value::Message {
+        entries: entries.collect(),
+        unknown: message.unknown.clone(),
+        ..value::Message::new(message.ty)
+    }
 }
 
 /// Text with one name in the place of another; `None` where the other does not
@@ -1010,9 +1016,9 @@ fn shown_all(field: Field<'_>, values: &[&Value]) -> String {
 
 fn write(surface: Surface, tree: &Tree, value: &value::Message) -> Option<Vec<u8>> {
     match surface {
-        Surface::Wire => Some(value.encode(tree)),
-        Surface::Json => value.to_json(tree).ok().map(String::into_bytes),
-        _ => Some(value.to_text(tree).into_bytes()),
+        Surface::Wire => Some(Codec::new(tree).encode(value)),
+        Surface::Json => Codec::new(tree).to_json(value).ok().map(String::into_bytes),
+        _ => Some(Codec::new(tree).to_text(value).into_bytes()),
     }
 }
 
@@ -1063,9 +1069,9 @@ fn parse(
     bytes: &[u8],
 ) -> Result<value::Message, Refusal> {
     let read = match surface {
-        Surface::Wire => value::Message::decode(tree, ty, bytes),
-        Surface::Json => value::Message::from_json(tree, ty, bytes, Undeclared::Refuse),
-        _ => value::Message::from_text(tree, ty, bytes, Undeclared::Refuse),
+        Surface::Wire => Codec::new(tree).decode(ty, bytes),
+        Surface::Json => Codec::new(tree).read_json(ty, bytes, Undeclared::Refuse).into_result(),
+        _ => Codec::new(tree).read_text(ty, bytes, Undeclared::Refuse).into_result(),
     };
     let message = read.map_err(|error| Refusal::Malformed(error.message))?;
     Ok(message.normalized(tree))
@@ -1126,7 +1132,9 @@ pub fn shown(field: Field<'_>, value: &Value) -> String {
             let name = values.find(|it| it.number() == *number).map(EnumValue::name);
             name.map_or_else(|| number.to_string(), str::to_owned)
         }
-        Value::Message(value) => format!("{{ {} }}", one_line(&value.to_text(field.tree))),
+        Value::Message(value) => {
+            format!("{{ {} }}", one_line(&Codec::new(field.tree).to_text(value)))
+        }
     }
 }
 

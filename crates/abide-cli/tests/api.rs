@@ -7,6 +7,7 @@ mod run;
 
 use std::sync::Arc;
 
+use abide_schema::value::Codec;
 use abide_schema::{FileDecl, Message, SourceFile, Tree};
 use run::{abide, put, repository};
 
@@ -127,8 +128,8 @@ message Gone {
     let tree = read(&["abide/annotations/v1/status.proto", "abide/mapping/v1/mapping.proto"]);
     assert!(tree.problems().is_empty(), "{:?}", tree.problems());
     let ty = message(&tree, "abide.mapping.v1.VersionMapping").id;
-    let read = abide_schema::value::Message::decode(&tree, ty, &binary).unwrap();
-    assert_eq!(read.to_json(&tree).unwrap() + "\n", json);
+    let read = Codec::new(&tree).decode(ty, &binary).unwrap();
+    assert_eq!(Codec::new(&tree).to_json(&read).unwrap() + "\n", json);
 
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["files"][0]["newPath"], "acme/user/v2alpha/user.proto");

@@ -4,6 +4,9 @@
 //! and shared between trees. It has two origins with one shape: the syntax
 //! tree of a source file, and a serialised FileDescriptorProto.
 
+mod comments;
+mod part_span;
+
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
@@ -12,7 +15,12 @@ use abide_syntax::{
 };
 
 use crate::edition::Edition;
+use crate::locations::DescriptorLocations;
+pub use crate::part::{Node, Part};
 use crate::problem::ProblemKind;
+
+/// The largest field number. Source: `FieldDescriptor::kMaxNumber`.
+pub const MAX_FIELD_NUMBER: i32 = 536_870_911;
 
 /// A source file that is still text.
 #[derive(Clone, Debug)]
@@ -144,50 +152,13 @@ impl Strings {
     }
 }
 
-/// Where an element is declared: the index of its declaration in the syntax
-/// tree, or of its location in the descriptor's source info.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Node(pub u32);
-
-impl Node {
-    /// An element that stands nowhere, such as a map entry.
-    pub const NONE: Node = Node(u32::MAX);
-}
-
-/// A part of a declaration that a finding can point at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// The whole declaration.
-    Whole,
-    /// Its name; the path of an import; the value of `syntax`.
-    Name,
-    /// The number of a field or enum value.
-    Number,
-    /// The type of a field.
-    Type,
-    /// The label of a field.
-    Label,
-    /// The type that an extension extends.
-    Extendee,
-    /// The request type of a method.
-    Input,
-    /// The response type of a method.
-    Output,
-    /// The first line of a block: from the first token to the name.
-    Head,
-    /// The `default` of a field.
-    Default,
-    /// The `json_name` of a field.
-    JsonName,
-}
-
 /// What a file was read from.
 #[derive(Clone, Debug)]
 pub enum Origin {
     /// Source text: the tree of its syntax.
     Source(Ast),
     /// A FileDescriptorProto with, perhaps, source info.
-    Descriptor(Arc<crate::DescriptorLocations>),
+    Descriptor(Arc<DescriptorLocations>),
 }
 
 /// The declarations of one file.
@@ -249,7 +220,7 @@ pub struct FileDecl {
     pub(crate) type_names: OnceLock<BTreeSet<Box<str>>>,
 }
 
-/// A [`Problem`](crate::Problem) of a file that is not yet in a tree.
+/// A [`Problem`](crate::problem::Problem) of a file that is not yet in a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalProblem {
     /// What kind of defect.
@@ -611,6 +582,11 @@ pub struct ReservedNameDecl {
 }
 
 impl FileDecl {
+    /// The name of its package; empty where it has no `package` statement.
+    pub fn package_name(&self) -> &str {
+        self.package.map_or("", |package| self.str(package.name))
+    }
+
     /// A file that declares nothing yet, for whoever reads it to fill.
     pub(crate) fn empty(origin: Origin, strings: Strings) -> FileDecl {
         FileDecl {
@@ -718,7 +694,7 @@ impl FileDecl {
     /// such part.
     pub fn span(&self, node: Node, part: Part) -> Span {
         match &self.origin {
-            Origin::Source(ast) => crate::lower::part_span(ast, self.strings.text(), node, part),
+            Origin::Source(ast) => part_span::part_span(ast, self.strings.text(), node, part),
             Origin::Descriptor(locations) => locations.span(node, part),
         }
     }

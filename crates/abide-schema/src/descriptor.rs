@@ -3,8 +3,8 @@
 mod decode;
 mod encode;
 mod notation;
-pub(crate) mod number;
-pub(crate) mod option_path;
+mod option_path;
+mod source_info;
 
 pub use encode::{encode_file, encode_set, set_files};
 pub use notation::{descriptor_set_from_json, descriptor_set_from_text};

@@ -1,12 +1,10 @@
 //! Features: what an element means, whatever the edition spelled it like.
 
-use abide_syntax::{KeyForm, Label, Span, ValueId, ValueKind};
+use abide_syntax::{KeyForm, Span, ValueId, ValueKind};
 
-use crate::decl::{FileDecl, MessageKind, Parent, RawOptions, TypeDecl};
-use crate::descriptor::number::options;
+use crate::decl::{FileDecl, RawOptions};
 use crate::edition::Edition;
-use crate::tree::{LinkedFile, Presence};
-use crate::wire::{Payload, Reader, Record, WireError, last_varint};
+use crate::wire::{Payload, Record, WireError, WireReader};
 
 /// Whether an enum accepts numbers that it does not declare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -15,6 +13,17 @@ pub enum Openness {
     Open,
     /// It keeps them as unknown fields.
     Closed,
+}
+
+/// Whether the absence of a field can be told from its default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Presence {
+    /// It can.
+    Explicit,
+    /// It cannot: the default is not written.
+    Implicit,
+    /// It must be there.
+    LegacyRequired,
 }
 
 /// The resolved features of an element, as in `google.protobuf.FeatureSet`.
@@ -149,7 +158,7 @@ impl Features {
 
     /// These features with what the options of an element set; `number` is the
     /// field of the options message that holds features.
-    fn with(mut self, decl: &FileDecl, options: RawOptions, number: u32) -> Features {
+    pub(crate) fn with(mut self, decl: &FileDecl, options: RawOptions, number: u32) -> Features {
         if let RawOptions::Wire(span) = options {
             // What is malformed is reported where options are interpreted.
             let _ = self.set_serialised(decl.strings.text(), span, number);
@@ -192,13 +201,13 @@ impl Features {
         options: Span,
         number: u32,
     ) -> Result<(), WireError> {
-        let mut options = Reader::new(bytes, options);
+        let mut options = WireReader::new(bytes, options);
         while let Some(record) = options.next_record()? {
             let Payload::Bytes(features) = record.payload else { continue };
             if record.number != number {
                 continue;
             }
-            let mut features = Reader::new(bytes, features);
+            let mut features = WireReader::new(bytes, features);
             while let Some(Record { number, payload, .. }) = features.next_record()? {
                 if let Payload::Varint(value) = payload {
                     self.set(Setting { feature: number as i32, value: value as i32 });
@@ -206,89 +215,5 @@ impl Features {
             }
         }
         Ok(())
-    }
-}
-
-/// Whether the option `packed` of a field is set to `true` or `false`, read
-/// before options are interpreted.
-fn packed(decl: &FileDecl, raw: RawOptions) -> Option<bool> {
-    if let RawOptions::Wire(span) = raw {
-        let value = last_varint(decl.strings.text(), span, options::PACKED).ok()?;
-        return value.map(|value| value != 0);
-    }
-    flag(decl, raw, b"packed")
-}
-
-/// Whether an option of a field is set to `true` or `false`, read before
-/// options are interpreted.
-fn flag(decl: &FileDecl, options: RawOptions, name: &[u8]) -> Option<bool> {
-    let (RawOptions::Syntax(slice), Some(ast)) = (options, decl.ast()) else { return None };
-    let text: &[u8] = decl.strings.text();
-    decl.option_ids[slice.range()].iter().rev().find_map(|&id| {
-        let option = &ast.options[id as usize];
-        let value = ast.values[option.value as usize].span;
-        (option.name.of(text) == name).then(|| value.of(text) == b"true")
-    })
-}
-
-/// Resolves the features of every element of a file: the defaults of its
-/// edition, then what encloses the element, then its own options. Syntax that
-/// editions replaced by features (`required`, groups, `packed`, `optional` in
-/// proto3) sets the same features. Source: "Protobuf Editions: feature
-/// resolution" and `InferLegacyProtoFeatures` of protobuf.
-pub(crate) fn resolve(file: &mut LinkedFile) {
-    let decl = std::sync::Arc::clone(&file.decl);
-    let decl = &*decl;
-    file.features = Features::of(decl.edition).with(decl, decl.options, options::FEATURES_OF_FILE);
-    let of_file = file.features;
-    // Messages stand behind those that enclose them.
-    for (index, message) in decl.messages.iter().enumerate() {
-        let outer = match message.parent {
-            Parent::File => of_file,
-            Parent::Message(parent) => file.messages[parent as usize].features,
-        };
-        file.messages[index].features =
-            outer.with(decl, message.options, options::FEATURES_OF_MESSAGE);
-    }
-    let scope = |file: &LinkedFile, parent| match parent {
-        Parent::File => of_file,
-        Parent::Message(index) => file.messages[index as usize].features,
-    };
-    for (index, item) in decl.enums.iter().enumerate() {
-        file.enums[index].features =
-            scope(file, item.parent).with(decl, item.options, options::FEATURES_OF_ENUM);
-    }
-    for (index, field) in decl.fields.iter().enumerate() {
-        let mut features = scope(file, field.parent);
-        if let Some(oneof) = field.oneof {
-            features = features.with(
-                decl,
-                decl.oneofs[oneof as usize].options,
-                options::FEATURES_OF_ONEOF,
-            );
-        }
-        features = features.with(decl, field.options, options::FEATURES_OF_FIELD);
-        if field.label == Some(Label::Required) {
-            features.presence = Presence::LegacyRequired;
-        }
-        if field.proto3_optional {
-            features.presence = Presence::Explicit;
-        }
-        match field.ty {
-            TypeDecl::Group(_) | TypeDecl::GroupNamed(_) => features.delimited = true,
-            TypeDecl::Map(_) => features.delimited = false,
-            TypeDecl::Scalar(_) | TypeDecl::Named(_) => {}
-        }
-        if let Parent::Message(index) = field.parent
-            && decl.messages[index as usize].kind == MessageKind::MapEntry
-        {
-            features.delimited = false;
-        }
-        if !decl.edition.is_edition()
-            && let Some(packed) = packed(decl, field.options)
-        {
-            features.packed = packed;
-        }
-        file.fields[index].features = features;
     }
 }

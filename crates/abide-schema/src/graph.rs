@@ -14,15 +14,14 @@ use petgraph::visit::{EdgeFiltered, EdgeRef};
 use rayon::prelude::*;
 
 use crate::decl::{MessageKind, Parent, Part};
+use crate::dynamic::{self as value, Value};
+use crate::element::Element;
 use crate::ids::{
     EnumId, EnumValueId, FieldId, FileId, MessageId, MethodId, OneofId, PackageId, ServiceId,
 };
 use crate::problem::Place;
-use crate::tree::{
-    Element, Enum, EnumValue, Field, File, Import, Message, Method, Oneof, Package, Service, Tree,
-    Type,
-};
-use crate::value::{self, Value};
+use crate::tree::{Tree, Type};
+use crate::view::{Enum, EnumValue, Field, File, Import, Message, Method, Oneof, Package, Service};
 
 /// How one file depends on another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -5,15 +5,13 @@ use std::sync::{Arc, OnceLock};
 use abide_syntax::{Position, Span};
 
 use crate::comments::{AttachedComments, Comment};
-use crate::decl::{Node, Part};
-use crate::descriptor::number::{
-    enumeration, field, location, message, method, source_info, value,
-};
-use crate::wire::{Payload, Reader, WireError};
+use crate::descriptor_number::{enumeration, field, location, message, method, source_info, value};
+use crate::part::{Node, Part};
+use crate::wire::{Payload, WireError, WireReader};
 
 /// What an element of a descriptor is: which parts it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum LocationKind {
     /// Its location is that of its name.
     Statement,
     Named,
@@ -24,10 +22,10 @@ pub(crate) enum Kind {
 
 /// An element of a descriptor: where it stands among those that enclose it.
 #[derive(Clone, Copy, Debug)]
-struct Element {
+struct Located {
     /// The element that encloses it; [`Node::NONE`] for the file.
     parent: Node,
-    kind: Kind,
+    kind: LocationKind,
     /// The field of the parent's descriptor that holds it.
     number: u32,
     /// Its index in that field, where that is repeated.
@@ -42,7 +40,7 @@ struct Element {
 pub struct DescriptorLocations {
     bytes: Arc<[u8]>,
     source_info: Option<Span>,
-    elements: Vec<Element>,
+    elements: Vec<Located>,
     index: OnceLock<Index>,
 }
 
@@ -81,11 +79,11 @@ impl DescriptorLocations {
     pub(crate) fn add(
         &mut self,
         parent: Node,
-        kind: Kind,
+        kind: LocationKind,
         number: u32,
         index: Option<u32>,
     ) -> Node {
-        self.elements.push(Element { parent, kind, number, index });
+        self.elements.push(Located { parent, kind, number, index });
         Node(self.elements.len() as u32 - 1)
     }
 
@@ -161,7 +159,7 @@ impl DescriptorLocations {
     /// Whether all of the source info is well-formed.
     pub(crate) fn check(&self) -> Result<(), WireError> {
         let Some(span) = self.source_info else { return Ok(()) };
-        let mut reader = Reader::new(&self.bytes, span);
+        let mut reader = WireReader::new(&self.bytes, span);
         let mut path = Vec::new();
         while let Some(record) = reader.next_record()? {
             if let (source_info::LOCATION, Payload::Bytes(span)) = (record.number, record.payload) {
@@ -175,21 +173,21 @@ impl DescriptorLocations {
 }
 
 /// The fields of an element's descriptor that may hold a part of it.
-fn suffixes(kind: Kind, part: Part) -> &'static [u32] {
+fn suffixes(kind: LocationKind, part: Part) -> &'static [u32] {
     // Every element that has a name has it as field 1.
     const { assert!(message::NAME == 1 && field::NAME == 1 && enumeration::NAME == 1) };
     match (kind, part) {
-        (Kind::Statement, _) => &[],
+        (LocationKind::Statement, _) => &[],
         (_, Part::Name | Part::Head) => &[message::NAME],
-        (Kind::Field, Part::Number) => &[field::NUMBER],
-        (Kind::EnumValue, Part::Number) => &[value::NUMBER],
-        (Kind::Field, Part::Type) => &[field::TYPE_NAME, field::TYPE],
-        (Kind::Field, Part::Label) => &[field::LABEL],
-        (Kind::Field, Part::Extendee) => &[field::EXTENDEE],
-        (Kind::Field, Part::Default) => &[field::DEFAULT],
-        (Kind::Field, Part::JsonName) => &[field::JSON_NAME],
-        (Kind::Method, Part::Input) => &[method::INPUT],
-        (Kind::Method, Part::Output) => &[method::OUTPUT],
+        (LocationKind::Field, Part::Number) => &[field::NUMBER],
+        (LocationKind::EnumValue, Part::Number) => &[value::NUMBER],
+        (LocationKind::Field, Part::Type) => &[field::TYPE_NAME, field::TYPE],
+        (LocationKind::Field, Part::Label) => &[field::LABEL],
+        (LocationKind::Field, Part::Extendee) => &[field::EXTENDEE],
+        (LocationKind::Field, Part::Default) => &[field::DEFAULT],
+        (LocationKind::Field, Part::JsonName) => &[field::JSON_NAME],
+        (LocationKind::Method, Part::Input) => &[method::INPUT],
+        (LocationKind::Method, Part::Output) => &[method::OUTPUT],
         _ => &[],
     }
 }
@@ -197,7 +195,7 @@ fn suffixes(kind: Kind, part: Part) -> &'static [u32] {
 impl Index {
     fn read(bytes: &[u8], span: Span) -> Index {
         let mut index = Index::default();
-        let mut reader = Reader::new(bytes, span);
+        let mut reader = WireReader::new(bytes, span);
         while let Ok(Some(record)) = reader.next_record() {
             let (source_info::LOCATION, Payload::Bytes(span)) = (record.number, record.payload)
             else {
@@ -235,7 +233,7 @@ fn read_location(
     path: &mut Vec<u32>,
 ) -> Result<Option<(Position, Position)>, WireError> {
     let mut numbers = Vec::with_capacity(4);
-    let mut reader = Reader::new(bytes, location);
+    let mut reader = WireReader::new(bytes, location);
     while let Some(record) = reader.next_record()? {
         let target = match record.number {
             location::PATH => &mut *path,
@@ -245,7 +243,7 @@ fn read_location(
         match record.payload {
             Payload::Varint(number) => target.push(number as u32),
             Payload::Bytes(packed) => {
-                let mut packed = Reader::new(bytes, packed);
+                let mut packed = WireReader::new(bytes, packed);
                 while let Some(number) = packed.next_varint()? {
                     target.push(number as u32);
                 }
@@ -266,7 +264,7 @@ fn read_location(
 
 fn read_comments(bytes: &[u8], location: Span) -> Result<AttachedComments, WireError> {
     let mut comments = AttachedComments::default();
-    let mut reader = Reader::new(bytes, location);
+    let mut reader = WireReader::new(bytes, location);
     while let Some(record) = reader.next_record()? {
         let Payload::Bytes(text) = record.payload else { continue };
         let text = String::from_utf8_lossy(text.of(bytes)).into_owned();

@@ -1,21 +1,22 @@
 //! Syntax trees to declarations: what protoc's parser does after its grammar.
 
+mod check;
+mod default;
+
 use abide_syntax::{
     Ast, Decl, DeclId, DeclKind, FieldNode, Label, OptionId, OptionNode, RangeEnd, Slice, Span,
-    ValueKind, Visibility, dotted_name, parse_float, parse_integer, unescape_all,
+    ValueKind, Visibility, dotted_name, parse_integer, unescape_all,
 };
 
 use crate::decl::{
     EnumDecl, EnumValueDecl, FieldDecl, FieldExtras, FileDecl, ImportDecl, LocalProblem,
-    MessageDecl, MessageKind, MethodDecl, Name, Node, OneofDecl, Origin, PackageDecl, Parent, Part,
-    RangeDecl, RawOptions, ReservedNameDecl, Scalar, ServiceDecl, SourceFile, Strings, SyntaxDecl,
-    Text, TypeDecl,
+    MAX_FIELD_NUMBER, MessageDecl, MessageKind, MethodDecl, Name, Node, OneofDecl, Origin,
+    PackageDecl, Parent, RangeDecl, RawOptions, ReservedNameDecl, Scalar, ServiceDecl, SourceFile,
+    Strings, SyntaxDecl, Text, TypeDecl,
 };
 use crate::edition::Edition;
 use crate::problem::ProblemKind;
-
-/// The largest field number. Source: `FieldDescriptor::kMaxNumber`.
-pub const MAX_FIELD_NUMBER: i32 = 536_870_911;
+use default::default_text;
 
 impl FileDecl {
     /// Reads the declarations of a source file. It always returns: what is
@@ -52,7 +53,7 @@ impl FileDecl {
         let mut decl = lower.decl;
         decl.origin = Origin::Source(ast);
         decl.shrink_to_fit();
-        crate::validate::syntax::check(&mut decl);
+        check::check(&mut decl);
         decl
     }
 }
@@ -761,100 +762,15 @@ impl<'a> Lower<'a> {
         None
     }
 
-    /// The default value in the notation of `default_value` in
-    /// descriptor.proto. Source: `Parser::ParseDefaultAssignment`.
     fn default(&mut self, option: &OptionNode, ty: TypeDecl) -> Option<Box<[u8]>> {
         let value = self.ast.values[option.value as usize];
-        match self.default_text(value.kind, value.span, ty) {
+        match default_text(self.text, value.kind, value.span, ty) {
             Ok(text) => Some(text.into()),
             Err(message) => {
                 self.problem(ProblemKind::DefaultInvalid, value.span, message);
                 None
             }
         }
-    }
-
-    fn default_text(
-        &mut self,
-        kind: ValueKind,
-        span: Span,
-        ty: TypeDecl,
-    ) -> Result<Vec<u8>, String> {
-        let scalar = match ty {
-            TypeDecl::Scalar(scalar) => scalar,
-            // Not known before linking; an enum, if it is right.
-            TypeDecl::Named(_) => {
-                return match kind {
-                    ValueKind::Ident { negative: false, word } => Ok(word.of(self.text).to_owned()),
-                    _ => Err("the default of an enum field is the name of a value".to_owned()),
-                };
-            }
-            TypeDecl::Group(_) | TypeDecl::GroupNamed(_) | TypeDecl::Map(_) => {
-                return Err("messages have no default values".to_owned());
-            }
-        };
-        let sign = |negative| if negative { "-" } else { "" };
-        let integer = |negative: bool, digits: Span, most: u64| {
-            let value = parse_integer(digits.of(self.text));
-            let most = if negative { most + 1 } else { most };
-            match value {
-                Some(value) if value <= most => {
-                    Ok(format!("{}{value}", sign(negative && value != 0)))
-                }
-                _ => Err(format!("the default does not fit into `{}`", scalar.keyword())),
-            }
-        };
-        let text = match (scalar, kind) {
-            (
-                Scalar::Int32 | Scalar::Sint32 | Scalar::Sfixed32,
-                ValueKind::Int { negative, digits },
-            ) => integer(negative, digits, i32::MAX as u64),
-            (
-                Scalar::Int64 | Scalar::Sint64 | Scalar::Sfixed64,
-                ValueKind::Int { negative, digits },
-            ) => integer(negative, digits, i64::MAX as u64),
-            (Scalar::Uint32 | Scalar::Fixed32, ValueKind::Int { negative: false, digits }) => {
-                integer(false, digits, u64::from(u32::MAX))
-            }
-            (Scalar::Uint64 | Scalar::Fixed64, ValueKind::Int { negative: false, digits }) => {
-                integer(false, digits, u64::MAX)
-            }
-            (Scalar::Float | Scalar::Double, ValueKind::Int { negative, digits }) => {
-                let raw = digits.of(self.text);
-                let value = match parse_integer(raw) {
-                    Some(value) => value as f64,
-                    None => parse_float(raw).unwrap_or(f64::INFINITY),
-                };
-                Ok(format!("{}{}", sign(negative), default_number(scalar, value)))
-            }
-            (Scalar::Float | Scalar::Double, ValueKind::Float { negative, digits }) => {
-                let value = parse_float(digits.of(self.text)).unwrap_or(f64::INFINITY);
-                Ok(format!("{}{}", sign(negative), default_number(scalar, value)))
-            }
-            (Scalar::Float | Scalar::Double, ValueKind::Ident { negative, word }) => {
-                match word.of(self.text) {
-                    b"inf" => Ok(format!("{}inf", sign(negative))),
-                    b"nan" => Ok("nan".to_owned()),
-                    _ => Err("expected a number".to_owned()),
-                }
-            }
-            (Scalar::Bool, ValueKind::Ident { negative: false, word }) => {
-                match self.text.str(word) {
-                    value @ ("true" | "false") => Ok(value.to_owned()),
-                    _ => Err("expected `true` or `false`".to_owned()),
-                }
-            }
-            // protoc takes any bytes here. They are kept as text all the same.
-            (Scalar::String, ValueKind::String) => {
-                return unescape_all(self.text, span).map_err(|error| error.message);
-            }
-            (Scalar::Bytes, ValueKind::String) => match unescape_all(self.text, span) {
-                Ok(bytes) => Ok(escape_bytes(&bytes)),
-                Err(error) => Err(error.message),
-            },
-            _ => Err(format!("the default does not fit the type `{}`", scalar.keyword())),
-        };
-        text.map(String::into_bytes)
     }
 }
 
@@ -898,134 +814,4 @@ pub(crate) fn map_entry_name(field: &str) -> String {
     }
     name.push_str("Entry");
     name
-}
-
-/// A number without sign as the default of a `float` or `double`: the shorter
-/// of two notations that reads back as the same number. Source: `SimpleFtoa`
-/// and `SimpleDtoa` of protobuf.
-fn default_number(scalar: Scalar, value: f64) -> String {
-    /// Up to here doubles are clamped to the largest float, not to infinity.
-    /// Source: `SafeDoubleToFloat` of protobuf.
-    const ROUNDS_TO_MAX: f64 = 3.402_823_567_797_336_6e38;
-    let (value, digits, more) = match scalar {
-        Scalar::Float if value > f64::from(f32::MAX) && value <= ROUNDS_TO_MAX => {
-            (f64::from(f32::MAX), 6, 9)
-        }
-        Scalar::Float => (f64::from(value as f32), 6, 9),
-        _ => (value, 15, 17),
-    };
-    if value.is_infinite() {
-        return "inf".to_owned();
-    }
-    let short = general(value, digits);
-    let same = match scalar {
-        // protobuf refuses to read a subnormal float.
-        Scalar::Float => short.parse() == Ok(value as f32) && !(value as f32).is_subnormal(),
-        _ => short.parse() == Ok(value),
-    };
-    if same { short } else { general(value, more) }
-}
-
-/// C's `%.{digits}g`.
-fn general(value: f64, digits: usize) -> String {
-    if value == 0.0 {
-        return "0".to_owned();
-    }
-    let scientific = format!("{:.*e}", digits - 1, value);
-    let (mantissa, exponent) =
-        scientific.split_once('e').expect("`{:e}` always writes an exponent");
-    let exponent: i32 = exponent.parse().expect("`{:e}` writes a decimal exponent");
-    let trim = |text: &str| match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text.to_owned(),
-    };
-    if exponent < -4 || exponent >= digits as i32 {
-        let sign = if exponent < 0 { '-' } else { '+' };
-        format!("{}e{sign}{:02}", trim(mantissa), exponent.abs())
-    } else {
-        trim(&format!("{:.*}", (digits as i32 - 1 - exponent) as usize, value))
-    }
-}
-
-/// Bytes as `absl::CEscape` writes them, the notation of `default_value`.
-pub(crate) fn escape_bytes(bytes: &[u8]) -> String {
-    let mut out = String::with_capacity(bytes.len());
-    for &byte in bytes {
-        match byte {
-            b'\n' => out.push_str("\\n"),
-            b'\r' => out.push_str("\\r"),
-            b'\t' => out.push_str("\\t"),
-            b'"' => out.push_str("\\\""),
-            b'\'' => out.push_str("\\'"),
-            b'\\' => out.push_str("\\\\"),
-            0x20..=0x7e => out.push(byte as char),
-            _ => out.push_str(&format!("\\{byte:03o}")),
-        }
-    }
-    out
-}
-
-/// Where a part of a declaration stands.
-pub(crate) fn part_span(ast: &Ast, text: &[u8], node: Node, part: Part) -> Span {
-    let Some(decl) = ast.decls.get(node.0 as usize) else { return ast.span };
-    let name = match decl.kind {
-        DeclKind::Syntax { value, .. } => value,
-        DeclKind::Package { name }
-        | DeclKind::Message { name, .. }
-        | DeclKind::Enum { name, .. }
-        | DeclKind::Service { name, .. }
-        | DeclKind::Oneof { name, .. }
-        | DeclKind::EnumValue { name, .. } => name,
-        DeclKind::Import { path, .. } => path,
-        DeclKind::Extend { extendee, .. } => extendee,
-        DeclKind::Field(field) => field.name,
-        DeclKind::MapField(map) => ast.maps[map as usize].name,
-        DeclKind::Method(method) => ast.methods[method as usize].name,
-        DeclKind::Option(_)
-        | DeclKind::Extensions { .. }
-        | DeclKind::ReservedNumbers { .. }
-        | DeclKind::ReservedNames { .. }
-        | DeclKind::Empty
-        | DeclKind::Error => decl.span,
-    };
-    match (part, decl.kind) {
-        (Part::Name, _) => name,
-        (Part::Head, _) => Span::new(decl.span.start, name.end.max(decl.span.start)),
-        (Part::Number, DeclKind::Field(field)) => field.number,
-        (Part::Number, DeclKind::MapField(map)) => ast.maps[map as usize].number,
-        (Part::Number, DeclKind::EnumValue { number, .. }) => number,
-        (Part::Type, DeclKind::Field(field)) => field.ty,
-        (Part::Type, DeclKind::MapField(map)) => ast.maps[map as usize].value,
-        (Part::Label, DeclKind::Field(FieldNode { label: Some(label), .. })) => label.span(decl),
-        (Part::Extendee, DeclKind::Field(_) | DeclKind::MapField(_)) => {
-            enclosing_extendee(ast, node.0).unwrap_or(name)
-        }
-        (Part::Input, DeclKind::Method(method)) => ast.methods[method as usize].input,
-        (Part::Output, DeclKind::Method(method)) => ast.methods[method as usize].output,
-        (Part::Default, DeclKind::Field(field)) => {
-            option_span(ast, text, field.options, b"default").unwrap_or(decl.span)
-        }
-        (Part::JsonName, DeclKind::Field(FieldNode { options, .. })) => {
-            option_span(ast, text, options, b"json_name").unwrap_or(decl.span)
-        }
-        (Part::JsonName, DeclKind::MapField(map)) => {
-            let options = ast.maps[map as usize].options;
-            option_span(ast, text, options, b"json_name").unwrap_or(decl.span)
-        }
-        _ => decl.span,
-    }
-}
-
-/// Where an option of this name stands in a list.
-fn option_span(ast: &Ast, text: &[u8], list: Slice, name: &[u8]) -> Option<Span> {
-    let options = &ast.options[list.range()];
-    options.iter().find(|option| option.name.of(text) == name).map(|option| option.span)
-}
-
-/// The extended type of the `extend` block around a field.
-fn enclosing_extendee(ast: &Ast, field: DeclId) -> Option<Span> {
-    (0..field).rev().find_map(|id| match ast.decls[id as usize] {
-        Decl { kind: DeclKind::Extend { extendee, .. }, end, .. } if end > field => Some(extendee),
-        _ => None,
-    })
 }

@@ -10,7 +10,7 @@ pub struct Place {
     /// The file.
     pub file: FileId,
     /// Where in it; turned into lines and columns by
-    /// [`FileDecl::lines`](crate::FileDecl::lines).
+    /// [`FileDecl::lines`](crate::decl::FileDecl::lines).
     pub span: Span,
 }
 

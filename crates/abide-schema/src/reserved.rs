@@ -3,18 +3,12 @@
 use std::fmt;
 
 use crate::decl::RangeDecl;
-use crate::tree::{Enum, Message};
+use crate::view::{Enum, Message};
 
 impl Message<'_> {
     /// Whether it reserves a field number.
     pub fn reserves_number(self, number: i32) -> bool {
         self.reserved_ranges().iter().any(|range| (range.start..range.end).contains(&number))
-    }
-
-    /// Whether it reserves a field name.
-    pub fn reserves_name(self, name: &str) -> bool {
-        let decl = self.file().decl();
-        self.reserved_names().iter().any(|reserved| decl.str(reserved.name) == name)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The names of a tree, and how protoc looks them up.
 //!
-//! Names are kept by scope, not as full strings: a scope is a package (or a
+//! ScopeTable are kept by scope, not as full strings: a scope is a package (or a
 //! prefix of one) or a message. A name may have several symbols, from
 //! different files; a lookup sees only those of files that are visible.
 
@@ -73,18 +73,18 @@ const END: u32 = u32::MAX;
 /// The names of some scopes. Scopes of one table are told apart by a number:
 /// that of the package node, or the index of the message in its file.
 #[derive(Default)]
-pub(crate) struct Names<'a> {
+pub(crate) struct ScopeTable<'a> {
     names: FxHashMap<(u32, &'a str), u32>,
     rows: Vec<Row>,
     /// The names that have more than one symbol.
     repeated: Vec<(u32, &'a str)>,
 }
 
-impl<'a> Names<'a> {
-    pub(crate) fn with_capacity(capacity: usize) -> Names<'a> {
+impl<'a> ScopeTable<'a> {
+    pub(crate) fn with_capacity(capacity: usize) -> ScopeTable<'a> {
         let mut names = FxHashMap::default();
         names.reserve(capacity);
-        Names { names, rows: Vec::with_capacity(capacity), repeated: Vec::new() }
+        ScopeTable { names, rows: Vec::with_capacity(capacity), repeated: Vec::new() }
     }
 
     /// Adds a symbol behind those that have its name already.
@@ -122,17 +122,17 @@ impl<'a> Names<'a> {
 /// oneofs and methods, which no reference can mean.
 pub(crate) struct Symbols<'a> {
     /// The names in packages.
-    top: Names<'a>,
+    top: ScopeTable<'a>,
     /// The names in the messages of each file, which no other file adds to.
-    nested: Vec<Names<'a>>,
+    nested: Vec<ScopeTable<'a>>,
     packages: Vec<(PackageNode, &'a str)>,
 }
 
 impl<'a> Symbols<'a> {
     /// With the names in messages, file by file.
-    pub(crate) fn new(nested: Vec<Names<'a>>, capacity: usize) -> Symbols<'a> {
+    pub(crate) fn new(nested: Vec<ScopeTable<'a>>, capacity: usize) -> Symbols<'a> {
         let packages = vec![(PackageNode::ROOT, "")];
-        Symbols { top: Names::with_capacity(capacity), nested, packages }
+        Symbols { top: ScopeTable::with_capacity(capacity), nested, packages }
     }
 
     /// The node of a package; it and its prefixes are added where they are

@@ -12,6 +12,9 @@ macro_rules! built_in {
 
 const FOLDER: &str = "google/protobuf/";
 
+/// The file that declares the options themselves.
+pub(crate) const DESCRIPTOR_PROTO: &str = "google/protobuf/descriptor.proto";
+
 /// Sorted by path, which is what imports write, each with its text.
 const FILES: &[(&str, &str)] = built_in! {
     "any.proto"

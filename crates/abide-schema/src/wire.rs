@@ -56,17 +56,17 @@ pub(crate) enum Payload {
 
 /// Reads the fields of a message one after the other.
 #[derive(Clone, Debug)]
-pub(crate) struct Reader<'b> {
+pub(crate) struct WireReader<'b> {
     bytes: &'b [u8],
     at: usize,
     end: usize,
 }
 
-impl<'b> Reader<'b> {
+impl<'b> WireReader<'b> {
     /// Over the part of `bytes` that holds a message.
-    pub(crate) fn new(bytes: &'b [u8], span: Span) -> Reader<'b> {
+    pub(crate) fn new(bytes: &'b [u8], span: Span) -> WireReader<'b> {
         let end = (span.end as usize).min(bytes.len());
-        Reader { bytes, at: (span.start as usize).min(end), end }
+        WireReader { bytes, at: (span.start as usize).min(end), end }
     }
 
     /// The next field; `None` at the end of the message.
@@ -185,7 +185,7 @@ pub(crate) fn last_varint(
     message: Span,
     number: u32,
 ) -> Result<Option<u64>, WireError> {
-    let mut reader = Reader::new(bytes, message);
+    let mut reader = WireReader::new(bytes, message);
     let mut last = None;
     while let Some(record) = reader.next_record()? {
         if let (true, Payload::Varint(value)) = (record.number == number, record.payload) {
@@ -283,7 +283,7 @@ mod tests {
     use super::*;
 
     fn records(bytes: &[u8]) -> Result<Vec<Record>, WireError> {
-        let mut reader = Reader::new(bytes, Span::new(0, bytes.len() as u32));
+        let mut reader = WireReader::new(bytes, Span::new(0, bytes.len() as u32));
         let mut records = Vec::new();
         while let Some(record) = reader.next_record()? {
             records.push(record);
@@ -311,7 +311,7 @@ mod tests {
         let Payload::Bytes(text) = payloads[4] else { panic!("bytes") };
         assert_eq!(text.of(&bytes), b"text");
         let Payload::Bytes(packed) = payloads[5] else { panic!("packed") };
-        let mut reader = Reader::new(&bytes, packed);
+        let mut reader = WireReader::new(&bytes, packed);
         let mut sum = 0;
         while let Some(value) = reader.next_varint().unwrap() {
             sum += value;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use abide_schema::value::{Entry, Message, Undeclared, Value};
+use abide_schema::value::{Codec, Entry, Message, Undeclared, Value};
 use abide_schema::{
     Cardinality, Edition, Field, FieldId, File, FileDecl, MessageId, Openness, Presence, Scalar,
     SourceFile, Tree, Type, encode_set, well_known, well_known_paths,
@@ -279,10 +279,11 @@ impl<'t> Generator<'t> {
                 let ty = self.numbers.pick(&types);
                 let content = self.message(ty, depth + 1);
                 // A value in a field of implicit presence is not kept.
-                let content = Message::decode(tree, ty, &content.encode(tree)).unwrap();
+                let content =
+                    Codec::new(tree).decode(ty, &Codec::new(tree).encode(&content)).unwrap();
                 let url = format!("type.googleapis.com/{}", tree.message(ty).full_name());
                 set(1, Value::String(url.into()));
-                set(2, Value::Bytes(sorted(tree, &content).encode(tree).into()));
+                set(2, Value::Bytes(Codec::new(tree).encode(&sorted(tree, &content)).into()));
             }
             "Value" => {
                 let number = match depth > 3 {
@@ -318,7 +319,7 @@ fn sorted(tree: &Tree, message: &Message) -> Message {
             tree.files().flat_map(File::all_messages).find(|it| it.full_name() == name)
         && let [_, Entry { value: Value::Bytes(bytes), .. }] = sorted.entries.as_mut_slice()
     {
-        let content = Message::decode(tree, ty.id, bytes).unwrap();
+        let content = Codec::new(tree).decode(ty.id, bytes).unwrap();
         *bytes = canonical(tree, &content).into();
     }
     for entry in &mut sorted.entries {
@@ -329,7 +330,7 @@ fn sorted(tree: &Tree, message: &Message) -> Message {
     sorted.entries.sort_by_cached_key(|entry| {
         let field = tree.field(entry.field);
         let key = match &entry.value {
-            Value::Message(inner) if field.is_map() => inner.encode(tree),
+            Value::Message(inner) if field.is_map() => Codec::new(tree).encode(inner),
             _ => Vec::new(),
         };
         (field.number(), key)
@@ -338,7 +339,7 @@ fn sorted(tree: &Tree, message: &Message) -> Message {
 }
 
 fn canonical(tree: &Tree, message: &Message) -> Vec<u8> {
-    sorted(tree, message).encode(tree)
+    Codec::new(tree).encode(&sorted(tree, message))
 }
 
 /// The same with numbers as `float`s: `1` is `1.0`, and of two decimals that
@@ -402,7 +403,7 @@ impl Compared {
 
     /// What the other implementation holds, as a value of ours.
     fn back(&self, ty: MessageId, theirs: &DynamicMessage) -> Vec<u8> {
-        let message = Message::decode(&self.tree, ty, &theirs.encode_to_vec()).unwrap();
+        let message = Codec::new(&self.tree).decode(ty, &theirs.encode_to_vec()).unwrap();
         canonical(&self.tree, &message)
     }
 }
@@ -412,9 +413,9 @@ fn the_wire_notation_is_that_of_another_implementation() {
     let compared = Compared::new();
     let count = compared.each(0x5eed, 25, |value, desc| {
         let ty = value.ty;
-        let bytes = value.encode(&compared.tree);
-        let ours = Message::decode(&compared.tree, ty, &bytes).unwrap();
-        assert_eq!(ours.encode(&compared.tree), bytes, "{}", desc.full_name());
+        let bytes = Codec::new(&compared.tree).encode(value);
+        let ours = Codec::new(&compared.tree).decode(ty, &bytes).unwrap();
+        assert_eq!(Codec::new(&compared.tree).encode(&ours), bytes, "{}", desc.full_name());
         assert_eq!(canonical(&compared.tree, &ours), canonical(&compared.tree, value));
         let theirs = DynamicMessage::decode(desc.clone(), bytes.as_slice()).unwrap();
         assert_eq!(theirs.unknown_fields().count(), 0, "{}", desc.full_name());
@@ -434,16 +435,19 @@ fn the_json_notation_is_that_of_another_implementation() {
     let tree = &compared.tree;
     let count = compared.each(0xabcd, 25, |value, desc| {
         let name = desc.full_name().to_owned();
-        let bytes = value.encode(tree);
+        let bytes = Codec::new(tree).encode(value);
         let theirs = DynamicMessage::decode(desc.clone(), bytes.as_slice()).unwrap();
-        let ours = value.to_json(tree).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let ours =
+            Codec::new(tree).to_json(value).unwrap_or_else(|error| panic!("{name}: {error}"));
         let parsed: serde_json::Value = serde_json::from_str(&ours).unwrap();
         let printed = serde_json::to_string(&theirs)
             .unwrap_or_else(|error| panic!("{name}: {error}: {ours}"));
         let printed_value: serde_json::Value = serde_json::from_str(&printed).unwrap();
         assert_eq!(as_floats(parsed), as_floats(printed_value), "{name}");
 
-        let again = Message::from_json(tree, value.ty, printed.as_bytes(), Undeclared::Refuse)
+        let again = Codec::new(tree)
+            .read_json(value.ty, printed.as_bytes(), Undeclared::Refuse)
+            .into_result()
             .unwrap_or_else(|error| panic!("{name}: {error}: {printed}"));
         assert_eq!(canonical(tree, &again), canonical(tree, value), "{name}: {printed}");
 
@@ -461,16 +465,18 @@ fn the_text_notation_is_that_of_another_implementation() {
     let tree = &compared.tree;
     let count = compared.each(0x7e47, 25, |value, desc| {
         let name = desc.full_name().to_owned();
-        let bytes = value.encode(tree);
+        let bytes = Codec::new(tree).encode(value);
         let theirs = DynamicMessage::decode(desc.clone(), bytes.as_slice()).unwrap();
-        let ours = value.to_text(tree);
+        let ours = Codec::new(tree).to_text(value);
         let read = DynamicMessage::parse_text_format(desc, &ours)
             .unwrap_or_else(|error| panic!("{name}: {error}: {ours}"));
         assert_eq!(compared.back(value.ty, &read), canonical(tree, value), "{name}: {ours}");
 
         let options = FormatOptions::new().pretty(value.entries.len() % 2 == 0).expand_any(true);
         let printed = theirs.to_text_format_with_options(&options);
-        let again = Message::from_text(tree, value.ty, printed.as_bytes(), Undeclared::Refuse)
+        let again = Codec::new(tree)
+            .read_text(value.ty, printed.as_bytes(), Undeclared::Refuse)
+            .into_result()
             .unwrap_or_else(|error| panic!("{name}: {error}: {printed}"));
         assert_eq!(canonical(tree, &again), canonical(tree, value), "{name}: {printed}");
     });

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use abide_schema::value::Codec;
 use abide_schema::{FileDecl, SourceFile, Tree};
 
 const BASE: &str = include_str!("value_options/base.proto");
@@ -45,7 +46,8 @@ fn check(head: &str, imports: &[Arc<FileDecl>], cases: &str) {
             None => {
                 let file = tree.files().find(|file| file.path() == "t.proto");
                 let options = file.and_then(abide_schema::File::options);
-                let bytes = options.map(|it| it.without_source_retention(&tree).encode(&tree));
+                let bytes =
+                    options.map(|it| Codec::new(&tree).encode(&it.without_source_retention(&tree)));
                 format!("= {}", hex(&bytes.unwrap_or_default()))
             }
         };

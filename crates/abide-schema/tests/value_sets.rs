@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use abide_schema::value::{Message, Undeclared};
+use abide_schema::value::{Codec, Undeclared};
 use abide_schema::{
     File, FileDecl, SourceFile, Tree, descriptor_set_from_json, descriptor_set_from_text,
     encode_set,
@@ -59,12 +59,12 @@ fn the_three_notations_of_a_set_are_one() {
     let bytes = encode_set(&tree, &files, true, true);
     let mut messages = tree.files().flat_map(File::messages);
     let set = messages.find(|it| it.full_name() == "google.protobuf.FileDescriptorSet").unwrap();
-    let value = Message::decode(&tree, set.id, &bytes).unwrap();
-    let json = value.to_json(&tree).unwrap();
-    let text = value.to_text(&tree);
+    let value = Codec::new(&tree).decode(set.id, &bytes).unwrap();
+    let json = Codec::new(&tree).to_json(&value).unwrap();
+    let text = Codec::new(&tree).to_text(&value);
     assert!(json.contains(r#""[o.policy]":{"owner":"a \"b\"","#), "{json}");
     assert!(text.contains("[o.secret]: true") && text.contains("type.googleapis.com"), "{text}");
-    assert_eq!(value.encode(&tree), bytes, "it is canonical");
+    assert_eq!(Codec::new(&tree).encode(&value), bytes, "it is canonical");
     assert_eq!(descriptor_set_from_json(json.as_bytes()).unwrap(), bytes);
     assert_eq!(descriptor_set_from_text(text.as_bytes()).unwrap(), bytes);
 }
@@ -127,8 +127,8 @@ fn hostile_text_is_refused_and_never_a_panic() {
         b"owner: \"\\303\\251\" levels: [1, 2] # c\n flags { key: 'x' value: t }
             more { [type.googleapis.com/o.Policy] { owner: 'i' } }",
     ];
-    assert!(Message::from_json(&tree, policy, good[0], Undeclared::Refuse).is_ok());
-    assert!(Message::from_text(&tree, policy, good[1], Undeclared::Refuse).is_ok());
+    assert!(Codec::new(&tree).read_json(policy, good[0], Undeclared::Refuse).into_result().is_ok());
+    assert!(Codec::new(&tree).read_text(policy, good[1], Undeclared::Refuse).into_result().is_ok());
     for round in 0..20_000 {
         let mut bytes = good[round % 2].to_vec();
         for _ in 0..=numbers.next() % 3 {
@@ -140,9 +140,11 @@ fn hostile_text_is_refused_and_never_a_panic() {
             }
         }
         for undeclared in [Undeclared::Refuse, Undeclared::Ignore] {
-            for read in [Message::from_json, Message::from_text] {
-                match read(&tree, policy, &bytes, undeclared) {
-                    Ok(value) => drop((value.to_json(&tree), value.to_text(&tree))),
+            for read in [Codec::read_json, Codec::read_text] {
+                match read(Codec::new(&tree), policy, &bytes, undeclared).into_result() {
+                    Ok(value) => {
+                        drop((Codec::new(&tree).to_json(&value), Codec::new(&tree).to_text(&value)))
+                    }
                     Err(error) => assert!(error.offset <= bytes.len(), "{error}"),
                 }
             }
@@ -152,12 +154,19 @@ fn hostile_text_is_refused_and_never_a_panic() {
         let open = r#"{"@type":"type.googleapis.com/o.Policy","more":"#;
         format!("{{\"more\":{}{{}}{}}}", open.repeat(levels), "}".repeat(levels))
     };
-    let read = |text: &str| Message::from_json(&tree, policy, text.as_bytes(), Undeclared::Refuse);
+    let read = |text: &str| {
+        Codec::new(&tree).read_json(policy, text.as_bytes(), Undeclared::Refuse).into_result()
+    };
     assert!(read(&any(40)).is_ok());
     assert!(read(&any(60)).unwrap_err().message.contains("nest deeper"));
     for text in [any(100_000), "[".repeat(1_000_000), "{\"more\":".repeat(100_000)] {
         assert!(read(&text).unwrap_err().message.contains("nests deeper"));
     }
     let text = "more { ".repeat(100_000);
-    assert!(Message::from_text(&tree, policy, text.as_bytes(), Undeclared::Refuse).is_err());
+    assert!(
+        Codec::new(&tree)
+            .read_text(policy, text.as_bytes(), Undeclared::Refuse)
+            .into_result()
+            .is_err()
+    );
 }

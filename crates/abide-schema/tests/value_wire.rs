@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use abide_schema::value::{MAX_NESTING, Message, Value};
+use abide_schema::value::{Codec, MAX_NESTING, Value};
 use abide_schema::{FileDecl, MessageId, SourceFile, Tree};
 
 const BASE: &str = include_str!("value_options/base.proto");
@@ -43,22 +43,25 @@ fn occurrences_of_a_message_are_merged_and_the_last_scalar_wins() {
     let tree = tree();
     // i = 1, m { i: 1 }, m { s: "x" }, i = 2, ri = 5, ri = 4
     let bytes = b"\x08\x01\x4a\x02\x08\x01\x4a\x03\x2a\x01x\x08\x02\x40\x05\x40\x04";
-    let value = Message::decode(&tree, message(&tree, "b.M"), bytes).expect("it is valid");
+    let value = Codec::new(&tree).decode(message(&tree, "b.M"), bytes).expect("it is valid");
     assert_eq!(value.entries.len(), 6, "each written field has an entry");
     assert_eq!(value.i64(&tree, "i"), Some(2));
     assert_eq!(value.get_all(&tree, "ri").count(), 2);
     let merged = value.normalized(&tree);
     let inner = merged.message(&tree, "m").expect("it is set");
     assert_eq!((inner.i64(&tree, "i"), inner.str(&tree, "s")), (Some(1), Some("x")));
-    assert_eq!(value.encode(&tree), b"\x08\x02\x40\x05\x40\x04\x4a\x05\x08\x01\x2a\x01x");
+    assert_eq!(
+        Codec::new(&tree).encode(&value),
+        b"\x08\x02\x40\x05\x40\x04\x4a\x05\x08\x01\x2a\x01x"
+    );
 }
 
 #[test]
 fn of_a_oneof_the_member_written_last_counts() {
     let tree = tree();
     let bytes = b"\x70\x01\x7a\x01x";
-    let value = Message::decode(&tree, message(&tree, "b.M"), bytes).expect("it is valid");
-    assert_eq!(value.encode(&tree), b"\x7a\x01x");
+    let value = Codec::new(&tree).decode(message(&tree, "b.M"), bytes).expect("it is valid");
+    assert_eq!(Codec::new(&tree).encode(&value), b"\x7a\x01x");
 }
 
 #[test]
@@ -66,12 +69,13 @@ fn what_the_type_does_not_declare_is_kept_at_the_end() {
     let tree = tree();
     // An unknown field, a value that the closed enum lacks, a wrong wire type.
     let bytes = b"\xf8\x01\x07\x38\x63\x0d\x01\x00\x00\x00\x20\x01";
-    let value = Message::decode(&tree, message(&tree, "b.M"), bytes).expect("it is valid");
+    let value = Codec::new(&tree).decode(message(&tree, "b.M"), bytes).expect("it is valid");
     assert_eq!(&*value.unknown, b"\xf8\x01\x07\x38\x63\x0d\x01\x00\x00\x00");
     let expected = [b"\x20\x01".as_slice(), &value.unknown].concat();
-    assert_eq!(value.encode(&tree), expected);
+    assert_eq!(Codec::new(&tree).encode(&value), expected);
     // An open enum keeps every number.
-    let value = Message::decode(&tree, message(&tree, "b3.M3"), b"\x18\x63").expect("it is valid");
+    let value =
+        Codec::new(&tree).decode(message(&tree, "b3.M3"), b"\x18\x63").expect("it is valid");
     assert_eq!(value.get(&tree, "e").map(|entry| &entry.value), Some(&Value::Enum(99)));
 }
 
@@ -87,7 +91,7 @@ fn an_entry_of_a_map_is_unknown_with_its_value() {
         text: text.as_slice().into(),
     }))]);
     let bytes = b"\x0a\x04\x08\x07\x10\x63\x0a\x04\x08\x08\x10\x01";
-    let value = Message::decode(&tree, message(&tree, "c.M"), bytes).expect("it is valid");
+    let value = Codec::new(&tree).decode(message(&tree, "c.M"), bytes).expect("it is valid");
     assert_eq!((value.entries.len(), &*value.unknown), (1, &bytes[..6]));
 }
 
@@ -96,7 +100,7 @@ fn malformed_bytes_are_refused_with_their_place() {
     let tree = tree();
     let refused = |name: &str, bytes: &[u8]| {
         let error =
-            Message::decode(&tree, message(&tree, name), bytes).expect_err("it is malformed");
+            Codec::new(&tree).decode(message(&tree, name), bytes).expect_err("it is malformed");
         error.to_string()
     };
     assert_eq!(refused("b.M", b"\x08"), "a number that does not end at byte 1");
@@ -135,11 +139,47 @@ fn hostile_bytes_never_panic_and_values_survive_a_round_trip() {
                 _ => numbers.next() as u8,
             })
             .collect();
-        let Ok(value) = Message::decode(&tree, ty, &bytes) else { continue };
+        let Ok(value) = Codec::new(&tree).decode(ty, &bytes) else { continue };
         read += 1;
-        let canonical = value.encode(&tree);
-        let again = Message::decode(&tree, ty, &canonical).expect("our own bytes are valid");
-        assert_eq!(again.encode(&tree), canonical, "{bytes:x?}");
+        let canonical = Codec::new(&tree).encode(&value);
+        let again = Codec::new(&tree).decode(ty, &canonical).expect("our own bytes are valid");
+        assert_eq!(Codec::new(&tree).encode(&again), canonical, "{bytes:x?}");
     }
     assert!(read > 1000, "only {read} of the generated values were valid");
+}
+
+#[test]
+fn elements_are_found_by_their_full_names() {
+    let long: String = (1..=60).map(|it| format!("  int32 field_{it} = {};\n", 2 * it)).collect();
+    let values: String = (0..60).map(|it| format!("  VALUE_{it} = {it};\n")).collect();
+    let text = format!(
+        "syntax = \"proto3\";\npackage l;\nmessage Long {{\n  reserved \"gone\";\n{long}  message Inner {{}}\n}}\n\
+         enum Many {{\n{values}}}\n"
+    );
+    let tree = Tree::link(vec![Arc::new(FileDecl::parse(SourceFile {
+        path: "l.proto".into(),
+        display: "l.proto".into(),
+        root: 0,
+        imported: false,
+        text: text.as_bytes().into(),
+    }))]);
+    assert!(tree.problems().is_empty(), "{:?}", tree.problems());
+    let message = tree.message_named("l.Long").expect("it is declared");
+    assert_eq!(tree.message_named("l.Long.Inner").map(|it| it.name()), Some("Inner"));
+    assert_eq!(tree.message_named("l.Many"), None);
+    for it in 1..=60 {
+        let named = message.field_named(&format!("field_{it}")).expect("it is declared");
+        assert_eq!(message.field_numbered(2 * it), Some(named));
+        assert_eq!(message.field_in_json(&format!("field{it}")), Some(named));
+        assert_eq!(message.field_in_json(named.name()), Some(named));
+        assert_eq!(message.field_numbered(2 * it - 1), None);
+    }
+    assert!(message.reserves_name("gone") && !message.reserves_name("field_1"));
+    let item = tree.enum_named("l.Many").expect("it is declared");
+    for it in 0..60 {
+        let value = item.value_named(&format!("VALUE_{it}")).expect("it is declared");
+        assert_eq!((value.number(), item.value_numbered(it)), (it, Some(value)));
+    }
+    assert_eq!(item.value_numbered(60), None);
+    assert_eq!(tree.enum_named("l.Long"), None);
 }

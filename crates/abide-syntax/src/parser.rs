@@ -39,20 +39,7 @@ pub struct SyntaxError {
 /// Reads a file. Whatever the bytes are, this returns: a tree of what could be
 /// understood and the errors in the order of the text.
 pub fn parse(text: &[u8]) -> (Ast, Vec<SyntaxError>) {
-    let lexer = Lexer::new(text, 0);
-    let none = Token { kind: TokenKind::End, span: Span::default() };
-    let mut parser = Parser {
-        text,
-        lexer,
-        token: none,
-        last: Span::default(),
-        gap: text_start(text),
-        braces: 0,
-        ast: Ast::default(),
-        errors: Vec::new(),
-        end_reported: false,
-        nesting: 0,
-    };
+    let mut parser = Parser::new(text);
     // Few sources are denser. Blocks of few sizes are used again by an allocator.
     parser.ast.decls.reserve((text.len() / 128).next_power_of_two());
     let options = (text.len() / 256).next_power_of_two();
@@ -62,9 +49,21 @@ pub fn parse(text: &[u8]) -> (Ast, Vec<SyntaxError>) {
     parser.advance();
     parser.last = Span::at(parser.gap);
     parser.file();
-    // A bad token is reported before what is missing in front of it.
-    parser.errors.sort_by_key(|error| error.span.start);
-    (parser.ast, parser.errors)
+    parser.finish()
+}
+
+/// Reads the fields of a message in text format, with the grammar of the
+/// aggregate values of options. The first value of the tree is a
+/// [`ValueKind::Message`] that holds them. A malformed field is left out, and
+/// reading goes on behind it.
+///
+/// Comments from `#` on and an `f` behind a number are not known here.
+pub fn parse_fields(text: &[u8]) -> (Ast, Vec<SyntaxError>) {
+    let mut parser = Parser::new(text);
+    parser.recovers = true;
+    parser.advance();
+    parser.fields();
+    parser.finish()
 }
 
 /// An error was recorded and the statement cannot go on.
@@ -87,6 +86,9 @@ struct Parser<'t> {
     /// Whether the error at the end of the file is recorded.
     end_reported: bool,
     nesting: u32,
+    /// Whether a malformed field of a value is passed over, not the whole
+    /// statement.
+    recovers: bool,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -173,6 +175,28 @@ fn abbreviated(token: &[u8]) -> String {
 }
 
 impl<'t> Parser<'t> {
+    fn new(text: &'t [u8]) -> Parser<'t> {
+        Parser {
+            text,
+            lexer: Lexer::new(text, 0),
+            token: Token { kind: TokenKind::End, span: Span::default() },
+            last: Span::default(),
+            gap: text_start(text),
+            braces: 0,
+            ast: Ast::default(),
+            errors: Vec::new(),
+            end_reported: false,
+            nesting: 0,
+            recovers: false,
+        }
+    }
+
+    fn finish(mut self) -> (Ast, Vec<SyntaxError>) {
+        // A bad token is reported before what is missing in front of it.
+        self.errors.sort_by_key(|error| error.span.start);
+        (self.ast, self.errors)
+    }
+
     fn error(&mut self, span: Span, message: impl Into<String>) {
         self.report(SyntaxError { span, message: message.into(), related: None, help: None });
     }
@@ -999,12 +1023,68 @@ impl<'t> Parser<'t> {
         while self.eat_symbol(closing).is_none() {
             if self.token.kind == TokenKind::End {
                 self.unclosed(closing, opening);
+                if self.recovers {
+                    break;
+                }
                 return Err(Failed);
             }
-            self.value_field(depth + 1)?;
+            let known = self.ast.values.len();
+            if self.value_field(depth + 1).is_err() {
+                if !self.recovers {
+                    return Err(Failed);
+                }
+                self.ast.values.truncate(known);
+                self.skip_field();
+                // A brace of the other kind closes it as well.
+                if !self.at_symbol(closing)
+                    && matches!(self.token.kind, TokenKind::Symbol(b'}' | b'>'))
+                {
+                    self.advance();
+                    break;
+                }
+            }
         }
         self.close_value(id);
         Ok(())
+    }
+
+    /// The fields of a message that the whole text is.
+    fn fields(&mut self) {
+        let id = self.push_value(ValueKind::Message, Span::at(self.gap));
+        while self.token.kind != TokenKind::End {
+            let known = self.ast.values.len();
+            if matches!(self.token.kind, TokenKind::Symbol(b'}' | b'>')) {
+                self.error(self.token.span, "a brace is closed that was not opened");
+                self.advance();
+            } else if self.value_field(1).is_err() {
+                self.ast.values.truncate(known);
+                self.skip_field();
+            }
+        }
+        self.close_value(id);
+    }
+
+    /// Passes what is left of a malformed field: up to a line that begins with
+    /// a key, or to the end of the message around it.
+    fn skip_field(&mut self) {
+        let mut open = 0_u32;
+        loop {
+            match self.token.kind {
+                TokenKind::End => return,
+                TokenKind::Symbol(b'{' | b'<') => open += 1,
+                TokenKind::Symbol(b'}' | b'>') if open == 0 => return,
+                TokenKind::Symbol(b'}' | b'>') => open -= 1,
+                TokenKind::Ident | TokenKind::Symbol(b'[') if open == 0 && self.begins_line() => {
+                    return;
+                }
+                TokenKind::Symbol(b',' | b';') if open == 0 => {
+                    self.advance();
+                    return;
+                }
+                _ => {}
+            }
+            self.advance();
+        }
     }
 
     fn value_field(&mut self, depth: u32) -> Parsed<()> {

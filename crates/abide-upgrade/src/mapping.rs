@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use abide_schema::value::{EncodeError, Entry, Message, Value};
+use abide_schema::value::{Codec, EncodeError, Entry, Message, Value};
 use abide_schema::{Cardinality, Element, Field, File, FileDecl, SourceFile, Tree};
 
 use crate::links::name_after;
@@ -33,12 +33,12 @@ pub struct Mapping {
 impl Mapping {
     /// The message on the wire.
     pub fn to_binary(&self) -> Vec<u8> {
-        self.value.encode(&self.schema)
+        Codec::new(&self.schema).encode(&self.value)
     }
 
     /// The message in JSON.
     pub fn to_json(&self) -> Result<String, EncodeError> {
-        self.value.to_json(&self.schema)
+        Codec::new(&self.schema).to_json(&self.value)
     }
 }
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use abide_schema::value::{Entry, Message, Value};
+use abide_schema::value::{Codec, Entry, Message, Value};
 use abide_schema::{Cardinality, Field, FileDecl, MessageId, Scalar, Tree, Type};
 
 use crate::Result;
@@ -108,14 +108,14 @@ pub(crate) fn run(protoc: &Protoc, show: usize) -> Result<bool> {
         let ty = find(&tree, &subject.name).ok_or_else(|| format!("no `{}`", subject.name))?;
         let mut seen = BTreeSet::new();
         for value in values(&tree, ty, &mut numbers) {
-            let bytes = value.encode(&tree);
+            let bytes = Codec::new(&tree).encode(&value);
             if !seen.insert(bytes.clone()) {
                 continue;
             }
             write!(lines, "{} {} ", subject.library, subject.name)?;
             bytes.iter().try_for_each(|byte| write!(lines, "{byte:02x}"))?;
             lines.push('\n');
-            cases.push((subject, Message::decode(&tree, ty, &bytes)?));
+            cases.push((subject, Codec::new(&tree).decode(ty, &bytes)?));
         }
     }
     let path = folder.join("cases.txt");
@@ -153,7 +153,7 @@ pub(crate) fn run(protoc: &Protoc, show: usize) -> Result<bool> {
         let line = format!(
             "{}: `{}` ours {ours}, theirs {theirs}",
             subject.name,
-            value.to_text(&tree).trim().replace('\n', " ")
+            Codec::new(&tree).to_text(value).trim().replace('\n', " ")
         );
         if outcome == "they have no verdict" {
             errors.entry(theirs).or_default().push(&subject.rule);

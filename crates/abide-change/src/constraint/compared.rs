@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use abide_schema::value;
+use abide_schema::value::{self, Codec};
 use abide_schema::{Element, FileId, Tree};
 use rustc_hash::FxHashMap;
 
@@ -59,8 +59,8 @@ pub fn rejection(
         Element::Enum(_) | Element::EnumValue(_) | Element::Service(_) | Element::Method(_) => None,
     };
     let Some(holder) = holder else { return Proof::default() };
-    let bytes = value.encode(writer);
-    let read = value::Message::decode(reader, holder.id, &bytes).ok();
+    let bytes = Codec::new(writer).encode(value);
+    let read = Codec::new(reader).decode(holder.id, &bytes).ok();
     let violations = read.map(|read| judge(reader, &read).violations).unwrap_or_default();
     // The value may violate what else changed; of that, other findings tell.
     let is_own = |it: &Violation| match judge_of {
@@ -78,7 +78,7 @@ pub fn rejection(
         direction,
         message: writer.message(value.ty).full_name(),
         reader: holder.full_name(),
-        value: one_line(&value.to_text(writer)),
+        value: one_line(&Codec::new(writer).to_text(value)),
         bytes,
         observed: format!("the {side} side rejects it: {path}{}", violation.reason),
     })

@@ -4,7 +4,7 @@
 //! exactly. `No` is shown by a value that the first side is known to accept and
 //! the second to reject, wherever one of a sensible size exists.
 
-use abide_schema::value::{self, Value};
+use abide_schema::value::{self, Codec, Value};
 use abide_schema::{Cardinality, Openness, Tree, Type};
 use std::collections::BTreeSet;
 
@@ -484,7 +484,7 @@ pub(super) fn convert(
         (Datum::Message(message), Type::Message(ty)) => {
             // What is inside is judged by the rules of its own type, so another
             // type does no harm here.
-            let there = value::Message::decode(to_tree, ty, &message.encode(from_tree));
+            let there = Codec::new(to_tree).decode(ty, &Codec::new(from_tree).encode(message));
             Some(Datum::Message(there.unwrap_or_else(|_| value::Message::new(ty))))
         }
         (Datum::Number(number), _) => match (from.shape, to.shape) {

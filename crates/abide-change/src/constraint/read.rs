@@ -5,7 +5,7 @@
 //! a path such as `items.max_len` and its literals. Names are looked up in the
 //! tree's own definition of the annotation.
 
-use abide_schema::value::{self, Entry, Value};
+use abide_schema::value::{self, Codec, Entry, Value};
 use abide_schema::{Element, Field, Message, Part, Place, Tree};
 
 use super::numbers::SECOND;
@@ -255,7 +255,7 @@ impl Reader<'_, '_> {
 
     fn opaque(&self, value: &Value) -> Literal {
         Literal::Opaque(match value {
-            Value::Message(message) => message.to_text(self.tree),
+            Value::Message(message) => Codec::new(self.tree).to_text(message),
             value => format!("{value:?}"),
         })
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use abide_schema::value::{Entry, Message as Data, Undeclared, Value};
+use abide_schema::value::{Codec, Entry, Message as Data, Undeclared, Value};
 use abide_schema::{
     Cardinality, Field, FileDecl, Message, Scalar, SourceFile, Tree, Type, well_known,
 };
@@ -75,7 +75,7 @@ fn compared(old: (&str, &str), new: (&str, &str)) -> (Comparison, String, String
     let comparison = compare_fields(field(&old, "v"), field(&new, "v"));
     let text = |tree: &Tree, message: &Option<Data>| {
         message.as_ref().map_or("-".to_owned(), |it| {
-            it.to_text(tree).split_whitespace().collect::<Vec<_>>().join(" ")
+            Codec::new(tree).to_text(it).split_whitespace().collect::<Vec<_>>().join(" ")
         })
     };
     let (less, more) = (text(&old, &comparison.tightened_by), text(&new, &comparison.loosened_by));
@@ -292,7 +292,7 @@ fn declared_values_are_what_defined_only_accepts() {
     };
     let (found, _, new) = bodies(&body("A = 0;"), &body("A = 0; B = 1;"));
     assert_eq!(found.inclusion, Inclusion::Loosened);
-    assert_eq!(found.loosened_by.expect("it is shown").to_text(&new).trim(), "v: B");
+    assert_eq!(Codec::new(&new).to_text(&found.loosened_by.expect("it is shown")).trim(), "v: B");
     assert_eq!(found.facets[0].what, "`defined_only` of 1 value → of 2 values");
 }
 
@@ -309,7 +309,7 @@ fn a_witness_is_valid_but_for_the_field() {
         )
     };
     let (found, old, _) = bodies(&body("lt: 9"), &body("lt: 5"));
-    let text = found.tightened_by.expect("it is shown").to_text(&old);
+    let text = Codec::new(&old).to_text(&found.tightened_by.expect("it is shown"));
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(text, "v: 5 in { s: \"aa\" } e: E1 a { s: \"aa\" }");
 }
@@ -394,7 +394,10 @@ fn nested_rules_count_where_they_are_not_skipped() {
     let skip = body(" [(validate.rules).message.skip = true]");
     let (found, old, _) = bodies(&skip, &body(""));
     assert_eq!(word(&found.inclusion), "tightened");
-    assert_eq!(found.tightened_by.expect("it is shown").to_text(&old).trim(), "v {\n}");
+    assert_eq!(
+        Codec::new(&old).to_text(&found.tightened_by.expect("it is shown")).trim(),
+        "v {\n}"
+    );
     let (found, ..) = bodies(&body(""), &skip);
     assert_eq!(word(&found.inclusion), "loosened");
     let plain = "message In { string s = 1; } message M { In v = 1 [(validate.rules).message.skip = true]; }";
@@ -414,7 +417,10 @@ fn a_library_may_be_joined_or_replaced_by_the_other() {
     let less = body("(validate.rules).string.max_len = 5, (buf.validate.field).string.max_len = 3");
     let (found, old, _) = bodies(&body(&both), &less);
     assert_eq!(word(&found.inclusion), "tightened");
-    assert_eq!(found.tightened_by.expect("it is shown").to_text(&old).trim(), "v: \"aaaa\"");
+    assert_eq!(
+        Codec::new(&old).to_text(&found.tightened_by.expect("it is shown")).trim(),
+        "v: \"aaaa\""
+    );
 }
 
 #[test]
@@ -435,7 +441,10 @@ fn oneofs_are_required_or_not() {
     for required in [&pgv, &buf] {
         let found = compare_oneofs(o(&free), o(required));
         assert_eq!(found.inclusion, Inclusion::Tightened);
-        assert_eq!(found.tightened_by.expect("it is shown").to_text(&free).trim(), "n: 2");
+        assert_eq!(
+            Codec::new(&free).to_text(&found.tightened_by.expect("it is shown")).trim(),
+            "n: 2"
+        );
         let found = compare_oneofs(o(required), o(&free));
         assert_eq!((word(&found.inclusion), found.loosened_by.is_some()), ("loosened", true));
         assert!(rejects_absence_of_oneof(o(required)) && !rejects_absence_of_oneof(o(&free)));
@@ -460,7 +469,7 @@ fn rules_of_messages_are_compared() {
         let (was, is) = (tree(&body(old)), tree(&body(new)));
         let found = compare_messages(message(&was, "t.M"), message(&is, "t.M"));
         let text = |tree: &Tree, found: &Option<Data>| {
-            found.as_ref().map_or("-".to_owned(), |it| it.to_text(tree).trim().replace('\n', " "))
+            found.as_ref().map_or("-".to_owned(), |it| Codec::new(tree).to_text(it).trim().replace('\n', " "))
         };
         assert_eq!(word(&found.inclusion), verdict, "{old} | {new}: {found:?}");
         assert_eq!(text(&was, &found.tightened_by), less, "{old} | {new}");
@@ -524,13 +533,12 @@ fn a_judgement_names_the_path_and_what_it_cannot_tell() {
         "message In { string s = 1 [(validate.rules).string.min_len = 2]; }\n\
          message M { repeated In v = 1; int32 c = 2 [(buf.validate.field).cel_expression = \"this > 0\"]; }",
     );
-    let value = Data::from_text(
-        &tree,
+    let value = Codec::new(&tree).read_text(
         message(&tree, "t.M").id,
         b"v { s: \"aa\" } v { }",
         Undeclared::Refuse,
     );
-    let found = judge(&tree, &value.expect("it is well-formed"));
+    let found = judge(&tree, &value.into_result().expect("it is well-formed"));
     assert_eq!(found.violations.len(), 1);
     assert_eq!(found.violations[0].path, "v[1].s");
     assert_eq!(found.violations[0].field, Some(field(&tree, "v").id));
@@ -777,12 +785,14 @@ fn claims_hold_for_generated_constraints() {
             assert!(found.tightened_by.is_some(), "{row}");
         }
         if let Some(message) = &found.tightened_by {
-            let there = Data::decode(&new, message_of(w), &message.encode(&old)).unwrap();
+            let there =
+                Codec::new(&new).decode(message_of(w), &Codec::new(&old).encode(message)).unwrap();
             assert!(judge(&old, message).accepts() && judge(&new, &there).rejects(), "{row}");
         }
         for _ in 0..60 {
             let here = random(&mut numbers, v);
-            let there = Data::decode(&new, message_of(w), &here.encode(&old)).unwrap();
+            let there =
+                Codec::new(&new).decode(message_of(w), &Codec::new(&old).encode(&here)).unwrap();
             let (here, there) = (judge(&old, &here), judge(&new, &there));
             if here.accepts() && there.rejects() {
                 let excluded = matches!(found.inclusion, Inclusion::Equal | Inclusion::Loosened);

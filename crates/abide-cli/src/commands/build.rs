@@ -5,7 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use abide::{Check, Report, Rule, Scope, Severity};
-use abide_schema::{FileDecl, FileId, Place, Tree, value};
+use abide_schema::value::Codec;
+use abide_schema::{FileDecl, FileId, Place, Tree};
 
 use super::check::{today, troubles, width};
 use super::{Outcome, error_color, say};
@@ -114,10 +115,12 @@ fn notation(tree: &Tree, set: Vec<u8>, format: DescriptorFormat) -> Result<Vec<u
     let Some(ty) = messages.find(|it| it.full_name() == "google.protobuf.FileDescriptorSet") else {
         return Err(refused(&"the descriptor.proto of the tree does not declare it"));
     };
-    let set = value::Message::decode(tree, ty.id, &set).map_err(|error| refused(&error))?;
+    let set = Codec::new(tree).decode(ty.id, &set).map_err(|error| refused(&error))?;
     let text = match format {
-        DescriptorFormat::Json => set.to_json(tree).map_err(|error| refused(&error))?,
-        _ => set.to_text(tree),
+        DescriptorFormat::Json => {
+            Codec::new(tree).to_json(&set).map_err(|error| refused(&error))?
+        }
+        _ => Codec::new(tree).to_text(&set),
     };
     Ok(text.into_bytes())
 }

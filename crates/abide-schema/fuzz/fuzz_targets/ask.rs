@@ -2,6 +2,7 @@
 
 use std::hint::black_box;
 
+use abide_schema::value::Codec;
 use abide_schema::{Element, File, Level, Node, Part, Place, Tree, encode_file, encode_set};
 
 const PARTS: [Part; 9] = [
@@ -74,8 +75,8 @@ fn ask_file(tree: &Tree, file: File<'_>) {
             black_box(decl.comments(element.node()));
         }
         if let Some(options) = element.options() {
-            let bytes = options.encode(tree);
-            let again = abide_schema::value::Message::decode(tree, options.ty, &bytes);
+            let bytes = Codec::new(tree).encode(&options);
+            let again = Codec::new(tree).decode(options.ty, &bytes);
             // A field with the number 0 is a problem already.
             let sound = !tree.problems().iter().any(|problem| problem.kind.is_error());
             assert!(!sound || again.is_ok(), "{again:?}");

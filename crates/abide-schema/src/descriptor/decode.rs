@@ -5,10 +5,6 @@ use std::sync::Arc;
 use abide_syntax::{ImportKind, Label, Slice, Span, Visibility};
 use rustc_hash::FxHashMap;
 
-use super::number::{
-    enumeration, field, file, file_set, message, method, oneof, options, range, service,
-    value as enum_value,
-};
 use super::{TYPE_ENUM, TYPE_GROUP, TYPE_MESSAGE};
 use crate::decl::{
     EnumDecl, EnumValueDecl, FieldDecl, FieldExtras, FileDecl, ImportDecl, LocalProblem,
@@ -16,12 +12,16 @@ use crate::decl::{
     RangeDecl, RawOptions, ReservedNameDecl, Scalar, ServiceDecl, Strings, SyntaxDecl, Text,
     TypeDecl,
 };
+use crate::descriptor_number::{
+    enumeration, field, file, file_set, message, method, oneof, options, range, service,
+    value as enum_value,
+};
 use crate::edition::Edition;
-use crate::locations::{DescriptorLocations, Kind};
+use crate::json_name::default_json_name;
+use crate::locations::{DescriptorLocations, LocationKind};
 use crate::problem::ProblemKind;
-use crate::tree::default_json_name;
-use crate::value::DecodeError;
-use crate::wire::{MAX_DEPTH, Payload, Reader, Record, WireError, last_varint};
+use crate::value::error::DecodeError;
+use crate::wire::{MAX_DEPTH, Payload, Record, WireError, WireReader, last_varint};
 
 impl FileDecl {
     /// Reads the declarations of the files of a serialised FileDescriptorSet.
@@ -40,10 +40,10 @@ impl FileDecl {
             return Err(DecodeError { offset: 0, message });
         }
         let mut files = Vec::new();
-        let mut set = Reader::new(bytes, Span::new(0, bytes.len() as u32));
+        let mut set = WireReader::new(bytes, Span::new(0, bytes.len() as u32));
         while let Some(record) = set.next_record()? {
             if let (file_set::FILE, Payload::Bytes(span)) = (record.number, record.payload) {
-                files.push(Decoder::new(bytes).file(span)?);
+                files.push(DescriptorDecoder::new(bytes).file(span)?);
             }
         }
         Ok(files)
@@ -60,7 +60,7 @@ mod buf_extension {
 
 type Decoded<T> = Result<T, WireError>;
 
-struct Decoder<'b> {
+struct DescriptorDecoder<'b> {
     bytes: &'b Arc<[u8]>,
     decl: FileDecl,
     locations: DescriptorLocations,
@@ -69,7 +69,7 @@ struct Decoder<'b> {
 
 /// What encloses elements.
 #[derive(Clone, Copy)]
-struct Scope<'n> {
+struct DescriptorScope<'n> {
     node: Node,
     parent: Parent,
     /// The full name, empty or with a dot behind it.
@@ -107,9 +107,9 @@ fn is_dotted(name: &[u8]) -> bool {
     name.split(|&byte| byte == b'.').all(is_identifier)
 }
 
-impl<'b> Decoder<'b> {
-    fn new(bytes: &'b Arc<[u8]>) -> Decoder<'b> {
-        Decoder {
+impl<'b> DescriptorDecoder<'b> {
+    fn new(bytes: &'b Arc<[u8]>) -> DescriptorDecoder<'b> {
+        DescriptorDecoder {
             bytes,
             decl: FileDecl::empty(
                 Origin::Descriptor(Arc::default()),
@@ -121,7 +121,7 @@ impl<'b> Decoder<'b> {
     }
 
     fn records(&self, span: Span) -> Decoded<Vec<Record>> {
-        let mut reader = Reader::new(self.bytes, span);
+        let mut reader = WireReader::new(self.bytes, span);
         let mut records = Vec::new();
         while let Some(record) = reader.next_record()? {
             records.push(record);
@@ -133,7 +133,7 @@ impl<'b> Decoder<'b> {
         self.problems.push((ProblemKind::DescriptorInvalid, node, message.into()));
     }
 
-    fn add(&mut self, parent: Node, kind: Kind, number: u32, index: u32) -> Node {
+    fn add(&mut self, parent: Node, kind: LocationKind, number: u32, index: u32) -> Node {
         self.locations.add(parent, kind, number, Some(index))
     }
 
@@ -219,7 +219,7 @@ impl<'b> Decoder<'b> {
         }
         let (node, parent) = (Node::NONE, Parent::File);
         let nested = self.messages(node, parent, &records, file::MESSAGE)?;
-        let scope = Scope { node, parent, prefix: &prefix, messages: &nested.by_name };
+        let scope = DescriptorScope { node, parent, prefix: &prefix, messages: &nested.by_name };
         self.decl.top_messages = nested.slice;
         self.decl.top_extensions =
             self.fields(scope, &records, file::EXTENSION, Slice::default())?;
@@ -227,7 +227,7 @@ impl<'b> Decoder<'b> {
         self.message_bodies(&nested, &prefix, 0)?;
         self.services(&records)?;
 
-        let Decoder { mut decl, locations, problems, .. } = self;
+        let DescriptorDecoder { mut decl, locations, problems, .. } = self;
         decl.problems = problems
             .into_iter()
             .map(|(kind, node, message)| LocalProblem {
@@ -247,7 +247,7 @@ impl<'b> Decoder<'b> {
 
     fn package(&mut self, records: &[Record]) {
         let Some(span) = last_bytes(records, file::PACKAGE) else { return };
-        let node = self.locations.add(Node::NONE, Kind::Statement, file::PACKAGE, None);
+        let node = self.locations.add(Node::NONE, LocationKind::Statement, file::PACKAGE, None);
         let name = self.text(node, span, is_dotted);
         self.decl.package = Some(PackageDecl { name, node });
     }
@@ -258,7 +258,7 @@ impl<'b> Decoder<'b> {
         {
             let paths = records.iter().filter(|it| it.number == number).filter_map(bytes_of);
             for (index, span) in (0..).zip(paths) {
-                let node = self.add(Node::NONE, Kind::Statement, number, index);
+                let node = self.add(Node::NONE, LocationKind::Statement, number, index);
                 let path = self.string(node, span);
                 self.decl.imports.push(ImportDecl { path, kind, node });
             }
@@ -288,7 +288,7 @@ impl<'b> Decoder<'b> {
             match record.payload {
                 Payload::Varint(value) => ints.push(value as i32),
                 Payload::Bytes(packed) => {
-                    let mut reader = Reader::new(self.bytes, packed);
+                    let mut reader = WireReader::new(self.bytes, packed);
                     while let Some(value) = reader.next_varint()? {
                         ints.push(value as i32);
                     }
@@ -300,7 +300,7 @@ impl<'b> Decoder<'b> {
     }
 
     fn edition(&mut self, records: &[Record]) {
-        let node = self.locations.add(Node::NONE, Kind::Statement, file::SYNTAX, None);
+        let node = self.locations.add(Node::NONE, LocationKind::Statement, file::SYNTAX, None);
         // A descriptor of proto2 does not tell a missing statement from one.
         self.decl.syntax = Some(SyntaxDecl { node });
         let syntax = last_bytes(records, file::SYNTAX).map(|span| span.of(self.bytes));
@@ -361,7 +361,7 @@ impl<'b> Decoder<'b> {
         for (index, record) in (0..).zip(records.iter().filter(|it| it.number == number)) {
             let Some(span) = bytes_of(record) else { continue };
             let body = self.records(span)?;
-            let node = self.add(outer, Kind::Named, number, index);
+            let node = self.add(outer, LocationKind::Named, number, index);
             let name = self.name(node, &body);
             let options = self.options(node, &body, message::OPTIONS);
             let kind = match options {
@@ -420,7 +420,7 @@ impl<'b> Decoder<'b> {
         let node = self.decl.messages[index as usize].node;
         let parent = Parent::Message(index);
         let nested = self.messages(node, parent, records, message::NESTED)?;
-        let scope = Scope { node, parent, prefix, messages: &nested.by_name };
+        let scope = DescriptorScope { node, parent, prefix, messages: &nested.by_name };
         let oneofs = self.oneofs(node, index, records)?;
         let fields = self.fields(scope, records, message::FIELD, oneofs)?;
         for field in fields.range() {
@@ -454,7 +454,7 @@ impl<'b> Decoder<'b> {
         let oneofs = records.iter().filter(|it| it.number == message::ONEOF);
         for (index, span) in (0..).zip(oneofs.filter_map(bytes_of)) {
             let records = self.records(span)?;
-            let node = self.add(outer, Kind::Named, message::ONEOF, index);
+            let node = self.add(outer, LocationKind::Named, message::ONEOF, index);
             let name = self.name(node, &records);
             let options = self.options(node, &records, oneof::OPTIONS);
             self.decl.oneofs.push(OneofDecl { name, node, message, synthetic: false, options });
@@ -464,7 +464,7 @@ impl<'b> Decoder<'b> {
 
     fn fields(
         &mut self,
-        scope: Scope<'_>,
+        scope: DescriptorScope<'_>,
         records: &[Record],
         number: u32,
         oneofs: Slice,
@@ -473,7 +473,7 @@ impl<'b> Decoder<'b> {
         let fields = records.iter().filter(|it| it.number == number);
         for (index, span) in (0..).zip(fields.filter_map(bytes_of)) {
             let records = self.records(span)?;
-            let node = self.add(scope.node, Kind::Field, number, index);
+            let node = self.add(scope.node, LocationKind::Field, number, index);
             let field = self.field(scope, node, &records, oneofs);
             self.decl.fields.push(field);
         }
@@ -482,7 +482,7 @@ impl<'b> Decoder<'b> {
 
     fn field(
         &mut self,
-        scope: Scope<'_>,
+        scope: DescriptorScope<'_>,
         node: Node,
         records: &[Record],
         oneofs: Slice,
@@ -535,7 +535,12 @@ impl<'b> Decoder<'b> {
         }
     }
 
-    fn field_type(&mut self, scope: Scope<'_>, node: Node, records: &[Record]) -> TypeDecl {
+    fn field_type(
+        &mut self,
+        scope: DescriptorScope<'_>,
+        node: Node,
+        records: &[Record],
+    ) -> TypeDecl {
         let ty = last_int(records, field::TYPE);
         let written = last_bytes(records, field::TYPE_NAME);
         if let Some(scalar) = ty.and_then(Scalar::from_number) {
@@ -576,7 +581,7 @@ impl<'b> Decoder<'b> {
         let ranges = records.iter().filter(|it| it.number == number);
         for (index, span) in (0..).zip(ranges.filter_map(bytes_of)) {
             let records = self.records(span)?;
-            let node = self.add(outer, Kind::Statement, number, index);
+            let node = self.add(outer, LocationKind::Statement, number, index);
             let options = match number {
                 message::EXTENSION_RANGE => self.options(node, &records, range::OPTIONS),
                 _ => RawOptions::None,
@@ -596,7 +601,7 @@ impl<'b> Decoder<'b> {
         let start = length(&self.decl.reserved_names);
         let names = records.iter().filter(|it| it.number == number);
         for (index, span) in (0..).zip(names.filter_map(bytes_of)) {
-            let node = self.add(outer, Kind::Statement, number, index);
+            let node = self.add(outer, LocationKind::Statement, number, index);
             let name = self.text(node, span, |name| std::str::from_utf8(name).is_ok());
             let span = self.locations.span(node, Part::Whole);
             self.decl.reserved_names.push(ReservedNameDecl { name, span });
@@ -604,12 +609,17 @@ impl<'b> Decoder<'b> {
         Slice { start, end: length(&self.decl.reserved_names) }
     }
 
-    fn enums(&mut self, scope: Scope<'_>, records: &[Record], number: u32) -> Decoded<Slice> {
+    fn enums(
+        &mut self,
+        scope: DescriptorScope<'_>,
+        records: &[Record],
+        number: u32,
+    ) -> Decoded<Slice> {
         let start = length(&self.decl.enums);
         let enums = records.iter().filter(|it| it.number == number);
         for (index, span) in (0..).zip(enums.filter_map(bytes_of)) {
             let records = self.records(span)?;
-            let node = self.add(scope.node, Kind::Named, number, index);
+            let node = self.add(scope.node, LocationKind::Named, number, index);
             let name = self.name(node, &records);
             let parent = length(&self.decl.enums);
             let values = self.values(node, parent, &records)?;
@@ -636,7 +646,7 @@ impl<'b> Decoder<'b> {
         let values = records.iter().filter(|it| it.number == enumeration::VALUE);
         for (index, span) in (0..).zip(values.filter_map(bytes_of)) {
             let records = self.records(span)?;
-            let node = self.add(outer, Kind::EnumValue, enumeration::VALUE, index);
+            let node = self.add(outer, LocationKind::EnumValue, enumeration::VALUE, index);
             let name = self.name(node, &records);
             let number = last_int(&records, enum_value::NUMBER).unwrap_or_default();
             let options = self.options(node, &records, enum_value::OPTIONS);
@@ -649,7 +659,7 @@ impl<'b> Decoder<'b> {
         let services = records.iter().filter(|it| it.number == file::SERVICE);
         for (index, span) in (0..).zip(services.filter_map(bytes_of)) {
             let records = self.records(span)?;
-            let node = self.add(Node::NONE, Kind::Named, file::SERVICE, index);
+            let node = self.add(Node::NONE, LocationKind::Named, file::SERVICE, index);
             let name = self.name(node, &records);
             let methods = self.methods(node, index, &records)?;
             let options = self.options(node, &records, service::OPTIONS);
@@ -663,7 +673,7 @@ impl<'b> Decoder<'b> {
         let methods = records.iter().filter(|it| it.number == service::METHOD);
         for (index, span) in (0..).zip(methods.filter_map(bytes_of)) {
             let records = self.records(span)?;
-            let node = self.add(outer, Kind::Method, service::METHOD, index);
+            let node = self.add(outer, LocationKind::Method, service::METHOD, index);
             let name = self.name(node, &records);
             let mut ty = |number| match last_bytes(&records, number) {
                 Some(span) => self.type_name(node, span),

@@ -4,18 +4,19 @@
 
 use abide_syntax::{ImportKind, Label, Slice, Visibility};
 
-use super::number::{
+use super::option_path::option_paths;
+use super::source_info;
+use super::{TYPE_ENUM, TYPE_GROUP, TYPE_MESSAGE};
+use crate::decl::{MessageKind, Node, Origin, RangeDecl, RawOptions, ReservedNameDecl, TypeDecl};
+use crate::descriptor_number::{
     enumeration, field, file, file_set, message, method, oneof, options, range, service,
     value as enum_value,
 };
-use super::option_path::option_paths;
-use super::{TYPE_ENUM, TYPE_GROUP, TYPE_MESSAGE};
-use crate::decl::{MessageKind, Node, Origin, RangeDecl, RawOptions, ReservedNameDecl, TypeDecl};
+use crate::dynamic as value;
 use crate::edition::Edition;
 use crate::ids::FileId;
-use crate::source_info;
-use crate::tree::{Enum, Field, File, Message, Method, Oneof, Service, Tree, Type};
-use crate::value;
+use crate::tree::{Tree, Type};
+use crate::view::{Enum, Field, File, Message, Method, Oneof, Service};
 use crate::wire::Writer;
 
 /// A file as a serialised FileDescriptorProto, with or without source info.

@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
-use super::number::file_set::FILE;
 use crate::decl::{FileDecl, SourceFile};
+use crate::descriptor_number::file_set::FILE;
+use crate::dynamic::{Entry, Message, Value};
 use crate::ids::MessageId;
 use crate::tree::Tree;
-use crate::value::json::{self, Undeclared};
-use crate::value::{DecodeError, Entry, Message, Value, text};
+use crate::value::codec::Codec;
+use crate::value::error::{DecodeError, Undeclared};
+use crate::value::json::syntax as json;
+use crate::value::text;
 
 /// What Buf's images say about a file besides its descriptor, which stands
 /// behind number 8042. Source: `buf.alpha.image.v1.ImageFile` of Buf.
@@ -33,8 +36,8 @@ message Extension {
 /// # Errors
 /// Text that is not JSON and values that do not fit descriptor.proto.
 pub fn descriptor_set_from_json(text: &[u8]) -> Result<Vec<u8>, DecodeError> {
-    let node = json::parse(text)?;
-    serialise(|tree, ty| Message::from_json_node(tree, ty, &node, Undeclared::Ignore))
+    let parsed = json::parse(text);
+    serialise(|codec, ty| codec.read_parsed_json(ty, &parsed, Undeclared::Ignore).into_result())
 }
 
 /// A FileDescriptorSet in text format, serialised: what
@@ -44,21 +47,23 @@ pub fn descriptor_set_from_json(text: &[u8]) -> Result<Vec<u8>, DecodeError> {
 /// # Errors
 /// Malformed text and values that do not fit descriptor.proto.
 pub fn descriptor_set_from_text(text: &[u8]) -> Result<Vec<u8>, DecodeError> {
-    let node = text::parse(text)?;
-    serialise(|tree, ty| Message::from_text_node(tree, ty, &node, Undeclared::Ignore))
+    let node = text::parse(text);
+    serialise(|codec, ty| codec.read_text_node(ty, &node, Undeclared::Ignore).into_result())
 }
 
 /// Reads the set with what is built in, and again with the custom options that
 /// it is then known to define.
 fn serialise(
-    read: impl Fn(&Tree, MessageId) -> Result<Message, DecodeError>,
+    read: impl Fn(Codec<'_>, MessageId) -> Result<Message, DecodeError>,
 ) -> Result<Vec<u8>, DecodeError> {
     // A tree always has descriptor.proto.
-    let plain = Tree::link(Vec::new());
-    let structure = read_as(&plain, "google.protobuf.FileDescriptorSet", &read)?;
-    let files = FileDecl::from_descriptor_set(&structure.encode(&plain).into())?;
+    let tree = Tree::link(Vec::new());
+    let plain = Codec::new(&tree);
+    let structure = read_as(plain, "google.protobuf.FileDescriptorSet", &read)?;
+    let files = FileDecl::from_descriptor_set(&plain.encode(&structure).into())?;
     let tree = Tree::link(files.into_iter().map(Arc::new).collect());
-    let mut set = read_as(&tree, "google.protobuf.FileDescriptorSet", &read)?;
+    let codec = Codec::new(&tree);
+    let mut set = read_as(codec, "google.protobuf.FileDescriptorSet", &read)?;
 
     let image = Tree::link(vec![Arc::new(FileDecl::parse(SourceFile {
         path: "image.proto".into(),
@@ -67,24 +72,24 @@ fn serialise(
         imported: true,
         text: IMAGE.as_bytes().into(),
     }))]);
-    let more = read_as(&image, "image.Set", &read)?;
+    let image = Codec::new(&image);
+    let more = read_as(image, "image.Set", &read)?;
     let is_file = |entry: &&mut Entry| tree.field(entry.field).number() == FILE as i32;
     for (file, more) in set.entries.iter_mut().filter(is_file).zip(&more.entries) {
         if let (Value::Message(file), Value::Message(more)) = (&mut file.value, &more.value) {
-            file.unknown = [&*file.unknown, &more.encode(&image)].concat().into();
+            file.unknown = [&*file.unknown, &image.encode(more)].concat().into();
         }
     }
-    Ok(set.encode(&tree))
+    Ok(codec.encode(&set))
 }
 
 fn read_as(
-    tree: &Tree,
+    codec: Codec<'_>,
     name: &str,
-    read: impl Fn(&Tree, MessageId) -> Result<Message, DecodeError>,
+    read: impl Fn(Codec<'_>, MessageId) -> Result<Message, DecodeError>,
 ) -> Result<Message, DecodeError> {
-    let mut messages = tree.files().flat_map(|file| file.messages());
-    match messages.find(|message| message.full_name() == name) {
-        Some(message) => read(tree, message.id),
+    match codec.tree().message_named(name) {
+        Some(message) => read(codec, message.id),
         None => {
             let message = format!("the descriptor.proto of the set does not declare `{name}`");
             Err(DecodeError { offset: 0, message })

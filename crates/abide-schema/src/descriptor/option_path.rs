@@ -4,9 +4,8 @@ use abide_syntax::OptionId;
 use rustc_hash::FxHashMap;
 
 use crate::decl::RawOptions;
-use crate::options::is_source_only;
-use crate::tree::{Cardinality, File};
-use crate::value::{Entry, Message};
+use crate::dynamic::{Entry, Message};
+use crate::view::{Cardinality, Field, File};
 
 /// The field that an option sets, below the options message of its element.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,7 +87,7 @@ impl<'t> Paths<'t> {
             repeated: fields()
                 .next_back()
                 .is_some_and(|it| it.cardinality() != Cardinality::Singular),
-            source_only: fields().take(open + 1).position(is_source_only),
+            source_only: fields().take(open + 1).position(Field::is_source_only),
         }
     }
 }

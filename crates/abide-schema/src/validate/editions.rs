@@ -2,14 +2,16 @@
 
 use abide_syntax::{Span, Visibility};
 
+use crate::decl::MAX_FIELD_NUMBER;
 use crate::decl::{FileDecl, Part};
 use crate::edition::Edition;
+use crate::element::Element;
 use crate::features::DefaultVisibility;
-use crate::lower::MAX_FIELD_NUMBER;
+use crate::features::Presence;
 use crate::problem::{Place, ProblemKind};
-use crate::tree::{Element, Message, Presence, Service};
+use crate::view::{Message, Service};
 
-use super::Check;
+use super::check::Check;
 use super::imports::is_lite;
 
 impl<'a> Check<'a> {

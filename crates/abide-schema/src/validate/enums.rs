@@ -2,12 +2,13 @@
 
 use crate::decl::{EnumDecl, FileDecl, Part};
 use crate::edition::Edition;
+use crate::element::Element;
 use crate::features::Openness;
 use crate::problem::ProblemKind;
-use crate::tree::{Element, Enum, EnumValue};
+use crate::view::{Enum, EnumValue};
 
+use super::check::{Check, loose_hash};
 use super::numbers::{Range, holding};
-use super::{Check, loose_hash};
 
 impl<'a> Check<'a> {
     pub(super) fn enumeration(&mut self, item: Enum<'a>) {

@@ -2,17 +2,21 @@
 
 use abide_syntax::Label;
 
+use crate::decl::MAX_FIELD_NUMBER;
 use crate::decl::{FileDecl, Part, RangeDecl};
+use crate::dynamic as value;
 use crate::edition::Edition;
-use crate::lower::MAX_FIELD_NUMBER;
+use crate::element::Element;
+use crate::features::Presence;
+use crate::json_name::default_json_name;
 use crate::problem::{Problem, ProblemKind};
-use crate::tree::{Element, Field, Message, Presence, Tree, Type, default_json_name};
-use crate::value;
+use crate::tree::{Tree, Type};
+use crate::view::{Field, Message};
 
+use super::check::{Check, Extension};
 use super::imports::is_lite;
 use super::names::Worlds;
 use super::numbers::{is_message_set, number_in};
-use super::{Check, Extension};
 
 /// The messages that proto3 may extend: those of options. Source:
 /// `AllowedCustomOptionExtendees` of protobuf's descriptor.cc.
@@ -96,7 +100,7 @@ impl<'a> Check<'a> {
             return;
         };
         // protoc does not enforce the declarations of its own options.
-        let is_builtin = &*extendee.file().decl().path == crate::link::DESCRIPTOR_PROTO;
+        let is_builtin = &*extendee.file().decl().path == crate::wellknown::DESCRIPTOR_PROTO;
         if let Some(options) = of_extendee.ranges[at].as_deref()
             && !is_builtin
         {

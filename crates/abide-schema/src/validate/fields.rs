@@ -4,12 +4,15 @@ use abide_syntax::{DeclKind, Label, Span};
 
 use crate::decl::{FieldDecl, MessageKind, Parent, Part, Scalar, TypeDecl};
 use crate::edition::Edition;
+use crate::element::Element;
 use crate::features::Openness;
+use crate::features::Presence;
 use crate::ids::FileId;
 use crate::problem::ProblemKind;
-use crate::tree::{Element, Enum, Field, Message, Presence, Type};
+use crate::tree::Type;
+use crate::view::{Enum, Field, Message};
 
-use super::Check;
+use super::check::Check;
 use super::lifetimes::Limited;
 use super::numbers::is_message_set;
 

@@ -5,9 +5,10 @@ use abide_syntax::ImportKind;
 use crate::decl::{FileDecl, Part};
 use crate::ids::FileId;
 use crate::problem::ProblemKind;
-use crate::tree::{File, LinkedFile};
+use crate::tree::LinkedFile;
+use crate::view::File;
 
-use super::Check;
+use super::check::Check;
 
 impl<'a> Check<'a> {
     pub(super) fn imports(&mut self) {

@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 
 use crate::decl::{FileDecl, Part};
+use crate::element::Element;
+use crate::json_name::default_json_name;
 use crate::problem::ProblemKind;
-use crate::tree::{Element, Field, Message, default_json_name};
+use crate::view::{Field, Message};
 
-use super::{Check, loose_hash};
+use super::check::{Check, loose_hash};
 
 impl<'a> Check<'a> {
     /// Two fields with one JSON name. Source:

@@ -5,12 +5,14 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::dynamic::{Entry, Message, Value};
+use crate::element::Element;
 use crate::ids::FieldId;
 use crate::problem::{Problem, ProblemKind};
-use crate::tree::{Element, Enum, Tree};
-use crate::value::{Entry, Message, Value};
+use crate::tree::Tree;
+use crate::view::Enum;
 
-use super::Check;
+use super::check::Check;
 
 /// The names of editions by their numbers in `google.protobuf.Edition`.
 const EDITIONS: [(i64, &str); 5] =

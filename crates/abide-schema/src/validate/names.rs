@@ -6,13 +6,15 @@ use fixedbitset::FixedBitSet;
 use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::decl::{FileDecl, Name, Part};
+use crate::element::Element;
 use crate::ids::FileId;
-use crate::link::Linker;
 use crate::problem::{Problem, ProblemKind, article};
+use crate::resolve::NameResolver;
 use crate::symbol::{PackageNode, Scope, Symbol};
-use crate::tree::{Element, EnumValue, Message, Service, Tree};
+use crate::tree::Tree;
+use crate::view::{EnumValue, Message, Service};
 
-use super::Check;
+use super::check::Check;
 
 /// The longest package name and how many dots it may have. Source:
 /// `NameLimits::kPackageName` and `kPackageLimit` of protobuf.
@@ -157,7 +159,7 @@ fn help(second: Element<'_>, scope: &dyn Fn() -> String) -> Option<String> {
 
 /// Names of packages and top levels that come more than once among files that
 /// see each other: those of one root, and those that some file imports both.
-pub(super) fn across_files(tree: &Tree, linker: &Linker<'_>) -> Vec<Problem> {
+pub(super) fn across_files(tree: &Tree, linker: &NameResolver<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut worlds = Worlds::new(tree);
     for (scope, name) in linker.symbols.repeated() {
@@ -314,7 +316,7 @@ impl<'a> Worlds<'a> {
         &mut self,
         symbol: Element<'a>,
         user: FileId,
-        linker: &Linker<'_>,
+        linker: &NameResolver<'_>,
         node: PackageNode,
     ) -> Problem {
         let file = self.tree.file(user);

@@ -2,13 +2,14 @@
 
 use abide_syntax::Span;
 
+use crate::decl::MAX_FIELD_NUMBER;
 use crate::decl::{FieldDecl, FileDecl, Part, RangeDecl, ReservedNameDecl};
 use crate::edition::Edition;
-use crate::lower::MAX_FIELD_NUMBER;
+use crate::element::Element;
 use crate::problem::ProblemKind;
-use crate::tree::{Element, Message};
+use crate::view::Message;
 
-use super::Check;
+use super::check::Check;
 
 /// Numbers that protobuf keeps for itself. Source:
 /// `FieldDescriptor::kFirstReservedNumber` and `kLastReservedNumber`.

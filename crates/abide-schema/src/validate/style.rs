@@ -4,12 +4,12 @@
 //! `enforce_naming_style`.
 
 use crate::decl::{MessageKind, Part};
+use crate::dynamic::Message;
 use crate::edition::Edition;
+use crate::element::Element;
 use crate::problem::ProblemKind;
-use crate::tree::Element;
-use crate::value::Message;
 
-use super::Check;
+use super::check::Check;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Style {

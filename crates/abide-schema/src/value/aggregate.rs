@@ -9,14 +9,21 @@ use abide_syntax::{
     unescape_all,
 };
 
-use super::{Entry, Lookup, Message, Value, is_message_set, is_set, keeps_unknown_values};
+use super::codec::Codec;
+use super::facts::{is_message_set, is_set, keeps_unknown_values};
+use super::reading::{LackedBy, ReadErrorKind, UndeclaredName};
 use crate::decl::{Scalar, Text};
+use crate::dynamic::{Entry, Message, Value};
+use crate::features::Presence;
 use crate::ids::{FieldId, FileId, MessageId};
+use crate::near::nearest;
 use crate::problem::ProblemKind;
-use crate::tree::{self, Cardinality, Presence, Tree, Type};
+use crate::tree::{Tree, Type};
+use crate::view::{self, Cardinality};
 
-/// How names inside a value are looked up.
-pub(crate) trait Names {
+/// How names inside a value are looked up, as `TextFormat::Finder` of protobuf
+/// does.
+pub(crate) trait Finder {
     /// The extension that a name means in a value of `message`; the name of a
     /// message means the extension it declares of a message set.
     fn extension(&mut self, message: MessageId, name: &str) -> Option<FieldId>;
@@ -34,6 +41,8 @@ pub(crate) struct Fault {
     pub(crate) help: Option<String>,
     pub(crate) label: Option<(Span, String)>,
     pub(crate) kind: ProblemKind,
+    /// What it is to a reader of text.
+    pub(crate) reason: ReadErrorKind,
 }
 
 impl Fault {
@@ -44,11 +53,17 @@ impl Fault {
             help: None,
             label: None,
             kind: ProblemKind::OptionInvalid,
+            reason: ReadErrorKind::WrongType,
         }
     }
 
     pub(crate) fn help(mut self, help: impl Into<String>) -> Fault {
         self.help = Some(help.into());
+        self
+    }
+
+    fn reason(mut self, reason: ReadErrorKind) -> Fault {
+        self.reason = reason;
         self
     }
 
@@ -58,25 +73,30 @@ impl Fault {
     }
 }
 
-/// After this many faults the rest of a value is passed over.
-const MAX_FAULTS: usize = 20;
+/// After this many faults the rest of an option is passed over.
+pub(crate) const MAX_FAULTS: usize = 20;
 
 /// Reads values of the syntax tree of one file.
-pub(crate) struct Reader<'t, N> {
+pub(crate) struct AggregateReader<'t, N> {
     pub(crate) tree: &'t Tree,
     pub(crate) ast: &'t Ast,
     pub(crate) text: &'t Text,
-    pub(crate) names: N,
-    pub(crate) lookup: Lookup<'t>,
+    pub(crate) finder: N,
     /// Whether fields and extensions that are not declared are passed over.
     pub(crate) ignore_undeclared: bool,
+    /// Whether values are kept as they are written: with the zeros of fields
+    /// without presence, and with what an Any holds.
+    pub(crate) as_written: bool,
     pub(crate) faults: Vec<Fault>,
+    /// After this many the rest is passed over.
+    pub(crate) max_faults: usize,
+    pub(crate) undeclared: Vec<UndeclaredName>,
 }
 
 /// Prefixes of type URLs that name a type of the same program.
 pub(super) const URL_PREFIXES: [&str; 2] = ["type.googleapis.com/", "type.googleprod.com/"];
 
-impl<'t, N: Names> Reader<'t, N> {
+impl<'t, N: Finder> AggregateReader<'t, N> {
     /// The field that a fault names, which is recorded.
     fn fail<T>(&mut self, fault: Fault) -> Option<T> {
         self.faults.push(fault);
@@ -92,7 +112,7 @@ impl<'t, N: Names> Reader<'t, N> {
         let count = ast.value_children(value).count();
         message.entries.reserve_exact(count);
         for child in ast.value_children(value) {
-            if self.faults.len() >= MAX_FAULTS {
+            if self.faults.len() >= self.max_faults {
                 break;
             }
             if let ValueKind::Field { key, form } = ast.values[child as usize].kind {
@@ -112,11 +132,11 @@ impl<'t, N: Names> Reader<'t, N> {
     ) -> Option<()> {
         let view = self.tree.message(message.ty);
         let field = match form {
-            KeyForm::Field => self.named(view, key)?,
+            KeyForm::Field => self.named(view, key, value)?,
             KeyForm::Extension | KeyForm::AnyUrl if is_any(view) => {
                 return self.any(message, set, key, form, value);
             }
-            KeyForm::Extension => self.extension(view, key)?,
+            KeyForm::Extension => self.extension(view, key, value)?,
             KeyForm::AnyUrl => {
                 let message = "a type URL has a place in a `google.protobuf.Any` only";
                 return self.fail(Fault::new(key, message));
@@ -144,7 +164,7 @@ impl<'t, N: Names> Reader<'t, N> {
         }
         let entry = self.value(field, key, value)?;
         let in_map_entry = view.is_map_entry();
-        if repeated || is_set(field, &entry.value) || in_map_entry {
+        if repeated || self.as_written || is_set(field, &entry.value) || in_map_entry {
             if !repeated && is_set(field, &entry.value) {
                 set.0.push((field.id, field.decl().oneof, key));
             }
@@ -154,7 +174,7 @@ impl<'t, N: Names> Reader<'t, N> {
     }
 
     /// One value of a field.
-    fn value(&mut self, field: tree::Field<'t>, key: Span, value: ValueId) -> Option<Entry> {
+    fn value(&mut self, field: view::Field<'t>, key: Span, value: ValueId) -> Option<Entry> {
         let span = self.ast.values[value as usize].span;
         let read = match field.ty() {
             Type::Message(ty) => {
@@ -176,23 +196,30 @@ impl<'t, N: Names> Reader<'t, N> {
     /// The field with a name, or a group with the name of its type; `None`
     /// inside where it is passed over, such as a reserved name.
     #[allow(clippy::option_option, reason = "not found and passed over are two things")]
-    fn named(&mut self, message: tree::Message<'t>, key: Span) -> Option<Option<tree::Field<'t>>> {
+    fn named(
+        &mut self,
+        message: view::Message<'t>,
+        key: Span,
+        value: ValueId,
+    ) -> Option<Option<view::Field<'t>>> {
         let name = self.text.str(key);
-        if let Some(field) = self.lookup.field_named(message, name) {
+        if let Some(field) = message.field_named(name) {
             return Some(Some(field));
         }
         if name.bytes().any(|byte| byte.is_ascii_uppercase())
-            && let Some(field) = self.lookup.field_named(message, &name.to_ascii_lowercase())
+            && let Some(field) = message.field_named(&name.to_ascii_lowercase())
             && is_group_like(field)
             && field.message_type().is_some_and(|group| group.name() == name)
         {
             return Some(Some(field));
         }
-        if self.ignore_undeclared || self.lookup.reserves(message, name) {
+        self.lacks(LackedBy::Message(message.id), name, key, value);
+        if self.ignore_undeclared || message.reserves_name(name) {
             return Some(None);
         }
-        let fault = Fault::new(key, format!("`{}` has no field `{name}`", message.full_name()));
-        let near = nearest(name, message.fields().map(tree::Field::name));
+        let fault = Fault::new(key, format!("`{}` has no field `{name}`", message.full_name()))
+            .reason(ReadErrorKind::UnknownField);
+        let near = nearest(name, message.fields().map(view::Field::name));
         self.fail(match near {
             Some(near) => fault.help(format!("did you mean `{near}`?")),
             None => fault,
@@ -201,27 +228,38 @@ impl<'t, N: Names> Reader<'t, N> {
 
     fn extension(
         &mut self,
-        message: tree::Message<'t>,
+        message: view::Message<'t>,
         key: Span,
-    ) -> Option<Option<tree::Field<'t>>> {
+        value: ValueId,
+    ) -> Option<Option<view::Field<'t>>> {
         let name = self.bracketed(key);
-        match self.names.extension(message.id, &name).map(|id| self.tree.field(id)) {
+        match self.finder.extension(message.id, &name).map(|id| self.tree.field(id)) {
             Some(field) if extends(field, message) => Some(Some(field)),
             Some(field) => {
-                let extendee = field.extendee().map(tree::Message::full_name).unwrap_or_default();
+                let extendee = field.extendee().map(view::Message::full_name).unwrap_or_default();
                 let message = message.full_name();
                 let text = format!("`{name}` extends `{extendee}`, not `{message}`");
                 self.fail(Fault::new(key, text))
             }
-            None if self.ignore_undeclared => Some(None),
             None => {
+                self.lacks(LackedBy::Message(message.id), &name, key, value);
+                if self.ignore_undeclared {
+                    return Some(None);
+                }
                 let text = format!(
                     "`{name}` is no extension of `{}` that is visible here",
                     message.full_name()
                 );
-                self.fail(Fault::new(key, text).help("import the file that declares it"))
+                let fault = Fault::new(key, text).reason(ReadErrorKind::UnknownField);
+                self.fail(fault.help("import the file that declares it"))
             }
         }
+    }
+
+    /// Notes a name that is not declared.
+    fn lacks(&mut self, lacked_by: LackedBy, name: &str, key: Span, value: ValueId) {
+        let value = self.ast.values[value as usize].span;
+        self.undeclared.push(UndeclaredName { lacked_by, name: name.to_owned(), key, value });
     }
 
     /// The name inside `[` and `]`.
@@ -253,18 +291,20 @@ impl<'t, N: Names> Reader<'t, N> {
             return self.fail(fault.help(format!("write `[{}{url}]`", URL_PREFIXES[0])));
         }
         let name = URL_PREFIXES.iter().find_map(|prefix| url.strip_prefix(prefix));
-        let Some(ty) = name.and_then(|name| self.names.message(name)) else {
+        let Some(ty) = name.and_then(|name| self.finder.message(name)) else {
             let fault = match name {
                 None => Fault::new(key, format!("`{url}` names a type of another host"))
+                    .reason(ReadErrorKind::TypeNotFound)
                     .help(format!("the type of an aggregate is `[{}NAME]`", URL_PREFIXES[0])),
                 Some(name) => {
                     Fault::new(key, format!("`{name}` is no message that is visible here"))
+                        .reason(ReadErrorKind::TypeNotFound)
                         .help("import the file that declares it")
                 }
             };
             return self.fail(fault);
         };
-        self.names.used(ty.file);
+        self.finder.used(ty.file);
         let node = self.ast.values[value as usize];
         if node.kind != ValueKind::Message {
             return self.fail(Fault::new(node.span, format!("`{url}` is a message")));
@@ -275,41 +315,48 @@ impl<'t, N: Names> Reader<'t, N> {
             self.check_required(&content, key);
         }
         let view = self.tree.message(message.ty);
-        let fields =
-            [(1, Value::String(url.into())), (2, Value::Bytes(content.encode(self.tree).into()))];
+        let fields = [
+            (1, Value::String(url.into())),
+            (2, Value::Bytes(Codec::new(self.tree).encode(&content).into())),
+        ];
         for (number, value) in fields {
             let Some(field) = view.field_numbered(number) else { continue };
             self.check_unset(set, field, key)?;
             set.0.push((field.id, None, key));
             message.entries.push(Entry { field: field.id, value, key, span: node.span });
         }
+        if self.as_written {
+            message.content = Some(Box::new(content));
+        }
         Some(())
     }
 
     /// Refuses a singular field that is set already, and a second member of a
     /// oneof.
-    fn check_unset(&mut self, set: &Singulars, field: tree::Field<'t>, key: Span) -> Option<()> {
+    fn check_unset(&mut self, set: &Singulars, field: view::Field<'t>, key: Span) -> Option<()> {
         let oneof = field.decl().oneof;
         for &(other, other_oneof, place) in &set.0 {
             if other == field.id {
                 let fault = Fault::new(key, format!("`{}` is set twice", field.name()));
+                let fault = fault.reason(ReadErrorKind::Duplicate);
                 return self.fail(fault.label(place, "set first here"));
             }
             if oneof.is_some() && oneof == other_oneof && other.file == field.id.file {
-                let oneof = field.oneof().map(tree::Oneof::name).unwrap_or_default();
+                let oneof = field.oneof().map(view::Oneof::name).unwrap_or_default();
                 let other = self.tree.field(other).name();
                 let message = format!(
                     "`{}` and `{other}` are members of the oneof `{oneof}`; only one can be set",
                     field.name()
                 );
-                return self.fail(Fault::new(key, message).label(place, "set first here"));
+                let fault = Fault::new(key, message).reason(ReadErrorKind::Duplicate);
+                return self.fail(fault.label(place, "set first here"));
             }
         }
         Some(())
     }
 
     /// Only a message, or a list of them, may stand without a colon.
-    fn check_colon(&mut self, field: tree::Field<'t>, key: Span, value: ValueId) -> Option<()> {
+    fn check_colon(&mut self, field: view::Field<'t>, key: Span, value: ValueId) -> Option<()> {
         if matches!(field.ty(), Type::Message(_)) {
             return Some(());
         }
@@ -318,7 +365,8 @@ impl<'t, N: Names> Reader<'t, N> {
             return Some(());
         }
         let span = self.ast.values[value as usize].span;
-        self.fail(Fault::new(span, format!("`:` is missing behind `{}`", field.name())))
+        let text = format!("`:` is missing behind `{}`", field.name());
+        self.fail(Fault::new(span, text).reason(ReadErrorKind::Syntax))
     }
 
     /// Records the required fields that a value lacks.
@@ -330,7 +378,7 @@ impl<'t, N: Names> Reader<'t, N> {
         });
         let missing: Vec<&str> = required
             .filter(|field| !message.entries.iter().any(|entry| entry.field == field.id))
-            .map(tree::Field::name)
+            .map(view::Field::name)
             .collect();
         if !missing.is_empty() {
             let noun = if missing.len() == 1 { "field" } else { "fields" };
@@ -339,7 +387,7 @@ impl<'t, N: Names> Reader<'t, N> {
                 view.full_name(),
                 missing.join("`, `")
             );
-            self.faults.push(Fault::new(key, text));
+            self.faults.push(Fault::new(key, text).reason(ReadErrorKind::MissingRequired));
         }
         for entry in &message.entries {
             if let Value::Message(inner) = &entry.value {
@@ -350,8 +398,8 @@ impl<'t, N: Names> Reader<'t, N> {
 
     fn enum_value(
         &mut self,
-        field: tree::Field<'t>,
-        item: tree::Enum<'t>,
+        field: view::Field<'t>,
+        item: view::Enum<'t>,
         value: ValueId,
     ) -> Option<Value> {
         let node = self.ast.values[value as usize];
@@ -364,21 +412,27 @@ impl<'t, N: Names> Reader<'t, N> {
             }
             _ => return self.expected(node.span, field, "the name of a value"),
         };
-        if self.lookup.has_number(item, number) || keeps_unknown_values(field) {
+        if item.value_numbered(number).is_some() || keeps_unknown_values(field) {
             return Some(Value::Enum(number));
         }
         let text = format!("`{}` has no value with the number {number}", item.full_name());
-        self.fail(Fault::new(node.span, text))
+        self.fail(Fault::new(node.span, text).reason(ReadErrorKind::UnknownEnumValue))
     }
 
     /// The number of an enum value, by its name.
-    pub(crate) fn enum_named(&mut self, item: tree::Enum<'t>, word: Span) -> Option<i32> {
+    pub(crate) fn enum_named(&mut self, item: view::Enum<'t>, word: Span) -> Option<i32> {
         let name = self.text.str(word);
-        let number = self.lookup.value_named(item, name);
+        let number = item.value_named(name).map(|value| value.number());
         if number.is_none() {
             let text = format!("`{}` has no value `{name}`", item.full_name());
-            let near = nearest(name, item.values().map(tree::EnumValue::name));
-            let fault = Fault::new(word, text);
+            let near = nearest(name, item.values().map(view::EnumValue::name));
+            let fault = Fault::new(word, text).reason(ReadErrorKind::UnknownEnumValue);
+            self.undeclared.push(UndeclaredName {
+                lacked_by: LackedBy::Enum(item.id),
+                name: name.to_owned(),
+                key: word,
+                value: word,
+            });
             self.faults.push(match near {
                 Some(near) => fault.help(format!("did you mean `{near}`?")),
                 None => fault,
@@ -387,7 +441,7 @@ impl<'t, N: Names> Reader<'t, N> {
         number
     }
 
-    fn expected<T>(&mut self, span: Span, field: tree::Field<'_>, what: &str) -> Option<T> {
+    fn expected<T>(&mut self, span: Span, field: view::Field<'_>, what: &str) -> Option<T> {
         let text = format!("`{}` takes {what}, not `{}`", field.name(), self.excerpt(span));
         self.fail(Fault::new(span, text))
     }
@@ -417,7 +471,7 @@ impl<'t, N: Names> Reader<'t, N> {
             Some(value) => Some(value),
             None => {
                 let text = format!("`{}` is not between {min} and {max}", self.excerpt(span));
-                self.fail(Fault::new(span, text))
+                self.fail(Fault::new(span, text).reason(ReadErrorKind::InvalidValue))
             }
         }
     }
@@ -425,7 +479,7 @@ impl<'t, N: Names> Reader<'t, N> {
     /// The value of an integer field, from an integer token.
     fn integer_value(
         &mut self,
-        field: tree::Field<'_>,
+        field: view::Field<'_>,
         scalar: Scalar,
         value: ValueId,
     ) -> Option<Value> {
@@ -454,7 +508,7 @@ impl<'t, N: Names> Reader<'t, N> {
 
     fn string_value(
         &mut self,
-        field: tree::Field<'_>,
+        field: view::Field<'_>,
         scalar: Scalar,
         value: ValueId,
     ) -> Option<Value> {
@@ -466,7 +520,10 @@ impl<'t, N: Names> Reader<'t, N> {
             Some(bytes) => Cow::Borrowed(bytes),
             None => match unescape_all(self.text, node.span) {
                 Ok(bytes) => Cow::Owned(bytes),
-                Err(error) => return self.fail(Fault::new(error.span, error.message)),
+                Err(error) => {
+                    let fault = Fault::new(error.span, error.message);
+                    return self.fail(fault.reason(ReadErrorKind::InvalidValue));
+                }
             },
         };
         if scalar == Scalar::Bytes {
@@ -475,13 +532,13 @@ impl<'t, N: Names> Reader<'t, N> {
         let value = Value::string(bytes);
         if matches!(value, Value::Bytes(_)) && field.features().utf8_validated {
             let text = format!("the string for `{}` is not valid UTF-8", field.name());
-            return self.fail(Fault::new(node.span, text));
+            return self.fail(Fault::new(node.span, text).reason(ReadErrorKind::InvalidValue));
         }
         Some(value)
     }
 
     /// A scalar inside an aggregate, by the rules of the text format.
-    fn scalar(&mut self, field: tree::Field<'t>, scalar: Scalar, value: ValueId) -> Option<Value> {
+    fn scalar(&mut self, field: view::Field<'t>, scalar: Scalar, value: ValueId) -> Option<Value> {
         let node = self.ast.values[value as usize];
         match scalar {
             Scalar::String | Scalar::Bytes => self.string_value(field, scalar, value),
@@ -540,7 +597,7 @@ impl<'t, N: Names> Reader<'t, N> {
 
     /// The value of an option statement that is no aggregate: stricter than
     /// inside one. Source: `OptionInterpreter::SetOptionValue` of protobuf.
-    pub(crate) fn statement(&mut self, field: tree::Field<'t>, value: ValueId) -> Option<Value> {
+    pub(crate) fn statement(&mut self, field: view::Field<'t>, value: ValueId) -> Option<Value> {
         let node = self.ast.values[value as usize];
         match field.ty() {
             Type::Message(ty) => {
@@ -561,7 +618,7 @@ impl<'t, N: Names> Reader<'t, N> {
             Type::Enum(id) => match node.kind {
                 ValueKind::Ident { negative: false, word } => {
                     let item = self.tree.enumeration(id);
-                    self.names.used(id.file);
+                    self.finder.used(id.file);
                     self.enum_named(item, word).map(Value::Enum)
                 }
                 _ => self.expected(node.span, field, "the name of a value"),
@@ -634,13 +691,13 @@ fn non_finite(word: &str) -> Option<f64> {
 }
 
 /// Whether a message is `google.protobuf.Any`.
-pub(crate) fn is_any(message: tree::Message<'_>) -> bool {
+pub(crate) fn is_any(message: view::Message<'_>) -> bool {
     message.name() == "Any" && message.full_name() == "google.protobuf.Any"
 }
 
 /// Whether an extension extends a message, or one with the same name under
 /// another root.
-pub(crate) fn extends(field: tree::Field<'_>, message: tree::Message<'_>) -> bool {
+pub(crate) fn extends(field: view::Field<'_>, message: view::Message<'_>) -> bool {
     field.extendee().is_some_and(|extendee| {
         extendee.id == message.id
             || extendee.name() == message.name() && extendee.full_name() == message.full_name()
@@ -649,7 +706,7 @@ pub(crate) fn extends(field: tree::Field<'_>, message: tree::Message<'_>) -> boo
 
 /// Whether a field looks like a group: its name is the lower-cased name of its
 /// type, which is declared beside it. Source: `IsGroupLike` of protobuf.
-pub(super) fn is_group_like(field: tree::Field<'_>) -> bool {
+pub(super) fn is_group_like(field: view::Field<'_>) -> bool {
     field.features().delimited
         && field.message_type().is_some_and(|group| {
             group.id.file == field.id.file
@@ -658,97 +715,19 @@ pub(super) fn is_group_like(field: tree::Field<'_>) -> bool {
         })
 }
 
-/// The name of a list that a typo most likely meant.
-pub(crate) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    if name.len() > 64 {
-        return None;
-    }
-    // Two short names are close whatever they are.
-    let allowed = (name.len() / 3).min(3);
-    known
-        .take(1000)
-        .filter(|known| known.len().abs_diff(name.len()) <= allowed)
-        .filter_map(|known| Some((distance(name, known, allowed)?, known)))
-        .min()
-        .map(|(_, known)| known)
-}
-
-/// How many letters must be put in, taken out or replaced; `None` where that
-/// is more than `allowed`.
-fn distance(a: &str, b: &str, allowed: usize) -> Option<usize> {
-    let mut row: SmallRow = std::array::from_fn(|at| at);
-    let row = row.get_mut(..=b.len())?;
-    for (i, x) in a.bytes().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        let mut least = row[0];
-        for (j, y) in b.bytes().enumerate() {
-            let cost = if x.eq_ignore_ascii_case(&y) { 0 } else { 1 };
-            let next = (diagonal + cost).min(row[j] + 1).min(row[j + 1] + 1);
-            diagonal = row[j + 1];
-            row[j + 1] = next;
-            least = least.min(next);
-        }
-        // It never falls from one row to the next.
-        if least > allowed {
-            return None;
-        }
-    }
-    Some(row[b.len()]).filter(|distance| *distance <= allowed)
-}
-
-/// Holds a row for every name that is near one of 64 letters.
-type SmallRow = [usize; 64 + 3 + 1];
-
 /// The extension of a message set that a message declares of itself: text may
 /// name it by the message. Source: `AggregateOptionFinder::FindExtension`.
 pub(crate) fn message_set_item(
-    message: tree::Message<'_>,
-    item: tree::Message<'_>,
+    message: view::Message<'_>,
+    item: view::Message<'_>,
 ) -> Option<FieldId> {
     if !is_message_set(message) {
         return None;
     }
-    let fits = |field: &tree::Field<'_>| {
+    let fits = |field: &view::Field<'_>| {
         extends(*field, message)
             && field.cardinality() == Cardinality::Singular
             && field.ty() == Type::Message(item.id)
     };
     item.extensions().find(fits).map(|field| field.id)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The definition of the distance.
-    fn slowly(a: &[u8], b: &[u8]) -> usize {
-        match (a, b) {
-            ([], rest) | (rest, []) => rest.len(),
-            ([x, a @ ..], [y, b @ ..]) if x.eq_ignore_ascii_case(y) => slowly(a, b),
-            ([_, shorter @ ..], [_, other @ ..]) => {
-                1 + slowly(shorter, b).min(slowly(a, other)).min(slowly(shorter, other))
-            }
-        }
-    }
-
-    #[test]
-    fn a_distance_is_that_of_its_definition() {
-        let mut words = vec![String::new()];
-        for length in 0..4 {
-            let longest: Vec<String> =
-                words.iter().filter(|it| it.len() == length).cloned().collect();
-            words.extend(longest.iter().flat_map(|it| ["a", "B", "c"].map(|end| it.clone() + end)));
-        }
-        assert_eq!(words.len(), 121);
-        for a in &words {
-            for b in &words {
-                let expected = slowly(a.as_bytes(), b.as_bytes());
-                for allowed in 0..=3 {
-                    let found = distance(a, b, allowed);
-                    assert_eq!(found, Some(expected).filter(|it| *it <= allowed), "{a} {b}");
-                }
-            }
-        }
-    }
 }

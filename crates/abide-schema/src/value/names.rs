@@ -1,88 +1,40 @@
-//! Full names of a whole tree, for notations that name things without imports.
+//! What a full name means in a tree, for notations that name things without
+//! imports.
 
-use std::borrow::Cow;
-use std::sync::OnceLock;
-
-use rustc_hash::FxHashMap;
-
-use super::aggregate::{Names, extends, message_set_item};
-use super::{SHORT, is_message_set};
+use super::aggregate::{Finder, extends, message_set_item};
+use super::facts::is_message_set;
 use crate::ids::{FieldId, FileId, MessageId};
-use crate::tree::{self, Tree};
+use crate::tree::Tree;
+use crate::view::Field;
 
-/// The messages and extensions of a tree by their full names, gathered when
-/// first asked for: most values name none.
-#[derive(Debug, Default)]
-pub(crate) struct ByFullName {
-    messages: OnceLock<FxHashMap<String, MessageId>>,
-    /// Of several roots, each may have one.
-    extensions: OnceLock<FxHashMap<String, Vec<FieldId>>>,
-}
+/// Finds names in the whole tree.
+#[derive(Clone, Copy)]
+pub(super) struct TreeNames<'t>(pub(super) &'t Tree);
 
-/// What a full name means in a tree.
-pub(crate) struct TreeNames<'t> {
-    tree: &'t Tree,
-}
-
-impl<'t> TreeNames<'t> {
-    pub(crate) fn new(tree: &'t Tree) -> TreeNames<'t> {
-        TreeNames { tree }
-    }
-
+impl TreeNames<'_> {
     /// The type that a type URL names: what stands behind its last slash.
-    pub(crate) fn of_url(&mut self, url: &str) -> Option<MessageId> {
-        self.message(url.rsplit_once('/')?.1)
+    pub(super) fn of_url(self, url: &str) -> Option<MessageId> {
+        self.0.message_named(url.rsplit_once('/')?.1).map(|message| message.id)
+    }
+
+    /// The extension that a name in brackets means.
+    pub(super) fn extension(self, message: MessageId, name: &str) -> Option<FieldId> {
+        let tree = self.0;
+        let view = tree.message(message);
+        let own = tree.extensions_named(name).find(|field| extends(*field, view));
+        let item = || message_set_item(view, tree.message_named(name)?);
+        own.map(|field: Field<'_>| field.id).or_else(|| is_message_set(view).then(item).flatten())
     }
 }
 
-impl Names for TreeNames<'_> {
+impl Finder for TreeNames<'_> {
     fn extension(&mut self, message: MessageId, name: &str) -> Option<FieldId> {
-        let tree = self.tree;
-        let extensions = tree.by_full_name.extensions.get_or_init(|| {
-            let mut index: FxHashMap<String, Vec<FieldId>> = FxHashMap::default();
-            for field in tree.files().flat_map(tree::File::all_fields) {
-                if field.is_extension() {
-                    index.entry(field.full_name()).or_default().push(field.id);
-                }
-            }
-            index
-        });
-        let view = tree.message(message);
-        let own = extensions.get(name).into_iter().flatten();
-        let own = own.copied().find(|&id| extends(tree.field(id), view));
-        let item = || message_set_item(view, tree.message(self.message(name)?));
-        own.or_else(|| is_message_set(view).then(item).flatten())
+        TreeNames::extension(*self, message, name)
     }
 
     fn message(&mut self, full_name: &str) -> Option<MessageId> {
-        let tree = self.tree;
-        let messages = tree.by_full_name.messages.get_or_init(|| {
-            let messages = tree.files().flat_map(tree::File::all_messages);
-            super::index(messages.map(|message| (message.full_name(), message.id)))
-        });
-        messages.get(full_name).copied()
+        self.0.message_named(full_name).map(|message| message.id)
     }
 
     fn used(&mut self, _: FileId) {}
-}
-
-/// The JSON names and the names of the fields of messages that have many.
-#[derive(Default)]
-pub(crate) struct JsonNames<'t>(FxHashMap<MessageId, FxHashMap<Cow<'t, str>, FieldId>>);
-
-impl<'t> JsonNames<'t> {
-    /// The field that a key means; a JSON name counts before a name.
-    pub(crate) fn field(&mut self, message: tree::Message<'t>, key: &str) -> Option<FieldId> {
-        if message.fields().len() <= SHORT {
-            let named = || message.fields().find(|field| field.name() == key);
-            let found = message.fields().find(|field| field.has_json_name(key)).or_else(named);
-            return found.map(|field| field.id);
-        }
-        let fields = self.0.entry(message.id).or_insert_with(|| {
-            let json = message.fields().map(|field| (Cow::Owned(field.json_name()), field.id));
-            let names = message.fields().map(|field| (Cow::Borrowed(field.name()), field.id));
-            super::index(json.chain(names))
-        });
-        fields.get(key).copied()
-    }
 }

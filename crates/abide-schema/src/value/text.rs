@@ -3,68 +3,51 @@
 
 use std::borrow::Cow;
 
-use abide_syntax::{Ast, Lexer, Span, SyntaxError, TokenKind, ValueKind};
+use abide_syntax::{Ast, Lexer, Span, SyntaxError, TokenKind, parse_fields};
 
-use super::aggregate::{self, URL_PREFIXES, is_any, is_group_like};
-use super::json::{Undeclared, shortest};
+use super::aggregate::{AggregateReader, URL_PREFIXES, is_any, is_group_like};
+use super::codec::Codec;
+use super::error::Undeclared;
+use super::facts::is_set;
 use super::names::TreeNames;
-use super::{DecodeError, Lookup, MAX_NESTING, Message, Value, is_set};
+use super::reading::{ReadError, ReadErrorKind, Reading};
+use super::shortest::shortest;
 use crate::decl::Text;
+use crate::dynamic::{MAX_NESTING, Message, Value};
 use crate::ids::MessageId;
-use crate::tree::{self, Cardinality, Tree};
-use crate::wire::{Payload, Reader};
-
-/// What makes a text the value of an option, which the parser of proto files
-/// reads.
-const HEAD: &[u8] = b"option(x)={";
-const TAIL: &[u8] = b"\n};";
+use crate::tree::Tree;
+use crate::view::{self, Cardinality};
+use crate::wire::{Payload, WireReader};
 
 /// A text that is parsed.
 pub(crate) struct TextNode {
     text: Text,
     ast: Ast,
-}
-
-fn fail<T>(span: Span, message: impl Into<String>) -> Result<T, DecodeError> {
-    let offset = (span.start as usize).saturating_sub(HEAD.len());
-    Err(DecodeError { offset, message: message.into() })
+    errors: Vec<ReadError>,
 }
 
 /// Parses a text as the fields of a message.
-pub(crate) fn parse(text: &[u8]) -> Result<TextNode, DecodeError> {
-    if text.len() > u32::MAX as usize - HEAD.len() - TAIL.len() {
-        return fail(Span::default(), "texts of more than four gigabytes are not read");
+pub(crate) fn parse(text: &[u8]) -> TextNode {
+    if text.len() > u32::MAX as usize {
+        let message = "texts of more than four gigabytes are not read";
+        let errors = vec![ReadError::new(ReadErrorKind::Syntax, Span::default(), message)];
+        return TextNode { text: Vec::new().into(), ast: Ast::default(), errors };
     }
-    let mut whole = [HEAD, text, TAIL].concat();
-    blank_what_is_text_only(&mut whole);
-    let (ast, errors) = abide_syntax::parse(&whole);
-    if let Some(SyntaxError { span, message, .. }) = errors.into_iter().next() {
-        // What is missing at the end is missed behind it.
-        let end = (HEAD.len() + text.len()) as u32;
-        return fail(Span::at(span.start.min(end)), message);
-    }
-    // The option must end where the text does, and nowhere before.
-    match (ast.options.as_slice(), ast.decls.as_slice()) {
-        ([option], [_]) => {
-            let value = ast.values[option.value as usize];
-            let end = (whole.len() - 1) as u32;
-            if value.kind == ValueKind::Message && value.span.end == end {
-                return Ok(TextNode { text: whole.into(), ast });
-            }
-            fail(Span::at(value.span.end), "a brace is closed that was not opened")
-        }
-        ([first, ..], _) => {
-            let end = ast.values[first.value as usize].span.end;
-            fail(Span::at(end.saturating_sub(1)), "a brace is closed that was not opened")
-        }
-        ([], _) => fail(Span::default(), "the text holds no fields"),
-    }
+    let mut text = text.to_vec();
+    blank_what_is_text_only(&mut text);
+    let (ast, errors) = parse_fields(&text);
+    let error = |error: SyntaxError| ReadError {
+        help: error.help.map(str::to_owned),
+        related: error.related.map(|(span, text)| (span, text.to_owned())),
+        ..ReadError::new(ReadErrorKind::Syntax, error.span, error.message)
+    };
+    TextNode { text: text.into(), ast, errors: errors.into_iter().map(error).collect() }
 }
 
 /// Replaces what proto files do not know by spaces: comments from `#` on and
 /// the `f` behind a number.
 fn blank_what_is_text_only(text: &mut [u8]) {
-    let mut at = HEAD.len() as u32;
+    let mut at = 0;
     loop {
         let token = Lexer::new(text, at).next_token();
         at = token.span.end;
@@ -87,86 +70,66 @@ fn blank_what_is_text_only(text: &mut [u8]) {
     }
 }
 
-impl Message {
+impl Codec<'_> {
     /// Reads a message in text format. Required fields may be missing, as on
-    /// the wire.
+    /// the wire, but not inside of an Any, as in the C++ runtime.
     ///
-    /// # Errors
-    /// Malformed text, values that do not fit their fields, singular fields
-    /// and oneofs that are set twice, nesting deeper than [`MAX_NESTING`].
-    pub fn from_text(
-        tree: &Tree,
-        ty: MessageId,
-        text: &[u8],
-        undeclared: Undeclared,
-    ) -> Result<Message, DecodeError> {
-        Message::from_text_node(tree, ty, &parse(text)?, undeclared)
+    /// All errors of values are found, and those of the syntax up to
+    /// [`MAX_ERRORS`](abide_syntax::MAX_ERRORS): a malformed field is left out
+    /// and reading goes on behind it.
+    pub fn read_text(self, ty: MessageId, text: &[u8], undeclared: Undeclared) -> Reading {
+        self.read_text_node(ty, &parse(text), undeclared)
     }
 
     /// Reads a message from text that is parsed already.
-    pub(crate) fn from_text_node(
-        tree: &Tree,
+    pub(crate) fn read_text_node(
+        self,
         ty: MessageId,
         node: &TextNode,
         undeclared: Undeclared,
-    ) -> Result<Message, DecodeError> {
-        let mut reader = aggregate::Reader {
-            tree,
+    ) -> Reading {
+        let mut reader = AggregateReader {
+            tree: self.tree,
             ast: &node.ast,
             text: &node.text,
-            names: TreeNames::new(tree),
-            lookup: Lookup::default(),
+            finder: TreeNames(self.tree),
             ignore_undeclared: undeclared == Undeclared::Ignore,
+            as_written: true,
             faults: Vec::new(),
+            max_faults: usize::MAX,
+            undeclared: Vec::new(),
         };
-        let Some(option) = node.ast.options.first() else { return Ok(Message::new(ty)) };
-        let mut message = reader.message(option.value, ty);
-        match reader.faults.into_iter().next() {
-            Some(fault) => {
-                let help = fault.help.map(|help| format!("; {help}")).unwrap_or_default();
-                fail(fault.span, format!("{}{help}", fault.message))
-            }
-            None => {
-                shift(&mut message);
-                Ok(message)
-            }
-        }
+        let message = match node.ast.values.first() {
+            Some(_) => reader.message(0, ty),
+            None => Message::new(ty),
+        };
+        let faults = reader.faults.into_iter().map(|fault| ReadError {
+            help: fault.help,
+            related: fault.label,
+            ..ReadError::new(fault.reason, fault.span, fault.message)
+        });
+        let mut errors: Vec<ReadError> = node.errors.iter().cloned().chain(faults).collect();
+        errors.sort_by_key(|error| error.span.start);
+        Reading { message, errors, undeclared: reader.undeclared }
     }
 
     /// The message in text format, one field on each line: fields by number,
     /// extensions in brackets, values of `google.protobuf.Any` spelled out
     /// where their type is known, and unknown fields by their numbers, which
     /// cannot be read back.
-    pub fn to_text(&self, tree: &Tree) -> String {
-        let names = TreeNames::new(tree);
-        let mut printer = Printer { tree, lookup: Lookup::default(), names, out: String::new() };
-        printer.fields(&self.normalized(tree), 0);
+    pub fn to_text(self, message: &Message) -> String {
+        let mut printer = TextPrinter { tree: self.tree, out: String::new() };
+        printer.fields(&message.normalized(self.tree), 0);
         printer.out
     }
 }
 
-/// Moves places to where they are in the text without [`HEAD`].
-fn shift(message: &mut Message) {
-    let moved = |span: Span| {
-        let back = |at: u32| at.saturating_sub(HEAD.len() as u32);
-        Span::new(back(span.start), back(span.end))
-    };
-    for entry in &mut message.entries {
-        (entry.key, entry.span) = (moved(entry.key), moved(entry.span));
-        if let Value::Message(inner) = &mut entry.value {
-            shift(inner);
-        }
-    }
-}
-
-struct Printer<'t> {
+struct TextPrinter<'t> {
     tree: &'t Tree,
-    lookup: Lookup<'t>,
-    names: TreeNames<'t>,
     out: String,
 }
 
-impl<'t> Printer<'t> {
+impl<'t> TextPrinter<'t> {
     fn indent(&mut self, depth: u32) {
         (0..depth).for_each(|_| self.out.push_str("  "));
     }
@@ -225,14 +188,14 @@ impl<'t> Printer<'t> {
             return None;
         }
         let url = message.numbered(tree, 1)?.value.as_str()?;
-        let ty = self.names.of_url(url)?;
+        let ty = TreeNames(tree).of_url(url)?;
         let host = &url[..=url.rfind('/')?];
         let bytes = message.numbered(tree, 2).and_then(|entry| entry.value.as_bytes());
-        let content = Message::decode(tree, ty, bytes.unwrap_or_default()).ok()?;
+        let content = Codec::new(tree).decode(ty, bytes.unwrap_or_default()).ok()?;
         URL_PREFIXES.contains(&host).then(|| (format!("[{url}]"), content.normalized(tree)))
     }
 
-    fn scalar(&mut self, field: tree::Field<'t>, value: &Value) -> String {
+    fn scalar(&mut self, field: view::Field<'t>, value: &Value) -> String {
         match value {
             Value::Bool(value) => value.to_string(),
             Value::I32(value) => value.to_string(),
@@ -247,8 +210,8 @@ impl<'t> Printer<'t> {
             Value::Bytes(bytes) => quote(bytes, false),
             Value::Enum(number) => {
                 let item = field.enum_type();
-                match item.and_then(|item| self.lookup.value_numbered(item, *number)) {
-                    Some(name) => name.to_owned(),
+                match item.and_then(|item| item.value_numbered(*number)) {
+                    Some(value) => value.name().to_owned(),
                     None => number.to_string(),
                 }
             }
@@ -259,7 +222,7 @@ impl<'t> Printer<'t> {
     /// Prints serialised fields; bytes that are themselves fields count as a
     /// message, as in the C++ runtime.
     fn unknown(&mut self, bytes: &[u8], depth: u32, level: u32) {
-        let mut reader = Reader::new(bytes, Span::new(0, bytes.len() as u32));
+        let mut reader = WireReader::new(bytes, Span::new(0, bytes.len() as u32));
         while let Ok(Some(record)) = reader.next_record() {
             let key = record.number.to_string();
             match record.payload {
@@ -285,7 +248,7 @@ const MAX_NESTED_GUESSES: u32 = 10;
 
 /// Whether bytes may well be a serialised message.
 fn is_fields(bytes: &[u8]) -> bool {
-    let mut reader = Reader::new(bytes, Span::new(0, bytes.len() as u32));
+    let mut reader = WireReader::new(bytes, Span::new(0, bytes.len() as u32));
     while let Ok(record) = reader.next_record() {
         if record.is_none() {
             return !bytes.is_empty();

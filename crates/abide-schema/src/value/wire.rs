@@ -1,40 +1,17 @@
 //! The binary notation. Source: "Encoding" of the protobuf documentation.
 
-use std::fmt;
-
 use abide_syntax::Span;
 
-use super::{
-    Entry, Lookup, MAX_NESTING, Message, Value, is_message_set, is_set, keeps_unknown_values,
-    merged, messages,
-};
+use super::codec::Codec;
+use super::error::DecodeError;
+use super::facts::{is_message_set, is_set, keeps_unknown_values};
+use super::normalize::{merged, messages};
 use crate::decl::Scalar;
+use crate::dynamic::{Entry, MAX_NESTING, Message, Value};
 use crate::ids::MessageId;
-use crate::tree::{Cardinality, Field, Tree, Type};
-use crate::wire::{Payload, Reader, Record, WireError, Writer};
-
-/// Why bytes are not a value of a message type.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DecodeError {
-    /// The byte at which reading stopped.
-    pub offset: usize,
-    /// One lower-case phrase.
-    pub message: String,
-}
-
-impl fmt::Display for DecodeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} at byte {}", self.message, self.offset)
-    }
-}
-
-impl std::error::Error for DecodeError {}
-
-impl From<WireError> for DecodeError {
-    fn from(error: WireError) -> DecodeError {
-        DecodeError { offset: error.offset as usize, message: error.message.to_owned() }
-    }
-}
+use crate::tree::{Tree, Type};
+use crate::view::{Cardinality, Field};
+use crate::wire::{Payload, Record, WireReader, Writer};
 
 /// Field numbers of an item of a message set, which is a group.
 mod item {
@@ -43,7 +20,7 @@ mod item {
     pub(super) const MESSAGE: u32 = 3;
 }
 
-impl Message {
+impl Codec<'_> {
     /// Reads a serialised message.
     ///
     /// Fields of the wrong wire type and values that a closed enum does not
@@ -52,8 +29,8 @@ impl Message {
     /// # Errors
     /// Truncated or malformed bytes, nesting deeper than [`MAX_NESTING`], and
     /// invalid UTF-8 where the features of a string field refuse it.
-    pub fn decode(tree: &Tree, ty: MessageId, bytes: &[u8]) -> Result<Message, DecodeError> {
-        let mut decoder = Decoder { tree, lookup: Lookup::default(), bytes };
+    pub fn decode(self, ty: MessageId, bytes: &[u8]) -> Result<Message, DecodeError> {
+        let mut decoder = WireDecoder { tree: self.tree, bytes };
         decoder.message(ty, Span::new(0, bytes.len() as u32), 0)
     }
 
@@ -62,12 +39,14 @@ impl Message {
     /// repeated fields and maps in their order, unknown fields last. Several
     /// occurrences of a singular message are merged, and fields without
     /// presence that hold zero are left out.
-    pub fn encode(&self, tree: &Tree) -> Vec<u8> {
+    pub fn encode(self, message: &Message) -> Vec<u8> {
         let mut writer = Writer::default();
-        self.write(tree, &mut writer);
+        message.write(self.tree, &mut writer);
         writer.into_bytes()
     }
+}
 
+impl Message {
     /// Appends the canonical serialisation.
     pub(crate) fn write(&self, tree: &Tree, out: &mut Writer) {
         write_merged(tree, &[self], out);
@@ -193,15 +172,14 @@ fn number(ty: Type, value: &Value) -> Payload {
     }
 }
 
-struct Decoder<'t, 'b> {
+struct WireDecoder<'t, 'b> {
     tree: &'t Tree,
-    lookup: Lookup<'t>,
     bytes: &'b [u8],
 }
 
 type Decoded<T> = Result<T, DecodeError>;
 
-impl<'t> Decoder<'t, '_> {
+impl<'t> WireDecoder<'t, '_> {
     fn message(&mut self, ty: MessageId, span: Span, depth: u32) -> Decoded<Message> {
         if depth > MAX_NESTING {
             let message = format!("messages nest deeper than {MAX_NESTING} levels");
@@ -211,13 +189,13 @@ impl<'t> Decoder<'t, '_> {
         let message_set = is_message_set(view);
         let mut message = Message::new(ty);
         let mut unknown = Vec::new();
-        let mut reader = Reader::new(self.bytes, span);
+        let mut reader = WireReader::new(self.bytes, span);
         while let Some(record) = reader.next_record()? {
             let known = match record.payload {
                 Payload::Group(group) if message_set && record.number == item::GROUP => {
                     self.message_set_item(&mut message, group, depth)?
                 }
-                _ => match self.lookup.field_numbered(view, record.number as i32) {
+                _ => match view.any_field_numbered(record.number as i32) {
                     Some(field) => self.field(&mut message, &mut unknown, field, record, depth)?,
                     None => false,
                 },
@@ -312,7 +290,7 @@ impl<'t> Decoder<'t, '_> {
             message.entries.extend(values.map(|value| Entry::new(field.id, value)));
             return Ok(true);
         }
-        let mut reader = Reader::new(self.bytes, span);
+        let mut reader = WireReader::new(self.bytes, span);
         while let Some(bits) = reader.next_varint()? {
             let Some(value) = from_number(ty, Payload::Varint(bits)) else { return Ok(false) };
             if self.declares(field, &value) {
@@ -329,7 +307,7 @@ impl<'t> Decoder<'t, '_> {
     fn declares(&mut self, field: Field<'t>, value: &Value) -> bool {
         match (value, field.enum_type()) {
             (Value::Enum(number), Some(item)) => {
-                keeps_unknown_values(field) || self.lookup.has_number(item, *number)
+                keeps_unknown_values(field) || item.value_numbered(*number).is_some()
             }
             _ => true,
         }
@@ -345,7 +323,7 @@ impl<'t> Decoder<'t, '_> {
     ) -> Decoded<bool> {
         let mut number = None;
         let mut body = None;
-        let mut reader = Reader::new(self.bytes, group);
+        let mut reader = WireReader::new(self.bytes, group);
         while let Some(record) = reader.next_record()? {
             match (record.number, record.payload) {
                 (item::TYPE, Payload::Varint(value)) => number = i32::try_from(value).ok(),
@@ -355,7 +333,7 @@ impl<'t> Decoder<'t, '_> {
         }
         let (Some(number), Some(body)) = (number, body) else { return Ok(false) };
         let view = self.tree.message(message.ty);
-        let Some(field) = self.lookup.field_numbered(view, number) else { return Ok(false) };
+        let Some(field) = view.any_field_numbered(number) else { return Ok(false) };
         let Type::Message(id) = field.ty() else { return Ok(false) };
         let value = Value::Message(Box::new(self.message(id, body, depth + 1)?));
         message.entries.push(Entry::new(field.id, value));
@@ -371,7 +349,7 @@ fn holds_undeclared_value(tree: &Tree, entry: &Message) -> bool {
     if value.and_then(Field::enum_type).is_none() {
         return false;
     }
-    let mut unknown = Reader::new(&entry.unknown, Span::new(0, entry.unknown.len() as u32));
+    let mut unknown = WireReader::new(&entry.unknown, Span::new(0, entry.unknown.len() as u32));
     while let Ok(Some(record)) = unknown.next_record() {
         if record.number == VALUE && matches!(record.payload, Payload::Varint(_)) {
             return true;

@@ -4,64 +4,127 @@ use std::borrow::Cow;
 
 use abide_syntax::Span;
 
-use crate::value::{DecodeError, MAX_NESTING};
+use crate::dynamic::MAX_NESTING;
+use crate::value::reading::{ReadError, ReadErrorKind};
 
-/// A value and where it stands.
-#[derive(Debug)]
-pub(crate) struct Node<'t> {
-    pub(super) span: Span,
-    pub(super) kind: Kind<'t>,
+/// A value of JSON, or of a notation with the same values, and where it stands.
+#[derive(Clone, Debug)]
+pub struct JsonNode<'t> {
+    /// Where it stands.
+    pub span: Span,
+    /// What it is.
+    pub kind: JsonKind<'t>,
 }
 
-/// What a value is.
-#[derive(Debug)]
-pub(super) enum Kind<'t> {
+/// What a value of JSON is.
+#[derive(Clone, Debug)]
+#[allow(missing_docs, reason = "each is named as in JSON")]
+pub enum JsonKind<'t> {
     Null,
     Bool(bool),
-    /// As it is written.
-    Number(&'t str),
+    /// As it is written in JSON.
+    Number(Cow<'t, str>),
     String(Cow<'t, str>),
-    Array(Vec<Node<'t>>),
-    Object(Vec<Member<'t>>),
+    Array(Vec<JsonNode<'t>>),
+    Object(Vec<JsonMember<'t>>),
 }
 
 /// A key of an object with its value.
-#[derive(Debug)]
-pub(super) struct Member<'t> {
-    pub(super) key: Cow<'t, str>,
-    pub(super) key_span: Span,
-    pub(super) value: Node<'t>,
+#[derive(Clone, Debug)]
+pub struct JsonMember<'t> {
+    /// The key, without quotes and escapes.
+    pub key: Cow<'t, str>,
+    /// Where the key stands, quotes included.
+    pub key_span: Span,
+    /// Its value.
+    pub value: JsonNode<'t>,
 }
 
 /// Objects and arrays may nest this deep: each message may stand in a list.
 const MAX_LEVELS: u32 = 2 * MAX_NESTING + 1;
 
-/// Reads a text that is one JSON value.
-pub(crate) fn parse(text: &[u8]) -> Result<Node<'_>, DecodeError> {
-    let fail = |offset: usize, message: &str| DecodeError { offset, message: message.to_owned() };
+/// Reads a text that is one JSON value, and all that is malformed in it:
+/// a malformed member or element is left out, and reading goes on behind it.
+pub(crate) fn parse(text: &[u8]) -> (Option<JsonNode<'_>>, Vec<ReadError>) {
+    let fail = |offset: usize, message: &str| {
+        let place = Span::at(offset as u32);
+        (None, vec![ReadError::new(ReadErrorKind::Syntax, place, message)])
+    };
     if text.len() > u32::MAX as usize {
-        return Err(fail(0, "texts of more than four gigabytes are not read"));
+        return fail(0, "texts of more than four gigabytes are not read");
     }
-    let text = std::str::from_utf8(text)
-        .map_err(|error| fail(error.valid_up_to(), "the text is not valid UTF-8"))?;
-    let mut parser = Parser { text, at: 0 };
+    let text = match std::str::from_utf8(text) {
+        Ok(text) => text,
+        Err(error) => return fail(error.valid_up_to(), "the text is not valid UTF-8"),
+    };
+    let mut parser = JsonParser { text, at: 0, errors: Vec::new() };
     parser.space();
-    let node = parser.value(0)?;
+    let node = match parser.value(0) {
+        Ok(node) => Some(node),
+        Err(error) => {
+            parser.report(error);
+            None
+        }
+    };
     parser.space();
-    match parser.byte() {
-        None => Ok(node),
-        Some(_) => Err(parser.error("nothing may follow the value")),
+    if parser.errors.is_empty() && parser.byte().is_some() {
+        let error = parser.error("nothing may follow the value");
+        parser.report(error);
     }
+    (node, parser.errors)
 }
 
-struct Parser<'t> {
+struct JsonParser<'t> {
     text: &'t str,
     at: usize,
+    errors: Vec<ReadError>,
 }
 
-impl<'t> Parser<'t> {
-    fn error(&self, message: impl Into<String>) -> DecodeError {
-        DecodeError { offset: self.at, message: message.into() }
+impl<'t> JsonParser<'t> {
+    fn error(&self, message: impl Into<String>) -> ReadError {
+        ReadError::new(ReadErrorKind::Syntax, Span::at(self.at as u32), message)
+    }
+
+    /// Records an error; one is enough for each place.
+    fn report(&mut self, error: ReadError) {
+        if self.errors.last().is_none_or(|last| last.span != error.span) {
+            self.errors.push(error);
+        }
+    }
+
+    /// Passes what is left of a malformed member or element: up to the comma
+    /// behind it, or to the end of what it stands in.
+    fn skip_element(&mut self) {
+        let mut open = 0_u32;
+        while let Some(byte) = self.byte() {
+            match byte {
+                b'"' => {
+                    self.skip_string();
+                    continue;
+                }
+                b'{' | b'[' => open += 1,
+                b'}' | b']' if open == 0 => return,
+                b'}' | b']' => open -= 1,
+                b',' if open == 0 => return,
+                _ => {}
+            }
+            self.at += 1;
+        }
+    }
+
+    /// Passes a string, perhaps a malformed one: it ends with its line.
+    fn skip_string(&mut self) {
+        self.at += 1;
+        while let Some(byte) = self.byte() {
+            match byte {
+                b'\n' => return,
+                b'\\' => self.at = (self.at + 2).min(self.text.len()),
+                _ => self.at += 1,
+            }
+            if byte == b'"' {
+                return;
+            }
+        }
     }
 
     fn byte(&self) -> Option<u8> {
@@ -86,24 +149,27 @@ impl<'t> Parser<'t> {
         self.text.get(start..self.at).unwrap_or_default()
     }
 
-    fn value(&mut self, depth: u32) -> Result<Node<'t>, DecodeError> {
+    fn value(&mut self, depth: u32) -> Result<JsonNode<'t>, ReadError> {
         let start = self.at;
         let kind = match self.byte() {
             Some(b'{' | b'[') if depth >= MAX_LEVELS => {
                 return Err(self.error(format!("the text nests deeper than {MAX_LEVELS} levels")));
             }
-            Some(b'{') => Kind::Object(self.object(depth)?),
-            Some(b'[') => Kind::Array(self.array(depth)?),
-            Some(b'"') => Kind::String(self.string()?),
-            Some(b'-' | b'0'..=b'9') => Kind::Number(self.number()?),
+            Some(b'{') => JsonKind::Object(self.object(depth)),
+            Some(b'[') => JsonKind::Array(self.array(depth)),
+            Some(b'"') => JsonKind::String(self.string()?),
+            Some(b'-' | b'0'..=b'9') => JsonKind::Number(Cow::Borrowed(self.number()?)),
             _ => self.word()?,
         };
-        Ok(Node { span: Span::new(start as u32, self.at as u32), kind })
+        Ok(JsonNode { span: Span::new(start as u32, self.at as u32), kind })
     }
 
-    fn word(&mut self) -> Result<Kind<'t>, DecodeError> {
-        let words =
-            [("null", Kind::Null), ("true", Kind::Bool(true)), ("false", Kind::Bool(false))];
+    fn word(&mut self) -> Result<JsonKind<'t>, ReadError> {
+        let words = [
+            ("null", JsonKind::Null),
+            ("true", JsonKind::Bool(true)),
+            ("false", JsonKind::Bool(false)),
+        ];
         let rest = &self.text.as_bytes()[self.at..];
         let length = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
         for (word, kind) in words {
@@ -115,59 +181,72 @@ impl<'t> Parser<'t> {
         Err(self.error("expected a JSON value"))
     }
 
-    fn object(&mut self, depth: u32) -> Result<Vec<Member<'t>>, DecodeError> {
-        let mut members = Vec::new();
+    fn object(&mut self, depth: u32) -> Vec<JsonMember<'t>> {
+        self.list(b'}', "expected `,` or `}`", |it| it.member(depth))
+    }
+
+    fn array(&mut self, depth: u32) -> Vec<JsonNode<'t>> {
+        self.list(b']', "expected `,` or `]`", |it| it.value(depth + 1))
+    }
+
+    fn member(&mut self, depth: u32) -> Result<JsonMember<'t>, ReadError> {
+        if self.byte() != Some(b'"') {
+            return Err(self.error("expected a key in quotes"));
+        }
+        let start = self.at;
+        let key = self.string()?;
+        let key_span = Span::new(start as u32, self.at as u32);
+        self.space();
+        if !self.eat(b':') {
+            return Err(self.error("expected `:` behind the key"));
+        }
+        self.space();
+        let value = self.value(depth + 1)?;
+        Ok(JsonMember { key, key_span, value })
+    }
+
+    /// What stands between commas up to the closing bracket.
+    fn list<T>(
+        &mut self,
+        closing: u8,
+        expected: &str,
+        mut item: impl FnMut(&mut Self) -> Result<T, ReadError>,
+    ) -> Vec<T> {
+        let mut items = Vec::new();
         self.at += 1;
         self.space();
-        if self.eat(b'}') {
-            return Ok(members);
+        if self.eat(closing) {
+            return items;
         }
         loop {
             self.space();
-            if self.byte() != Some(b'"') {
-                return Err(self.error("expected a key in quotes"));
+            match item(self) {
+                Ok(item) => {
+                    items.push(item);
+                    self.space();
+                }
+                Err(error) => {
+                    self.report(error);
+                    self.skip_element();
+                }
             }
-            let start = self.at;
-            let key = self.string()?;
-            let key_span = Span::new(start as u32, self.at as u32);
-            self.space();
-            if !self.eat(b':') {
-                return Err(self.error("expected `:` behind the key"));
+            if self.eat(closing) {
+                return items;
             }
-            self.space();
-            let value = self.value(depth + 1)?;
-            members.push(Member { key, key_span, value });
-            self.space();
-            if self.eat(b'}') {
-                return Ok(members);
+            if self.eat(b',') {
+                continue;
             }
-            if !self.eat(b',') {
-                return Err(self.error("expected `,` or `}`"));
+            let error = self.error(expected);
+            self.report(error);
+            self.skip_element();
+            // Where another bracket closes, it closes what is around as well.
+            if self.eat(closing) || !self.eat(b',') {
+                return items;
             }
         }
     }
 
-    fn array(&mut self, depth: u32) -> Result<Vec<Node<'t>>, DecodeError> {
-        let mut elements = Vec::new();
-        self.at += 1;
-        self.space();
-        if self.eat(b']') {
-            return Ok(elements);
-        }
-        loop {
-            self.space();
-            elements.push(self.value(depth + 1)?);
-            self.space();
-            if self.eat(b']') {
-                return Ok(elements);
-            }
-            if !self.eat(b',') {
-                return Err(self.error("expected `,` or `]`"));
-            }
-        }
-    }
-
-    fn number(&mut self) -> Result<&'t str, DecodeError> {
+    fn number(&mut self) -> Result<&'t str, ReadError> {
         let start = self.at;
         while matches!(
             self.byte(),
@@ -183,7 +262,7 @@ impl<'t> Parser<'t> {
         Err(self.error("the number is malformed"))
     }
 
-    fn string(&mut self) -> Result<Cow<'t, str>, DecodeError> {
+    fn string(&mut self) -> Result<Cow<'t, str>, ReadError> {
         self.at += 1;
         let mut start = self.at;
         let mut text: Option<String> = None;
@@ -213,7 +292,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn escape(&mut self) -> Result<char, DecodeError> {
+    fn escape(&mut self) -> Result<char, ReadError> {
         let start = self.at;
         self.at += 2;
         let character = match self.text.as_bytes().get(start + 1) {

@@ -2,7 +2,20 @@
 //! written. Source: "JSON Mapping" of the protobuf documentation.
 
 use crate::decl::Scalar;
-use crate::tree::{Message, Type};
+use crate::tree::Type;
+use crate::view::{Field, Message};
+
+/// The key that names the type of a `google.protobuf.Any`.
+pub(super) const TYPE_KEY: &str = "@type";
+/// The key of the value in it, where the type has a notation of its own.
+pub(super) const VALUE_KEY: &str = "value";
+
+/// Whether a field holds the `null` of JSON.
+pub(super) fn is_null_value(field: Field<'_>) -> bool {
+    field.enum_type().is_some_and(|item| {
+        item.name() == "NullValue" && item.full_name() == "google.protobuf.NullValue"
+    })
+}
 
 /// A message type with a notation of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,17 +10,24 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::annotation::Known;
 use crate::decl::{FieldDecl, FileDecl, MessageKind, Parent, RawOptions};
+use crate::dynamic::{Entry, MAX_NESTING, Message, Value};
+use crate::element::Element;
 use crate::ids::{FieldId, FileId, MessageId};
-use crate::link::{DESCRIPTOR_PROTO, Linker};
+use crate::near::nearest;
 use crate::problem::{Place, Problem, ProblemKind};
+use crate::resolve::NameResolver;
 use crate::symbol::{Symbol, Wanted};
-use crate::tree::{self, Cardinality, LinkedFile, OptionsLink, Tree, Type, indices};
-use crate::value::aggregate::{Fault, Names, Reader, extends, message_set_item, nearest};
-use crate::value::{Entry, Lookup, MAX_NESTING, Message, Value};
+use crate::tree::{LinkedFile, OptionsLink, Tree, Type, indices};
+use crate::value::aggregate::{
+    AggregateReader, Fault, Finder, MAX_FAULTS, extends, message_set_item,
+};
+use crate::value::codec::Codec;
+use crate::view::{self, Cardinality};
+use crate::wellknown::DESCRIPTOR_PROTO;
 
 /// What an options message belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Target {
+enum OptionTarget {
     File,
     ExtensionRange,
     Message,
@@ -32,19 +39,19 @@ enum Target {
     Method,
 }
 
-impl Target {
+impl OptionTarget {
     /// Sorted by their numbers in `FieldOptions.OptionTargetType`, which begin
     /// at 1.
-    const ALL: [(Target, &'static str, &'static str); 9] = [
-        (Target::File, "FileOptions", "a file"),
-        (Target::ExtensionRange, "ExtensionRangeOptions", "an extension range"),
-        (Target::Message, "MessageOptions", "a message"),
-        (Target::Field, "FieldOptions", "a field"),
-        (Target::Oneof, "OneofOptions", "a oneof"),
-        (Target::Enum, "EnumOptions", "an enum"),
-        (Target::EnumValue, "EnumValueOptions", "an enum value"),
-        (Target::Service, "ServiceOptions", "a service"),
-        (Target::Method, "MethodOptions", "a method"),
+    const ALL: [(OptionTarget, &'static str, &'static str); 9] = [
+        (OptionTarget::File, "FileOptions", "a file"),
+        (OptionTarget::ExtensionRange, "ExtensionRangeOptions", "an extension range"),
+        (OptionTarget::Message, "MessageOptions", "a message"),
+        (OptionTarget::Field, "FieldOptions", "a field"),
+        (OptionTarget::Oneof, "OneofOptions", "a oneof"),
+        (OptionTarget::Enum, "EnumOptions", "an enum"),
+        (OptionTarget::EnumValue, "EnumValueOptions", "an enum value"),
+        (OptionTarget::Service, "ServiceOptions", "a service"),
+        (OptionTarget::Method, "MethodOptions", "a method"),
     ];
 
     fn number(self) -> i32 {
@@ -52,7 +59,7 @@ impl Target {
     }
 
     fn noun(self) -> &'static str {
-        Target::ALL[self as usize].2
+        OptionTarget::ALL[self as usize].2
     }
 }
 
@@ -61,7 +68,7 @@ type OptionTypes = [Option<MessageId>; 9];
 
 /// Interprets the options of every file and puts them into the tree: it has
 /// names, types and features already.
-pub(crate) fn interpret(tree: &mut Tree, linker: &Linker<'_>) {
+pub(crate) fn interpret(tree: &mut Tree, names: &NameResolver<'_>) {
     tree.known = Known::of(tree);
     let types = option_types(tree);
     let shared: &Tree = tree;
@@ -72,7 +79,7 @@ pub(crate) fn interpret(tree: &mut Tree, linker: &Linker<'_>) {
             let root = shared.linked(file).decl.root;
             let own = types.iter().find(|(known, _)| *known == root).or(types.first());
             match own {
-                Some((_, types)) => interpret_file(shared, linker, file, types),
+                Some((_, types)) => interpret_file(shared, names, file, types),
                 None => FileOptions::default(),
             }
         })
@@ -109,7 +116,7 @@ fn option_types(tree: &Tree) -> Vec<(u32, OptionTypes)> {
             let message = |name: &str| {
                 file.messages().find(|message| message.name() == name).map(|message| message.id)
             };
-            (file.decl().root, Target::ALL.map(|(_, name, _)| message(name)))
+            (file.decl().root, OptionTarget::ALL.map(|(_, name, _)| message(name)))
         })
         .collect()
 }
@@ -137,26 +144,29 @@ struct FileOptions {
 
 fn interpret_file(
     tree: &Tree,
-    linker: &Linker<'_>,
+    names: &NameResolver<'_>,
     file: FileId,
     types: &OptionTypes,
 ) -> FileOptions {
     let decl = &*tree.linked(file).decl;
     let no_syntax = Ast::default();
-    let reader = Reader {
+    let reader = AggregateReader {
         tree,
         ast: decl.ast().unwrap_or(&no_syntax),
         text: decl.strings.text(),
-        names: FileNames { tree, linker, file, used: FxHashSet::default() },
-        lookup: Lookup::default(),
+        finder: VisibleNames { tree, names, file, used: FxHashSet::default() },
         ignore_undeclared: false,
+        as_written: false,
         faults: Vec::new(),
+        max_faults: MAX_FAULTS,
+        undeclared: Vec::new(),
     };
     let found = FileOptions::default();
     let cache = FxHashMap::default();
     let mut interpreter = Interpreter { reader, decl, file, types, cache, found };
     interpreter.found.file =
-        interpreter.element(decl.options, Target::File, Parent::File, &|| decl.path.to_string());
+        interpreter
+            .element(decl.options, OptionTarget::File, Parent::File, &|| decl.path.to_string());
     let view = tree.file(file);
     for (at, message) in (0..).zip(&decl.messages) {
         if message.kind == MessageKind::MapEntry {
@@ -166,20 +176,20 @@ fn interpret_file(
         interpreter.keep(
             Slot::Message(at),
             message.options,
-            Target::Message,
+            OptionTarget::Message,
             message.parent,
             &name,
         );
         for at in indices(message.extension_ranges) {
             let options = decl.ranges[at as usize].options;
             let slot = Slot::Range(at);
-            interpreter.keep(slot, options, Target::ExtensionRange, message.parent, &name);
+            interpreter.keep(slot, options, OptionTarget::ExtensionRange, message.parent, &name);
         }
     }
     for (at, field) in (0..).zip(&decl.fields) {
         let name = || tree.field(FieldId { file, index: at }).full_name();
         let reported = interpreter.found.problems.len();
-        interpreter.keep(Slot::Field(at), field.options, Target::Field, field.parent, &name);
+        interpreter.keep(Slot::Field(at), field.options, OptionTarget::Field, field.parent, &name);
         // The options of a map are among those of its key and its value.
         if is_part_of_map(decl, field) {
             interpreter.found.problems.truncate(reported);
@@ -191,31 +201,38 @@ fn interpret_file(
             let message = tree.message(MessageId { file, index: oneof.message });
             format!("{}.{}", message.full_name(), decl.str(oneof.name))
         };
-        interpreter.keep(Slot::Oneof(at), oneof.options, Target::Oneof, parent, &name);
+        interpreter.keep(Slot::Oneof(at), oneof.options, OptionTarget::Oneof, parent, &name);
     }
     for (at, item) in (0..).zip(view.all_enums()) {
         let item_decl = item.decl();
         let parent = item_decl.parent;
-        interpreter
-            .keep(Slot::Enum(at), item_decl.options, Target::Enum, parent, &|| item.full_name());
+        interpreter.keep(Slot::Enum(at), item_decl.options, OptionTarget::Enum, parent, &|| {
+            item.full_name()
+        });
         for value in item.values() {
             let slot = Slot::EnumValue(value.id.index);
             let name = || value.full_name();
-            interpreter.keep(slot, value.decl().options, Target::EnumValue, parent, &name);
+            interpreter.keep(slot, value.decl().options, OptionTarget::EnumValue, parent, &name);
         }
     }
     for service in view.services() {
         let slot = Slot::Service(service.id.index);
         let name = || service.full_name();
-        interpreter.keep(slot, service.decl().options, Target::Service, Parent::File, &name);
+        interpreter.keep(slot, service.decl().options, OptionTarget::Service, Parent::File, &name);
         for method in service.methods() {
             let slot = Slot::Method(method.id.index);
             let name = || method.full_name();
-            interpreter.keep(slot, method.decl().options, Target::Method, Parent::File, &name);
+            interpreter.keep(
+                slot,
+                method.decl().options,
+                OptionTarget::Method,
+                Parent::File,
+                &name,
+            );
         }
     }
     let mut found = interpreter.found;
-    found.used = interpreter.reader.names.used;
+    found.used = interpreter.reader.finder.used;
     found
 }
 
@@ -228,7 +245,7 @@ fn is_part_of_map(decl: &FileDecl, field: &FieldDecl) -> bool {
 }
 
 struct Interpreter<'t> {
-    reader: Reader<'t, FileNames<'t>>,
+    reader: AggregateReader<'t, VisibleNames<'t>>,
     decl: &'t FileDecl,
     file: FileId,
     types: &'t OptionTypes,
@@ -238,20 +255,20 @@ struct Interpreter<'t> {
 }
 
 /// Looks names up with the eyes of one file.
-struct FileNames<'t> {
+struct VisibleNames<'t> {
     tree: &'t Tree,
-    linker: &'t Linker<'t>,
+    names: &'t NameResolver<'t>,
     file: FileId,
     used: FxHashSet<FileId>,
 }
 
-impl Names for FileNames<'_> {
+impl Finder for VisibleNames<'_> {
     fn extension(&mut self, message: MessageId, name: &str) -> Option<FieldId> {
         // The search begins outside of the message, as if the message itself
         // were looked for.
         let view = self.tree.message(message);
         let scope = (message.file, view.decl().parent);
-        let id = match self.linker.resolve_as(self.file, scope, name, Wanted::Any).ok()? {
+        let id = match self.names.resolve_as(self.file, scope, name, Wanted::Any).ok()? {
             Symbol::Extension(id) => id,
             Symbol::Message(id) => message_set_item(view, self.tree.message(id))?,
             _ => return None,
@@ -262,7 +279,7 @@ impl Names for FileNames<'_> {
 
     fn message(&mut self, full_name: &str) -> Option<MessageId> {
         let name = format!(".{full_name}");
-        match self.linker.resolve(self.file, Parent::File, &name, Wanted::Any).ok()? {
+        match self.names.resolve(self.file, Parent::File, &name, Wanted::Any).ok()? {
             Symbol::Message(id) => Some(id),
             _ => None,
         }
@@ -278,7 +295,7 @@ impl<'t> Interpreter<'t> {
         &mut self,
         slot: Slot,
         raw: RawOptions,
-        target: Target,
+        target: OptionTarget,
         parent: Parent,
         element: &dyn Fn() -> String,
     ) {
@@ -293,7 +310,7 @@ impl<'t> Interpreter<'t> {
     fn element(
         &mut self,
         raw: RawOptions,
-        target: Target,
+        target: OptionTarget,
         parent: Parent,
         element: &dyn Fn() -> String,
     ) -> OptionsLink {
@@ -307,7 +324,7 @@ impl<'t> Interpreter<'t> {
                 let mut options = Box::new(Message::new(ty));
                 options.entries.reserve_exact(ids.len());
                 // That protoc looks the options message up counts as a use.
-                self.reader.names.used(ty.file);
+                self.reader.finder.used(ty.file);
                 for &id in ids {
                     self.option(&mut options, id, parent);
                 }
@@ -327,10 +344,10 @@ impl<'t> Interpreter<'t> {
             }
             RawOptions::Wire(span) => {
                 let bytes = span.of(self.decl.strings.text());
-                match Message::decode(self.reader.tree, ty, bytes) {
+                match Codec::new(self.reader.tree).decode(ty, bytes) {
                     Ok(options) => {
                         let options = options.normalized(self.reader.tree);
-                        self.reader.names.used(ty.file);
+                        self.reader.finder.used(ty.file);
                         self.extensions_used(&options);
                         Some(Box::new(options))
                     }
@@ -354,7 +371,7 @@ impl<'t> Interpreter<'t> {
     fn extensions_used(&mut self, message: &Message) {
         for entry in &message.entries {
             if self.reader.tree.field(entry.field).is_extension() {
-                self.reader.names.used(entry.field.file);
+                self.reader.finder.used(entry.field.file);
             }
             if let Value::Message(inner) = &entry.value {
                 self.extensions_used(inner);
@@ -450,7 +467,7 @@ impl<'t> Interpreter<'t> {
     fn set(
         &mut self,
         message: &mut Message,
-        field: tree::Field<'t>,
+        field: view::Field<'t>,
         key: Span,
         value: ValueId,
     ) -> Option<()> {
@@ -473,12 +490,12 @@ impl<'t> Interpreter<'t> {
 
     fn field(
         &mut self,
-        message: tree::Message<'t>,
+        message: view::Message<'t>,
         part: &NamePart,
         outermost: bool,
-    ) -> Option<tree::Field<'t>> {
+    ) -> Option<view::Field<'t>> {
         let name = self.reader.text.str(part.name);
-        if let Some(field) = self.reader.lookup.field_named(message, name) {
+        if let Some(field) = message.field_named(name) {
             return Some(field);
         }
         let text = match outermost {
@@ -487,7 +504,7 @@ impl<'t> Interpreter<'t> {
         };
         let mut fault = Fault::new(part.span, text);
         fault.kind = ProblemKind::NameNotFound;
-        fault.help = nearest(name, message.fields().map(tree::Field::name))
+        fault.help = nearest(name, message.fields().map(view::Field::name))
             .map(|near| format!("did you mean `{near}`?"))
             .or_else(|| {
                 outermost.then(|| format!("a custom option stands in parentheses: `({name})`"))
@@ -497,16 +514,16 @@ impl<'t> Interpreter<'t> {
 
     fn extension(
         &mut self,
-        message: tree::Message<'t>,
+        message: view::Message<'t>,
         span: Span,
         parent: Parent,
-    ) -> Option<tree::Field<'t>> {
+    ) -> Option<view::Field<'t>> {
         // Nearly always no message declares the first component, so one answer
         // holds for the whole file.
         let name = span.of(self.reader.text);
         let length = name.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
         let first = self.reader.text.str(Span::new(span.start, span.start + length as u32));
-        let scope = match self.reader.names.linker.nearest_scope(self.file, parent, first) {
+        let scope = match self.reader.finder.names.nearest_scope(self.file, parent, first) {
             Parent::File => u32::MAX,
             Parent::Message(index) => index,
         };
@@ -516,7 +533,7 @@ impl<'t> Interpreter<'t> {
             None => {
                 let id = self.resolve(span, parent)?;
                 self.cache.insert(key, id);
-                self.reader.names.used(id.file);
+                self.reader.finder.used(id.file);
                 id
             }
         };
@@ -524,7 +541,7 @@ impl<'t> Interpreter<'t> {
         if extends(field, message) {
             return Some(field);
         }
-        let extendee = field.extendee().map(tree::Message::full_name)?;
+        let extendee = field.extendee().map(view::Message::full_name)?;
         let text = format!(
             "`{}` is an option of `{extendee}` and does not belong to `{}`",
             field.name(),
@@ -536,15 +553,15 @@ impl<'t> Interpreter<'t> {
     fn resolve(&mut self, span: Span, parent: Parent) -> Option<FieldId> {
         let text = self.reader.text;
         let name = dotted_name(text, span).map_or(Cow::Borrowed(text.str(span)), Cow::Owned);
-        let linker = self.reader.names.linker;
-        let (text, help) = match linker.resolve(self.file, parent, &name, Wanted::Any) {
+        let names = self.reader.finder.names;
+        let (text, help) = match names.resolve(self.file, parent, &name, Wanted::Any) {
             Ok(Symbol::Extension(id)) => return Some(id),
             Ok(symbol) => {
                 let noun = symbol.noun();
                 let article = crate::problem::article(noun);
                 (format!("`{name}` is {article} {noun}, not an option"), None)
             }
-            Err(reason) => linker.not_found(self.file, parent, &name, &reason),
+            Err(reason) => names.not_found(self.file, parent, &name, &reason),
         };
         let mut fault = Fault::new(span, text);
         fault.kind = ProblemKind::NameNotFound;
@@ -554,9 +571,9 @@ impl<'t> Interpreter<'t> {
 }
 
 /// The options that stand where they may not: not among the `targets` of their
-/// field. Source: `ValidateTargetConstraints` of protoc.
+/// field. Source: `ValidateOptionTargetConstraints` of protoc.
 fn misplaced(tree: &Tree) -> Vec<Problem> {
-    let targets = |field: tree::Field<'_>| -> Vec<i64> {
+    let targets = |field: view::Field<'_>| -> Vec<i64> {
         let options = field.options().into_iter();
         let entries = options.flat_map(|options| options.get_all(tree, "targets"));
         entries.filter_map(|entry| entry.value.as_i64()).collect()
@@ -573,8 +590,8 @@ fn misplaced(tree: &Tree) -> Vec<Problem> {
         return Vec::new();
     }
     let check = |problems: &mut Vec<Problem>,
-                 file: tree::File<'_>,
-                 target: Target,
+                 file: view::File<'_>,
+                 target: OptionTarget,
                  options: Option<&Message>,
                  element: &dyn Fn() -> String| {
         let mut pending: Vec<&Message> = options.into_iter().collect();
@@ -597,28 +614,28 @@ fn misplaced(tree: &Tree) -> Vec<Problem> {
             }
         }
     };
-    let check_file = |file: tree::File<'_>| {
+    let check_file = |file: view::File<'_>| {
         let mut problems = Vec::new();
-        check(&mut problems, file, Target::File, file.options(), &|| file.full_name());
+        check(&mut problems, file, OptionTarget::File, file.options(), &|| file.full_name());
         for element in file.elements() {
             let target = match element {
-                tree::Element::Message(message) => {
+                Element::Message(message) => {
                     for at in message.decl().extension_ranges.range() {
                         let options = tree.linked(file.id).ranges[at].as_deref();
                         let name = || message.full_name();
-                        check(&mut problems, file, Target::ExtensionRange, options, &name);
+                        check(&mut problems, file, OptionTarget::ExtensionRange, options, &name);
                     }
-                    Target::Message
+                    OptionTarget::Message
                 }
-                tree::Element::Field(field) if is_part_of_map(file.decl(), field.decl()) => {
+                Element::Field(field) if is_part_of_map(file.decl(), field.decl()) => {
                     continue;
                 }
-                tree::Element::Field(_) => Target::Field,
-                tree::Element::Oneof(_) => Target::Oneof,
-                tree::Element::Enum(_) => Target::Enum,
-                tree::Element::EnumValue(_) => Target::EnumValue,
-                tree::Element::Service(_) => Target::Service,
-                tree::Element::Method(_) => Target::Method,
+                Element::Field(_) => OptionTarget::Field,
+                Element::Oneof(_) => OptionTarget::Oneof,
+                Element::Enum(_) => OptionTarget::Enum,
+                Element::EnumValue(_) => OptionTarget::EnumValue,
+                Element::Service(_) => OptionTarget::Service,
+                Element::Method(_) => OptionTarget::Method,
             };
             check(&mut problems, file, target, element.options(), &|| element.full_name());
         }
@@ -631,7 +648,7 @@ fn misplaced(tree: &Tree) -> Vec<Problem> {
 }
 
 fn allowed(targets: &[i64]) -> String {
-    let nouns: Vec<&str> = Target::ALL
+    let nouns: Vec<&str> = OptionTarget::ALL
         .iter()
         .filter(|(target, ..)| targets.contains(&target.number().into()))
         .map(|(.., noun)| *noun)
@@ -640,33 +657,5 @@ fn allowed(targets: &[i64]) -> String {
         [] => "nothing".to_owned(),
         [only] => (*only).to_owned(),
         [first @ .., last] => format!("{} or {last}", first.join(", ")),
-    }
-}
-
-/// Whether protoc leaves a field out of descriptor sets: its option `retention`
-/// is `RETENTION_SOURCE`.
-pub(crate) fn is_source_only(field: tree::Field<'_>) -> bool {
-    const RETENTION_SOURCE: i64 = 2;
-    let retention = field.options().and_then(|options| options.i64(field.tree, "retention"));
-    retention == Some(RETENTION_SOURCE)
-}
-
-impl Message {
-    /// Options as protoc writes them into descriptor sets: without the fields
-    /// that have `retention = RETENTION_SOURCE`, at any depth, but not inside
-    /// of groups. Source: `StripSourceRetentionOptions` of protobuf.
-    #[must_use]
-    pub fn without_source_retention(&self, tree: &Tree) -> Message {
-        let kept = self.entries.iter().filter(|entry| !is_source_only(tree.field(entry.field)));
-        let entries = kept.map(|entry| {
-            let value = match &entry.value {
-                Value::Message(inner) if !tree.field(entry.field).features().delimited => {
-                    Value::Message(Box::new(inner.without_source_retention(tree)))
-                }
-                value => value.clone(),
-            };
-            Entry { value, ..*entry }
-        });
-        Message { ty: self.ty, entries: entries.collect(), unknown: self.unknown.clone() }
     }
 }

@@ -13,13 +13,13 @@ use abide_syntax::{
 };
 use rustc_hash::FxHashMap;
 
+use super::option_path::OptionPath;
 use crate::comments::{Gap, Run, end_of_declaration};
 use crate::decl::Scalar;
-use crate::descriptor::number::{
+use crate::descriptor_number::{
     enumeration, field, file, location, message, method, oneof, options, range, service,
     source_info, value,
 };
-use crate::descriptor::option_path::OptionPath;
 use crate::wire::Writer;
 
 /// Writes the fields of the `SourceCodeInfo` of a file. `option_paths` says
@@ -80,7 +80,7 @@ impl<'a> Positions<'a> {
 
 /// The elements of a scope that are counted on their own.
 #[derive(Clone, Copy)]
-enum Kind {
+enum PathKind {
     Field,
     Extension,
     Message,
@@ -101,16 +101,16 @@ enum Kind {
 
 /// How many elements of each kind a scope has so far.
 #[derive(Default)]
-struct Scope {
-    counts: [u32; Kind::OptionImport as usize + 1],
+struct PathScope {
+    counts: [u32; PathKind::OptionImport as usize + 1],
     /// How many values each repeated option has, by its path.
     repeated: BTreeMap<Vec<u32>, u32>,
     /// Whether no option of it is in the descriptor.
     options_stripped: bool,
 }
 
-impl Scope {
-    fn next(&mut self, kind: Kind) -> u32 {
+impl PathScope {
+    fn next(&mut self, kind: PathKind) -> u32 {
         let count = &mut self.counts[kind as usize];
         *count += 1;
         *count - 1
@@ -143,7 +143,7 @@ struct Recorder<'a> {
 }
 
 impl<'a> Recorder<'a> {
-    fn scope(&self, id: Option<DeclId>) -> Scope {
+    fn scope(&self, id: Option<DeclId>) -> PathScope {
         let options: Vec<OptionId> = self
             .ast
             .children(id)
@@ -152,7 +152,7 @@ impl<'a> Recorder<'a> {
                 _ => None,
             })
             .collect();
-        Scope { options_stripped: self.are_stripped(options), ..Scope::default() }
+        PathScope { options_stripped: self.are_stripped(options), ..PathScope::default() }
     }
 
     /// Whether none of these options is in the descriptor; then the element
@@ -259,7 +259,7 @@ impl<'a> Recorder<'a> {
                     self.import(&mut scope, decl, kind, modifier);
                 }
                 DeclKind::Service { name, body } => {
-                    let index = scope.next(Kind::Service);
+                    let index = scope.next(PathKind::Service);
                     self.below(&[file::SERVICE, index], |recorder| {
                         recorder.service(id, name, body);
                     });
@@ -275,16 +275,16 @@ impl<'a> Recorder<'a> {
         });
     }
 
-    fn import(&mut self, scope: &mut Scope, decl: &Decl, kind: ImportKind, modifier: Span) {
+    fn import(&mut self, scope: &mut PathScope, decl: &Decl, kind: ImportKind, modifier: Span) {
         if kind == ImportKind::Option {
-            let index = scope.next(Kind::OptionImport);
+            let index = scope.next(PathKind::OptionImport);
             return self.statement(&[file::OPTION_DEPENDENCY, index], decl);
         }
-        let index = scope.next(Kind::Import);
+        let index = scope.next(PathKind::Import);
         self.statement(&[file::DEPENDENCY, index], decl);
         let (number, kind) = match kind {
-            ImportKind::Public => (file::PUBLIC_DEPENDENCY, Kind::PublicImport),
-            ImportKind::Weak => (file::WEAK_DEPENDENCY, Kind::WeakImport),
+            ImportKind::Public => (file::PUBLIC_DEPENDENCY, PathKind::PublicImport),
+            ImportKind::Weak => (file::WEAK_DEPENDENCY, PathKind::WeakImport),
             ImportKind::Plain | ImportKind::Option => return,
         };
         let index = scope.next(kind);
@@ -292,12 +292,12 @@ impl<'a> Recorder<'a> {
     }
 
     /// What may stand in any block, and what messages may hold.
-    fn member(&mut self, scope: &mut Scope, numbers: &Numbers, id: DeclId, options: u32) {
+    fn member(&mut self, scope: &mut PathScope, numbers: &Numbers, id: DeclId, options: u32) {
         let decl = self.decl(id);
         match decl.kind {
             DeclKind::Option(option) => self.option_statement(scope, option, decl, options),
             DeclKind::Message { name, body, visibility } => {
-                let path = [numbers.message, scope.next(Kind::Message)];
+                let path = [numbers.message, scope.next(PathKind::Message)];
                 let span = without_visibility(self.text, decl.span, visibility.map(|it| it.1));
                 self.below(&path, |recorder| {
                     recorder.declaration(span, body.start + 1);
@@ -306,7 +306,7 @@ impl<'a> Recorder<'a> {
                 });
             }
             DeclKind::Enum { name, body, visibility } => {
-                let path = [numbers.enumeration, scope.next(Kind::Enum)];
+                let path = [numbers.enumeration, scope.next(PathKind::Enum)];
                 let span = without_visibility(self.text, decl.span, visibility.map(|it| it.1));
                 self.below(&path, |recorder| {
                     recorder.declaration(span, body.start + 1);
@@ -318,7 +318,7 @@ impl<'a> Recorder<'a> {
                 self.extend(scope, numbers, id, extendee, body);
             }
             DeclKind::Oneof { name, body } => {
-                let path = [message::ONEOF, scope.next(Kind::Oneof)];
+                let path = [message::ONEOF, scope.next(PathKind::Oneof)];
                 let mut inner = self.scope(Some(id));
                 self.below(&path, |recorder| {
                     recorder.declaration(decl.span, body.start + 1);
@@ -336,7 +336,7 @@ impl<'a> Recorder<'a> {
                 self.close(body.end);
             }
             DeclKind::Field(_) | DeclKind::MapField(_) => {
-                let path = [message::FIELD, scope.next(Kind::Field)];
+                let path = [message::FIELD, scope.next(PathKind::Field)];
                 self.field(scope, numbers, &path, id, None);
             }
             DeclKind::Extensions { ranges, options } => {
@@ -373,7 +373,7 @@ impl<'a> Recorder<'a> {
             let decl = self.decl(id);
             match decl.kind {
                 DeclKind::EnumValue { name, number, options } => {
-                    let path = [enumeration::VALUE, scope.next(Kind::Value)];
+                    let path = [enumeration::VALUE, scope.next(PathKind::Value)];
                     self.below(&path, |recorder| {
                         recorder.declaration(decl.span, end_of_declaration(recorder.ast, decl));
                         recorder.part(&[value::NAME], name);
@@ -400,7 +400,7 @@ impl<'a> Recorder<'a> {
         for id in self.ast.children(Some(id)) {
             match self.decl(id).kind {
                 DeclKind::Method(method) => {
-                    let path = [service::METHOD, scope.next(Kind::Method)];
+                    let path = [service::METHOD, scope.next(PathKind::Method)];
                     let node = self.ast.methods[method as usize];
                     self.below(&path, |recorder| recorder.method(id, node));
                 }
@@ -433,7 +433,7 @@ impl<'a> Recorder<'a> {
 
     fn extend(
         &mut self,
-        scope: &mut Scope,
+        scope: &mut PathScope,
         numbers: &Numbers,
         id: DeclId,
         extendee: Span,
@@ -443,7 +443,7 @@ impl<'a> Recorder<'a> {
         for id in self.ast.children(Some(id)) {
             match self.decl(id).kind {
                 DeclKind::Field(_) | DeclKind::MapField(_) => {
-                    let path = [numbers.extension, scope.next(Kind::Extension)];
+                    let path = [numbers.extension, scope.next(PathKind::Extension)];
                     self.field(scope, numbers, &path, id, Some(extendee));
                 }
                 _ => self.close(self.decl(id).span.end),
@@ -455,7 +455,7 @@ impl<'a> Recorder<'a> {
     /// A field at `path`; a group is a message of the scope as well.
     fn field(
         &mut self,
-        scope: &mut Scope,
+        scope: &mut PathScope,
         numbers: &Numbers,
         path: &[u32],
         id: DeclId,
@@ -466,7 +466,7 @@ impl<'a> Recorder<'a> {
             DeclKind::Field(node) => node.body(decl).map(|body| (node.name, body)),
             // Its entry has a place among the messages, but no location.
             DeclKind::MapField(_) => {
-                scope.next(Kind::Message);
+                scope.next(PathKind::Message);
                 None
             }
             _ => None,
@@ -498,7 +498,7 @@ impl<'a> Recorder<'a> {
             }
         });
         let Some((name, body)) = group else { return };
-        let index = scope.next(Kind::Message);
+        let index = scope.next(PathKind::Message);
         let message_path = [numbers.message, index];
         // protoc makes the location of the message before that of the field's
         // type name, but their comments are known only behind the `{`.
@@ -527,14 +527,20 @@ impl<'a> Recorder<'a> {
         self.option_list(options, number.end, field::OPTIONS);
     }
 
-    fn extension_ranges(&mut self, scope: &mut Scope, decl: &Decl, ranges: Slice, options: Slice) {
+    fn extension_ranges(
+        &mut self,
+        scope: &mut PathScope,
+        decl: &Decl,
+        ranges: Slice,
+        options: Slice,
+    ) {
         let before =
             self.ast.ranges[ranges.range()].last().map_or(decl.span.start, |it| it.span.end);
         let mut indices = Vec::new();
         self.below(&[message::EXTENSION_RANGE], |recorder| {
             recorder.declaration(decl.span, end_of_declaration(recorder.ast, decl));
             for range in ranges.range() {
-                let index = scope.next(Kind::ExtensionRange);
+                let index = scope.next(PathKind::ExtensionRange);
                 recorder.range(index, range);
                 indices.push(index);
             }
@@ -546,11 +552,11 @@ impl<'a> Recorder<'a> {
         });
     }
 
-    fn reserved_numbers(&mut self, scope: &mut Scope, number: u32, decl: &Decl, ranges: Slice) {
+    fn reserved_numbers(&mut self, scope: &mut PathScope, number: u32, decl: &Decl, ranges: Slice) {
         self.below(&[number], |recorder| {
             recorder.declaration(decl.span, end_of_declaration(recorder.ast, decl));
             for range in ranges.range() {
-                let index = scope.next(Kind::ReservedRange);
+                let index = scope.next(PathKind::ReservedRange);
                 recorder.range(index, range);
             }
         });
@@ -573,21 +579,27 @@ impl<'a> Recorder<'a> {
         });
     }
 
-    fn reserved_names(&mut self, scope: &mut Scope, number: u32, decl: &Decl, names: Slice) {
+    fn reserved_names(&mut self, scope: &mut PathScope, number: u32, decl: &Decl, names: Slice) {
         self.below(&[number], |recorder| {
             recorder.declaration(decl.span, end_of_declaration(recorder.ast, decl));
             for name in &recorder.ast.ranges[names.range()] {
-                let index = scope.next(Kind::ReservedName);
+                let index = scope.next(PathKind::ReservedName);
                 recorder.part(&[index], name.span);
             }
         });
     }
 
-    fn option_statement(&mut self, scope: &mut Scope, option: OptionId, decl: &Decl, number: u32) {
+    fn option_statement(
+        &mut self,
+        scope: &mut PathScope,
+        option: OptionId,
+        decl: &Decl,
+        number: u32,
+    ) {
         if !scope.options_stripped {
             self.part(&[number], decl.span);
         }
-        let index = scope.next(Kind::Option);
+        let index = scope.next(PathKind::Option);
         match self.path_of_option(&mut scope.repeated, option, index) {
             Some(path) => self.below(&[number], |recorder| recorder.statement(&path, decl)),
             None => self.close(decl.span.end),

@@ -1,0 +1,93 @@
+//! The features of every element of a file.
+
+use abide_syntax::Label;
+
+use crate::decl::{FileDecl, MessageKind, Parent, RawOptions, TypeDecl};
+use crate::descriptor_number::options;
+use crate::features::{Features, Presence};
+use crate::tree::LinkedFile;
+use crate::wire::last_varint;
+
+/// Whether the option `packed` of a field is set to `true` or `false`, read
+/// before options are interpreted.
+fn packed(decl: &FileDecl, raw: RawOptions) -> Option<bool> {
+    if let RawOptions::Wire(span) = raw {
+        let value = last_varint(decl.strings.text(), span, options::PACKED).ok()?;
+        return value.map(|value| value != 0);
+    }
+    flag(decl, raw, b"packed")
+}
+
+/// Whether an option of a field is set to `true` or `false`, read before
+/// options are interpreted.
+fn flag(decl: &FileDecl, options: RawOptions, name: &[u8]) -> Option<bool> {
+    let (RawOptions::Syntax(slice), Some(ast)) = (options, decl.ast()) else { return None };
+    let text: &[u8] = decl.strings.text();
+    decl.option_ids[slice.range()].iter().rev().find_map(|&id| {
+        let option = &ast.options[id as usize];
+        let value = ast.values[option.value as usize].span;
+        (option.name.of(text) == name).then(|| value.of(text) == b"true")
+    })
+}
+
+/// Resolves the features of every element of a file: the defaults of its
+/// edition, then what encloses the element, then its own options. Syntax that
+/// editions replaced by features (`required`, groups, `packed`, `optional` in
+/// proto3) sets the same features. Source: "Protobuf Editions: feature
+/// resolution" and `InferLegacyProtoFeatures` of protobuf.
+pub(crate) fn resolve(file: &mut LinkedFile) {
+    let decl = std::sync::Arc::clone(&file.decl);
+    let decl = &*decl;
+    file.features = Features::of(decl.edition).with(decl, decl.options, options::FEATURES_OF_FILE);
+    let of_file = file.features;
+    // Messages stand behind those that enclose them.
+    for (index, message) in decl.messages.iter().enumerate() {
+        let outer = match message.parent {
+            Parent::File => of_file,
+            Parent::Message(parent) => file.messages[parent as usize].features,
+        };
+        file.messages[index].features =
+            outer.with(decl, message.options, options::FEATURES_OF_MESSAGE);
+    }
+    let scope = |file: &LinkedFile, parent| match parent {
+        Parent::File => of_file,
+        Parent::Message(index) => file.messages[index as usize].features,
+    };
+    for (index, item) in decl.enums.iter().enumerate() {
+        file.enums[index].features =
+            scope(file, item.parent).with(decl, item.options, options::FEATURES_OF_ENUM);
+    }
+    for (index, field) in decl.fields.iter().enumerate() {
+        let mut features = scope(file, field.parent);
+        if let Some(oneof) = field.oneof {
+            features = features.with(
+                decl,
+                decl.oneofs[oneof as usize].options,
+                options::FEATURES_OF_ONEOF,
+            );
+        }
+        features = features.with(decl, field.options, options::FEATURES_OF_FIELD);
+        if field.label == Some(Label::Required) {
+            features.presence = Presence::LegacyRequired;
+        }
+        if field.proto3_optional {
+            features.presence = Presence::Explicit;
+        }
+        match field.ty {
+            TypeDecl::Group(_) | TypeDecl::GroupNamed(_) => features.delimited = true,
+            TypeDecl::Map(_) => features.delimited = false,
+            TypeDecl::Scalar(_) | TypeDecl::Named(_) => {}
+        }
+        if let Parent::Message(index) = field.parent
+            && decl.messages[index as usize].kind == MessageKind::MapEntry
+        {
+            features.delimited = false;
+        }
+        if !decl.edition.is_edition()
+            && let Some(packed) = packed(decl, field.options)
+        {
+            features.packed = packed;
+        }
+        file.fields[index].features = features;
+    }
+}

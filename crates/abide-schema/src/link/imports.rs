@@ -1,0 +1,211 @@
+//! Which files there are, and which of them each import means.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use abide_syntax::ImportKind;
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use crate::decl::{FileDecl, Part, SourceFile};
+use crate::ids::FileId;
+use crate::problem::{Place, Problem, ProblemKind};
+use crate::wellknown::{DESCRIPTOR_PROTO, built_in};
+
+/// The paths that files import and that no file has, in the order of paths:
+/// what a caller may read from elsewhere and add before linking. Well-known
+/// types that stay missing are added by [`Tree::link`](crate::Tree::link).
+pub fn missing_imports(files: &[Arc<FileDecl>]) -> Vec<Box<str>> {
+    let known: rustc_hash::FxHashSet<&str> = files.iter().map(|file| &*file.path).collect();
+    let mut missing: Vec<Box<str>> = files
+        .par_iter()
+        .flat_map_iter(|file| &file.imports)
+        .map(|import| &import.path)
+        .filter(|path| !known.contains(&***path))
+        .cloned()
+        .collect();
+    missing.sort_unstable();
+    missing.dedup();
+    missing
+}
+
+/// Adds the well-known types that are needed and that the tree does not have.
+pub(super) fn add_well_known(files: &mut Vec<Arc<FileDecl>>) {
+    let imported = files.par_iter().flat_map_iter(|file| &file.imports);
+    let mut wanted: BTreeMap<&str, &str> =
+        imported.filter_map(|import| built_in(&import.path)).collect();
+    wanted.extend(built_in(DESCRIPTOR_PROTO));
+    let mut known: BTreeSet<&str> =
+        files.iter().filter_map(|file| built_in(&file.path)).map(|(path, _)| path).collect();
+    while let Some((path, text)) = wanted.pop_first() {
+        if !known.insert(path) {
+            continue;
+        }
+        let file = FileDecl::parse(SourceFile {
+            path: path.into(),
+            display: path.into(),
+            root: u32::MAX,
+            imported: true,
+            text: text.as_bytes().into(),
+        });
+        wanted.extend(file.imports.iter().filter_map(|import| built_in(&import.path)));
+        files.push(Arc::new(file));
+    }
+}
+
+/// Of two files with one path under one root the first stays.
+pub(super) fn drop_duplicates(files: &mut Vec<Arc<FileDecl>>, problems: &mut Vec<Problem>) {
+    let mut at = 0;
+    let mut last: Option<(u32, Arc<str>)> = None;
+    files.retain(|file| {
+        let key = (file.root, Arc::clone(&file.path));
+        if last.as_ref() == Some(&key) {
+            problems.push(Problem {
+                kind: ProblemKind::NameDuplicated,
+                place: Place { file: FileId(at - 1), span: abide_syntax::Span::default() },
+                message: format!("the file `{}` is there twice", file.path),
+                element: Some(file.path.to_string()),
+                labels: Vec::new(),
+                help: Some("keep one of them; the first is judged".to_owned()),
+            });
+            return false;
+        }
+        at += 1;
+        last = Some(key);
+        true
+    });
+}
+
+/// For each file and import the file that is meant: one of the same root
+/// before one of another.
+pub(super) fn resolve_imports(
+    files: &[Arc<FileDecl>],
+    problems: &mut Vec<Problem>,
+) -> Vec<Vec<Option<FileId>>> {
+    let mut by_path: FxHashMap<&str, Vec<FileId>> = FxHashMap::default();
+    for (index, file) in files.iter().enumerate() {
+        by_path.entry(&file.path).or_default().push(FileId(index as u32));
+    }
+    let mut resolved = Vec::with_capacity(files.len());
+    for (index, file) in files.iter().enumerate() {
+        let targets = file.imports.iter().map(|import| {
+            let candidates = by_path.get(&*import.path)?;
+            let same_root = candidates.iter().find(|id| files[id.0 as usize].root == file.root);
+            same_root.or(candidates.first()).copied()
+        });
+        let targets: Vec<Option<FileId>> = targets.collect();
+        for (import, target) in file.imports.iter().zip(&targets) {
+            // protoc refuses a weak import of nothing as well.
+            if target.is_none() {
+                let place =
+                    Place { file: FileId(index as u32), span: file.span(import.node, Part::Name) };
+                let near = near_path(&import.path, by_path.keys().copied());
+                problems.push(Problem {
+                    kind: ProblemKind::ImportNotFound,
+                    place,
+                    message: format!("the import `{}` was not found", import.path),
+                    element: Some(file.path.to_string()),
+                    labels: Vec::new(),
+                    help: Some(match near {
+                        Some(path) => format!("there is a file `{path}`"),
+                        None => "name the folder it lies in with `-I DIR`, or as an entry of \
+                                 `import-paths` in abide.toml"
+                            .to_owned(),
+                    }),
+                });
+            }
+        }
+        resolved.push(targets);
+    }
+    resolved
+}
+
+/// A known path that ends in the wanted one, or the other way round: the usual
+/// mistake is a wrong root.
+fn near_path<'p>(wanted: &str, known: impl Iterator<Item = &'p str>) -> Option<&'p str> {
+    let suffix = |long: &str, short: &str| {
+        long.strip_suffix(short).is_some_and(|rest| rest.ends_with('/') && short.contains('/'))
+    };
+    known.filter(|path| suffix(path, wanted) || suffix(wanted, path)).min()
+}
+
+/// Reports every cycle of imports once, at its first file. Iterative: chains
+/// of imports may be long.
+pub(super) fn import_cycles(
+    files: &[Arc<FileDecl>],
+    imports: &[Vec<Option<FileId>>],
+    problems: &mut Vec<Problem>,
+) {
+    #[derive(Clone, Copy, PartialEq)]
+    enum State {
+        New,
+        Open,
+        Done,
+    }
+    let mut states = vec![State::New; files.len()];
+    for root in 0..files.len() {
+        if states[root] != State::New {
+            continue;
+        }
+        // Each entry is a file and the next of its imports to look at.
+        let mut path = vec![(root, 0)];
+        states[root] = State::Open;
+        while let Some((file, next)) = path.last_mut() {
+            let (at, import) = (*file, *next);
+            let Some(target) = imports[at].get(import) else {
+                states[at] = State::Done;
+                path.pop();
+                continue;
+            };
+            *next += 1;
+            let Some(target) = target.map(|id| id.0 as usize) else { continue };
+            match states[target] {
+                State::New => {
+                    states[target] = State::Open;
+                    path.push((target, 0));
+                }
+                State::Open => {
+                    let start = path
+                        .iter()
+                        .position(|&(file, _)| file == target)
+                        .expect("an open file is on the path");
+                    problems.push(cycle_problem(files, &path[start..]));
+                }
+                State::Done => {}
+            }
+        }
+    }
+}
+
+fn cycle_problem(files: &[Arc<FileDecl>], cycle: &[(usize, usize)]) -> Problem {
+    let place = |&(file, next): &(usize, usize)| Place {
+        file: FileId(file as u32),
+        // The import that was followed is the one before the next.
+        span: files[file].span(files[file].imports[next - 1].node, Part::Name),
+    };
+    let imported = |&(file, next): &(usize, usize)| &files[file].imports[next - 1].path;
+    let first = &files[cycle[0].0].path;
+    let steps: Vec<&str> = cycle.iter().map(|step| &**imported(step)).collect();
+    let message = if cycle.len() == 1 {
+        format!("`{first}` imports itself")
+    } else {
+        format!("`{first}` imports itself by way of `{}`", steps[..steps.len() - 1].join("`, `"))
+    };
+    Problem {
+        kind: ProblemKind::ImportCycle,
+        place: place(&cycle[0]),
+        message,
+        element: Some(first.to_string()),
+        labels: cycle[1..]
+            .iter()
+            .map(|step| (place(step), format!("imports `{}`", imported(step))))
+            .collect(),
+        help: Some("move what both need into a file of its own".to_owned()),
+    }
+}
+
+pub(super) fn public_importers(files: &[Arc<FileDecl>]) -> Vec<FileId> {
+    let is_public = |file: &FileDecl| file.imports.iter().any(|it| it.kind == ImportKind::Public);
+    let found = (0..).zip(files).filter(|(_, file)| is_public(file));
+    found.map(|(index, _)| FileId(index)).collect()
+}

@@ -1,0 +1,229 @@
+//! The types that fields, extensions and methods name.
+
+use std::sync::{Arc, OnceLock};
+
+use crate::decl::{FileDecl, MessageKind, Name, Parent, Part, TypeDecl};
+use crate::features::Features;
+use crate::ids::{FileId, MessageId, PackageId};
+use crate::problem::{Place, Problem, ProblemKind, article};
+use crate::resolve::NameResolver;
+use crate::symbol::{Scope, Symbol, Wanted};
+use crate::tree::{EnumLink, FieldLink, ImportLink, LinkedFile, MessageLink, MethodLink, Type};
+
+/// A file with its names and features resolved, and what is wrong with them.
+pub(super) fn link_file(
+    names: &NameResolver<'_>,
+    index: usize,
+    package: PackageId,
+    imports: &[Option<FileId>],
+) -> (LinkedFile, Vec<Problem>) {
+    let decl = &names.files[index];
+    let mut references = References {
+        names,
+        file: FileId(index as u32),
+        decl,
+        used: vec![],
+        problems: local_problems(FileId(index as u32), decl),
+    };
+    let fields = (0..decl.fields.len() as u32).map(|at| references.field(at)).collect();
+    let methods = (0..decl.methods.len() as u32).map(|at| references.method(at)).collect();
+    let mut used = references.used;
+    used.sort_unstable();
+    used.dedup();
+    let imports = imports
+        .iter()
+        .map(|&file| ImportLink {
+            file,
+            used: file.is_some_and(|file| used.binary_search(&file).is_ok()),
+        })
+        .collect();
+    let mut file = LinkedFile {
+        decl: Arc::clone(decl),
+        package,
+        imports,
+        features: Features::of(decl.edition),
+        options: None,
+        messages: vec![MessageLink::default(); decl.messages.len()],
+        fields,
+        oneofs: vec![None; decl.oneofs.len()],
+        enums: vec![EnumLink::default(); decl.enums.len()],
+        values: vec![None; decl.values.len()],
+        services: vec![None; decl.services.len()],
+        methods,
+        ranges: vec![None; decl.ranges.len()],
+        long_lists: OnceLock::new(),
+    };
+    super::features::resolve(&mut file);
+    (file, references.problems)
+}
+
+/// What is wrong with a file by itself, as problems of the tree.
+fn local_problems(file: FileId, decl: &FileDecl) -> Vec<Problem> {
+    let place = |span| Place { file, span };
+    let labels = |labels: &[(abide_syntax::Span, String)]| {
+        labels.iter().map(|(span, text)| (place(*span), text.clone())).collect()
+    };
+    decl.problems
+        .iter()
+        .map(|problem| Problem {
+            kind: problem.kind,
+            place: place(problem.span),
+            message: problem.message.clone(),
+            element: Some(decl.path.to_string()),
+            labels: labels(&problem.labels),
+            help: problem.help.clone(),
+        })
+        .collect()
+}
+
+/// The references of one file.
+struct References<'a> {
+    names: &'a NameResolver<'a>,
+    file: FileId,
+    decl: &'a FileDecl,
+    used: Vec<FileId>,
+    problems: Vec<Problem>,
+}
+
+impl References<'_> {
+    fn field(&mut self, index: u32) -> FieldLink {
+        let decl = self.decl;
+        let field = &decl.fields[index as usize];
+        let file = self.file;
+        let place = |part| Place { file, span: decl.span(field.node, part) };
+        let is_map_key = matches!(field.parent, Parent::Message(message)
+            if self.decl.messages[message as usize].kind == MessageKind::MapEntry)
+            && field.number == 1;
+        // The entry itself stands nowhere, so its types point into the field.
+        let type_place = place(if is_map_key { Part::Whole } else { Part::Type });
+        let ty = match field.ty {
+            TypeDecl::Scalar(scalar) => Type::Scalar(scalar),
+            TypeDecl::Group(index) | TypeDecl::Map(index) => {
+                Type::Message(MessageId { file: self.file, index })
+            }
+            TypeDecl::Named(name) | TypeDecl::GroupNamed(name) => {
+                match self.resolve(field.parent, name, type_place, Wanted::Type) {
+                    Some(Symbol::Message(id)) => Type::Message(id),
+                    Some(Symbol::Enum(id)) => Type::Enum(id),
+                    _ => Type::Unresolved,
+                }
+            }
+        };
+        let extendee = field.extendee().and_then(|name| {
+            let extendee_place = place(Part::Extendee);
+            if let Some(noun) = self.hidden_by_member(field.parent, decl.str(name)) {
+                let name = decl.str(name);
+                let message = format!("`{name}` is a {noun} of the message around, not a message");
+                let help = Some(format!("write it with its package, as in `.{name}`"));
+                self.problem(ProblemKind::NameMisused, extendee_place, message, help);
+                return None;
+            }
+            match self.resolve(field.parent, name, extendee_place, Wanted::Any) {
+                Some(Symbol::Message(id)) => Some(id),
+                Some(Symbol::Enum(_)) => {
+                    let message =
+                        format!("`{}` is an enum and cannot be extended", self.decl.str(name));
+                    self.problem(ProblemKind::NameMisused, extendee_place, message, None);
+                    None
+                }
+                _ => None,
+            }
+        });
+        FieldLink {
+            ty,
+            extendee,
+            features: crate::features::Features::of(self.decl.edition),
+            options: None,
+        }
+    }
+
+    /// What protoc finds for a simple name of an extended type before any type:
+    /// a field or oneof of a message around the extension.
+    fn hidden_by_member(&self, mut parent: Parent, name: &str) -> Option<&'static str> {
+        let (decl, file) = (self.decl, self.file);
+        while let Parent::Message(index) = parent {
+            let message = &decl.messages[index as usize];
+            let scope = Scope::Message(MessageId { file, index });
+            if self.names.symbols.all(scope, name).next().is_some() {
+                return None;
+            }
+            if decl.fields[message.fields.range()].iter().any(|it| decl.str(it.name) == name) {
+                return Some("field");
+            }
+            if decl.oneofs[message.oneofs.range()].iter().any(|it| decl.str(it.name) == name) {
+                return Some("oneof");
+            }
+            parent = message.parent;
+        }
+        None
+    }
+
+    fn method(&mut self, index: u32) -> MethodLink {
+        let method = &self.decl.methods[index as usize];
+        let service = method.service as usize;
+        let mut message = |name, part| {
+            let place = Place { file: self.file, span: self.decl.span(method.node, part) };
+            let text = self.decl.str(name);
+            // protoc looks for the name in the service first, where only
+            // methods are.
+            let methods = &self.decl.methods[self.decl.services[service].methods.range()];
+            let strings = &self.decl.strings;
+            if methods.iter().any(|other| strings.bytes(other.name) == text.as_bytes()) {
+                let message = format!("`{text}` is a method of the same service, not a message");
+                let help = Some(format!("write it with its package, as in `.{text}`"));
+                self.problem(ProblemKind::MethodInvalid, place, message, help);
+                return None;
+            }
+            match self.resolve(Parent::File, name, place, Wanted::Any) {
+                Some(Symbol::Message(id)) => Some(id),
+                Some(Symbol::Enum(_)) => {
+                    let text = format!("`{}` is an enum, not a message", self.decl.str(name));
+                    self.problem(ProblemKind::MethodInvalid, place, text, None);
+                    None
+                }
+                _ => None,
+            }
+        };
+        let input = message(method.input, Part::Input);
+        let output = message(method.output, Part::Output);
+        MethodLink { input, output, options: None }
+    }
+
+    /// `wanted` is [`Wanted::Any`] where protoc does not pass over symbols
+    /// that are no types: an inner one then hides a type farther out.
+    fn resolve(
+        &mut self,
+        parent: Parent,
+        name: Name,
+        place: Place,
+        wanted: Wanted,
+    ) -> Option<Symbol> {
+        let text = self.decl.str(name);
+        match self.names.resolve(self.file, parent, text, wanted) {
+            Ok(symbol @ (Symbol::Message(_) | Symbol::Enum(_))) => {
+                if let Some(file) = symbol.file()
+                    && self.used.last() != Some(&file)
+                {
+                    self.used.push(file);
+                }
+                Some(symbol)
+            }
+            Ok(symbol) => {
+                let message =
+                    format!("`{text}` is {} {}, not a type", article(symbol.noun()), symbol.noun());
+                self.problem(ProblemKind::NameMisused, place, message, None);
+                None
+            }
+            Err(reason) => {
+                let (message, help) = self.names.not_found(self.file, parent, text, &reason);
+                self.problem(ProblemKind::NameNotFound, place, message, help);
+                None
+            }
+        }
+    }
+
+    fn problem(&mut self, kind: ProblemKind, place: Place, message: String, help: Option<String>) {
+        let element = Some(self.decl.path.to_string());
+        self.problems.push(Problem { kind, place, message, element, labels: Vec::new(), help });
+    }
+}

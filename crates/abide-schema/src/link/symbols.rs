@@ -1,0 +1,67 @@
+//! The names of all files, put into one table.
+
+use std::sync::Arc;
+
+use abide_syntax::Slice;
+
+use crate::decl::FileDecl;
+use crate::ids::{EnumId, EnumValueId, FieldId, FileId, MessageId, ServiceId};
+use crate::symbol::{PackageNode, ScopeTable, Symbol, Symbols};
+use crate::tree::indices;
+
+/// Adds the names of the top level, package by package; gives each file's package.
+pub(super) fn insert_symbols<'a>(
+    files: &'a [Arc<FileDecl>],
+    symbols: &mut Symbols<'a>,
+) -> Vec<PackageNode> {
+    let nodes: Vec<PackageNode> =
+        files.iter().map(|file| symbols.package(file.package_name())).collect();
+    for ((index, decl), &node) in (0..).zip(files).zip(&nodes) {
+        let scope = (decl.top_messages, decl.top_enums, decl.top_extensions);
+        each_symbol(FileId(index), decl, scope, |name, symbol| symbols.insert(node, name, symbol));
+        for (at, service) in (0..).zip(&decl.services) {
+            let id = ServiceId { file: FileId(index), index: at };
+            symbols.insert(node, decl.str(service.name), Symbol::Service(id));
+        }
+    }
+    nodes
+}
+
+/// The names that stand in the messages of a file.
+pub(super) fn nested_names(index: usize, decl: &FileDecl) -> ScopeTable<'_> {
+    let mut names = ScopeTable::default();
+    for (of, message) in (0..).zip(&decl.messages) {
+        let scope = (message.messages, message.enums, message.extensions);
+        each_symbol(FileId(index as u32), decl, scope, |name, symbol| {
+            names.insert(of, name, symbol);
+        });
+    }
+    names
+}
+
+/// Every symbol of a scope with its name.
+fn each_symbol<'a>(
+    file: FileId,
+    decl: &'a FileDecl,
+    (messages, enums, extensions): (Slice, Slice, Slice),
+    mut each: impl FnMut(&'a str, Symbol),
+) {
+    for index in indices(messages) {
+        let name = decl.messages[index as usize].name;
+        each(decl.str(name), Symbol::Message(MessageId { file, index }));
+    }
+    for index in indices(enums) {
+        each(decl.str(decl.enums[index as usize].name), Symbol::Enum(EnumId { file, index }));
+    }
+    // By the rules of the language a value is a sibling of its enum.
+    for item in &decl.enums[enums.range()] {
+        for index in indices(item.values) {
+            let name = decl.values[index as usize].name;
+            each(decl.str(name), Symbol::EnumValue(EnumValueId { file, index }));
+        }
+    }
+    for index in indices(extensions) {
+        let name = decl.fields[index as usize].name;
+        each(decl.str(name), Symbol::Extension(FieldId { file, index }));
+    }
+}

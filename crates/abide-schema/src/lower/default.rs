@@ -1,0 +1,152 @@
+//! The default values of fields, as descriptors note them.
+
+use abide_syntax::{Span, ValueKind, parse_float, parse_integer, unescape_all};
+
+use crate::decl::{Scalar, Text, TypeDecl};
+
+/// The default value of a field in the notation of `default_value` in
+/// descriptor.proto; else why it is none. Source:
+/// `Parser::ParseDefaultAssignment`.
+pub(super) fn default_text(
+    source: &Text,
+    kind: ValueKind,
+    span: Span,
+    ty: TypeDecl,
+) -> Result<Vec<u8>, String> {
+    let scalar = match ty {
+        TypeDecl::Scalar(scalar) => scalar,
+        // Not known before linking; an enum, if it is right.
+        TypeDecl::Named(_) => {
+            return match kind {
+                ValueKind::Ident { negative: false, word } => Ok(word.of(source).to_owned()),
+                _ => Err("the default of an enum field is the name of a value".to_owned()),
+            };
+        }
+        TypeDecl::Group(_) | TypeDecl::GroupNamed(_) | TypeDecl::Map(_) => {
+            return Err("messages have no default values".to_owned());
+        }
+    };
+    let sign = |negative| if negative { "-" } else { "" };
+    let integer = |negative: bool, digits: Span, most: u64| {
+        let value = parse_integer(digits.of(source));
+        let most = if negative { most + 1 } else { most };
+        match value {
+            Some(value) if value <= most => Ok(format!("{}{value}", sign(negative && value != 0))),
+            _ => Err(format!("the default does not fit into `{}`", scalar.keyword())),
+        }
+    };
+    let text = match (scalar, kind) {
+        (
+            Scalar::Int32 | Scalar::Sint32 | Scalar::Sfixed32,
+            ValueKind::Int { negative, digits },
+        ) => integer(negative, digits, i32::MAX as u64),
+        (
+            Scalar::Int64 | Scalar::Sint64 | Scalar::Sfixed64,
+            ValueKind::Int { negative, digits },
+        ) => integer(negative, digits, i64::MAX as u64),
+        (Scalar::Uint32 | Scalar::Fixed32, ValueKind::Int { negative: false, digits }) => {
+            integer(false, digits, u64::from(u32::MAX))
+        }
+        (Scalar::Uint64 | Scalar::Fixed64, ValueKind::Int { negative: false, digits }) => {
+            integer(false, digits, u64::MAX)
+        }
+        (Scalar::Float | Scalar::Double, ValueKind::Int { negative, digits }) => {
+            let raw = digits.of(source);
+            let value = match parse_integer(raw) {
+                Some(value) => value as f64,
+                None => parse_float(raw).unwrap_or(f64::INFINITY),
+            };
+            Ok(format!("{}{}", sign(negative), default_number(scalar, value)))
+        }
+        (Scalar::Float | Scalar::Double, ValueKind::Float { negative, digits }) => {
+            let value = parse_float(digits.of(source)).unwrap_or(f64::INFINITY);
+            Ok(format!("{}{}", sign(negative), default_number(scalar, value)))
+        }
+        (Scalar::Float | Scalar::Double, ValueKind::Ident { negative, word }) => {
+            match word.of(source) {
+                b"inf" => Ok(format!("{}inf", sign(negative))),
+                b"nan" => Ok("nan".to_owned()),
+                _ => Err("expected a number".to_owned()),
+            }
+        }
+        (Scalar::Bool, ValueKind::Ident { negative: false, word }) => match source.str(word) {
+            value @ ("true" | "false") => Ok(value.to_owned()),
+            _ => Err("expected `true` or `false`".to_owned()),
+        },
+        // protoc takes any bytes here. They are kept as text all the same.
+        (Scalar::String, ValueKind::String) => {
+            return unescape_all(source, span).map_err(|error| error.message);
+        }
+        (Scalar::Bytes, ValueKind::String) => match unescape_all(source, span) {
+            Ok(bytes) => Ok(escape_bytes(&bytes)),
+            Err(error) => Err(error.message),
+        },
+        _ => Err(format!("the default does not fit the type `{}`", scalar.keyword())),
+    };
+    text.map(String::into_bytes)
+}
+
+/// A number without sign as the default of a `float` or `double`: the shorter
+/// of two notations that reads back as the same number. Source: `SimpleFtoa`
+/// and `SimpleDtoa` of protobuf.
+fn default_number(scalar: Scalar, value: f64) -> String {
+    /// Up to here doubles are clamped to the largest float, not to infinity.
+    /// Source: `SafeDoubleToFloat` of protobuf.
+    const ROUNDS_TO_MAX: f64 = 3.402_823_567_797_336_6e38;
+    let (value, digits, more) = match scalar {
+        Scalar::Float if value > f64::from(f32::MAX) && value <= ROUNDS_TO_MAX => {
+            (f64::from(f32::MAX), 6, 9)
+        }
+        Scalar::Float => (f64::from(value as f32), 6, 9),
+        _ => (value, 15, 17),
+    };
+    if value.is_infinite() {
+        return "inf".to_owned();
+    }
+    let short = general(value, digits);
+    let same = match scalar {
+        // protobuf refuses to read a subnormal float.
+        Scalar::Float => short.parse() == Ok(value as f32) && !(value as f32).is_subnormal(),
+        _ => short.parse() == Ok(value),
+    };
+    if same { short } else { general(value, more) }
+}
+
+/// C's `%.{digits}g`.
+fn general(value: f64, digits: usize) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let scientific = format!("{:.*e}", digits - 1, value);
+    let (mantissa, exponent) =
+        scientific.split_once('e').expect("`{:e}` always writes an exponent");
+    let exponent: i32 = exponent.parse().expect("`{:e}` writes a decimal exponent");
+    let trim = |text: &str| match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text.to_owned(),
+    };
+    if exponent < -4 || exponent >= digits as i32 {
+        let sign = if exponent < 0 { '-' } else { '+' };
+        format!("{}e{sign}{:02}", trim(mantissa), exponent.abs())
+    } else {
+        trim(&format!("{:.*}", (digits as i32 - 1 - exponent) as usize, value))
+    }
+}
+
+/// Bytes as `absl::CEscape` writes them, the notation of `default_value`.
+pub(crate) fn escape_bytes(bytes: &[u8]) -> String {
+    let mut out = String::with_capacity(bytes.len());
+    for &byte in bytes {
+        match byte {
+            b'\n' => out.push_str("\\n"),
+            b'\r' => out.push_str("\\r"),
+            b'\t' => out.push_str("\\t"),
+            b'"' => out.push_str("\\\""),
+            b'\'' => out.push_str("\\'"),
+            b'\\' => out.push_str("\\\\"),
+            0x20..=0x7e => out.push(byte as char),
+            _ => out.push_str(&format!("\\{byte:03o}")),
+        }
+    }
+    out
+}

@@ -1,0 +1,79 @@
+//! Names that a typo most likely meant.
+
+/// The name of a list that a typo most likely meant.
+pub(crate) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    if name.len() > 64 {
+        return None;
+    }
+    // Two short names are close whatever they are.
+    let allowed = (name.len() / 3).min(3);
+    known
+        .take(1000)
+        .filter(|known| known.len().abs_diff(name.len()) <= allowed)
+        .filter_map(|known| Some((distance(name, known, allowed)?, known)))
+        .min()
+        .map(|(_, known)| known)
+}
+
+/// How many letters must be put in, taken out or replaced; `None` where that
+/// is more than `allowed`.
+fn distance(a: &str, b: &str, allowed: usize) -> Option<usize> {
+    let mut row: SmallRow = std::array::from_fn(|at| at);
+    let row = row.get_mut(..=b.len())?;
+    for (i, x) in a.bytes().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        let mut least = row[0];
+        for (j, y) in b.bytes().enumerate() {
+            let cost = if x.eq_ignore_ascii_case(&y) { 0 } else { 1 };
+            let next = (diagonal + cost).min(row[j] + 1).min(row[j + 1] + 1);
+            diagonal = row[j + 1];
+            row[j + 1] = next;
+            least = least.min(next);
+        }
+        // It never falls from one row to the next.
+        if least > allowed {
+            return None;
+        }
+    }
+    Some(row[b.len()]).filter(|distance| *distance <= allowed)
+}
+
+/// Holds a row for every name that is near one of 64 letters.
+type SmallRow = [usize; 64 + 3 + 1];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The definition of the distance.
+    fn slowly(a: &[u8], b: &[u8]) -> usize {
+        match (a, b) {
+            ([], rest) | (rest, []) => rest.len(),
+            ([x, a @ ..], [y, b @ ..]) if x.eq_ignore_ascii_case(y) => slowly(a, b),
+            ([_, shorter @ ..], [_, other @ ..]) => {
+                1 + slowly(shorter, b).min(slowly(a, other)).min(slowly(shorter, other))
+            }
+        }
+    }
+
+    #[test]
+    fn a_distance_is_that_of_its_definition() {
+        let mut words = vec![String::new()];
+        for length in 0..4 {
+            let longest: Vec<String> =
+                words.iter().filter(|it| it.len() == length).cloned().collect();
+            words.extend(longest.iter().flat_map(|it| ["a", "B", "c"].map(|end| it.clone() + end)));
+        }
+        assert_eq!(words.len(), 121);
+        for a in &words {
+            for b in &words {
+                let expected = slowly(a.as_bytes(), b.as_bytes());
+                for allowed in 0..=3 {
+                    let found = distance(a, b, allowed);
+                    assert_eq!(found, Some(expected).filter(|it| *it <= allowed), "{a} {b}");
+                }
+            }
+        }
+    }
+}

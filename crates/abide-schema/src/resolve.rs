@@ -1,0 +1,155 @@
+//! What a name means at a place of a file.
+
+use std::sync::Arc;
+
+use crate::decl::{FileDecl, Parent};
+use crate::ids::{FileId, MessageId};
+use crate::symbol::{NotFound, PackageNode, Scope, Symbol, Symbols, Visible, Wanted};
+
+/// What resolving the names of a file needs.
+pub(crate) struct NameResolver<'a> {
+    pub(crate) files: &'a [Arc<FileDecl>],
+    pub(crate) nodes: &'a [PackageNode],
+    pub(crate) symbols: &'a Symbols<'a>,
+    pub(crate) visible: &'a [Visible],
+}
+
+impl NameResolver<'_> {
+    /// The scopes a name is looked up in, from the innermost to the root.
+    pub(crate) fn scopes(&self, file: FileId, parent: Parent) -> Vec<Scope> {
+        let decl = &self.files[file.0 as usize];
+        let mut scopes = Vec::with_capacity(8);
+        let mut parent = parent;
+        while let Parent::Message(index) = parent {
+            scopes.push(Scope::Message(MessageId { file, index }));
+            parent = decl.messages[index as usize].parent;
+        }
+        let mut node = Some(self.nodes[file.0 as usize]);
+        while let Some(at) = node {
+            scopes.push(Scope::Package(at));
+            node = self.symbols.package_parent(at);
+        }
+        scopes
+    }
+
+    /// Finds what a name means at a place of a file.
+    pub(crate) fn resolve(
+        &self,
+        file: FileId,
+        parent: Parent,
+        name: &str,
+        wanted: Wanted,
+    ) -> Result<Symbol, NotFound> {
+        self.resolve_as(file, (file, parent), name, wanted)
+    }
+
+    /// Finds what a name means in a scope, perhaps of another file, with what
+    /// `file` may see.
+    pub(crate) fn resolve_as(
+        &self,
+        file: FileId,
+        (scope_file, parent): (FileId, Parent),
+        name: &str,
+        wanted: Wanted,
+    ) -> Result<Symbol, NotFound> {
+        let scopes = self.scopes(scope_file, parent);
+        self.symbols.resolve(&scopes, name, wanted, &self.visible[file.0 as usize])
+    }
+
+    /// The innermost scope that could hold the first component of a name: a
+    /// message that declares it, or the file.
+    pub(crate) fn nearest_scope(&self, file: FileId, mut parent: Parent, first: &str) -> Parent {
+        while let Parent::Message(index) = parent {
+            let scope = Scope::Message(MessageId { file, index });
+            if self.symbols.all(scope, first).next().is_some() {
+                break;
+            }
+            parent = self.files[file.0 as usize].messages[index as usize].parent;
+        }
+        parent
+    }
+
+    /// Why a name was not found at a place of a file, and what to do.
+    pub(crate) fn not_found(
+        &self,
+        file: FileId,
+        parent: Parent,
+        name: &str,
+        reason: &NotFound,
+    ) -> (String, Option<String>) {
+        let scopes = self.scopes(file, parent);
+        if let NotFound::InnerScope { found } = reason {
+            let first = name.split('.').next().unwrap_or(name);
+            let inner = match found {
+                Symbol::Package(_) => format!("the package `{first}` nearest to it"),
+                symbol => {
+                    format!("the {} `{}` nearest to it", symbol.noun(), self.full_name(*symbol))
+                }
+            };
+            let message = format!("`{name}` was not found: {inner} has no such name");
+            let help = format!("write `.{name}` to begin at the outermost scope");
+            return (message, Some(help));
+        }
+        let elsewhere = self.symbols.anywhere(&scopes, name);
+        match elsewhere.and_then(Symbol::file) {
+            Some(other) if other != file => {
+                let path = &self.files[other.0 as usize].path;
+                let message = format!("`{name}` is declared in a file that is not imported");
+                (message, Some(format!("add `import \"{path}\";`")))
+            }
+            _ => (format!("`{name}` was not found"), None),
+        }
+    }
+
+    /// Whether a file is in a package or in one below it.
+    pub(crate) fn is_in_package(&self, file: FileId, package: PackageNode) -> bool {
+        let mut node = Some(self.nodes[file.0 as usize]);
+        while let Some(at) = node {
+            if at == package {
+                return true;
+            }
+            node = self.symbols.package_parent(at);
+        }
+        false
+    }
+
+    /// The full name of a symbol, for messages.
+    pub(crate) fn full_name(&self, symbol: Symbol) -> String {
+        let (file, parent, name) = match symbol {
+            Symbol::Package(_) => return String::new(),
+            Symbol::Message(id) => {
+                let item = &self.files[id.file.0 as usize].messages[id.index as usize];
+                (id.file, item.parent, item.name)
+            }
+            Symbol::Enum(id) => {
+                let item = &self.files[id.file.0 as usize].enums[id.index as usize];
+                (id.file, item.parent, item.name)
+            }
+            Symbol::EnumValue(id) => {
+                let decl = &self.files[id.file.0 as usize];
+                let value = &decl.values[id.index as usize];
+                (id.file, decl.enums[value.parent as usize].parent, value.name)
+            }
+            Symbol::Extension(id) => {
+                let item = &self.files[id.file.0 as usize].fields[id.index as usize];
+                (id.file, item.parent, item.name)
+            }
+            Symbol::Service(id) => {
+                let item = &self.files[id.file.0 as usize].services[id.index as usize];
+                (id.file, Parent::File, item.name)
+            }
+        };
+        let decl = &self.files[file.0 as usize];
+        let mut names = vec![decl.str(name)];
+        let mut parent = parent;
+        while let Parent::Message(index) = parent {
+            let message = &decl.messages[index as usize];
+            names.push(decl.str(message.name));
+            parent = message.parent;
+        }
+        names.push(decl.package_name());
+        names.reverse();
+        names.retain(|name| !name.is_empty());
+        names.join(".")
+    }
+}

@@ -1,0 +1,43 @@
+//! Tables of names and numbers, filled when first asked for: most values name
+//! little. [`lookup`](crate::lookup) fills and asks them.
+
+use std::sync::OnceLock;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::ids::{EnumId, FieldId, MessageId};
+
+/// The elements of a tree by their full names. Of several roots each may have
+/// one of a name; the first counts.
+#[derive(Debug, Default)]
+pub(crate) struct FullNames {
+    pub(crate) messages: OnceLock<FxHashMap<String, MessageId>>,
+    pub(crate) enums: OnceLock<FxHashMap<String, EnumId>>,
+    /// An extension of one root may extend what another does not know.
+    pub(crate) extensions: OnceLock<FxHashMap<String, Vec<FieldId>>>,
+}
+
+/// The messages and enums of a file that are too long to be walked, by their
+/// indices.
+#[derive(Debug, Default)]
+pub(crate) struct LongLists {
+    pub(crate) messages: FxHashMap<u32, FieldTable>,
+    pub(crate) enums: FxHashMap<u32, ValueTable>,
+}
+
+/// The fields of a message, by their indices in the file.
+#[derive(Debug, Default)]
+pub(crate) struct FieldTable {
+    pub(crate) names: FxHashMap<Box<str>, u32>,
+    pub(crate) numbers: FxHashMap<i32, u32>,
+    /// JSON names, and names that are no other field's JSON name.
+    pub(crate) json_names: FxHashMap<Box<str>, u32>,
+    pub(crate) reserved_names: FxHashSet<Box<str>>,
+}
+
+/// The values of an enum, by their indices in the file.
+#[derive(Debug, Default)]
+pub(crate) struct ValueTable {
+    pub(crate) names: FxHashMap<Box<str>, u32>,
+    pub(crate) numbers: FxHashMap<i32, u32>,
+}

@@ -1,0 +1,104 @@
+//! The fields of a value by name or number.
+
+use crate::dynamic::{Entry, Message, Value};
+use crate::features::Presence;
+use crate::ids::FieldId;
+use crate::tree::Tree;
+use crate::view;
+
+impl Message {
+    /// The first required field, by number, that this value or one inside it
+    /// does not set.
+    pub fn missing_required<'t>(&self, tree: &'t Tree) -> Option<view::Field<'t>> {
+        let mut missing: Vec<view::Field<'t>> = tree
+            .message(self.ty)
+            .fields()
+            .filter(|field| field.presence() == Presence::LegacyRequired)
+            .filter(|field| self.of(field.id).next().is_none())
+            .collect();
+        missing.sort_by_key(|field| field.number());
+        let inside = || self.entries.iter().filter_map(|entry| entry.value.as_message());
+        missing.first().copied().or_else(|| inside().find_map(|it| it.missing_required(tree)))
+    }
+
+    /// The last entry of the field with this name; extensions are not among
+    /// them.
+    pub fn get(&self, tree: &Tree, name: &str) -> Option<&Entry> {
+        self.entries.iter().rev().find(|entry| is_field(tree, entry, name))
+    }
+
+    /// Every entry of the field with this name.
+    pub fn get_all<'m>(
+        &'m self,
+        tree: &'m Tree,
+        name: &'m str,
+    ) -> impl DoubleEndedIterator<Item = &'m Entry> {
+        self.entries.iter().filter(move |entry| is_field(tree, entry, name))
+    }
+
+    /// The last entry of the field or extension with this number.
+    pub fn numbered(&self, tree: &Tree, number: i32) -> Option<&Entry> {
+        self.entries.iter().rev().find(|entry| tree.field(entry.field).number() == number)
+    }
+
+    /// Every entry of a field or extension.
+    pub fn of(&self, field: FieldId) -> impl DoubleEndedIterator<Item = &Entry> {
+        self.entries.iter().filter(move |entry| entry.field == field)
+    }
+
+    /// The last entry of the extension with this full name.
+    pub fn extension(&self, tree: &Tree, full_name: &str) -> Option<&Entry> {
+        self.entries.iter().rev().find(|entry| is_extension(tree, entry, full_name))
+    }
+
+    /// Every entry of the extension with this full name.
+    pub fn extension_all<'m>(
+        &'m self,
+        tree: &'m Tree,
+        full_name: &'m str,
+    ) -> impl DoubleEndedIterator<Item = &'m Entry> {
+        self.entries.iter().filter(move |entry| is_extension(tree, entry, full_name))
+    }
+
+    /// The value of a string field.
+    pub fn str(&self, tree: &Tree, name: &str) -> Option<&str> {
+        self.get(tree, name)?.value.as_str()
+    }
+
+    /// The value of a bool field.
+    pub fn bool(&self, tree: &Tree, name: &str) -> Option<bool> {
+        self.get(tree, name)?.value.as_bool()
+    }
+
+    /// The value of an integer or enum field; `None` for a `uint64` that does
+    /// not fit.
+    pub fn i64(&self, tree: &Tree, name: &str) -> Option<i64> {
+        self.get(tree, name)?.value.as_i64()
+    }
+
+    /// The value of a message field; its last occurrence, which is all of it
+    /// in interpreted options.
+    pub fn message(&self, tree: &Tree, name: &str) -> Option<&Message> {
+        self.get(tree, name)?.value.as_message()
+    }
+
+    /// The name of the value of an enum field; `None` where the enum does not
+    /// declare the number.
+    pub fn enum_name<'t>(&self, tree: &'t Tree, name: &str) -> Option<&'t str> {
+        let entry = self.get(tree, name)?;
+        let Value::Enum(number) = entry.value else { return None };
+        let values = tree.field(entry.field).enum_type()?;
+        values.values().find(|value| value.number() == number).map(view::EnumValue::name)
+    }
+}
+
+fn is_field(tree: &Tree, entry: &Entry, name: &str) -> bool {
+    let field = tree.field(entry.field);
+    !field.is_extension() && field.name() == name
+}
+
+fn is_extension(tree: &Tree, entry: &Entry, full_name: &str) -> bool {
+    let field = tree.field(entry.field);
+    let simple = full_name.rsplit('.').next().unwrap_or(full_name);
+    field.is_extension() && field.name() == simple && field.full_name() == full_name
+}

@@ -1,0 +1,618 @@
+//! Values from JSON.
+
+use abide_syntax::Span;
+use rustc_hash::FxHashMap;
+
+use super::syntax::{self, JsonKind, JsonMember, JsonNode, parse};
+use super::wellknown::{self, TYPE_KEY, VALUE_KEY, WellKnown, is_null_value};
+use crate::decl::Scalar;
+use crate::dynamic::{Entry, MAX_NESTING, Message, Value};
+use crate::ids::{FieldId, MessageId};
+use crate::near::nearest;
+use crate::tree::{Tree, Type};
+use crate::value::codec::Codec;
+use crate::value::error::Undeclared;
+use crate::value::facts::{is_set, keeps_unknown_values};
+use crate::value::names::TreeNames;
+use crate::value::reading::{LackedBy, ReadError, ReadErrorKind, Reading, UndeclaredName};
+use crate::view::{self, Cardinality};
+
+impl Codec<'_> {
+    /// Reads a message in JSON. All errors are found, of the syntax and of
+    /// values: text that is not JSON, values that do not fit their fields,
+    /// fields and oneofs that are set twice, nesting deeper than
+    /// [`MAX_NESTING`].
+    pub fn read_json(self, ty: MessageId, text: &[u8], undeclared: Undeclared) -> Reading {
+        self.read_parsed_json(ty, &parse(text), undeclared)
+    }
+
+    /// Reads a message from JSON that is parsed already, with the errors of its
+    /// syntax.
+    pub(crate) fn read_parsed_json(
+        self,
+        ty: MessageId,
+        (node, errors): &(Option<JsonNode<'_>>, Vec<ReadError>),
+        undeclared: Undeclared,
+    ) -> Reading {
+        let mut reading = match node {
+            Some(node) => self.read_json_node(ty, node, undeclared),
+            None => {
+                Reading { message: Message::new(ty), errors: Vec::new(), undeclared: Vec::new() }
+            }
+        };
+        reading.errors.extend(errors.iter().cloned());
+        reading.errors.sort_by_key(|error| error.span.start);
+        reading
+    }
+
+    /// Reads a message from JSON that is parsed already, or from another
+    /// notation with the same values.
+    pub fn read_json_node(
+        self,
+        ty: MessageId,
+        node: &JsonNode<'_>,
+        undeclared: Undeclared,
+    ) -> Reading {
+        let (errors, names) = (Vec::new(), Vec::new());
+        let refuses = undeclared == Undeclared::Refuse;
+        let mut reader = JsonReader { tree: self.tree, refuses, errors, undeclared: names };
+        let message = reader.message(ty, node, 0).unwrap_or_else(|| Message::new(ty));
+        reader.errors.sort_by_key(|error| error.span.start);
+        Reading { message, errors: reader.errors, undeclared: reader.undeclared }
+    }
+}
+
+use ReadErrorKind::{
+    Duplicate, InvalidValue, TooDeep, TypeNotFound, UnknownEnumValue, UnknownField, WrongType,
+};
+
+/// The fields of `google.protobuf.Value`.
+mod kind {
+    pub(super) const NULL: i32 = 1;
+    pub(super) const NUMBER: i32 = 2;
+    pub(super) const STRING: i32 = 3;
+    pub(super) const BOOL: i32 = 4;
+    pub(super) const STRUCT: i32 = 5;
+    pub(super) const LIST: i32 = 6;
+}
+
+struct JsonReader<'t> {
+    tree: &'t Tree,
+    /// Whether names that are not declared are errors.
+    refuses: bool,
+    errors: Vec<ReadError>,
+    undeclared: Vec<UndeclaredName>,
+}
+
+impl<'t> JsonReader<'t> {
+    /// Records an error, in the place of what it is about.
+    fn fail<T>(
+        &mut self,
+        kind: ReadErrorKind,
+        span: Span,
+        message: impl Into<String>,
+    ) -> Option<T> {
+        self.errors.push(ReadError::new(kind, span, message));
+        None
+    }
+
+    fn expected<T>(
+        &mut self,
+        node: &JsonNode<'_>,
+        what: &str,
+        field: view::Field<'_>,
+    ) -> Option<T> {
+        let text = format!("expected {what} for `{}`", field.name());
+        self.fail(WrongType, node.span, text)
+    }
+
+    fn duplicate<T>(&mut self, span: Span, name: &str, first: Span) -> Option<T> {
+        self.errors.push(ReadError {
+            related: Some((first, "set first here".to_owned())),
+            ..ReadError::new(Duplicate, span, format!("`{name}` is set twice"))
+        });
+        None
+    }
+
+    fn too_deep<T>(&mut self, node: &JsonNode<'_>) -> Option<T> {
+        let text = format!("messages nest deeper than {MAX_NESTING} levels");
+        self.fail(TooDeep, node.span, text)
+    }
+
+    /// Reads a message: what of it can be read, or nothing where it is none.
+    fn message(&mut self, ty: MessageId, node: &JsonNode<'_>, depth: u32) -> Option<Message> {
+        if depth > MAX_NESTING {
+            return self.too_deep(node);
+        }
+        let view = self.tree.message(ty);
+        let mut message = Message::new(ty);
+        if let Some(known) = WellKnown::of(view) {
+            self.well_known(&mut message, known, node, depth)?;
+            return Some(message);
+        }
+        let JsonKind::Object(members) = &node.kind else {
+            let text = format!("expected an object for a `{}`", view.full_name());
+            return self.fail(WrongType, node.span, text);
+        };
+        self.fields(&mut message, members.iter(), depth);
+        Some(message)
+    }
+
+    fn fields<'n>(
+        &mut self,
+        message: &mut Message,
+        members: impl Iterator<Item = &'n JsonMember<'n>>,
+        depth: u32,
+    ) {
+        let view = self.tree.message(message.ty);
+        let mut seen: FxHashMap<FieldId, Span> = FxHashMap::default();
+        let mut oneofs: FxHashMap<u32, (FieldId, Span)> = FxHashMap::default();
+        for member in members {
+            let Some(field) = self.field_of(view, member) else { continue };
+            if let Some(first) = seen.insert(field.id, member.key_span) {
+                self.duplicate::<()>(member.key_span, field.name(), first);
+                continue;
+            }
+            if matches!(member.value.kind, JsonKind::Null) && !takes_null(field) {
+                continue;
+            }
+            if let Some(oneof) = field.oneof()
+                && let Some((other, first)) =
+                    oneofs.insert(oneof.id.index, (field.id, member.key_span))
+            {
+                let text = format!(
+                    "`{}` and `{}` are members of the oneof `{}`; only one can be set",
+                    field.name(),
+                    self.tree.field(other).name(),
+                    oneof.name()
+                );
+                self.errors.push(ReadError {
+                    related: Some((first, "set first here".to_owned())),
+                    ..ReadError::new(Duplicate, member.key_span, text)
+                });
+                continue;
+            }
+            self.field(message, field, member.key_span, &member.value, depth);
+        }
+    }
+
+    fn field_of(
+        &mut self,
+        message: view::Message<'t>,
+        member: &JsonMember<'_>,
+    ) -> Option<view::Field<'t>> {
+        let key = &*member.key;
+        let found = match key.strip_prefix('[').and_then(|key| key.strip_suffix(']')) {
+            Some(name) => {
+                TreeNames(self.tree).extension(message.id, name).map(|id| self.tree.field(id))
+            }
+            None => message.field_in_json(key),
+        };
+        if found.is_none() {
+            self.undeclared.push(UndeclaredName {
+                lacked_by: LackedBy::Message(message.id),
+                name: key.to_owned(),
+                key: member.key_span,
+                value: member.value.span,
+            });
+            if self.refuses {
+                let near = nearest(key, message.fields().map(view::Field::name));
+                let text = format!("`{}` has no field `{key}`", message.full_name());
+                self.errors.push(ReadError {
+                    help: near.map(|near| format!("did you mean `{near}`?")),
+                    ..ReadError::new(UnknownField, member.key_span, text)
+                });
+            }
+        }
+        found
+    }
+
+    /// Reads all that a field holds.
+    fn field(
+        &mut self,
+        message: &mut Message,
+        field: view::Field<'t>,
+        key: Span,
+        node: &JsonNode<'_>,
+        depth: u32,
+    ) {
+        let mut push =
+            |value, span| message.entries.push(Entry { field: field.id, value, key, span });
+        match field.cardinality() {
+            Cardinality::Singular => {
+                if let Some(value) = self.value(field, node, depth) {
+                    push(value, node.span);
+                }
+            }
+            Cardinality::Repeated => {
+                let JsonKind::Array(elements) = &node.kind else {
+                    self.expected::<()>(node, "an array", field);
+                    return;
+                };
+                for element in elements {
+                    if let Some(value) = self.value(field, element, depth) {
+                        push(value, element.span);
+                    }
+                }
+            }
+            Cardinality::Map => {
+                let JsonKind::Object(members) = &node.kind else {
+                    self.expected::<()>(node, "an object", field);
+                    return;
+                };
+                let mut seen: FxHashMap<&str, Span> = FxHashMap::default();
+                for member in members {
+                    if let Some(first) = seen.insert(&member.key, member.key_span) {
+                        self.duplicate::<()>(member.key_span, &member.key, first);
+                    } else if let Some(pair) = self.pair(field, member, depth) {
+                        let span = member.key_span.to(member.value.span);
+                        push(Value::Message(Box::new(pair)), span);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads an entry of a map.
+    fn pair(
+        &mut self,
+        map: view::Field<'t>,
+        member: &JsonMember<'_>,
+        depth: u32,
+    ) -> Option<Message> {
+        let pair = map.message_type();
+        let parts = pair.and_then(|it| Some((it, it.field_numbered(1)?, it.field_numbered(2)?)));
+        let Some((pair, key_field, value_field)) = parts else {
+            return self.expected(&member.value, "nothing", map);
+        };
+        let key = match key_field.ty() {
+            Type::Scalar(Scalar::Bool) => match &*member.key {
+                "true" => Some(Value::Bool(true)),
+                "false" => Some(Value::Bool(false)),
+                _ => {
+                    let text = "expected `true` or `false` as a key";
+                    self.fail(WrongType, member.key_span, text)
+                }
+            },
+            Type::Scalar(Scalar::String) => Some(Value::String((&*member.key).into())),
+            ty => {
+                let number = integer(&member.key);
+                let value = match ty {
+                    Type::Scalar(scalar) => number.and_then(|it| fit(scalar, it)),
+                    _ => None,
+                };
+                value.or_else(|| {
+                    let text = format!("`{}` is no key here", member.key);
+                    self.fail(InvalidValue, member.key_span, text)
+                })
+            }
+        };
+        let value = self.value(value_field, &member.value, depth + 1);
+        let entry = |field: view::Field<'_>, value, span| Entry {
+            field: field.id,
+            value,
+            key: member.key_span,
+            span,
+        };
+        let mut message = Message::new(pair.id);
+        message.entries.push(entry(key_field, key?, member.key_span));
+        message.entries.push(entry(value_field, value?, member.value.span));
+        Some(message)
+    }
+
+    /// Reads one value of a field; `None` as well for the name of an enum
+    /// value that is passed over.
+    fn value(&mut self, field: view::Field<'t>, node: &JsonNode<'_>, depth: u32) -> Option<Value> {
+        let text = match &node.kind {
+            JsonKind::String(text) | JsonKind::Number(text) => Some(&**text),
+            _ => None,
+        };
+        let scalar = match field.ty() {
+            Type::Message(ty) => {
+                let message = self.message(ty, node, depth + 1)?;
+                return Some(Value::Message(Box::new(message)));
+            }
+            Type::Enum(_) => return self.enum_value(field, node),
+            Type::Scalar(scalar) => scalar,
+            Type::Unresolved => return self.expected(node, "nothing of an unknown type", field),
+        };
+        Some(match (scalar, &node.kind) {
+            (Scalar::Bool, JsonKind::Bool(value)) => Value::Bool(*value),
+            (Scalar::Bool, _) => return self.expected(node, "`true` or `false`", field),
+            (Scalar::String, JsonKind::String(text)) => Value::String((&**text).into()),
+            (Scalar::String, _) => return self.expected(node, "a string", field),
+            (Scalar::Bytes, JsonKind::String(text)) => match wellknown::parse_base64(text) {
+                Some(bytes) => Value::Bytes(bytes.into()),
+                None => {
+                    let text = format!("expected base64 for `{}`", field.name());
+                    return self.fail(InvalidValue, node.span, text);
+                }
+            },
+            (Scalar::Bytes, _) => return self.expected(node, "a string of base64", field),
+            (Scalar::Double, kind) => {
+                let non_finite = text.filter(|_| matches!(kind, JsonKind::String(_)));
+                match non_finite.and_then(non_finite_of).or(text.and_then(float::<f64>)) {
+                    Some(value) => Value::F64(value),
+                    None => return self.expected(node, "a number", field),
+                }
+            }
+            (Scalar::Float, kind) => {
+                let non_finite = text.filter(|_| matches!(kind, JsonKind::String(_)));
+                let non_finite = non_finite.and_then(non_finite_of).map(|it| it as f32);
+                match non_finite.or(text.and_then(float::<f32>)) {
+                    Some(value) => Value::F32(value),
+                    None => return self.expected(node, "a number", field),
+                }
+            }
+            _ => match text.and_then(integer).and_then(|number| fit(scalar, number)) {
+                Some(value) => value,
+                None => {
+                    let is_number = text.is_some_and(syntax::is_number);
+                    let kind = if is_number { InvalidValue } else { WrongType };
+                    let text = format!("expected an integer in its range for `{}`", field.name());
+                    return self.fail(kind, node.span, text);
+                }
+            },
+        })
+    }
+
+    fn enum_value(&mut self, field: view::Field<'t>, node: &JsonNode<'_>) -> Option<Value> {
+        let item = field.enum_type()?;
+        let number = match &node.kind {
+            JsonKind::String(name) => match item.value_named(name) {
+                Some(value) => value.number(),
+                None => {
+                    self.undeclared.push(UndeclaredName {
+                        lacked_by: LackedBy::Enum(item.id),
+                        name: (**name).to_owned(),
+                        key: node.span,
+                        value: node.span,
+                    });
+                    if self.refuses {
+                        let text = format!("`{}` has no value `{name}`", item.full_name());
+                        self.fail::<()>(UnknownEnumValue, node.span, text);
+                    }
+                    return None;
+                }
+            },
+            JsonKind::Number(text) => {
+                let number = integer(text).and_then(|number| i32::try_from(number).ok());
+                let known = |number: &i32| {
+                    keeps_unknown_values(field) || item.value_numbered(*number).is_some()
+                };
+                match number.filter(known) {
+                    Some(number) => number,
+                    None => {
+                        let text = format!("`{}` has no value with that number", item.full_name());
+                        return self.fail(UnknownEnumValue, node.span, text);
+                    }
+                }
+            }
+            JsonKind::Null if is_null_value(field) => 0,
+            _ => return self.expected(node, "the name of a value", field),
+        };
+        Some(Value::Enum(number))
+    }
+
+    /// Reads a type with a notation of its own; `None` where nothing of it can
+    /// be read.
+    fn well_known(
+        &mut self,
+        message: &mut Message,
+        known: WellKnown,
+        node: &JsonNode<'_>,
+        depth: u32,
+    ) -> Option<()> {
+        let view = self.tree.message(message.ty);
+        let text = match &node.kind {
+            JsonKind::String(text) => Some(&**text),
+            _ => None,
+        };
+        let kind = if text.is_some() { InvalidValue } else { WrongType };
+        match known {
+            WellKnown::Any => return self.any(message, node, depth),
+            WellKnown::Timestamp | WellKnown::Duration => {
+                let (parse, what): (fn(&str) -> _, _) = match known {
+                    WellKnown::Timestamp => {
+                        (wellknown::parse_timestamp, "a timestamp such as `1970-01-01T00:00:00Z`")
+                    }
+                    _ => (wellknown::parse_duration, "a duration such as `1.5s`"),
+                };
+                let Some((seconds, nanos)) = text.and_then(parse) else {
+                    return self.fail(kind, node.span, format!("expected {what}"));
+                };
+                for (number, value) in [(1, Value::I64(seconds)), (2, Value::I32(nanos))] {
+                    set(message, view, number, value, node.span);
+                }
+            }
+            WellKnown::FieldMask => {
+                let Some(text) = text else {
+                    let message = "expected a string of paths for a field mask";
+                    return self.fail(kind, node.span, message);
+                };
+                for path in text.split(',').filter(|_| !text.is_empty()) {
+                    let Some(path) = wellknown::snake_case(path) else {
+                        let text = format!("`{path}` is no path in lowerCamelCase");
+                        return self.fail(kind, node.span, text);
+                    };
+                    set(message, view, 1, Value::String(path.into()), node.span);
+                }
+            }
+            WellKnown::Struct | WellKnown::ListValue | WellKnown::Wrapper => {
+                if let Some(field) = view.field_numbered(1) {
+                    self.field(message, field, node.span, node, depth);
+                }
+            }
+            WellKnown::Value => {
+                let number = match node.kind {
+                    JsonKind::Null => kind::NULL,
+                    JsonKind::Number(_) => kind::NUMBER,
+                    JsonKind::String(_) => kind::STRING,
+                    JsonKind::Bool(_) => kind::BOOL,
+                    JsonKind::Object(_) => kind::STRUCT,
+                    JsonKind::Array(_) => kind::LIST,
+                };
+                if let Some(field) = view.field_numbered(number) {
+                    self.field(message, field, node.span, node, depth);
+                }
+            }
+        }
+        Some(())
+    }
+
+    fn any(&mut self, message: &mut Message, node: &JsonNode<'_>, depth: u32) -> Option<()> {
+        let JsonKind::Object(members) = &node.kind else {
+            let text = "expected an object for a `google.protobuf.Any`";
+            return self.fail(WrongType, node.span, text);
+        };
+        let mut types = members.iter().filter(|member| member.key == TYPE_KEY);
+        let url = match (types.next(), types.next()) {
+            (None, _) if members.is_empty() => return Some(()),
+            (None, _) => {
+                let text = format!("`{TYPE_KEY}` is missing");
+                return self.fail(TypeNotFound, node.span, text);
+            }
+            (Some(first), Some(second)) => {
+                return self.duplicate(second.key_span, TYPE_KEY, first.key_span);
+            }
+            (Some(only), None) => &only.value,
+        };
+        let JsonKind::String(name) = &url.kind else {
+            let text = format!("expected a string for `{TYPE_KEY}`");
+            return self.fail(WrongType, url.span, text);
+        };
+        let Some(ty) = TreeNames(self.tree).of_url(name) else {
+            let text = format!("`{name}` names no known message");
+            return self.fail(TypeNotFound, url.span, text);
+        };
+        let view = self.tree.message(ty);
+        // Runtimes differ in whether `Empty` has a notation of its own.
+        let passed = |member: &&JsonMember<'_>| {
+            member.key == TYPE_KEY || member.key == VALUE_KEY && is_empty(view)
+        };
+        let rest = members.iter().filter(|member| !passed(member));
+        let content = match WellKnown::of(view) {
+            None => {
+                if depth >= MAX_NESTING {
+                    return self.too_deep(node);
+                }
+                let mut content = Message::new(ty);
+                self.fields(&mut content, rest, depth + 1);
+                content
+            }
+            Some(_) => {
+                let mut first = None;
+                let mut content = None;
+                for member in rest {
+                    if member.key == VALUE_KEY && first.is_none() {
+                        first = Some(member.key_span);
+                        content = self.message(ty, &member.value, depth + 1);
+                        continue;
+                    }
+                    let is_undeclared = member.key != VALUE_KEY;
+                    if is_undeclared {
+                        self.undeclared.push(UndeclaredName {
+                            lacked_by: LackedBy::Message(message.ty),
+                            name: (*member.key).to_owned(),
+                            key: member.key_span,
+                            value: member.value.span,
+                        });
+                    }
+                    if !is_undeclared || self.refuses {
+                        let kind = if is_undeclared { UnknownField } else { Duplicate };
+                        let text = format!("expected `{VALUE_KEY}` once and nothing else");
+                        self.fail::<()>(kind, member.key_span, text);
+                    }
+                }
+                if first.is_none() {
+                    let text = format!("`{VALUE_KEY}` is missing");
+                    return self.fail(WrongType, node.span, text);
+                }
+                content?
+            }
+        };
+        let view = self.tree.message(message.ty);
+        let bytes = Value::Bytes(Codec::new(self.tree).encode(&content).into());
+        set(message, view, 1, Value::String((&**name).into()), url.span);
+        set(message, view, 2, bytes, node.span);
+        message.content = Some(Box::new(content));
+        Some(())
+    }
+}
+
+/// Sets a field of a well-known type, where its value differs from what is
+/// there without it.
+fn set(message: &mut Message, view: view::Message<'_>, number: i32, value: Value, span: Span) {
+    if let Some(field) = view.field_numbered(number)
+        && (field.cardinality() == Cardinality::Repeated || is_set(field, &value))
+    {
+        message.entries.push(Entry { field: field.id, value, key: span, span });
+    }
+}
+
+fn is_empty(message: view::Message<'_>) -> bool {
+    message.name() == "Empty" && message.full_name() == "google.protobuf.Empty"
+}
+
+/// Whether `null` is a value of the field, and not its absence.
+fn takes_null(field: view::Field<'_>) -> bool {
+    let is_value = |message| WellKnown::of(message) == Some(WellKnown::Value);
+    field.cardinality() == Cardinality::Singular
+        && (is_null_value(field) || field.message_type().is_some_and(is_value))
+}
+
+fn non_finite_of(text: &str) -> Option<f64> {
+    match text {
+        "NaN" => Some(f64::NAN),
+        "Infinity" => Some(f64::INFINITY),
+        "-Infinity" => Some(f64::NEG_INFINITY),
+        _ => None,
+    }
+}
+
+/// A number that is not beyond the range of its type.
+fn float<F: std::str::FromStr + Into<f64> + Copy>(text: &str) -> Option<F> {
+    let value: F = text.parse().ok().filter(|_| syntax::is_number(text))?;
+    value.into().is_finite().then_some(value)
+}
+
+/// The integer that a number of JSON is, in whatever form; more than enough
+/// digits for 64 bits.
+fn integer(text: &str) -> Option<i128> {
+    if !syntax::is_number(text) {
+        return None;
+    }
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = format!("{whole}{fraction}");
+    let (negative, unsigned) = match digits.strip_prefix('-') {
+        Some(unsigned) => (true, unsigned),
+        None => (false, &*digits),
+    };
+    let significant = unsigned.trim_end_matches('0');
+    if significant.is_empty() {
+        return Some(0);
+    }
+    let dropped = (unsigned.len() - significant.len()) as i64;
+    let exponent: i64 = exponent.parse().ok()?;
+    let scale = exponent.checked_add(dropped)?.checked_sub(fraction.len() as i64)?;
+    let significant = significant.trim_start_matches('0');
+    if significant.len() > 20 {
+        return None;
+    }
+    let scale =
+        u32::try_from(scale).ok().filter(|&scale| scale <= 20 - significant.len() as u32)?;
+    let magnitude = significant.parse::<i128>().ok()? * 10_i128.pow(scale);
+    Some(if negative { -magnitude } else { magnitude })
+}
+
+/// An integer as the value of a field, where it fits.
+fn fit(scalar: Scalar, number: i128) -> Option<Value> {
+    match scalar {
+        Scalar::Int32 | Scalar::Sint32 | Scalar::Sfixed32 => number.try_into().ok().map(Value::I32),
+        Scalar::Uint32 | Scalar::Fixed32 => number.try_into().ok().map(Value::U32),
+        Scalar::Int64 | Scalar::Sint64 | Scalar::Sfixed64 => number.try_into().ok().map(Value::I64),
+        Scalar::Uint64 | Scalar::Fixed64 => number.try_into().ok().map(Value::U64),
+        Scalar::Double | Scalar::Float | Scalar::Bool | Scalar::String | Scalar::Bytes => None,
+    }
+}

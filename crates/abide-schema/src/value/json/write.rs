@@ -1,0 +1,278 @@
+//! Values in JSON.
+
+use std::collections::BTreeMap;
+
+use super::syntax::{self};
+use super::wellknown::{self, TYPE_KEY, VALUE_KEY, WellKnown, is_null_value};
+use crate::decl::Scalar;
+use crate::dynamic::{Entry, MAX_NESTING, Message, Value};
+use crate::tree::{Tree, Type};
+use crate::value::codec::Codec;
+use crate::value::error::EncodeError;
+use crate::value::facts::is_set;
+use crate::value::names::TreeNames;
+use crate::value::shortest::shortest;
+use crate::view::{self, Cardinality};
+
+impl Codec<'_> {
+    /// The message in JSON without white space: fields by number, maps by key.
+    /// Fields that the tree does not declare have no notation and are left out.
+    ///
+    /// # Errors
+    /// A `google.protobuf.Any` whose type the tree lacks, and well-known types
+    /// whose value is out of their range.
+    pub fn to_json(self, message: &Message) -> Result<String, EncodeError> {
+        let mut printer = JsonPrinter { tree: self.tree, out: String::new() };
+        printer.message(&message.normalized(self.tree), 0)?;
+        Ok(printer.out)
+    }
+}
+
+struct JsonPrinter<'t> {
+    tree: &'t Tree,
+    out: String,
+}
+
+type Printed = Result<(), EncodeError>;
+
+fn refuse<T>(message: impl Into<String>) -> Result<T, EncodeError> {
+    Err(EncodeError { message: message.into() })
+}
+
+impl<'t> JsonPrinter<'t> {
+    /// Prints a message that is normalized.
+    fn message(&mut self, message: &Message, depth: u32) -> Printed {
+        if depth > MAX_NESTING {
+            return refuse(format!("messages nest deeper than {MAX_NESTING} levels"));
+        }
+        if let Some(known) = WellKnown::of(self.tree.message(message.ty)) {
+            return self.well_known(message, known, depth);
+        }
+        self.out.push('{');
+        self.fields(message, depth)?;
+        self.out.push('}');
+        Ok(())
+    }
+
+    fn fields(&mut self, message: &Message, depth: u32) -> Printed {
+        for entries in message.entries.chunk_by(|a, b| a.field == b.field) {
+            let field = self.tree.field(entries[0].field);
+            let singular = field.cardinality() == Cardinality::Singular;
+            if singular && !is_set(field, &entries[0].value) {
+                continue;
+            }
+            if !self.out.ends_with('{') {
+                self.out.push(',');
+            }
+            match field.is_extension() {
+                true => self.quote(&format!("[{}]", field.full_name())),
+                false => self.quote(&field.json_name()),
+            }
+            self.out.push(':');
+            self.field(field, entries, depth)?;
+        }
+        Ok(())
+    }
+
+    /// Prints all that a field holds.
+    fn field(&mut self, field: view::Field<'t>, entries: &[Entry], depth: u32) -> Printed {
+        match (field.cardinality(), entries) {
+            (Cardinality::Singular, [.., last]) => self.value(field, &last.value, depth),
+            (Cardinality::Map, _) => self.map(field, entries, depth),
+            (_, entries) => {
+                self.out.push('[');
+                for (at, entry) in entries.iter().enumerate() {
+                    if at > 0 {
+                        self.out.push(',');
+                    }
+                    self.value(field, &entry.value, depth)?;
+                }
+                self.out.push(']');
+                Ok(())
+            }
+        }
+    }
+
+    /// Prints a map: of entries with one key the last counts.
+    fn map(&mut self, field: view::Field<'t>, entries: &[Entry], depth: u32) -> Printed {
+        let tree = self.tree;
+        let pair = field.message_type();
+        let parts = pair.and_then(|it| Some((it.field_numbered(1)?, it.field_numbered(2)?)));
+        let Some((key_field, value_field)) = parts else {
+            return refuse(format!("`{}` is no map", field.name()));
+        };
+        let mut pairs: BTreeMap<(i128, Box<str>), &Message> = BTreeMap::new();
+        for message in entries.iter().filter_map(|entry| entry.value.as_message()) {
+            let key = match message.numbered(tree, 1).map(|entry| &entry.value) {
+                Some(Value::String(text)) => (0, text.clone()),
+                Some(Value::Bytes(_)) => {
+                    return refuse(format!("a key of `{}` is not valid UTF-8", field.name()));
+                }
+                Some(Value::Bool(value)) => ((*value).into(), "".into()),
+                Some(Value::U64(value)) => ((*value).into(), "".into()),
+                Some(value) => (value.as_i64().unwrap_or(0).into(), "".into()),
+                None => (0, "".into()),
+            };
+            pairs.insert(key, message);
+        }
+        self.out.push('{');
+        for (at, ((number, text), message)) in pairs.into_iter().enumerate() {
+            if at > 0 {
+                self.out.push(',');
+            }
+            match key_field.ty() {
+                Type::Scalar(Scalar::String) => self.quote(&text),
+                Type::Scalar(Scalar::Bool) => {
+                    self.quote(if number == 0 { "false" } else { "true" });
+                }
+                _ => self.quote(&number.to_string()),
+            }
+            self.out.push(':');
+            let zero = Value::zero(tree, value_field.ty());
+            match message.numbered(tree, 2).map(|entry| &entry.value).or(zero.as_ref()) {
+                Some(value) => self.value(value_field, value, depth + 1)?,
+                None => self.out.push_str("null"),
+            }
+        }
+        self.out.push('}');
+        Ok(())
+    }
+
+    fn value(&mut self, field: view::Field<'t>, value: &Value, depth: u32) -> Printed {
+        match value {
+            Value::Bool(value) => self.out.push_str(if *value { "true" } else { "false" }),
+            Value::I32(value) => self.out.push_str(&value.to_string()),
+            Value::U32(value) => self.out.push_str(&value.to_string()),
+            // Beyond 53 bits a number of JavaScript is not exact.
+            Value::I64(value) => self.quote(&value.to_string()),
+            Value::U64(value) => self.quote(&value.to_string()),
+            Value::F32(value) if value.is_finite() => self.out.push_str(&shortest(value)),
+            Value::F64(value) if value.is_finite() => self.out.push_str(&shortest(value)),
+            Value::F32(value) => self.non_finite((*value).into()),
+            Value::F64(value) => self.non_finite(*value),
+            Value::String(text) => self.quote(text),
+            Value::Bytes(_) if field.ty() == Type::Scalar(Scalar::String) => {
+                return refuse(format!("`{}` is not valid UTF-8", field.name()));
+            }
+            Value::Bytes(bytes) => {
+                self.out.push('"');
+                wellknown::write_base64(bytes, &mut self.out);
+                self.out.push('"');
+            }
+            Value::Enum(_) if is_null_value(field) => self.out.push_str("null"),
+            Value::Enum(number) => {
+                let item = field.enum_type();
+                match item.and_then(|item| item.value_numbered(*number)) {
+                    Some(value) => self.quote(value.name()),
+                    None => self.out.push_str(&number.to_string()),
+                }
+            }
+            Value::Message(message) => return self.message(message, depth + 1),
+        }
+        Ok(())
+    }
+
+    fn quote(&mut self, text: &str) {
+        syntax::quote(text, &mut self.out);
+    }
+
+    fn non_finite(&mut self, value: f64) {
+        self.out.push_str(match value {
+            f64::INFINITY => "\"Infinity\"",
+            f64::NEG_INFINITY => "\"-Infinity\"",
+            _ => "\"NaN\"",
+        });
+    }
+
+    fn well_known(&mut self, message: &Message, known: WellKnown, depth: u32) -> Printed {
+        let tree = self.tree;
+        let view = tree.message(message.ty);
+        let number = |number| {
+            message.numbered(tree, number).and_then(|entry| entry.value.as_i64()).unwrap_or(0)
+        };
+        let text = match known {
+            WellKnown::Any => return self.any(message, depth),
+            WellKnown::Timestamp | WellKnown::Duration => {
+                let nanos = i32::try_from(number(2)).unwrap_or(i32::MAX);
+                let text = match known {
+                    WellKnown::Timestamp => wellknown::write_timestamp(number(1), nanos),
+                    _ => wellknown::write_duration(number(1), nanos),
+                };
+                match text {
+                    Some(text) => text,
+                    None => return refuse(format!("a `{}` is out of range", view.full_name())),
+                }
+            }
+            WellKnown::FieldMask => {
+                let mut paths = Vec::new();
+                for path in message.entries.iter().filter_map(|entry| entry.value.as_str()) {
+                    match wellknown::camel_case(path) {
+                        Some(path) => paths.push(path),
+                        None => {
+                            let text = format!("`{path}` has no form in lowerCamelCase");
+                            return refuse(text);
+                        }
+                    }
+                }
+                paths.join(",")
+            }
+            WellKnown::Struct | WellKnown::ListValue | WellKnown::Wrapper => {
+                let Some(field) = view.field_numbered(1) else { return Ok(()) };
+                let zero = Value::zero(tree, field.ty());
+                return match (field.cardinality(), zero) {
+                    (Cardinality::Singular, Some(zero)) if message.entries.is_empty() => {
+                        self.value(field, &zero, depth)
+                    }
+                    _ => self.field(field, &message.entries, depth),
+                };
+            }
+            WellKnown::Value => {
+                let Some(entry) = message.entries.last() else {
+                    return refuse("a `google.protobuf.Value` holds nothing");
+                };
+                if entry.value.as_f64().is_some_and(|value| !value.is_finite()) {
+                    return refuse("a `google.protobuf.Value` holds no finite number");
+                }
+                return self.value(tree.field(entry.field), &entry.value, depth);
+            }
+        };
+        self.quote(&text);
+        Ok(())
+    }
+
+    fn any(&mut self, message: &Message, depth: u32) -> Printed {
+        let tree = self.tree;
+        let url = message.numbered(tree, 1).and_then(|entry| entry.value.as_str());
+        let bytes = message.numbered(tree, 2).and_then(|entry| entry.value.as_bytes());
+        let Some(url) = url else {
+            if bytes.is_some() {
+                return refuse("a `google.protobuf.Any` has a value and no type");
+            }
+            self.out.push_str("{}");
+            return Ok(());
+        };
+        let Some(ty) = TreeNames(tree).of_url(url) else {
+            return refuse(format!("`{url}` names no known message"));
+        };
+        let content = match Codec::new(tree).decode(ty, bytes.unwrap_or_default()) {
+            Ok(content) => content.normalized(tree),
+            Err(error) => return refuse(format!("the value of a `{url}` is malformed: {error}")),
+        };
+        self.out.push('{');
+        self.quote(TYPE_KEY);
+        self.out.push(':');
+        self.quote(url);
+        if WellKnown::of(tree.message(ty)).is_some() {
+            self.out.push(',');
+            self.quote(VALUE_KEY);
+            self.out.push(':');
+            self.message(&content, depth + 1)?;
+        } else if depth < MAX_NESTING {
+            self.fields(&content, depth + 1)?;
+        } else {
+            return refuse(format!("messages nest deeper than {MAX_NESTING} levels"));
+        }
+        self.out.push('}');
+        Ok(())
+    }
+}

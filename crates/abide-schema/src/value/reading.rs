@@ -1,0 +1,106 @@
+//! What comes of reading a value from a text.
+
+use abide_syntax::Span;
+
+use super::error::DecodeError;
+use crate::dynamic::Message;
+use crate::ids::{EnumId, MessageId};
+
+/// A value that was read from a text, and all that is wrong with the text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reading {
+    /// What could be read. Its entries have the places of keys and values, in
+    /// the order of the text; zeros that the text sets are among them, also of
+    /// fields without presence, and what an Any holds is in
+    /// [`content`](Message::content).
+    pub message: Message,
+    /// What is wrong, in the order of the text.
+    pub errors: Vec<ReadError>,
+    /// The names that the tree does not declare, in the order of the text,
+    /// whether they are refused or passed over.
+    pub undeclared: Vec<UndeclaredName>,
+}
+
+impl Reading {
+    /// The value, as a reader has it that refuses what has any error.
+    ///
+    /// # Errors
+    /// The first error: of the syntax, else of a value.
+    pub fn into_result(self) -> Result<Message, DecodeError> {
+        let syntax = self.errors.iter().find(|error| error.kind == ReadErrorKind::Syntax);
+        match syntax.or(self.errors.first()) {
+            None => Ok(self.message),
+            Some(error) => {
+                let help = error.help.iter().map(|help| format!("; {help}"));
+                let message = std::iter::once(error.message.clone()).chain(help).collect();
+                Err(DecodeError { offset: error.span.start as usize, message })
+            }
+        }
+    }
+}
+
+/// Something in a text that is no value of its type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadError {
+    /// What is wrong.
+    pub kind: ReadErrorKind,
+    /// Where it stands.
+    pub span: Span,
+    /// One lower-case phrase.
+    pub message: String,
+    /// What to do about it.
+    pub help: Option<String>,
+    /// Another place that explains it, and what is there.
+    pub related: Option<(Span, String)>,
+}
+
+impl ReadError {
+    pub(crate) fn new(kind: ReadErrorKind, span: Span, message: impl Into<String>) -> ReadError {
+        ReadError { kind, span, message: message.into(), help: None, related: None }
+    }
+}
+
+/// What is wrong with a part of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ReadErrorKind {
+    /// It is malformed whatever its type is.
+    Syntax,
+    /// A key or the name of an extension that the type does not have.
+    UnknownField,
+    /// A name or number that an enum does not declare.
+    UnknownEnumValue,
+    /// A value of another type.
+    WrongType,
+    /// A value of the right type that is malformed or out of its range.
+    InvalidValue,
+    /// A field or key that is set twice, or a second member of a oneof.
+    Duplicate,
+    /// An Any whose type is not known.
+    TypeNotFound,
+    /// A required field that is missing.
+    MissingRequired,
+    /// Messages that nest too deeply.
+    TooDeep,
+}
+
+/// A name in a text that the tree does not declare.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UndeclaredName {
+    /// The type that lacks it.
+    pub lacked_by: LackedBy,
+    /// The name as it is written; of an extension, with its brackets in JSON
+    /// and without them in text format.
+    pub name: String,
+    /// Where the name stands.
+    pub key: Span,
+    /// Where the value stands that it names; for an enum value the name.
+    pub value: Span,
+}
+
+/// A type that lacks a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "each is named as the type it holds")]
+pub enum LackedBy {
+    Message(MessageId),
+    Enum(EnumId),
+}
