@@ -36,6 +36,7 @@ mod version;
 mod view;
 mod wellknown;
 mod wire;
+mod workspace;
 
 pub use annotation::{HttpBinding, Migration, PackageVersionStatus, Validation};
 pub use comments::{AttachedComments, Comment, Gap, Run};
@@ -66,3 +67,4 @@ pub use view::{
 };
 pub use wellknown::{well_known, well_known_paths};
 pub use wire::WireError;
+pub use workspace::{ChangedFile, Changes, FileKey, Sides, Workspace};

@@ -6,9 +6,10 @@ use abide::{
     Bump, Hashes, PackageStep, RollingHashes, SemanticHash, Severity, first_version, next_version,
     version_fits,
 };
+use abide_schema::FileKey as Key;
 use semver::Version;
 
-use super::forest::{Key, Moved};
+use super::forest::Moved;
 use super::judge::{FileFacts, Judged, Reason};
 use super::record::Records;
 
