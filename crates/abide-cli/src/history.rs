@@ -12,6 +12,7 @@ mod row;
 use std::collections::BTreeSet;
 
 use abide::Policy;
+use abide_schema::FileKey;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use rayon::prelude::*;
@@ -87,7 +88,7 @@ pub(crate) fn walk(
         let moved = forest.step(step, timeline, &mut cursor)?;
         let tree = abide_schema::Tree::link(forest.everything());
         ever = tree.files().any(|file| file.is_judged());
-        let own = |key: &forest::Key| forest.entry(key).is_some();
+        let own = |key: &FileKey| forest.has(key);
         ledger.begin(facts(&tree, own), records.read(&cursor, base)?, moved.cyclic, |key| {
             forest.is_own(key)
         });

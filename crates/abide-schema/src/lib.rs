@@ -38,6 +38,7 @@ mod version;
 mod view;
 mod wellknown;
 mod wire;
+mod workspace;
 
 pub use annotation::{HttpBinding, Migration, PackageVersionStatus, Validation};
 pub use comments::{AttachedComments, Comment, Gap, Run};
@@ -70,3 +71,4 @@ pub use view::{
 };
 pub use wellknown::{well_known, well_known_paths};
 pub use wire::WireError;
+pub use workspace::{ChangedFile, Changes, FileKey, Sides, Workspace};

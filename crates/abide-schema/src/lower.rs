@@ -2,10 +2,11 @@
 
 mod check;
 mod default;
+mod members;
 
 use abide_syntax::{
-    Ast, Decl, DeclId, DeclKind, FieldNode, Label, OptionId, OptionNode, RangeEnd, Slice, Span,
-    ValueKind, Visibility, dotted_name, parse_integer, unescape_all,
+    Ast, Decl, DeclId, DeclKind, Label, OptionId, OptionNode, RangeEnd, Slice, Span, ValueKind,
+    Visibility, dotted_name, parse_integer, unescape_all,
 };
 
 use crate::decl::{
@@ -17,6 +18,7 @@ use crate::decl::{
 use crate::edition::Edition;
 use crate::problem::ProblemKind;
 use default::default_text;
+use members::{Member, Members, is_field, member};
 
 impl FileDecl {
     /// Reads the declarations of a source file. It always returns: what is
@@ -64,47 +66,6 @@ struct Lower<'a> {
     decl: FileDecl,
     /// What gathered the members of scopes that are done, to gather others.
     spare: Vec<Members>,
-}
-
-/// The members of a scope, gathered in the order of the text.
-#[derive(Default)]
-struct Members {
-    fields: Vec<Member>,
-    extensions: Vec<Member>,
-    oneofs: Vec<DeclId>,
-    messages: Vec<(DeclId, MessageKind)>,
-    enums: Vec<DeclId>,
-    extension_ranges: Vec<DeclId>,
-    reserved_ranges: Vec<DeclId>,
-    reserved_names: Vec<DeclId>,
-    options: Vec<OptionId>,
-}
-
-impl Members {
-    /// Without members, but with their room.
-    fn cleared(mut self) -> Members {
-        self.fields.clear();
-        self.extensions.clear();
-        self.oneofs.clear();
-        self.messages.clear();
-        self.enums.clear();
-        self.extension_ranges.clear();
-        self.reserved_ranges.clear();
-        self.reserved_names.clear();
-        self.options.clear();
-        self
-    }
-}
-
-/// A field of a scope.
-struct Member {
-    decl: DeclId,
-    /// Its oneof, counted within the message.
-    oneof: Option<u32>,
-    /// The `extend` block it stands in.
-    extend: Option<DeclId>,
-    /// Its group or map entry, counted within the scope.
-    message: Option<u32>,
 }
 
 /// The options of a field, its default and its JSON name.
@@ -772,29 +733,6 @@ impl<'a> Lower<'a> {
             }
         }
     }
-}
-
-fn is_field(ast: &Ast, id: DeclId) -> bool {
-    matches!(ast.decls[id as usize].kind, DeclKind::Field(_) | DeclKind::MapField(_))
-}
-
-fn member(
-    ast: &Ast,
-    decl: DeclId,
-    oneof: Option<u32>,
-    extend: Option<DeclId>,
-    messages: &mut Vec<(DeclId, MessageKind)>,
-) -> Member {
-    let kind = match ast.decls[decl as usize].kind {
-        DeclKind::Field(FieldNode { group: Some(_), .. }) => Some(MessageKind::Group),
-        DeclKind::MapField(_) => Some(MessageKind::MapEntry),
-        _ => None,
-    };
-    let message = kind.map(|kind| {
-        messages.push((decl, kind));
-        messages.len() as u32 - 1
-    });
-    Member { decl, oneof, extend, message }
 }
 
 /// The name of the entry of a map field: its name in CamelCase and `Entry`.

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use abide::{Bump, Options, Policy, Scope, Severity, check, rises};
 use abide_meaning::Meaning;
-use abide_schema::{Problem, ProblemKind, Tree};
+use abide_schema::{FileKey as Key, Problem, ProblemKind, Tree};
 use jiff::civil::Date;
 
-use super::forest::{Key, Pair};
+use super::forest::Pair;
 
 /// What a step changed.
 #[derive(Default)]

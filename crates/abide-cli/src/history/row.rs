@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use abide::{Bump, Severity, first_version, next_version, version_fits};
 use abide_meaning::{Hashes, PackageStep, RollingHashes, SemanticHash};
+use abide_schema::FileKey as Key;
 use semver::Version;
 
-use super::forest::{Key, Moved};
+use super::forest::Moved;
 use super::judge::{FileFacts, Judged, Reason};
 use super::record::Records;
 

@@ -89,9 +89,7 @@ pub(super) fn details(finding: &Finding) -> Map<String, Value> {
         let surfaces: Vec<&str> = change.effects.surfaces().map(Surface::name).collect();
         let directions: Vec<&str> = change.effects.directions().map(Direction::name).collect();
         if !surfaces.is_empty() {
-            let pair = |(surface, direction): (Surface, Direction)| {
-                json!({ "surface": surface.name(), "direction": direction.name() })
-            };
+            let pair = |(surface, direction): (Surface, Direction)| json!({ "surface": surface.name(), "direction": direction.name() });
             put("breaks", change.effects.iter().map(pair).collect());
             put("surfaces", surfaces.into());
             put("directions", directions.into());

@@ -75,7 +75,7 @@ fn ask_file(tree: &Tree, file: File<'_>) {
             black_box(decl.comments(element.node()));
         }
         if let Some(options) = element.options() {
-            let bytes = Codec::new(tree).encode(&options);
+            let bytes = Codec::new(tree).encode(options);
             let again = Codec::new(tree).decode(options.ty, &bytes);
             // A field with the number 0 is a problem already.
             let sound = !tree.problems().iter().any(|problem| problem.kind.is_error());

@@ -1,0 +1,69 @@
+//! The members of a scope, told apart by what they are.
+
+use abide_syntax::{Ast, DeclId, DeclKind, FieldNode, OptionId};
+
+use crate::decl::MessageKind;
+
+/// The members of a scope, gathered in the order of the text.
+#[derive(Default)]
+pub(super) struct Members {
+    pub(super) fields: Vec<Member>,
+    pub(super) extensions: Vec<Member>,
+    pub(super) oneofs: Vec<DeclId>,
+    pub(super) messages: Vec<(DeclId, MessageKind)>,
+    pub(super) enums: Vec<DeclId>,
+    pub(super) extension_ranges: Vec<DeclId>,
+    pub(super) reserved_ranges: Vec<DeclId>,
+    pub(super) reserved_names: Vec<DeclId>,
+    pub(super) options: Vec<OptionId>,
+}
+
+impl Members {
+    /// Without members, but with their room.
+    pub(super) fn cleared(mut self) -> Members {
+        self.fields.clear();
+        self.extensions.clear();
+        self.oneofs.clear();
+        self.messages.clear();
+        self.enums.clear();
+        self.extension_ranges.clear();
+        self.reserved_ranges.clear();
+        self.reserved_names.clear();
+        self.options.clear();
+        self
+    }
+}
+
+/// A field of a scope.
+pub(super) struct Member {
+    pub(super) decl: DeclId,
+    /// Its oneof, counted within the message.
+    pub(super) oneof: Option<u32>,
+    /// The `extend` block it stands in.
+    pub(super) extend: Option<DeclId>,
+    /// Its group or map entry, counted within the scope.
+    pub(super) message: Option<u32>,
+}
+
+pub(super) fn is_field(ast: &Ast, id: DeclId) -> bool {
+    matches!(ast.decls[id as usize].kind, DeclKind::Field(_) | DeclKind::MapField(_))
+}
+
+pub(super) fn member(
+    ast: &Ast,
+    decl: DeclId,
+    oneof: Option<u32>,
+    extend: Option<DeclId>,
+    messages: &mut Vec<(DeclId, MessageKind)>,
+) -> Member {
+    let kind = match ast.decls[decl as usize].kind {
+        DeclKind::Field(FieldNode { group: Some(_), .. }) => Some(MessageKind::Group),
+        DeclKind::MapField(_) => Some(MessageKind::MapEntry),
+        _ => None,
+    };
+    let message = kind.map(|kind| {
+        messages.push((decl, kind));
+        messages.len() as u32 - 1
+    });
+    Member { decl, oneof, extend, message }
+}

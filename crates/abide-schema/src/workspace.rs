@@ -1,0 +1,574 @@
+//! The files of a tree that changes file by file.
+//!
+//! What a file declares depends on its text alone, but what its names mean
+//! depends on others. A workspace knows who imports whom, which files one path
+//! stands for under several roots, what each file offers and claims; so it
+//! links no more than a small tree that stands for the whole one: the files
+//! that are asked for, those that claim the same as they do, and all that
+//! these import.
+
+mod offer;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::Hash;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use crate::decl::{FileDecl, SourceFile};
+use crate::problem::ProblemKind;
+use crate::tree::Tree;
+use crate::wellknown::{DESCRIPTOR_PROTO, built_in, well_known_paths};
+use offer::{Entry, words};
+
+/// A file of a workspace: its root, and the path that imports use.
+pub type FileKey = (u32, Arc<str>);
+
+/// The root of what is built in.
+const BUILT_IN: u32 = u32::MAX;
+
+/// What the claim of a package begins with.
+const PACKAGE: &str = "package ";
+
+/// The files of a tree that changes file by file, each with its declarations.
+#[derive(Debug)]
+pub struct Workspace {
+    files: BTreeMap<FileKey, Arc<Entry>>,
+    /// The roots that hold each path.
+    roots: FxHashMap<Arc<str>, BTreeSet<u32>>,
+    /// The files that import each path.
+    importers: FxHashMap<Box<str>, BTreeSet<FileKey>>,
+    packages: FxHashMap<String, BTreeSet<FileKey>>,
+    /// The files that claim each name, package and number of an extension.
+    claims: FxHashMap<String, BTreeSet<FileKey>>,
+    /// The names and numbers that more than one file claims.
+    contested: BTreeSet<String>,
+    /// The files that declare each simple name, by its hash.
+    declared: FxHashMap<u32, BTreeSet<FileKey>>,
+    /// The files that declare options.
+    option_files: BTreeSet<FileKey>,
+    built_in: BTreeMap<&'static str, Arc<FileDecl>>,
+    /// What changed since the changes were last taken, as it was before.
+    changed: BTreeMap<FileKey, Option<Arc<Entry>>>,
+}
+
+/// The files of a workspace that changed, as they were and as they are.
+#[derive(Debug, Default)]
+pub struct Changes {
+    files: BTreeMap<FileKey, Change>,
+}
+
+/// A file that changed, with its declarations before and now.
+pub type ChangedFile<'a> = (&'a FileKey, Option<&'a Arc<FileDecl>>, Option<&'a Arc<FileDecl>>);
+
+#[derive(Debug)]
+struct Change {
+    before: Option<Arc<Entry>>,
+    after: Option<Arc<Entry>>,
+}
+
+impl Change {
+    fn both(&self) -> impl Iterator<Item = &Arc<Entry>> {
+        self.before.iter().chain(&self.after)
+    }
+}
+
+impl Changes {
+    /// The files that changed, in their order: each with its declarations
+    /// before and now.
+    pub fn files<'a>(&'a self) -> impl Iterator<Item = ChangedFile<'a>> {
+        self.files.iter().map(|(key, change)| {
+            let decl = |entry: &'a Option<Arc<Entry>>| entry.as_ref().map(|it| &it.decl);
+            (key, decl(&change.before), decl(&change.after))
+        })
+    }
+
+    /// Whether nothing changed.
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+}
+
+/// The files of two small trees: what stands for a workspace before a change,
+/// and what stands for it now.
+#[derive(Debug, Default)]
+pub struct Sides {
+    /// The files before.
+    pub before: Vec<Arc<FileDecl>>,
+    /// The files now.
+    pub after: Vec<Arc<FileDecl>>,
+}
+
+impl Default for Workspace {
+    fn default() -> Workspace {
+        Workspace::new()
+    }
+}
+
+impl Workspace {
+    /// A workspace without files; the well-known types are known.
+    pub fn new() -> Workspace {
+        let parsed = well_known_paths().filter_map(|path| {
+            let (path, text) = built_in(path)?;
+            let decl = FileDecl::parse(SourceFile {
+                path: path.into(),
+                display: path.into(),
+                root: BUILT_IN,
+                imported: true,
+                text: text.as_bytes().into(),
+            });
+            Some((path, Arc::new(decl)))
+        });
+        Workspace {
+            built_in: parsed.collect(),
+            files: BTreeMap::new(),
+            roots: FxHashMap::default(),
+            importers: FxHashMap::default(),
+            packages: FxHashMap::default(),
+            claims: FxHashMap::default(),
+            contested: BTreeSet::new(),
+            declared: FxHashMap::default(),
+            option_files: BTreeSet::new(),
+            changed: BTreeMap::new(),
+        }
+    }
+
+    /// Adds a file, or replaces the one with its root and path.
+    pub fn set(&mut self, decl: Arc<FileDecl>) {
+        self.insert(Entry::new(decl));
+    }
+
+    /// Adds or replaces many files.
+    pub fn set_all(&mut self, decls: Vec<Arc<FileDecl>>) {
+        let entries: Vec<Entry> = decls.into_par_iter().map(Entry::new).collect();
+        for entry in entries {
+            self.insert(entry);
+        }
+    }
+
+    fn insert(&mut self, entry: Entry) {
+        let key = (entry.decl.root, Arc::clone(&entry.decl.path));
+        let before = self.take(&key);
+        self.changed.entry(key.clone()).or_insert(before);
+        self.roots.entry(Arc::clone(&key.1)).or_default().insert(key.0);
+        for import in &entry.decl.imports {
+            self.importers.entry(import.path.clone()).or_default().insert(key.clone());
+        }
+        let package = entry.decl.package_name().to_owned();
+        self.packages.entry(package).or_default().insert(key.clone());
+        for claim in &entry.claims {
+            self.claims.entry(claim.clone()).or_default().insert(key.clone());
+            self.contest(claim);
+        }
+        for name in &entry.names {
+            self.declared.entry(*name).or_default().insert(key.clone());
+        }
+        if entry.extends_options {
+            self.option_files.insert(key.clone());
+        }
+        self.files.insert(key, Arc::new(entry));
+    }
+
+    /// Takes a file out.
+    pub fn remove(&mut self, key: &FileKey) -> Option<Arc<FileDecl>> {
+        let before = self.take(key)?;
+        let decl = Arc::clone(&before.decl);
+        self.changed.entry(key.clone()).or_insert(Some(before));
+        Some(decl)
+    }
+
+    fn take(&mut self, key: &FileKey) -> Option<Arc<Entry>> {
+        let entry = self.files.remove(key)?;
+        forget(&mut self.roots, &*key.1, &key.0);
+        for import in &entry.decl.imports {
+            forget(&mut self.importers, &*import.path, key);
+        }
+        forget(&mut self.packages, entry.decl.package_name(), key);
+        for claim in &entry.claims {
+            forget(&mut self.claims, claim.as_str(), key);
+            self.contest(claim);
+        }
+        for name in &entry.names {
+            forget(&mut self.declared, name, key);
+        }
+        self.option_files.remove(key);
+        Some(entry)
+    }
+
+    /// Notes whether more than one file claims a name, after one came or went.
+    fn contest(&mut self, claim: &str) {
+        let name = claim.strip_prefix(PACKAGE).unwrap_or(claim);
+        let types = self.claims.get(name).map_or(0, BTreeSet::len);
+        if types > 1 || types == 1 && self.claims.contains_key(&format!("{PACKAGE}{name}")) {
+            self.contested.insert(name.to_owned());
+        } else {
+            self.contested.remove(name);
+        }
+    }
+
+    /// The files that claim a name, as a type or as a package.
+    fn claimants<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a FileKey> + use<'a> {
+        let packages = self.claims.get(&format!("{PACKAGE}{name}"));
+        self.types_named(name).chain(packages.into_iter().flatten())
+    }
+
+    /// The files that claim a name otherwise than as a package.
+    fn types_named<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a FileKey> + use<'a> {
+        self.claims.get(name).into_iter().flatten()
+    }
+
+    /// What changed since this was last asked. A file that came and went in
+    /// between is not among it.
+    pub fn take_changes(&mut self) -> Changes {
+        let changed = std::mem::take(&mut self.changed);
+        let changes = changed.into_iter().map(|(key, before)| {
+            let after = self.files.get(&key).cloned();
+            (key, Change { before, after })
+        });
+        let is_change = |(_, change): &(FileKey, Change)| change.both().next().is_some();
+        Changes { files: changes.filter(is_change).collect() }
+    }
+
+    /// Every file, in the order of root and path.
+    pub fn files(&self) -> impl ExactSizeIterator<Item = (&FileKey, &Arc<FileDecl>)> {
+        self.files.iter().map(|(key, entry)| (key, &entry.decl))
+    }
+
+    /// The declarations of a file.
+    pub fn file(&self, key: &FileKey) -> Option<&Arc<FileDecl>> {
+        self.files.get(key).map(|entry| &entry.decl)
+    }
+
+    /// The roots that hold a path, in order.
+    pub fn roots_of(&self, path: &str) -> impl Iterator<Item = u32> {
+        self.roots.get(path).into_iter().flatten().copied()
+    }
+
+    /// The files that import a path.
+    pub fn importers(&self, path: &str) -> impl Iterator<Item = &FileKey> {
+        self.importers.get(path).into_iter().flatten()
+    }
+
+    /// The files of a package.
+    pub fn files_of_package(&self, package: &str) -> impl Iterator<Item = &FileKey> {
+        self.packages.get(package).into_iter().flatten()
+    }
+
+    /// The tree of all files.
+    pub fn tree(&self) -> Tree {
+        Tree::link(self.files().map(|(_, decl)| Arc::clone(decl)).collect())
+    }
+
+    /// The smallest tree in which some files are linked, and have the problems,
+    /// as in that of all files. Two things need the whole tree and are not
+    /// promised: circles of imports, which [`circle`](Workspace::circle) finds
+    /// and at whose first file no import counts as unused, and the problems of
+    /// other files.
+    pub fn tree_of<'k>(&self, files: impl IntoIterator<Item = &'k FileKey>) -> Tree {
+        let asked: BTreeSet<FileKey> =
+            files.into_iter().filter(|key| self.files.contains_key(*key)).cloned().collect();
+        let mut wanted = asked.clone();
+        for key in &asked {
+            let entry = &self.files[key];
+            for name in entry.claims.iter().filter_map(|claim| self.contested.get(name_of(claim))) {
+                let claimants: BTreeSet<&FileKey> = self.claimants(name).collect();
+                wanted.extend(claimants.iter().map(|it| (*it).clone()));
+                wanted.extend(self.meetings(&claimants));
+            }
+            if entry.decl.ast().is_none() {
+                // Serialised options may be of any extension of the tree.
+                wanted.extend(self.option_files.iter().cloned());
+            }
+        }
+        wanted.extend(self.roots_of(DESCRIPTOR_PROTO).map(|root| (root, DESCRIPTOR_PROTO.into())));
+        let link = |wanted: &BTreeSet<FileKey>| {
+            let keep = |key: &FileKey| self.file(key).is_none_or(|it| it.imported);
+            let Sides { after, .. } = self.sides(&Changes::default(), wanted, keep);
+            Tree::link(after)
+        };
+        let tree = link(&wanted);
+        // What is not found may be in a file that is not imported.
+        let elsewhere = self.elsewhere(&tree, &asked);
+        if elsewhere.is_subset(&wanted) {
+            return tree;
+        }
+        wanted.extend(elsewhere);
+        link(&wanted)
+    }
+
+    /// The files that may declare what some files name and do not find, and
+    /// those whose paths are like imports that were not found.
+    fn elsewhere(&self, tree: &Tree, asked: &BTreeSet<FileKey>) -> BTreeSet<FileKey> {
+        let mut found = BTreeSet::new();
+        for problem in tree.problems() {
+            let decl = tree.file(problem.place.file).decl();
+            if !asked.contains(&(decl.root, Arc::clone(&decl.path))) {
+                continue;
+            }
+            match problem.kind {
+                ProblemKind::ImportNotFound => {
+                    let is_near = |(_, known): &&FileKey, path: &str| {
+                        known.ends_with(path) || path.ends_with(&**known)
+                    };
+                    for path in decl.imports.iter().map(|import| &*import.path) {
+                        found.extend(self.files.keys().filter(|it| is_near(it, path)).cloned());
+                    }
+                }
+                ProblemKind::NameNotFound => {
+                    // All components: one that is found elsewhere ends the search.
+                    for name in words(problem.place.span.of(decl.strings.text())) {
+                        found.extend(self.declared.get(&name).into_iter().flatten().cloned());
+                    }
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// The files that may be linked otherwise, or have other problems, because
+    /// of what changed, with those that changed themselves: for each other file
+    /// its links and problems are the same before and now. Not promised are the
+    /// words of problems about names and imports that are not found, and
+    /// circles of imports.
+    pub fn dependants(&self, changes: &Changes) -> BTreeSet<FileKey> {
+        let mut found: BTreeSet<FileKey> = BTreeSet::new();
+        let options = self.option_closure();
+        for (key, change) in &changes.files {
+            found.insert(key.clone());
+            found.extend(self.concerned(&key.1, change));
+            if change.both().any(|it| it.extends_options) || options.contains(&*key.1) {
+                found.extend(self.all_importers(&key.1));
+            }
+            // A package may be in many files, but no type may have its name.
+            for claim in change.both().flat_map(|it| &it.claims) {
+                match claim.strip_prefix(PACKAGE) {
+                    Some(package) => found.extend(self.types_named(package).cloned()),
+                    None => found.extend(self.claimants(claim).cloned()),
+                }
+            }
+            // Which of two files is refused depends on who imports both.
+            let imports = |entry: &Option<Arc<Entry>>| -> Option<Vec<Box<str>>> {
+                let imports = &entry.as_ref()?.decl.imports;
+                Some(imports.iter().map(|import| import.path.clone()).collect())
+            };
+            if imports(&change.before) != imports(&change.after) {
+                let contested = self.contested.iter().flat_map(|name| self.claimants(name));
+                found.extend(contested.cloned());
+            }
+        }
+        found
+    }
+
+    /// A file that imports both, directly or not, for every two files of
+    /// different roots that have one: files of different roots may declare the
+    /// same where none does.
+    fn meetings(&self, files: &BTreeSet<&FileKey>) -> BTreeSet<FileKey> {
+        let roots: BTreeSet<u32> = files.iter().map(|key| key.0).collect();
+        if roots.len() < 2 {
+            return BTreeSet::new();
+        }
+        let above: Vec<(&FileKey, BTreeSet<FileKey>)> =
+            files.iter().map(|key| (*key, self.above(key))).collect();
+        let pairs = above.iter().flat_map(|a| above.iter().map(move |b| (a, b)));
+        let pairs = pairs.filter(|(a, b)| a.0.0 < b.0.0);
+        pairs.filter_map(|(a, b)| a.1.intersection(&b.1).next().cloned()).collect()
+    }
+
+    /// A file and those that import it, directly or not.
+    fn above(&self, key: &FileKey) -> BTreeSet<FileKey> {
+        let mut found = BTreeSet::from([key.clone()]);
+        let mut open = vec![key.clone()];
+        while let Some(at) = open.pop() {
+            for importer in self.importers(&at.1) {
+                if self.target(importer.0, &at.1) == Some(at.0) && found.insert(importer.clone()) {
+                    open.push(importer.clone());
+                }
+            }
+        }
+        found
+    }
+
+    /// The root of the file that an import means: the importing one, where that
+    /// holds the path, else the first.
+    fn target(&self, importing: u32, path: &str) -> Option<u32> {
+        let roots = self.roots.get(path)?;
+        roots.get(&importing).or(roots.first()).copied()
+    }
+
+    /// Files that import a changed one, also by way of public imports, and may
+    /// be understood otherwise because of it.
+    fn concerned(&self, path: &str, change: &Change) -> BTreeSet<FileKey> {
+        let (everything, words) = match (&change.before, &change.after) {
+            (Some(old), Some(new)) => {
+                let mut words = BTreeSet::new();
+                for (one, other) in [(&old.offers, &new.offers), (&new.offers, &old.offers)] {
+                    let differs =
+                        one.iter().filter(|(name, offer)| other.get(*name) != Some(offer));
+                    words.extend(differs.map(|(_, offer)| offer.word));
+                }
+                (old.passes_on != new.passes_on, words)
+            }
+            _ => (true, BTreeSet::new()),
+        };
+        let mut found = BTreeSet::new();
+        if !everything && words.is_empty() {
+            return found;
+        }
+        let mut open: Vec<&str> = vec![path];
+        let mut seen: BTreeSet<&str> = BTreeSet::from([path]);
+        while let Some(path) = open.pop() {
+            for key in self.importers(path) {
+                let Some(entry) = self.files.get(key) else { continue };
+                if everything || words.iter().any(|word| entry.mentions(*word)) {
+                    found.insert(key.clone());
+                }
+                if entry.passes_on.contains(path) && seen.insert(&key.1) {
+                    open.push(&key.1);
+                }
+            }
+        }
+        found
+    }
+
+    /// The files that a file imports, under every root that has them.
+    fn imports(&self, key: &FileKey) -> impl Iterator<Item = FileKey> {
+        let imports = self.files.get(key).into_iter().flat_map(|it| &it.decl.imports);
+        imports.flat_map(|import| {
+            let found = self.roots.get_key_value(&*import.path);
+            found
+                .into_iter()
+                .flat_map(|(path, roots)| roots.iter().map(|root| (*root, Arc::clone(path))))
+        })
+    }
+
+    /// The files that import a file and that it imports, directly or not; empty
+    /// where it is in no circle. (The linker reports a circle once, at the first
+    /// of its files in a whole tree.)
+    pub fn circle(&self, key: &FileKey) -> BTreeSet<FileKey> {
+        let mut ahead = BTreeSet::new();
+        let mut open: Vec<FileKey> = self.imports(key).collect();
+        while let Some(key) = open.pop() {
+            if ahead.insert(key.clone()) {
+                open.extend(self.imports(&key));
+            }
+        }
+        if !ahead.contains(key) {
+            return BTreeSet::new();
+        }
+        let behind = self.all_importers(&key.1);
+        ahead.retain(|it| behind.contains(it));
+        ahead
+    }
+
+    /// All files that import a path, directly or not.
+    fn all_importers(&self, path: &str) -> BTreeSet<FileKey> {
+        let mut found = BTreeSet::new();
+        let mut open: Vec<Arc<str>> = vec![path.into()];
+        while let Some(path) = open.pop() {
+            for key in self.importers(&path) {
+                if found.insert(key.clone()) {
+                    open.push(Arc::clone(&key.1));
+                }
+            }
+        }
+        found
+    }
+
+    /// The paths that options are declared in, or by way of.
+    fn option_closure(&self) -> BTreeSet<&str> {
+        let mut found: BTreeSet<&str> = BTreeSet::new();
+        let mut open: Vec<&FileKey> = self.option_files.iter().collect();
+        while let Some(key) = open.pop() {
+            if !found.insert(&key.1) {
+                continue;
+            }
+            let imports = self.imports(key);
+            open.extend(imports.filter_map(|it| Some(self.files.get_key_value(&it)?.0)));
+        }
+        found
+    }
+
+    /// Some files and all that they import, before some changes and now.
+    /// `imported` says which of them are only imported, and not judged. A file
+    /// that did not change is on both sides, lest it look added where only one
+    /// of them imports it.
+    pub fn sides(
+        &self,
+        changes: &Changes,
+        files: &BTreeSet<FileKey>,
+        imported: impl Fn(&FileKey) -> bool,
+    ) -> Sides {
+        let (mut old, mut new) = (BTreeMap::new(), BTreeMap::new());
+        let mut built_in: BTreeSet<&str> = BTreeSet::from([DESCRIPTOR_PROTO]);
+        let mut seen: BTreeSet<FileKey> = BTreeSet::new();
+        let mut open: Vec<FileKey> = files.iter().cloned().collect();
+        // Where a changed file had this path under another root.
+        let mut was: BTreeMap<&str, Vec<&FileKey>> = BTreeMap::new();
+        for key in changes.files.keys() {
+            was.entry(&key.1).or_default().push(key);
+        }
+        while let Some(key) = open.pop() {
+            if !seen.insert(key.clone()) {
+                continue;
+            }
+            let after = self.files.get(&key);
+            let before = changes.files.get(&key).map_or(after, |it| it.before.as_ref());
+            for (side, entry) in [(&mut old, before), (&mut new, after)] {
+                let Some(entry) = entry else { continue };
+                side.insert(key.clone(), entry.decl(imported(&key)));
+                for import in &entry.decl.imports {
+                    let path = &*import.path;
+                    let mut found = false;
+                    for root in self.roots_of(path) {
+                        open.push((root, path.into()));
+                        found = true;
+                    }
+                    open.extend(was.get(path).into_iter().flatten().map(|it| (*it).clone()));
+                    if !found && let Some((path, _)) = self.built_in.get_key_value(path) {
+                        built_in.insert(path);
+                    }
+                }
+            }
+        }
+        let mut built: Vec<Arc<FileDecl>> = Vec::new();
+        let mut open: Vec<&str> = built_in.iter().copied().collect();
+        while let Some(path) = open.pop() {
+            let Some(decl) = self.built_in.get(path) else { continue };
+            built.push(Arc::clone(decl));
+            for import in &decl.imports {
+                if let Some((path, _)) = self.built_in.get_key_value(&*import.path)
+                    && built_in.insert(path)
+                {
+                    open.push(path);
+                }
+            }
+        }
+        let side = |files: BTreeMap<FileKey, Arc<FileDecl>>| -> Vec<Arc<FileDecl>> {
+            let own: BTreeSet<Arc<str>> = files.keys().map(|key| Arc::clone(&key.1)).collect();
+            let built = built.iter().filter(|it| !own.contains(&it.path)).cloned();
+            files.values().cloned().chain(built).collect()
+        };
+        Sides { before: side(old), after: side(new) }
+    }
+}
+
+/// The name that is claimed, be it as a type or as a package.
+fn name_of(claim: &str) -> &str {
+    claim.strip_prefix(PACKAGE).unwrap_or(claim)
+}
+
+fn forget<K, Q, V>(index: &mut FxHashMap<K, BTreeSet<V>>, key: &Q, value: &V)
+where
+    K: std::borrow::Borrow<Q> + Hash + Eq,
+    Q: Hash + Eq + ?Sized,
+    V: Ord,
+{
+    if let Some(values) = index.get_mut(key) {
+        values.remove(value);
+        if values.is_empty() {
+            index.remove(key);
+        }
+    }
+}

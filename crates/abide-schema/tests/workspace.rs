@@ -1,0 +1,296 @@
+//! A workspace links small trees that stand for the whole one: over random
+//! edits, what is asked for is linked and refused as in a tree of all files.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use abide_schema::value::Codec;
+use abide_schema::{
+    Element, File, FileDecl, FileKey, Place, Problem, ProblemKind, SourceFile, Tree, Type,
+    Workspace,
+};
+
+fn parse((root, path): &FileKey, text: &str) -> Arc<FileDecl> {
+    Arc::new(FileDecl::parse(SourceFile {
+        path: Arc::clone(path),
+        display: format!("{root}/{path}").into(),
+        root: *root,
+        imported: false,
+        text: text.as_bytes().into(),
+    }))
+}
+
+fn key(root: u32, path: &str) -> FileKey {
+    (root, path.into())
+}
+
+/// What is known of a file once it is linked, and what is wrong with it.
+#[derive(Clone, Debug, PartialEq)]
+struct Linked {
+    links: String,
+    /// Each with its kind and its place, and then its words.
+    problems: Vec<((ProblemKind, u32, u32), String)>,
+}
+
+fn place(tree: &Tree, place: Place) -> String {
+    let file = tree.file(place.file);
+    format!("{}/{}:{:?}", file.decl().root, file.path(), place.span)
+}
+
+fn words(tree: &Tree, problem: &Problem) -> String {
+    let labels = problem.labels.iter().map(|(at, text)| (place(tree, *at), text));
+    format!(
+        "{} | {:?} | {:?} | {:?}",
+        problem.message,
+        problem.element,
+        labels.collect::<Vec<_>>(),
+        problem.help
+    )
+}
+
+fn linked(file: File<'_>) -> Linked {
+    let tree = file.tree;
+    let name = |file: File<'_>| format!("{}/{}", file.decl().root, file.path());
+    let mut links = String::new();
+    for import in file.imports() {
+        let _ = writeln!(links, "import {:?} {}", import.file.map(name), import.used);
+    }
+    let mut options = |what: String, options: Option<&abide_schema::value::Message>| {
+        let text = options.map(|it| Codec::new(tree).to_text(it));
+        let _ = writeln!(links, "{what} {text:?}");
+    };
+    options(format!("file {:?}", file.features()), file.options());
+    for element in file.elements() {
+        let mut what = element.full_name();
+        if let Element::Field(field) = element {
+            let ty = match field.ty() {
+                Type::Message(id) => tree.message(id).full_name() + &name(tree.message(id).file()),
+                Type::Enum(id) => {
+                    tree.enumeration(id).full_name() + &name(tree.enumeration(id).file())
+                }
+                ty => format!("{ty:?}"),
+            };
+            let extendee = field.extendee().map(|it| it.full_name() + &name(it.file()));
+            let _ = write!(what, " {ty} {extendee:?} {:?}", field.features());
+        }
+        options(what, element.options());
+    }
+    let own = tree.problems().iter().filter(|it| it.place.file == file.id);
+    let problems =
+        own.map(|it| ((it.kind, it.place.span.start, it.place.span.end), words(tree, it)));
+    Linked { links, problems: problems.collect() }
+}
+
+/// Without what needs the whole tree: a circle is reported at the first of its
+/// files, and there no import counts as unused.
+fn without_circles(mut linked: Linked, in_circle: bool) -> Linked {
+    linked.problems.retain(|((kind, ..), _)| match kind {
+        ProblemKind::ImportCycle => false,
+        ProblemKind::ImportUnused => !in_circle,
+        _ => true,
+    });
+    linked
+}
+
+fn all_linked(tree: &Tree) -> BTreeMap<FileKey, Linked> {
+    let own = tree.files().filter(|file| file.decl().root != u32::MAX);
+    own.map(|file| (key(file.decl().root, file.path()), linked(file))).collect()
+}
+
+/// A small generator of the same numbers in every run (xorshift).
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % bound as u64) as usize
+    }
+
+    fn pick<'a>(&mut self, items: &[&'a str]) -> &'a str {
+        items[self.below(items.len())]
+    }
+}
+
+const PATHS: [&str; 7] =
+    ["a/one.proto", "a/two.proto", "b/one.proto", "b/two.proto", "c.proto", "d.proto", "x/c.proto"];
+const PACKAGES: [&str; 5] = ["a", "a.b", "b", "c", "a.M"];
+const NAMES: [&str; 6] = ["M", "N", "E", "b", "Inner", "M2"];
+
+/// A file that names what others may declare, and often does not import it.
+fn generate(numbers: &mut Numbers) -> String {
+    let mut text = match numbers.below(5) {
+        0 => "syntax = \"proto2\";\n".to_owned(),
+        1 => "edition = \"2023\";\n".to_owned(),
+        _ => "syntax = \"proto3\";\n".to_owned(),
+    };
+    let old = text.contains("proto2");
+    let label = if old { "optional " } else { "" };
+    let _ = writeln!(text, "package {};", numbers.pick(&PACKAGES));
+    let mut imported = BTreeSet::from(["google/protobuf/descriptor.proto"]);
+    for _ in 0..numbers.below(4) {
+        imported.insert(numbers.pick(&PATHS));
+    }
+    if numbers.below(12) == 0 {
+        imported.insert("gone/one.proto");
+    }
+    for path in imported {
+        let kind = if numbers.below(4) == 0 { "public " } else { "" };
+        let _ = writeln!(text, "import {kind}\"{path}\";");
+    }
+    let mut declared = BTreeSet::new();
+    for _ in 0..1 + numbers.below(3) {
+        let name = numbers.pick(&NAMES);
+        if !declared.insert(name) {
+            continue;
+        }
+        if numbers.below(4) == 0 {
+            let prefix = numbers.pick(&["A", "B"]);
+            let _ = writeln!(text, "enum {name} {{ {prefix}_ZERO = 0; {prefix}_ONE = 1; }}");
+            continue;
+        }
+        let _ = writeln!(text, "message {name} {{");
+        if numbers.below(3) == 0 {
+            let _ = writeln!(text, "  message Inner {{ }}");
+        }
+        if numbers.below(3) == 0 && !text.contains("proto3") {
+            let _ = writeln!(text, "  extensions 100 to 110;");
+        }
+        for number in 1..=numbers.below(4) {
+            let ty = match numbers.below(4) {
+                0 => "int32".to_owned(),
+                1 => format!("{}.{}", numbers.pick(&PACKAGES), numbers.pick(&NAMES)),
+                2 => format!("{}.Inner", numbers.pick(&NAMES)),
+                _ => numbers.pick(&NAMES).to_owned(),
+            };
+            let option = match numbers.below(6) {
+                0 => format!(" [({}.opt) = {}]", numbers.pick(&PACKAGES), numbers.below(3)),
+                1 => " [(opt) = 1]".to_owned(),
+                _ => String::new(),
+            };
+            let _ = writeln!(text, "  {label}{ty} f{number} = {number}{option};");
+        }
+        let _ = writeln!(text, "}}");
+    }
+    if numbers.below(3) == 0 {
+        let ty = numbers.pick(&["int32", "string"]);
+        let number = 50_000 + numbers.below(3);
+        let _ =
+            writeln!(text, "extend google.protobuf.FieldOptions {{ {label}{ty} opt = {number}; }}");
+    }
+    if numbers.below(3) == 0 {
+        let extendee = format!("{}.{}", numbers.pick(&PACKAGES), numbers.pick(&NAMES));
+        let number = 100 + numbers.below(4);
+        let _ = writeln!(text, "extend {extendee} {{ {label}int32 ext{number} = {number}; }}");
+    }
+    text
+}
+
+#[test]
+fn a_small_tree_stands_for_the_whole() {
+    let (mut refused, mut smaller, mut kept) = (0, 0, 0);
+    for seed in (1..=12_u64).chain([42]) {
+        let mut numbers = Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut workspace = Workspace::new();
+        let mut texts: BTreeMap<FileKey, String> = BTreeMap::new();
+        let mut before: BTreeMap<FileKey, Linked> = BTreeMap::new();
+        let mut before_circles: BTreeSet<FileKey> = BTreeSet::new();
+        for step in 0..12 {
+            for _ in 0..if step == 0 { 8 } else { 1 + numbers.below(2) } {
+                let root = u32::from(numbers.below(4) == 0);
+                let at = key(root, PATHS[numbers.below(PATHS.len())]);
+                if numbers.below(5) == 0 {
+                    workspace.remove(&at);
+                    texts.remove(&at);
+                } else {
+                    let text = generate(&mut numbers);
+                    workspace.set(parse(&at, &text));
+                    texts.insert(at, text);
+                }
+            }
+            let whole = Tree::link(texts.iter().map(|(at, text)| parse(at, text)).collect());
+            let now = all_linked(&whole);
+            assert_eq!(all_linked(&workspace.tree()), now);
+            let circles: BTreeSet<FileKey> =
+                texts.keys().filter(|it| !workspace.circle(it).is_empty()).cloned().collect();
+            let settle = |found: BTreeMap<FileKey, Linked>| -> BTreeMap<FileKey, Linked> {
+                let settled = found.into_iter().map(|(at, linked)| {
+                    let in_circle = circles.contains(&at);
+                    (at, without_circles(linked, in_circle))
+                });
+                settled.collect()
+            };
+            let now = settle(now);
+            refused += now.values().filter(|it| !it.problems.is_empty()).count();
+            // Every file by itself, and some together.
+            let each = texts.keys().map(|it| BTreeSet::from([it]));
+            let some: BTreeSet<&FileKey> = texts.keys().filter(|_| numbers.below(3) == 0).collect();
+            for asked in each.chain([some]) {
+                let small = workspace.tree_of(asked.iter().copied());
+                smaller += usize::from(small.files().len() < whole.files().len());
+                let found = settle(all_linked(&small));
+                for at in asked {
+                    assert_eq!(found[at], now[at], "seed {seed}, step {step}, {at:?}\n{texts:#?}");
+                }
+            }
+            // What need not be linked again would be the same.
+            let changes = workspace.take_changes();
+            let dependants = workspace.dependants(&changes);
+            for (at, was) in before.iter().filter(|(at, _)| !dependants.contains(*at)) {
+                let is = &now[at];
+                let was = &without_circles(was.clone(), circles.contains(at));
+                if circles.contains(at) != before_circles.contains(at) {
+                    continue;
+                }
+                assert_eq!(was.links, is.links, "seed {seed}, step {step}, {at:?}\n{texts:#?}");
+                let kinds = |it: &Linked| it.problems.iter().map(|it| it.0).collect::<Vec<_>>();
+                assert_eq!(kinds(was), kinds(is), "seed {seed}, step {step}, {at:?}\n{texts:#?}");
+                kept += 1;
+            }
+            before = now;
+            before_circles = circles;
+        }
+    }
+    assert!(refused > 100 && smaller > 100 && kept > 100, "{refused} {smaller} {kept}");
+}
+
+#[test]
+fn changes_are_what_became_of_each_file() {
+    let mut workspace = Workspace::new();
+    let (one, two) = (key(0, "one.proto"), key(0, "two.proto"));
+    workspace.set_all(vec![
+        parse(&one, "syntax = \"proto3\"; package a; import \"two.proto\";"),
+        parse(&two, "syntax = \"proto3\"; package b;"),
+    ]);
+    let changes = workspace.take_changes();
+    assert_eq!(changes.files().filter(|it| it.1.is_none() && it.2.is_some()).count(), 2);
+    assert!(workspace.take_changes().is_empty());
+    workspace.set(parse(&two, "syntax = \"proto3\"; package c;"));
+    workspace.set(parse(&two, "syntax = \"proto3\"; package d; import \"one.proto\";"));
+    workspace.set(parse(&key(1, "three.proto"), ""));
+    workspace.remove(&key(1, "three.proto"));
+    let changes = workspace.take_changes();
+    let found: Vec<_> = changes
+        .files()
+        .map(|(at, old, new)| {
+            (at.clone(), old.unwrap().package_name(), new.unwrap().package_name())
+        })
+        .collect();
+    assert_eq!(found, [(two.clone(), "b", "d")]);
+    // The other imports it, and uses nothing of it.
+    assert_eq!(workspace.dependants(&changes), BTreeSet::from([two.clone()]));
+    assert_eq!(workspace.circle(&one), BTreeSet::from([one.clone(), two.clone()]));
+    assert_eq!(workspace.importers("two.proto").collect::<Vec<_>>(), [&one]);
+    assert_eq!(workspace.files_of_package("d").collect::<Vec<_>>(), [&two]);
+    let sides = workspace.sides(&changes, &BTreeSet::from([two]), |_| false);
+    let paths = |side: &[Arc<FileDecl>]| {
+        let own = side.iter().filter(|it| it.root == 0);
+        own.map(|it| it.package_name().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (paths(&sides.before), paths(&sides.after)),
+        (vec!["a".to_owned(), "b".to_owned()], vec!["a".to_owned(), "d".to_owned()],)
+    );
+}
