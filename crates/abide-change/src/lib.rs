@@ -8,19 +8,23 @@
 
 mod change;
 mod constraint;
+mod diff;
+mod element;
 mod lost;
 pub mod option;
 mod surface;
 mod symbols;
 mod witness;
 
-pub use change::{Change, Diff, base_name, entries, relative, top_level};
+pub use change::Change;
 pub use constraint::{
     Comparison, FacetChange, Inclusion, Judgement, Violation, judge, places_of_rule, rejection,
     rejects_absence, rejects_absence_of_oneof,
 };
+pub use diff::Diff;
+pub use element::{base_name, entries, first_names, relative, top_level};
 pub use lost::{LANGUAGES, LostSymbol, lost, lost_file};
 pub use option::Holder;
 pub use surface::{Direction, Effects, Surface};
 pub use symbols::{Language, Symbol, symbols, symbols_of_file};
-pub use witness::{Proof, Witness, first_names, one_line, shown};
+pub use witness::{Proof, Witness, one_line, shown};

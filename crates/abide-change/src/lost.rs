@@ -2,7 +2,8 @@
 
 use abide_schema::{Element, EnumId, File, MessageId, Package};
 
-use crate::change::{Change, Diff};
+use crate::change::Change;
+use crate::diff::Diff;
 use crate::surface::{Effects, Surface};
 use crate::symbols::{
     Language, Loss, Pairs, Symbol, loss, loss_file, stays_imported, symbols, symbols_of_file,

@@ -7,15 +7,15 @@
 //! of one field can part: zeros, signs, the ends of ranges, bytes that are not
 //! UTF-8, undeclared enum values, several elements, absence.
 
-use std::collections::BTreeMap;
-
 use abide_schema::value::{self, Entry, Undeclared, Value, default_of};
 use abide_schema::{
     Cardinality, Edition, Enum, EnumId, EnumValue, Field, FieldId, Message, MessageId, Presence,
     Tree, Type,
 };
 
-use crate::change::{Change, Diff};
+use crate::change::Change;
+use crate::diff::Diff;
+use crate::element::held_enum;
 use crate::surface::{Direction, Effects, Surface};
 
 mod payload;
@@ -949,15 +949,6 @@ fn wrapped(tree: &Tree, message: &value::Message) -> Option<(Type, Value)> {
     Some((field.ty(), held.or_else(|| default_of(field))?))
 }
 
-/// The name by which each number of an enum is printed: the first.
-pub fn first_names(item: Enum<'_>) -> BTreeMap<i32, &str> {
-    let mut names = BTreeMap::new();
-    for value in item.values() {
-        names.entry(value.number()).or_insert(value.name());
-    }
-    names
-}
-
 /// The names for one number of an enum, without the words that the names of all
 /// its numbers begin with.
 fn short_names(item: Enum<'_>, number: i32) -> Vec<&str> {
@@ -968,15 +959,6 @@ fn short_names(item: Enum<'_>, number: i32) -> Vec<&str> {
     let prefix = ends.rev().find(shared).unwrap_or_default();
     let values = item.values().filter(|it| it.number() == number);
     values.map(|it| &it.name()[prefix..]).collect()
-}
-
-/// The enum that a field holds: for a map that of its values.
-pub(crate) fn held_enum(field: Field<'_>) -> Option<EnumId> {
-    let holds = match field.message_type().filter(|_| field.is_map()) {
-        Some(entry) => entry.field_numbered(2)?,
-        None => field,
-    };
-    holds.enum_type().map(|it| it.id)
 }
 
 /// The same value without the places it was read from.

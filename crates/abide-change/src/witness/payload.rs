@@ -4,7 +4,7 @@ use abide_schema::value::{self, Value};
 use abide_schema::{Field, Message};
 
 use super::{Crossing, Proof, bare, read, sample, write};
-use crate::change::Diff;
+use crate::diff::Diff;
 use crate::surface::Surface;
 
 impl<'t> Diff<'t> {

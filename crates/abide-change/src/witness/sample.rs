@@ -5,7 +5,8 @@ use abide_schema::{
     self as schema, Cardinality, Enum, Field, MessageId, Openness, Presence, Scalar, Tree, Type,
 };
 
-use super::{Crossing, first_names};
+use super::Crossing;
+use crate::element::first_names;
 
 /// Messages inside of messages are filled this deep.
 const DEPTH: u32 = 3;

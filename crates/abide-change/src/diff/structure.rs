@@ -9,7 +9,9 @@ use abide_schema::{
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
-use super::{Diff, base_name, have_equal_names, pair_by, top_level};
+use super::Diff;
+use super::pairs::pair_by;
+use crate::element::{base_name, have_equal_names, top_level};
 
 /// A trait that a renaming leaves alone, such as a field, an enum value or a
 /// method; or a part of a name, which it may leave alone.
