@@ -7,8 +7,9 @@ use abide_schema::{Element, FileId, Tree};
 use rustc_hash::FxHashMap;
 
 use super::{Comparison, Violation, compare_fields, compare_messages, compare_oneofs, judge};
+use crate::show::one_line;
 use crate::surface::{Direction, Surface};
-use crate::witness::{Proof, Witness, one_line};
+use crate::witness::{Proof, Witness};
 
 /// The comparisons of constraints by old elements: each has a value to be found,
 /// and four rules ask for it.
