@@ -4,15 +4,17 @@
 //! exactly. `No` is shown by a value that the first side is known to accept and
 //! the second to reject, wherever one of a sensible size exists.
 
-use abide_schema::value::{self, Value};
-use abide_schema::{Cardinality, Openness, Tree, Type};
 use std::collections::BTreeSet;
 
+use abide_schema::value::Value;
+use abide_schema::{Cardinality, Type};
+
+use super::datum::{Contents, Datum, Shape, Single, convert, domain, key};
 use super::judge::Judge;
+use super::limits::{FieldRule, Language, Part, Set, Strings, Values, within};
 use super::numbers::{Kind, Numbers};
 use super::pattern::{Found, Length, Pattern, Wanted};
 use super::read::Dialect;
-use super::rule::{Datum, FieldRule, Language, Part, Set, Shape, Single, Strings, Values};
 use super::verdict::Verdict;
 use super::{formats::Format, sample};
 
@@ -49,9 +51,6 @@ pub(super) struct Sides<'j, 'a, 'b> {
     pub(super) a: &'j Judge<'a>,
     pub(super) b: &'j Judge<'b>,
 }
-
-/// The contents of a field: nothing where it is absent.
-pub(super) type Contents = Vec<Value>;
 
 impl<'a, 'b> Sides<'_, 'a, 'b> {
     pub(super) fn fields(&self, a: &FieldRule<'a>, b: &FieldRule<'b>) -> Included<Contents> {
@@ -182,8 +181,7 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
     /// The same contents in the other tree.
     fn there(&self, a: &FieldRule<'a>, b: &FieldRule<'b>, contents: &Contents) -> Option<Contents> {
         let (from, to) = (a.single(), b.single());
-        let (Some(from_key), Some(to_key)) = (super::rule::key(a.field), super::rule::key(b.field))
-        else {
+        let (Some(from_key), Some(to_key)) = (key(a.field), key(b.field)) else {
             let each = contents.iter().map(|value| {
                 let datum = from.datum(self.a.tree, value);
                 to.value(self.b.tree, &convert(self.a.tree, &datum, from, self.b.tree, to)?)
@@ -456,45 +454,9 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
     }
 }
 
-/// Every value of a type that can occur: an unknown value of a closed enum
-/// does not.
-pub(super) fn domain(tree: &Tree, single: Single, kind: Kind) -> Numbers {
-    match single.ty {
-        Type::Enum(id) if tree.enumeration(id).features().openness == Openness::Closed => {
-            Numbers::points(tree.enumeration(id).values().map(|it| it.number().into()))
-        }
-        _ => kind.domain(),
-    }
-}
-
 fn opaque_why<'o>(rules: impl Iterator<Item = &'o String>) -> String {
     let rules: Vec<_> = rules.map(|rule| format!("`{rule}`")).collect();
     format!("{} cannot be compared", rules.join(", "))
-}
-
-/// A datum of one tree as one of another.
-pub(super) fn convert(
-    from_tree: &Tree,
-    datum: &Datum,
-    from: Single,
-    to_tree: &Tree,
-    to: Single,
-) -> Option<Datum> {
-    match (datum, to.ty) {
-        (Datum::Message(message), Type::Message(ty)) => {
-            // What is inside is judged by the rules of its own type, so another
-            // type does no harm here.
-            let there = value::Message::decode(to_tree, ty, &message.encode(from_tree));
-            Some(Datum::Message(there.unwrap_or_else(|_| value::Message::new(ty))))
-        }
-        (Datum::Number(number), _) => match (from.shape, to.shape) {
-            (Shape::Number(a), Shape::Number(b)) if a.is_comparable(b) => {
-                Some(Datum::Number(*number))
-            }
-            _ => None,
-        },
-        _ => (from.shape == to.shape).then(|| datum.clone()),
-    }
 }
 
 /// Two sets of texts: does the first lie in the second?
@@ -651,35 +613,4 @@ impl Texts<'_> {
         }
         Included::Unknown("a format cannot be compared with other rules".to_owned())
     }
-}
-
-/// Narrows what is wanted to a set; false where formats or patterns are left
-/// out.
-pub(super) fn within(
-    strings: &Strings,
-    mut wanted: Wanted,
-    utf8: bool,
-    without_empty: bool,
-) -> (Wanted, bool) {
-    let mut exact = strings.formats.is_empty();
-    let least = Length { least: u64::from(without_empty), most: None };
-    wanted.utf8 = utf8;
-    wanted.chars = wanted.chars.intersection(strings.chars);
-    wanted.bytes = wanted.bytes.intersection(strings.bytes).intersection(least);
-    let lists = [
-        strings.among.as_ref().map(|among| Strings::list_language(among, true)),
-        (!strings.without.is_empty()).then(|| Strings::list_language(&strings.without, false)),
-    ];
-    for (dialect, format) in &strings.formats {
-        if let Some(outline) = format.outline(*dialect).and_then(Pattern::new) {
-            wanted.patterns.push((outline, true));
-        }
-    }
-    for language in strings.languages.iter().chain(lists.iter().flatten()) {
-        match language.pattern() {
-            Some(pattern) => wanted.patterns.push((pattern, language.wanted)),
-            None => exact = false,
-        }
-    }
-    (wanted, exact)
 }

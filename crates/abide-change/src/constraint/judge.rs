@@ -8,8 +8,9 @@ use abide_schema::value::{self, MAX_NESTING, Value};
 use abide_schema::{Cardinality, Field, FieldId, Message, MessageId, Tree};
 use rustc_hash::FxHashMap;
 
+use super::datum::{self, Datum, Single};
+use super::limits::{FieldRule, Part};
 use super::read::{self, Dialect, Facet, Literal, MessageRules};
-use super::rule::{Datum, FieldRule, Part, Single};
 use super::verdict::Verdict;
 
 /// A constraint that a value violates.
@@ -168,7 +169,7 @@ impl<'t> Judge<'t> {
     /// key counts.
     fn pairs(&self, rule: &FieldRule<'t>, values: &[&Value]) -> Vec<(Option<Datum>, Datum)> {
         let single = rule.single();
-        let Some(key) = super::rule::key(rule.field) else {
+        let Some(key) = datum::key(rule.field) else {
             return values.iter().map(|it| (None, single.datum(self.tree, it))).collect();
         };
         let mut pairs: Vec<(Option<Datum>, Datum)> = Vec::new();

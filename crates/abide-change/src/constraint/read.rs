@@ -154,6 +154,11 @@ pub(super) fn of_field(field: Field<'_>) -> Vec<Facet> {
     facets
 }
 
+/// Where the annotations of a field hold the rule of this key.
+pub fn places_of_rule(field: Field<'_>, key: &str) -> Vec<Place> {
+    of_field(field).iter().filter(|it| it.key() == key).map(|it| it.place).collect()
+}
+
 /// The numbers that the enum declares which a rule is about.
 fn declared<'t>(field: Field<'t>, prefix: &str) -> impl Iterator<Item = Literal> + use<'t> {
     let entry = field.message_type().filter(|_| field.is_map());

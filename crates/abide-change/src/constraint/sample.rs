@@ -5,11 +5,11 @@ use std::rc::Rc;
 use abide_schema::value::{self, Entry, Value};
 use abide_schema::{Cardinality, Field, FieldId, MessageId, Presence, Tree, Type};
 
-use super::inclusion::{Contents, domain, within};
+use super::datum::{Contents, Datum, Shape, Single, domain};
 use super::judge::{Judge, violated};
+use super::limits::{FieldRule, Part, Set, Strings, Values, within};
 use super::pattern::{Found, Wanted};
 use super::read::{self, Dialect, MessageRules};
-use super::rule::{Datum, FieldRule, Part, Set, Shape, Strings, Values};
 use super::verdict::Verdict;
 
 /// Lists that would be longer are not written down.
@@ -33,7 +33,7 @@ pub(super) fn pair(tree: &Tree, field: Field<'_>, key: &Datum, value: &Datum) ->
     let mut message = value::Message::new(entry.id);
     for (number, datum) in [(1, key), (2, value)] {
         let field = entry.field_numbered(number)?;
-        let value = super::rule::Single::of(field).value(tree, datum)?;
+        let value = Single::of(field).value(tree, datum)?;
         message.entries.push(Entry::new(field.id, value));
     }
     Some(Value::Message(Box::new(message)))

@@ -4,13 +4,18 @@ use std::sync::Arc;
 
 use abide_schema::value::{Entry, Message as Data, Undeclared, Value};
 use abide_schema::{
-    Cardinality, Field, FileDecl, Message, Scalar, SourceFile, Tree, Type, well_known,
+    Cardinality, Field, FileDecl, Message, MessageId, Oneof, Scalar, SourceFile, Tree, Type,
+    well_known,
 };
 
+use super::compare::{compare_fields, compare_messages, compare_oneofs};
+use super::comparison::{Comparison, Inclusion};
 use super::formats::Format;
+use super::judge::judge;
 use super::pattern::Pattern;
+use super::read::Dialect;
+use super::rejection::{rejects_absence, rejects_absence_of_oneof};
 use super::verdict::Verdict;
-use super::*;
 
 const PGV: &str = include_str!("../../../../testdata/imports/validate/validate.proto");
 const BUF: &str = include_str!("../../../../testdata/imports/buf/validate/validate.proto");
