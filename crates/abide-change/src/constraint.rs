@@ -7,26 +7,26 @@
 //! that one side accepts and the other rejects, judged anew on both sides
 //! before it is handed out.
 
+mod acceptance;
 mod compare;
 mod compared;
 mod comparison;
 mod datum;
+mod evaluate;
 mod formats;
 mod inclusion;
 mod interpret;
-mod judge;
 mod limits;
-mod numbers;
+mod number_set;
 mod pattern;
 mod read;
 mod rejection;
 mod sample;
 #[cfg(test)]
 mod tests;
-mod verdict;
 
 pub(crate) use self::compared::Compared;
 pub use self::comparison::{Comparison, FacetChange, Inclusion};
-pub use self::judge::{Judgement, Violation, judge};
-pub use self::read::places_of_rule;
+pub use self::evaluate::{Evaluation, Violation, evaluate};
+pub use self::read::places_of_facet;
 pub use self::rejection::{rejection, rejects_absence, rejects_absence_of_oneof};

@@ -20,8 +20,8 @@ mod witness;
 
 pub use change::Change;
 pub use constraint::{
-    Comparison, FacetChange, Inclusion, Judgement, Violation, judge, places_of_rule, rejection,
-    rejects_absence, rejects_absence_of_oneof,
+    Comparison, Evaluation, FacetChange, Inclusion, Violation, evaluate, places_of_facet,
+    rejection, rejects_absence, rejects_absence_of_oneof,
 };
 pub use diff::Diff;
 pub use element::{base_name, entries, first_names, relative, top_level};

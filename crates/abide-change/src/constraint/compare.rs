@@ -5,10 +5,10 @@ use abide_schema::{Field, Message, MessageId, Oneof, Place};
 
 use super::comparison::{Comparison, FacetChange, Inclusion};
 use super::datum::{self, Contents};
+use super::evaluate::{Evaluation, Evaluator, facets};
 use super::inclusion::{Included, Sides};
-use super::judge::{Judge, Judgement, facets};
-use super::limits::FieldRule;
-use super::read::{self, Dialect, Facet, MessageRules};
+use super::limits::FieldLimits;
+use super::read::{self, Dialect, Facet, MessageLimits};
 use super::sample;
 
 /// From both directions: is the old side in the new one, and the reverse?
@@ -24,13 +24,13 @@ fn inclusion<A, B>(old_in_new: &Included<A>, new_in_old: &Included<B>) -> Inclus
     }
 }
 
-fn message_rules(rules: &MessageRules) -> Vec<(&'static str, String, Place)> {
-    let disabled = rules.disabled.iter().map(|it| (it.1, "true".to_owned(), it.2));
-    let exclusive = rules.exclusive.iter().map(|it| {
+fn message_facets(limits: &MessageLimits) -> Vec<(&'static str, String, Place)> {
+    let disabled = limits.disabled.iter().map(|it| (it.1, "true".to_owned(), it.2));
+    let exclusive = limits.exclusive.iter().map(|it| {
         let required = if it.required { ", required" } else { "" };
         ("oneof", format!("[{}]{required}", it.fields.join(", ")), it.place)
     });
-    let opaque = rules.opaque.iter().map(|(text, place)| ("cel", text.clone(), *place));
+    let opaque = limits.opaque.iter().map(|(text, place)| ("cel", text.clone(), *place));
     disabled.chain(exclusive).chain(opaque).collect()
 }
 
@@ -40,10 +40,10 @@ pub(crate) fn compare_fields(old: Field<'_>, new: Field<'_>) -> Comparison {
     if is_same(old, &old_facets, new, &new_facets) {
         return Comparison::equal();
     }
-    let (a, b) = (Judge::new(old.tree), Judge::new(new.tree));
+    let (a, b) = (Evaluator::new(old.tree), Evaluator::new(new.tree));
     let active = |message: Option<Message<'_>>| {
-        let rules = message.map(MessageRules::of).unwrap_or_default();
-        Dialect::ALL.map(|dialect| !rules.is_disabled(dialect))
+        let limits = message.map(MessageLimits::of).unwrap_or_default();
+        Dialect::ALL.map(|dialect| !limits.is_disabled(dialect))
     };
     // A message that is not validated any more, or is from now on, is a change
     // of the message.
@@ -51,8 +51,8 @@ pub(crate) fn compare_fields(old: Field<'_>, new: Field<'_>) -> Comparison {
     let judged = |facet: &Facet| was[facet.dialect as usize] && is[facet.dialect as usize];
     let keep = |facets: Vec<Facet>| facets.into_iter().filter(&judged).collect::<Vec<_>>();
     let (old_facets, new_facets) = (keep(old_facets), keep(new_facets));
-    let old_rule = FieldRule::new(old, &old_facets);
-    let new_rule = FieldRule::new(new, &new_facets);
+    let old_rule = FieldLimits::new(old, &old_facets);
+    let new_rule = FieldLimits::new(new, &new_facets);
     let old_in_new = Sides { a: &a, b: &b }.fields(&old_rule, &new_rule);
     let new_in_old = Sides { a: &b, b: &a }.fields(&new_rule, &old_rule);
     let inclusion = inclusion(&old_in_new, &new_in_old);
@@ -94,9 +94,9 @@ fn is_same(old: Field<'_>, old_facets: &[Facet], new: Field<'_>, new_facets: &[F
 /// Contents of a field as a whole message that one side accepts and the other
 /// rejects because of this field.
 fn shown(
-    accepting: &Judge<'_>,
+    accepting: &Evaluator<'_>,
     field: Field<'_>,
-    rejecting: &Judge<'_>,
+    rejecting: &Evaluator<'_>,
     other: Field<'_>,
     found: &Included<Contents>,
 ) -> Option<value::Message> {
@@ -104,19 +104,19 @@ fn shown(
     let ty = field.containing_message()?.id;
     let message = sample::complete(accepting, ty, Some((field.id, contents)))?;
     let there = other.containing_message()?.id;
-    replayed(accepting, &message, rejecting, there, |judgement| {
-        judgement.violations.iter().any(|it| it.field == Some(other.id))
+    replayed(accepting, &message, rejecting, there, |evaluation| {
+        evaluation.violations.iter().any(|it| it.field == Some(other.id))
     })
     .then_some(message)
 }
 
 /// Whether one side accepts a message and the other rejects it as it should.
 fn replayed(
-    accepting: &Judge<'_>,
+    accepting: &Evaluator<'_>,
     message: &value::Message,
-    rejecting: &Judge<'_>,
+    rejecting: &Evaluator<'_>,
     there: MessageId,
-    rejected: impl Fn(&Judgement) -> bool,
+    rejected: impl Fn(&Evaluation) -> bool,
 ) -> bool {
     if !accepting.message(message).accepts() {
         return false;
@@ -167,9 +167,9 @@ fn facet_changes(
         let inclusion = if alone {
             whole.clone()
         } else {
-            let (a, b) = (Judge::new(old.tree), Judge::new(new.tree));
-            let before = FieldRule::new(old, old_facets);
-            let after = FieldRule::new(new, &swapped);
+            let (a, b) = (Evaluator::new(old.tree), Evaluator::new(new.tree));
+            let before = FieldLimits::new(old, old_facets);
+            let after = FieldLimits::new(new, &swapped);
             inclusion(
                 &Sides { a: &a, b: &b }.fields(&before, &after),
                 &Sides { a: &b, b: &a }.fields(&after, &before),
@@ -237,14 +237,15 @@ pub(crate) fn compare_oneofs(old: Oneof<'_>, new: Oneof<'_>) -> Comparison {
         (Some(_), None) => ("`required` true removed", Inclusion::Loosened),
         (None, None) | (Some(_), Some(_)) => return Comparison::equal(),
     };
-    let (a, b) = (Judge::new(old.message().tree), Judge::new(new.message().tree));
-    let unset = |accepting: &Judge<'_>, from: Oneof<'_>, rejecting: &Judge<'_>, to: Oneof<'_>| {
-        let message = sample::complete(accepting, from.message().id, None)?;
-        let rejects = |judgement: &Judgement| {
-            judgement.violations.iter().any(|it| it.field.is_none() && it.path == to.name())
+    let (a, b) = (Evaluator::new(old.message().tree), Evaluator::new(new.message().tree));
+    let unset =
+        |accepting: &Evaluator<'_>, from: Oneof<'_>, rejecting: &Evaluator<'_>, to: Oneof<'_>| {
+            let message = sample::complete(accepting, from.message().id, None)?;
+            let rejects = |evaluation: &Evaluation| {
+                evaluation.violations.iter().any(|it| it.field.is_none() && it.path == to.name())
+            };
+            replayed(accepting, &message, rejecting, to.message().id, rejects).then_some(message)
         };
-        replayed(accepting, &message, rejecting, to.message().id, rejects).then_some(message)
-    };
     let tightened = inclusion == Inclusion::Tightened;
     Comparison {
         facets: vec![FacetChange {
@@ -262,8 +263,8 @@ pub(crate) fn compare_oneofs(old: Oneof<'_>, new: Oneof<'_>) -> Comparison {
 /// The constraints of a message as a whole, before and after: whether it is
 /// validated at all, which of its fields exclude each other, and expressions.
 pub(crate) fn compare_messages(old: Message<'_>, new: Message<'_>) -> Comparison {
-    let (was, is) = (MessageRules::of(old), MessageRules::of(new));
-    let (a, b) = (Judge::new(old.tree), Judge::new(new.tree));
+    let (was, is) = (MessageLimits::of(old), MessageLimits::of(new));
+    let (a, b) = (Evaluator::new(old.tree), Evaluator::new(new.tree));
     let old_in_new = messages((&a, old, &was), (&b, new, &is));
     let new_in_old = messages((&b, new, &is), (&a, old, &was));
     let inclusion = inclusion(&old_in_new, &new_in_old);
@@ -274,24 +275,24 @@ pub(crate) fn compare_messages(old: Message<'_>, new: Message<'_>) -> Comparison
         Included::No(message) => message,
         _ => None,
     };
-    let (before, after) = (message_rules(&was), message_rules(&is));
+    let (before, after) = (message_facets(&was), message_facets(&is));
     let mut facets = Vec::new();
     let differ = |(key, text, _): &&(&str, String, Place), others: &[(&str, String, Place)]| {
         !others.iter().any(|it| it.0 == *key && it.1 == *text)
     };
-    for rule in before.iter().filter(|it| differ(it, &after)) {
+    for facet in before.iter().filter(|it| differ(it, &after)) {
         facets.push(FacetChange {
-            what: format!("`{}` {} removed", rule.0, rule.1),
-            place_old: Some(rule.2),
+            what: format!("`{}` {} removed", facet.0, facet.1),
+            place_old: Some(facet.2),
             place_new: None,
             inclusion: inclusion.clone(),
         });
     }
-    for rule in after.iter().filter(|it| differ(it, &before)) {
+    for facet in after.iter().filter(|it| differ(it, &before)) {
         facets.push(FacetChange {
-            what: format!("`{}` {} added", rule.0, rule.1),
+            what: format!("`{}` {} added", facet.0, facet.1),
             place_old: None,
-            place_new: Some(rule.2),
+            place_new: Some(facet.2),
             inclusion: inclusion.clone(),
         });
     }
@@ -304,7 +305,7 @@ pub(crate) fn compare_messages(old: Message<'_>, new: Message<'_>) -> Comparison
 }
 
 /// One side of a comparison of messages.
-type Side<'s, 't> = (&'s Judge<'t>, Message<'t>, &'s MessageRules);
+type Side<'s, 't> = (&'s Evaluator<'t>, Message<'t>, &'s MessageLimits);
 
 /// Whether the rules of one message imply those of another.
 fn messages((a, from, was): Side<'_, '_>, (b, to, is): Side<'_, '_>) -> Included<value::Message> {
@@ -315,7 +316,7 @@ fn messages((a, from, was): Side<'_, '_>, (b, to, is): Side<'_, '_>) -> Included
             let shown = sample::rejected(b, to.id).and_then(|wrong| {
                 let bytes = wrong.encode(b.tree);
                 let message = value::Message::decode(a.tree, from.id, &bytes).ok()?;
-                replayed(a, &message, b, to.id, Judgement::rejects).then_some(message)
+                replayed(a, &message, b, to.id, Evaluation::rejects).then_some(message)
             });
             match shown {
                 Some(message) => return Included::No(Some(message)),
@@ -326,20 +327,21 @@ fn messages((a, from, was): Side<'_, '_>, (b, to, is): Side<'_, '_>) -> Included
     if is.is_disabled(Dialect::Buf) || was.is_disabled(Dialect::Buf) {
         return doubt.map_or(Included::Yes, Included::Unknown);
     }
-    for rule in &is.exclusive {
-        let one =
-            was.exclusive.iter().any(|it| rule.fields.iter().all(|name| it.fields.contains(name)));
-        let some = !rule.required
-            || was
-                .exclusive
-                .iter()
-                .any(|it| it.required && it.fields.iter().all(|name| rule.fields.contains(name)));
+    for exclusive in &is.exclusive {
+        let one = was
+            .exclusive
+            .iter()
+            .any(|it| exclusive.fields.iter().all(|name| it.fields.contains(name)));
+        let some = !exclusive.required
+            || was.exclusive.iter().any(|it| {
+                it.required && it.fields.iter().all(|name| exclusive.fields.contains(name))
+            });
         if one && some {
             continue;
         }
-        match sample::unlike(a, from, &rule.fields).into_iter().find(|message| {
-            replayed(a, message, b, to.id, |judgement| {
-                judgement.violations.iter().any(|it| it.field.is_none() && it.path.is_empty())
+        match sample::unlike(a, from, &exclusive.fields).into_iter().find(|message| {
+            replayed(a, message, b, to.id, |evaluation| {
+                evaluation.violations.iter().any(|it| it.field.is_none() && it.path.is_empty())
             })
         }) {
             Some(message) => return Included::No(Some(message)),

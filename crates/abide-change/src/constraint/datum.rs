@@ -3,13 +3,13 @@
 use abide_schema::value::{self, Value};
 use abide_schema::{Field, Openness, Scalar, Tree, Type};
 
-use super::numbers::{Kind, Numbers, SECOND};
+use super::number_set::{NumberKind, NumberSet, SECOND};
 use super::read::nanos;
 
 /// What the values of a type are to a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
-    Number(Kind),
+pub(super) enum ValueKind {
+    Number(NumberKind),
     Text,
     Bytes,
     /// A `google.protobuf.Any`: its type URL.
@@ -21,8 +21,8 @@ pub(super) enum Shape {
 
 /// The type of one value: of a singular field, an item, a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Single {
-    pub(super) shape: Shape,
+pub(super) struct ValueType {
+    pub(super) shape: ValueKind,
     pub(super) ty: Type,
     /// Whether it is a message of wrappers.proto; the shape is what it wraps.
     pub(super) wrapper: bool,
@@ -38,36 +38,36 @@ pub(super) enum Datum {
     Message(value::Message),
 }
 
-impl Single {
-    pub(super) fn of(field: Field<'_>) -> Single {
+impl ValueType {
+    pub(super) fn of(field: Field<'_>) -> ValueType {
         let ty = field.ty();
-        let bare = |shape| Single { shape, ty, wrapper: false };
+        let bare = |shape| ValueType { shape, ty, wrapper: false };
         let message = match ty {
-            Type::Scalar(Scalar::String) => return bare(Shape::Text),
-            Type::Scalar(Scalar::Bytes) => return bare(Shape::Bytes),
-            Type::Scalar(scalar) => return bare(Shape::Number(Kind::Scalar(scalar))),
-            Type::Enum(_) => return bare(Shape::Number(Kind::Enum)),
-            Type::Unresolved => return bare(Shape::Unresolved),
+            Type::Scalar(Scalar::String) => return bare(ValueKind::Text),
+            Type::Scalar(Scalar::Bytes) => return bare(ValueKind::Bytes),
+            Type::Scalar(scalar) => return bare(ValueKind::Number(NumberKind::Scalar(scalar))),
+            Type::Enum(_) => return bare(ValueKind::Number(NumberKind::Enum)),
+            Type::Unresolved => return bare(ValueKind::Unresolved),
             Type::Message(id) => field.tree.message(id),
         };
         let name = message.full_name();
         let Some(known) = name.strip_prefix("google.protobuf.") else {
-            return bare(Shape::Message);
+            return bare(ValueKind::Message);
         };
         match known {
-            "Any" => bare(Shape::Any),
-            "Duration" => bare(Shape::Number(Kind::Duration)),
-            "Timestamp" => bare(Shape::Number(Kind::Timestamp)),
+            "Any" => bare(ValueKind::Any),
+            "Duration" => bare(ValueKind::Number(NumberKind::Duration)),
+            "Timestamp" => bare(ValueKind::Number(NumberKind::Timestamp)),
             _ if known.ends_with("Value") && message.fields().len() == 1 => {
                 match message.field_named("value") {
                     Some(inner) if !matches!(inner.ty(), Type::Message(_)) => {
-                        let inner = Single::of(inner);
-                        Single { shape: inner.shape, ty, wrapper: true }
+                        let inner = ValueType::of(inner);
+                        ValueType { shape: inner.shape, ty, wrapper: true }
                     }
-                    _ => bare(Shape::Message),
+                    _ => bare(ValueKind::Message),
                 }
             }
-            _ => bare(Shape::Message),
+            _ => bare(ValueKind::Message),
         }
     }
 
@@ -82,13 +82,14 @@ impl Single {
 
     fn bare(self, tree: &Tree, value: &Value) -> Datum {
         match (self.shape, value) {
-            (Shape::Any, Value::Message(message)) => {
+            (ValueKind::Any, Value::Message(message)) => {
                 Datum::Bytes(message.str(tree, "type_url").unwrap_or_default().into())
             }
-            (Shape::Number(Kind::Duration | Kind::Timestamp), Value::Message(message)) => {
-                Datum::Number(nanos(tree, message))
-            }
-            (Shape::Number(kind), Value::F64(_) | Value::F32(_)) => {
+            (
+                ValueKind::Number(NumberKind::Duration | NumberKind::Timestamp),
+                Value::Message(message),
+            ) => Datum::Number(nanos(tree, message)),
+            (ValueKind::Number(kind), Value::F64(_) | Value::F32(_)) => {
                 let number = value.as_f64().and_then(|value| kind.float(value));
                 number.map_or(Datum::Nan, Datum::Number)
             }
@@ -105,8 +106,8 @@ impl Single {
     /// What an unset value is to a rule; an unset message is empty.
     pub(super) fn zero(self) -> Datum {
         match (self.shape, self.ty) {
-            (Shape::Number(_), _) => Datum::Number(0),
-            (Shape::Message, Type::Message(id)) => Datum::Message(value::Message::new(id)),
+            (ValueKind::Number(_), _) => Datum::Number(0),
+            (ValueKind::Message, Type::Message(id)) => Datum::Message(value::Message::new(id)),
             _ => Datum::Bytes(Vec::new()),
         }
     }
@@ -114,7 +115,7 @@ impl Single {
     /// The value of the type that a datum is of.
     pub(super) fn value(self, tree: &Tree, datum: &Datum) -> Option<Value> {
         match self.ty {
-            Type::Message(id) if self.shape != Shape::Message => {
+            Type::Message(id) if self.shape != ValueKind::Message => {
                 let mut message = value::Message::new(id);
                 let ty = tree.message(id);
                 let mut set = |name: &str, value: Value| {
@@ -123,21 +124,25 @@ impl Single {
                     Some(())
                 };
                 match (self.shape, datum) {
-                    (Shape::Any, Datum::Bytes(url)) => {
+                    (ValueKind::Any, Datum::Bytes(url)) => {
                         set("type_url", Value::String(std::str::from_utf8(url).ok()?.into()))?;
                     }
-                    (Shape::Number(Kind::Duration | Kind::Timestamp), Datum::Number(nanos)) => {
+                    (
+                        ValueKind::Number(NumberKind::Duration | NumberKind::Timestamp),
+                        Datum::Number(nanos),
+                    ) => {
                         // The nanoseconds of a timestamp are never negative.
-                        let (seconds, rest) = if self.shape == Shape::Number(Kind::Timestamp) {
-                            (nanos.div_euclid(SECOND), nanos.rem_euclid(SECOND))
-                        } else {
-                            (nanos / SECOND, nanos % SECOND)
-                        };
+                        let (seconds, rest) =
+                            if self.shape == ValueKind::Number(NumberKind::Timestamp) {
+                                (nanos.div_euclid(SECOND), nanos.rem_euclid(SECOND))
+                            } else {
+                                (nanos / SECOND, nanos % SECOND)
+                            };
                         set("seconds", Value::I64(seconds.try_into().ok()?))?;
                         set("nanos", Value::I32(rest.try_into().ok()?))?;
                     }
                     _ => {
-                        let inner = Single::of(ty.field_named("value")?);
+                        let inner = ValueType::of(ty.field_named("value")?);
                         set("value", inner.value(tree, datum)?)?;
                     }
                 }
@@ -158,7 +163,7 @@ impl Single {
 }
 
 fn scalar_value(scalar: Scalar, datum: &Datum) -> Option<Value> {
-    let kind = Kind::Scalar(scalar);
+    let kind = NumberKind::Scalar(scalar);
     Some(match (scalar, datum) {
         (Scalar::Double, Datum::Nan) => Value::F64(f64::NAN),
         (Scalar::Float, Datum::Nan) => Value::F32(f32::NAN),
@@ -185,23 +190,23 @@ fn scalar_value(scalar: Scalar, datum: &Datum) -> Option<Value> {
 }
 
 /// The type of the value, item or map value of a field.
-pub(super) fn element(field: Field<'_>) -> Single {
+pub(super) fn element(field: Field<'_>) -> ValueType {
     let entry = field.message_type().filter(|_| field.is_map());
-    Single::of(entry.and_then(|entry| entry.field_numbered(2)).unwrap_or(field))
+    ValueType::of(entry.and_then(|entry| entry.field_numbered(2)).unwrap_or(field))
 }
 
 /// The type of the keys of a map field.
-pub(super) fn key(field: Field<'_>) -> Option<Single> {
+pub(super) fn key(field: Field<'_>) -> Option<ValueType> {
     let entry = field.message_type().filter(|_| field.is_map())?;
-    entry.field_numbered(1).map(Single::of)
+    entry.field_numbered(1).map(ValueType::of)
 }
 
 /// Every value of a type that can occur: an unknown value of a closed enum
 /// does not.
-pub(super) fn domain(tree: &Tree, single: Single, kind: Kind) -> Numbers {
+pub(super) fn domain(tree: &Tree, single: ValueType, kind: NumberKind) -> NumberSet {
     match single.ty {
         Type::Enum(id) if tree.enumeration(id).features().openness == Openness::Closed => {
-            Numbers::points(tree.enumeration(id).values().map(|it| it.number().into()))
+            NumberSet::points(tree.enumeration(id).values().map(|it| it.number().into()))
         }
         _ => kind.domain(),
     }
@@ -211,9 +216,9 @@ pub(super) fn domain(tree: &Tree, single: Single, kind: Kind) -> Numbers {
 pub(super) fn convert(
     from_tree: &Tree,
     datum: &Datum,
-    from: Single,
+    from: ValueType,
     to_tree: &Tree,
-    to: Single,
+    to: ValueType,
 ) -> Option<Datum> {
     match (datum, to.ty) {
         (Datum::Message(message), Type::Message(ty)) => {
@@ -223,7 +228,7 @@ pub(super) fn convert(
             Some(Datum::Message(there.unwrap_or_else(|_| value::Message::new(ty))))
         }
         (Datum::Number(number), _) => match (from.shape, to.shape) {
-            (Shape::Number(a), Shape::Number(b)) if a.is_comparable(b) => {
+            (ValueKind::Number(a), ValueKind::Number(b)) if a.is_comparable(b) => {
                 Some(Datum::Number(*number))
             }
             _ => None,

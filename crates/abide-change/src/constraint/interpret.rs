@@ -4,31 +4,33 @@ use std::collections::BTreeSet;
 
 use abide_schema::{Cardinality, Field, Presence, Type};
 
-use super::datum::{Datum, Shape, Single, element, key};
-use super::formats::{self, Format};
-use super::limits::{FieldRule, Items, Language, Part, Set, Strings, Values};
-use super::numbers::{Kind, Numbers};
+use super::datum::{Datum, ValueKind, ValueType, element, key};
+use super::formats::{self, StringFormat};
+use super::limits::{
+    DialectLimits, Expression, FieldLimits, ListLimits, StringSet, ValueLimits, ValueSet,
+};
+use super::number_set::{NumberKind, NumberSet};
 use super::pattern::{Length, escaped, from_re2};
 use super::read::{Dialect, Facet, Literal};
 
-impl<'t> FieldRule<'t> {
+impl<'t> FieldLimits<'t> {
     /// Of the facets that a field has, or would have.
-    pub(super) fn new(field: Field<'t>, facets: &[Facet]) -> FieldRule<'t> {
+    pub(super) fn new(field: Field<'t>, facets: &[Facet]) -> FieldLimits<'t> {
         let parts = Dialect::ALL.into_iter().filter_map(|dialect| {
             let own: Vec<&Facet> = facets.iter().filter(|it| it.dialect == dialect).collect();
-            (!own.is_empty()).then(|| Part::new(field, dialect, &own))
+            (!own.is_empty()).then(|| DialectLimits::new(field, dialect, &own))
         });
-        FieldRule { field, parts: parts.collect() }
+        FieldLimits { field, parts: parts.collect() }
     }
 }
 
-impl Part {
+impl DialectLimits {
     /// Without any rule.
-    pub(super) fn free(field: Field<'_>, dialect: Dialect) -> Part {
-        Part::new(field, dialect, &[])
+    pub(super) fn free(field: Field<'_>, dialect: Dialect) -> DialectLimits {
+        DialectLimits::new(field, dialect, &[])
     }
 
-    fn new(field: Field<'_>, dialect: Dialect, facets: &[&Facet]) -> Part {
+    fn new(field: Field<'_>, dialect: Dialect, facets: &[&Facet]) -> DialectLimits {
         let at = |prefix: &str| -> Vec<&Facet> {
             facets.iter().copied().filter(|facet| facet.prefix() == prefix).collect()
         };
@@ -38,14 +40,14 @@ impl Part {
         // protoc-gen-validate looks at a member of a oneof only where it is set.
         let required = flag("required") && !(dialect == Dialect::Pgv && field.oneof().is_some());
         let cardinality = field.cardinality();
-        let mut part = Part {
+        let mut part = DialectLimits {
             dialect,
             required,
             skip: named(&["IGNORE_ALWAYS"]) || flag("skipped"),
             empty_passes: false,
-            items: Items { count: Length::default(), unique: false },
+            items: ListLimits { count: Length::default(), unique: false },
             opaque: BTreeSet::new(),
-            values: Values::new(element(field), dialect, &own),
+            values: ValueLimits::new(element(field), dialect, &own),
             keys: None,
             default: None,
         };
@@ -70,9 +72,9 @@ impl Part {
                     ]);
                 let prefix = if cardinality == Cardinality::Map { "values." } else { "items." };
                 let inner = at(prefix);
-                part.values = Values::new(element(field), dialect, &inner);
+                part.values = ValueLimits::new(element(field), dialect, &inner);
                 part.values.skip |= part.skip;
-                part.keys = key(field).map(|key| Values::new(key, dialect, &at("keys.")));
+                part.keys = key(field).map(|key| ValueLimits::new(key, dialect, &at("keys.")));
                 for facet in &own {
                     let count = facet.literals.last().and_then(unsigned);
                     match (facet.key(), count) {
@@ -127,7 +129,7 @@ fn texts(facet: &Facet) -> Vec<String> {
 }
 
 /// What an absent field holds.
-fn default(field: Field<'_>, single: Single) -> Datum {
+fn default(field: Field<'_>, single: ValueType) -> Datum {
     let first = |ty: Type| match ty {
         Type::Enum(id) => {
             let number = field.tree.enumeration(id).values().next().map_or(0, |it| it.number());
@@ -142,15 +144,15 @@ fn default(field: Field<'_>, single: Single) -> Datum {
             let value = field.tree.enumeration(id).values().find(|it| it.name() == text);
             value.map_or(first(field.ty()), |it| Datum::Number(it.number().into()))
         }
-        (_, Shape::Number(kind)) if kind.is_float() => match text.parse::<f64>() {
+        (_, ValueKind::Number(kind)) if kind.is_float() => match text.parse::<f64>() {
             Ok(value) => kind.float(value).map_or(Datum::Nan, Datum::Number),
             Err(_) => Datum::Number(0),
         },
-        (_, Shape::Number(_)) => Datum::Number(match &*text {
+        (_, ValueKind::Number(_)) => Datum::Number(match &*text {
             "true" => 1,
             text => text.parse().unwrap_or(0),
         }),
-        (_, Shape::Bytes) => Datum::Bytes(unescaped(&text)),
+        (_, ValueKind::Bytes) => Datum::Bytes(unescaped(&text)),
         _ => Datum::Bytes(text.into_owned().into_bytes()),
     }
 }
@@ -183,19 +185,19 @@ fn unescaped(text: &str) -> Vec<u8> {
     out
 }
 
-impl Values {
-    fn new(single: Single, dialect: Dialect, facets: &[&Facet]) -> Values {
+impl ValueLimits {
+    fn new(single: ValueType, dialect: Dialect, facets: &[&Facet]) -> ValueLimits {
         let flag = |key: &str| facets.iter().any(|facet| facet.key() == key && facet.flag());
         let zero = ["IGNORE_IF_ZERO_VALUE", "IGNORE_IF_DEFAULT_VALUE", "IGNORE_IF_UNPOPULATED"];
         // The zero value of a message is its absence.
-        let scalar = single.shape != Shape::Message
+        let scalar = single.shape != ValueKind::Message
             && (single.wrapper || !matches!(single.ty, Type::Message(_)));
-        let mut values = Values {
+        let mut values = ValueLimits {
             dialect,
             single,
             skip: flag("skip") || flag("skipped") || named(facets, &["IGNORE_ALWAYS"]),
             zero_passes: scalar && (flag("ignore_empty") || named(facets, &zero)),
-            set: Set::All,
+            set: ValueSet::All,
             opaque: BTreeSet::new(),
         };
         let rules: Vec<&Facet> = facets
@@ -210,9 +212,11 @@ impl Values {
             .collect();
         match single.shape {
             _ if rules.is_empty() => {}
-            Shape::Number(kind) => values.set = values.numbers(kind, &rules),
-            Shape::Text | Shape::Bytes | Shape::Any => values.set = values.strings(&rules),
-            Shape::Message | Shape::Unresolved => {
+            ValueKind::Number(kind) => values.set = values.numbers(kind, &rules),
+            ValueKind::Text | ValueKind::Bytes | ValueKind::Any => {
+                values.set = values.strings(&rules)
+            }
+            ValueKind::Message | ValueKind::Unresolved => {
                 for facet in rules {
                     values.opaque.extend(texts(facet));
                 }
@@ -221,12 +225,14 @@ impl Values {
         values
     }
 
-    fn numbers(&mut self, kind: Kind, facets: &[&Facet]) -> Set {
+    fn numbers(&mut self, kind: NumberKind, facets: &[&Facet]) -> ValueSet {
         let domain = kind.domain();
         let number = |literal: &Literal| match *literal {
             Literal::Int(value) if !kind.is_float() => Some(value),
             Literal::Float(value) if kind.is_float() => kind.float(value),
-            Literal::Nanos(value) if matches!(kind, Kind::Duration | Kind::Timestamp) => {
+            Literal::Nanos(value)
+                if matches!(kind, NumberKind::Duration | NumberKind::Timestamp) =>
+            {
                 Some(value)
             }
             Literal::Bool(value) => Some(value.into()),
@@ -245,8 +251,8 @@ impl Values {
         // No comparison holds for NaN, so protoc-gen-validate, which looks for
         // a bound that is violated, lets it pass; protovalidate asks for it.
         let nan = self.dialect == Dialect::Pgv;
-        let up = above.map(|(_, from)| Numbers::of([(from, max)], nan));
-        let down = below.map(|(_, to)| Numbers::of([(min, to)], nan));
+        let up = above.map(|(_, from)| NumberSet::of([(from, max)], nan));
+        let down = below.map(|(_, to)| NumberSet::of([(min, to)], nan));
         let range = match (up, down) {
             (Some(up), Some(down)) => {
                 let (low, high) = (above.map(|it| it.0), below.map(|it| it.0));
@@ -258,18 +264,18 @@ impl Values {
         if let Some(range) = range {
             set = set.intersection(&range);
         }
-        let mut now = Numbers::of([(min, max)], true);
+        let mut now = NumberSet::of([(min, max)], true);
         // protovalidate counts the limits in, protoc-gen-validate does not.
         let open = i128::from(self.dialect == Dialect::Pgv);
-        let within = last("within").filter(|_| kind == Kind::Timestamp);
+        let within = last("within").filter(|_| kind == NumberKind::Timestamp);
         for facet in facets {
-            let listed = || Numbers::points(facet.literals.iter().filter_map(number));
+            let listed = || NumberSet::points(facet.literals.iter().filter_map(number));
             match facet.key() {
                 "lt" | "lte" | "gt" | "gte"
                     if facet.literals.iter().all(|it| number(it).is_some()) => {}
                 "const" => {
                     let last = facet.literals.last().and_then(number);
-                    set = set.intersection(&Numbers::points(last));
+                    set = set.intersection(&NumberSet::points(last));
                 }
                 "in" => set = set.intersection(&listed()),
                 "not_in" => set = set.minus(&listed()),
@@ -277,49 +283,49 @@ impl Values {
                     if facet.flag_of_enum() {
                         let numbers =
                             facet.literals.iter().filter(|it| matches!(it, Literal::Int(_)));
-                        set = set.intersection(&Numbers::points(numbers.filter_map(number)));
+                        set = set.intersection(&NumberSet::points(numbers.filter_map(number)));
                     }
                 }
                 "finite" => {
                     if facet.flag() {
                         let infinite = [f64::INFINITY, f64::NEG_INFINITY];
                         let mut cut =
-                            Numbers::points(infinite.iter().filter_map(|it| kind.float(*it)));
-                        cut = cut.union(&Numbers::of([], true));
+                            NumberSet::points(infinite.iter().filter_map(|it| kind.float(*it)));
+                        cut = cut.union(&NumberSet::of([], true));
                         set = set.minus(&cut);
                     }
                 }
                 "lt_now" if facet.flag() => {
-                    now = now.intersection(&Numbers::of([(min, -open)], true))
+                    now = now.intersection(&NumberSet::of([(min, -open)], true))
                 }
                 "gt_now" if facet.flag() => {
-                    now = now.intersection(&Numbers::of([(open, max)], true))
+                    now = now.intersection(&NumberSet::of([(open, max)], true))
                 }
                 "lt_now" | "gt_now" => {}
                 "within" if within.is_some() => {
                     let reach = within.unwrap_or_default();
-                    now = now.intersection(&Numbers::of([(open - reach, reach - open)], true));
+                    now = now.intersection(&NumberSet::of([(open - reach, reach - open)], true));
                 }
                 _ => self.opaque.extend(texts(facet)),
             }
         }
-        Set::Numbers(set, now)
+        ValueSet::Numbers(set, now)
     }
 
-    fn strings(&mut self, facets: &[&Facet]) -> Set {
+    fn strings(&mut self, facets: &[&Facet]) -> ValueSet {
         let bytes = |literal: &Literal| match literal {
             Literal::Text(text) => Some(text.as_bytes().to_vec()),
             Literal::Bytes(bytes) => Some(bytes.clone()),
             _ => None,
         };
-        let mut strings = Strings::default();
-        let narrow = |strings: &mut Strings, set: BTreeSet<Vec<u8>>| {
+        let mut strings = StringSet::default();
+        let narrow = |strings: &mut StringSet, set: BTreeSet<Vec<u8>>| {
             strings.among = Some(match strings.among.take() {
                 Some(among) => among.intersection(&set).cloned().collect(),
                 None => set,
             });
         };
-        let text = self.single.shape == Shape::Text;
+        let text = self.single.shape == ValueKind::Text;
         let strict = !facets.iter().any(|facet| facet.key() == "strict" && !facet.flag());
         for facet in facets {
             let key = facet.key();
@@ -347,16 +353,16 @@ impl Values {
                 ("in", _) => narrow(&mut strings, listed()),
                 ("not_in", _) => strings.without.extend(listed()),
                 ("prefix", _) => {
-                    strings.languages.push(Language::new(said(), affix(r"\A", ""), true));
+                    strings.expressions.push(Expression::new(said(), affix(r"\A", ""), true));
                 }
                 ("suffix", _) => {
-                    strings.languages.push(Language::new(said(), affix("", r"\z"), true));
+                    strings.expressions.push(Expression::new(said(), affix("", r"\z"), true));
                 }
                 ("contains", _) => {
-                    strings.languages.push(Language::new(said(), affix("", ""), true));
+                    strings.expressions.push(Expression::new(said(), affix("", ""), true));
                 }
                 ("not_contains", _) => {
-                    strings.languages.push(Language::new(said(), affix("", ""), false));
+                    strings.expressions.push(Expression::new(said(), affix("", ""), false));
                 }
                 ("pattern", _) => {
                     let pattern = match last {
@@ -366,9 +372,9 @@ impl Values {
                     // protovalidate makes a text of the bytes first.
                     if !text && self.dialect == Dialect::Buf {
                         let utf8 = Some(r"(?s)\A.*\z".to_owned());
-                        strings.languages.push(Language::new("UTF-8", utf8, true));
+                        strings.expressions.push(Expression::new("UTF-8", utf8, true));
                     }
-                    strings.languages.push(Language::new(said(), from_re2(pattern), true));
+                    strings.expressions.push(Expression::new(said(), from_re2(pattern), true));
                 }
                 ("well_known_regex", _) => {
                     let name = match last {
@@ -377,7 +383,7 @@ impl Values {
                     };
                     if let Some(expression) = formats::header(self.dialect, name, strict) {
                         let expression = Some(expression.to_owned());
-                        strings.languages.push(Language::new(said(), expression, true));
+                        strings.expressions.push(Expression::new(said(), expression, true));
                     }
                 }
                 ("strict", _) => {}
@@ -388,11 +394,11 @@ impl Values {
                     } else {
                         formats::sizes(key)
                     };
-                    let format = Format::named(self.dialect, key).filter(|_| text);
+                    let format = StringFormat::named(self.dialect, key).filter(|_| text);
                     match (regular, format) {
                         (Some(expression), _) => {
                             let expression = Some(expression.to_owned());
-                            strings.languages.push(Language::new(key, expression, true));
+                            strings.expressions.push(Expression::new(key, expression, true));
                         }
                         (None, Some(format)) => strings.formats.push((self.dialect, format)),
                         (None, None) => self.opaque.extend(texts(facet)),
@@ -400,7 +406,7 @@ impl Values {
                 }
             }
         }
-        Set::Strings(Box::new(strings))
+        ValueSet::Strings(Box::new(strings))
     }
 }
 

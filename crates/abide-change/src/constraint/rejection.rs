@@ -3,7 +3,7 @@
 use abide_schema::value;
 use abide_schema::{Element, Field, MessageId, Oneof, Tree};
 
-use super::judge::{Judgement, Violation, facets, judge};
+use super::evaluate::{Evaluation, Violation, evaluate, facets};
 use super::read;
 use crate::show::one_line;
 use crate::surface::{Direction, Surface};
@@ -15,9 +15,9 @@ pub fn rejection(
     writer: &Tree,
     value: &value::Message,
     reader: &Tree,
-    judge_of: Element<'_>,
+    of: Element<'_>,
 ) -> Proof {
-    let holder = match judge_of {
+    let holder = match of {
         Element::Field(field) => field.containing_message(),
         Element::Oneof(oneof) => Some(oneof.message()),
         Element::Message(message) => Some(message),
@@ -26,9 +26,9 @@ pub fn rejection(
     let Some(holder) = holder else { return Proof::default() };
     let bytes = value.encode(writer);
     let read = value::Message::decode(reader, holder.id, &bytes).ok();
-    let violations = read.map(|read| judge(reader, &read).violations).unwrap_or_default();
+    let violations = read.map(|read| evaluate(reader, &read).violations).unwrap_or_default();
     // The value may violate what else changed; of that, other findings tell.
-    let is_own = |it: &Violation| match judge_of {
+    let is_own = |it: &Violation| match of {
         Element::Field(field) => it.field == Some(field.id),
         Element::Oneof(oneof) => it.path == oneof.name(),
         _ => true,
@@ -65,10 +65,10 @@ pub fn rejects_absence_of_oneof(oneof: Oneof<'_>) -> bool {
     if read::oneof_required(oneof).is_none() {
         return false;
     }
-    let judgement = absent(oneof.message().tree, oneof.message().id);
-    judgement.violations.iter().any(|it| it.field.is_none() && it.path == oneof.name())
+    let evaluation = absent(oneof.message().tree, oneof.message().id);
+    evaluation.violations.iter().any(|it| it.field.is_none() && it.path == oneof.name())
 }
 
-fn absent(tree: &Tree, ty: MessageId) -> Judgement {
-    judge(tree, &value::Message::new(ty))
+fn absent(tree: &Tree, ty: MessageId) -> Evaluation {
+    evaluate(tree, &value::Message::new(ty))
 }
