@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use abide_schema::{Element, EnumId, File, FileDecl, MessageId, SourceFile, Tree};
 
-use super::{Language, Loss, Pairs, loss, loss_file, symbols, symbols_of_file};
+use super::{Correspondence, Language, Loss, loss, loss_file, symbols, symbols_of_file};
 
 fn tree(files: &[(&str, &str)]) -> Tree {
     let files = files.iter().map(|(path, text)| {
@@ -43,7 +43,7 @@ impl ByName<'_> {
     }
 }
 
-impl Pairs for ByName<'_> {
+impl Correspondence for ByName<'_> {
     fn same_file(&self, old: File<'_>, new: File<'_>) -> bool {
         self.same(old.path(), new.path())
     }
