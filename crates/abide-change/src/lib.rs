@@ -9,6 +9,7 @@
 mod change;
 mod constraint;
 mod diff;
+mod effects;
 mod element;
 mod lost_symbols;
 pub mod option;
@@ -24,10 +25,11 @@ pub use constraint::{
     rejection, rejects_absence, rejects_absence_of_oneof,
 };
 pub use diff::Diff;
+pub use effects::Effects;
 pub use element::{base_name, entries, first_names, relative, top_level};
 pub use lost_symbols::{LostSymbol, lost, lost_file};
 pub use option::Holder;
 pub use show::{one_line, shown};
-pub use surface::{Direction, Effects, Surface};
+pub use surface::{Direction, Surface};
 pub use symbols::{GeneratedSymbol, Language, symbols, symbols_of_file};
 pub use witness::{Proof, Witness};

@@ -4,7 +4,8 @@ use abide_schema::{Element, EnumId, File, MessageId, Package};
 
 use crate::change::Change;
 use crate::diff::Diff;
-use crate::surface::{Effects, Surface};
+use crate::effects::Effects;
+use crate::surface::Surface;
 use crate::symbols::{
     Correspondence, GeneratedSymbol, Language, Loss, loss, loss_file, stays_imported, symbols,
     symbols_of_file,

@@ -1,7 +1,8 @@
 //! A value that shows a break, and the effects that such values prove.
 
+use crate::effects::Effects;
 use crate::show::shortened;
-use crate::surface::{Direction, Effects, Surface};
+use crate::surface::{Direction, Surface};
 
 /// A value that shows a break, replayed before it is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -228,6 +228,7 @@ impl<'t> Crossing<'_, 't> {
             && target.fields().all(|it| it.presence() != Presence::LegacyRequired)
     }
 
+    /// Whether it is for the probed field that a required one is missing: it is
     /// that field, or one inside of a type that the other side has not there.
     fn blames(
         self,

@@ -133,8 +133,6 @@ impl<'d, 't> Crossing<'d, 't> {
         }
     }
 
-    /// Whether it is for the probed field that a required one is missing: it is
-
     /// Whether the reader has the same field of a scalar type.
     pub(super) fn kept(self, field: Field<'t>) -> bool {
         let place = |field: Field<'t>| (field.number(), field.name(), field.json_name());

@@ -19,6 +19,15 @@ fn tree(files: &[(&str, &str)]) -> Tree {
     tree
 }
 
+#[test]
+fn each_language_has_a_surface_of_its_own() {
+    for (at, language) in Language::ALL.into_iter().enumerate() {
+        assert_eq!(language as usize, at, "{language:?}");
+        assert!(language.surface().name().starts_with("source-"), "{language:?}");
+    }
+    assert!(Language::ALL.map(Language::surface).is_sorted_by(|a, b| a < b));
+}
+
 fn file<'t>(tree: &'t Tree, path: &str) -> File<'t> {
     tree.files().find(|file| file.path() == path).expect(path)
 }
