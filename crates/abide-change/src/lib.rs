@@ -8,19 +8,28 @@
 
 mod change;
 mod constraint;
-mod lost;
+mod diff;
+mod effects;
+mod element;
+mod lost_symbols;
 pub mod option;
+mod prove;
+mod show;
 mod surface;
 mod symbols;
 mod witness;
 
-pub use change::{Change, Diff, base_name, entries, relative, top_level};
+pub use change::Change;
 pub use constraint::{
-    Comparison, FacetChange, Inclusion, Judgement, Violation, judge, places_of_rule, rejection,
-    rejects_absence, rejects_absence_of_oneof,
+    Comparison, Evaluation, FacetChange, Inclusion, Violation, evaluate, places_of_facet,
+    rejection, rejects_absence, rejects_absence_of_oneof,
 };
-pub use lost::{LANGUAGES, LostSymbol, lost, lost_file};
+pub use diff::Diff;
+pub use effects::Effects;
+pub use element::{base_name, entries, first_names, relative, top_level};
+pub use lost_symbols::{LostSymbol, lost, lost_file};
 pub use option::Holder;
-pub use surface::{Direction, Effects, Surface};
-pub use symbols::{Language, Symbol, symbols, symbols_of_file};
-pub use witness::{Proof, Witness, first_names, one_line, shown};
+pub use show::{one_line, shown};
+pub use surface::{Direction, Surface};
+pub use symbols::{GeneratedSymbol, Language, symbols, symbols_of_file};
+pub use witness::{Proof, Witness};

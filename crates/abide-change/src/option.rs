@@ -11,7 +11,8 @@ use abide_schema::value::{self, Codec, Entry, Value, default_of};
 use abide_schema::{Cardinality, Edition, Element, Field, File, Part, Place, RawOptions, Tree};
 use abide_syntax::Span;
 
-use crate::change::{Change, Diff};
+use crate::change::Change;
+use crate::diff::Diff;
 
 /// What has options: a file or an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Judgements with places.
 
 use abide_change::{
-    Change, Diff, Effects, LANGUAGES, LostSymbol, Proof, Surface, Witness, lost, lost_file,
+    Change, Diff, Effects, Language, LostSymbol, Proof, Surface, Witness, lost, lost_file,
 };
 use abide_schema::{Element, File, Place, RawOptions};
 use abide_syntax::Span;
@@ -233,7 +233,7 @@ impl Finding {
         element: Change<Element<'t>>,
     ) -> &mut Finding {
         // Of a package with many elements the first ones tell everything.
-        match self.change.as_ref().is_some_and(|it| it.symbols.len() == LANGUAGES) {
+        match self.change.as_ref().is_some_and(|it| it.symbols.len() == Language::ALL.len()) {
             true => self,
             false => self.lose(lost(diff, element)),
         }

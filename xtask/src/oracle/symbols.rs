@@ -315,7 +315,7 @@ fn model(language: Language, file: File<'_>) -> Declared {
     symbols.extend(abide_change::symbols_of_file(language, file));
     // These are written down in no one declaration.
     symbols.retain(|it| !it.signature.contains("#include") && it.signature != "namespace");
-    let normal = |symbol: abide_change::Symbol| match language {
+    let normal = |symbol: abide_change::GeneratedSymbol| match language {
         Language::Cpp => Some(cpp::normal(&symbol, file)),
         Language::Go => go::normal(&symbol, file),
         Language::Java => Some((symbol.name, tokens::normal(&symbol.signature))),

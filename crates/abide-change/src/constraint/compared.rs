@@ -1,14 +1,12 @@
-//! Comparisons of constraints, each made once, and the witnesses they give.
+//! Comparisons of constraints, each made once.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use abide_schema::value::{self, Codec};
-use abide_schema::{Element, FileId, Tree};
+use abide_schema::{Element, FileId};
 use rustc_hash::FxHashMap;
 
-use super::{Comparison, Violation, compare_fields, compare_messages, compare_oneofs, judge};
-use crate::surface::{Direction, Surface};
-use crate::witness::{Proof, Witness, one_line};
+use super::compare::{compare_fields, compare_messages, compare_oneofs};
+use super::comparison::Comparison;
 
 /// The comparisons of constraints by old elements: each has a value to be found,
 /// and four rules ask for it.
@@ -42,44 +40,4 @@ impl Compared {
         known().insert(key, Arc::clone(&found));
         Some(found)
     }
-}
-
-/// A value that one side accepts, as a witness that the other rejects it.
-pub fn rejection(
-    direction: Direction,
-    writer: &Tree,
-    value: &value::Message,
-    reader: &Tree,
-    judge_of: Element<'_>,
-) -> Proof {
-    let holder = match judge_of {
-        Element::Field(field) => field.containing_message(),
-        Element::Oneof(oneof) => Some(oneof.message()),
-        Element::Message(message) => Some(message),
-        Element::Enum(_) | Element::EnumValue(_) | Element::Service(_) | Element::Method(_) => None,
-    };
-    let Some(holder) = holder else { return Proof::default() };
-    let bytes = Codec::new(writer).encode(value);
-    let read = Codec::new(reader).decode(holder.id, &bytes).ok();
-    let violations = read.map(|read| judge(reader, &read).violations).unwrap_or_default();
-    // The value may violate what else changed; of that, other findings tell.
-    let is_own = |it: &Violation| match judge_of {
-        Element::Field(field) => it.field == Some(field.id),
-        Element::Oneof(oneof) => it.path == oneof.name(),
-        _ => true,
-    };
-    let own = violations.iter().find(|it| is_own(it));
-    let Some(violation) = own.or(violations.first()) else { return Proof::default() };
-    let side = direction.reader();
-    let path =
-        if violation.path.is_empty() { String::new() } else { format!("`{}`: ", violation.path) };
-    Proof::of(Witness {
-        surface: Surface::Validation,
-        direction,
-        message: writer.message(value.ty).full_name(),
-        reader: holder.full_name(),
-        value: one_line(&Codec::new(writer).to_text(value)),
-        bytes,
-        observed: format!("the {side} side rejects it: {path}{}", violation.reason),
-    })
 }

@@ -3,12 +3,12 @@
 //! Those that a regular expression states exactly are expressions
 //! ([`regular`]); the others are judged by code and compared by name.
 
+use super::acceptance::Acceptance;
 use super::read::Dialect;
-use super::verdict::Verdict;
 
 /// A format that is judged by code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Format {
+pub(super) enum StringFormat {
     /// RFC 5322 with display names, as protoc-gen-validate has it.
     Email,
     Hostname,
@@ -76,36 +76,36 @@ pub(super) fn sizes(key: &str) -> Option<&'static str> {
     })
 }
 
-impl Format {
+impl StringFormat {
     /// The format that a rule of strings names.
-    pub(super) fn named(dialect: Dialect, key: &str) -> Option<Format> {
-        let prefix = |version, network| Format::Prefix { version, network };
+    pub(super) fn named(dialect: Dialect, key: &str) -> Option<StringFormat> {
+        let prefix = |version, network| StringFormat::Prefix { version, network };
         let buf = dialect == Dialect::Buf;
         Some(match key {
-            "email" => Format::Email,
-            "hostname" if buf => Format::Hostname,
-            "hostname" => Format::LooseHostname,
-            "ip" => Format::Ip,
-            "ipv6" => Format::Ipv6,
-            "address" if buf => Format::Address,
-            "address" => Format::LooseAddress,
-            "uri" => Format::Uri,
-            "uri_ref" => Format::UriRef,
+            "email" => StringFormat::Email,
+            "hostname" if buf => StringFormat::Hostname,
+            "hostname" => StringFormat::LooseHostname,
+            "ip" => StringFormat::Ip,
+            "ipv6" => StringFormat::Ipv6,
+            "address" if buf => StringFormat::Address,
+            "address" => StringFormat::LooseAddress,
+            "uri" => StringFormat::Uri,
+            "uri_ref" => StringFormat::UriRef,
             "ip_with_prefixlen" => prefix(None, false),
             "ipv4_with_prefixlen" => prefix(Some(4), false),
             "ipv6_with_prefixlen" => prefix(Some(6), false),
             "ip_prefix" => prefix(None, true),
             "ipv4_prefix" => prefix(Some(4), true),
             "ipv6_prefix" => prefix(Some(6), true),
-            "host_and_port" => Format::HostAndPort,
+            "host_and_port" => StringFormat::HostAndPort,
             _ => return None,
         })
     }
 
     /// Whether every value that one library says has this format has the other
     /// format by the other library.
-    pub(super) fn implies(self, own: Dialect, other: Format, by: Dialect) -> bool {
-        use Format::{
+    pub(super) fn implies(self, own: Dialect, other: StringFormat, by: Dialect) -> bool {
+        use StringFormat::{
             Address, Hostname, Ip, Ipv6, LooseAddress, LooseHostname, Prefix, Uri, UriRef,
         };
         let shared = match (own, by) {
@@ -131,51 +131,53 @@ impl Format {
     /// An expression that every value of the format matches, and some others.
     pub(super) fn outline(self, dialect: Dialect) -> Option<&'static str> {
         Some(match (self, dialect) {
-            (Format::Email, _) => "@",
-            (Format::Hostname | Format::LooseHostname, _) => concat!(
+            (StringFormat::Email, _) => "@",
+            (StringFormat::Hostname | StringFormat::LooseHostname, _) => concat!(
                 r"\A[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?",
                 r"(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)*\.?\z"
             ),
-            (Format::Ip, _) => r"(?s)\A[0-9a-fA-F]*[.:][0-9a-fA-F.:]+(?:%.+)?\z",
-            (Format::Ipv6, _) => r"(?s)\A[0-9a-fA-F]*:[0-9a-fA-F.:]+(?:%.+)?\z",
-            (Format::Address | Format::LooseAddress, _) => {
+            (StringFormat::Ip, _) => r"(?s)\A[0-9a-fA-F]*[.:][0-9a-fA-F.:]+(?:%.+)?\z",
+            (StringFormat::Ipv6, _) => r"(?s)\A[0-9a-fA-F]*:[0-9a-fA-F.:]+(?:%.+)?\z",
+            (StringFormat::Address | StringFormat::LooseAddress, _) => {
                 r"(?s)\A[a-zA-Z0-9:][a-zA-Z0-9.:-]*(?:%.+)?\z"
             }
             // url.Parse of Go takes more than the RFC does.
-            (Format::Uri | Format::UriRef, Dialect::Pgv) => return None,
-            (Format::Uri, Dialect::Buf) => {
+            (StringFormat::Uri | StringFormat::UriRef, Dialect::Pgv) => return None,
+            (StringFormat::Uri, Dialect::Buf) => {
                 r"\A[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9._~!$\&'()*+,;=:@/?#\[\]%-]*\z"
             }
-            (Format::UriRef, Dialect::Buf) => r"\A[A-Za-z0-9._~!$\&'()*+,;=:@/?#\[\]%-]*\z",
-            (Format::Prefix { .. }, _) => r"\A[0-9a-fA-F.:]+/[0-9]{1,3}\z",
-            (Format::HostAndPort, _) => r"(?s)\A.+:[0-9]{1,5}\z",
+            (StringFormat::UriRef, Dialect::Buf) => r"\A[A-Za-z0-9._~!$\&'()*+,;=:@/?#\[\]%-]*\z",
+            (StringFormat::Prefix { .. }, _) => r"\A[0-9a-fA-F.:]+/[0-9]{1,3}\z",
+            (StringFormat::HostAndPort, _) => r"(?s)\A.+:[0-9]{1,5}\z",
         })
     }
 
     /// Values that have the format, shortest first.
     pub(super) fn samples(self) -> &'static [&'static str] {
         match self {
-            Format::Email => &["a@a", "a@a.a"],
-            Format::Hostname => &["a", "b", "aa", "a.a", "a.aa", "a-a"],
-            Format::LooseHostname => &["a", "0", "b", "aa", "a.a"],
-            Format::Ip | Format::Address | Format::LooseAddress => {
+            StringFormat::Email => &["a@a", "a@a.a"],
+            StringFormat::Hostname => &["a", "b", "aa", "a.a", "a.aa", "a-a"],
+            StringFormat::LooseHostname => &["a", "0", "b", "aa", "a.a"],
+            StringFormat::Ip | StringFormat::Address | StringFormat::LooseAddress => {
                 &["::", "::1", "0.0.0.0", "1.1.1.1"]
             }
-            Format::Ipv6 => &["::", "::1", "1::"],
-            Format::Uri => &["a:", "a:a", "a://a", "http://a/a"],
-            Format::UriRef => &["", "a", "a/a", "/", "a:a"],
-            Format::Prefix { version: Some(4), .. } => &["0.0.0.0/0", "0.0.0.0/1", "10.0.0.0/8"],
-            Format::Prefix { version: Some(_), .. } => &["::/0", "::/1"],
-            Format::Prefix { version: None, .. } => &["::/0", "::/1", "0.0.0.0/0"],
-            Format::HostAndPort => &["a:0", "a:1", "b:0", "[::]:0"],
+            StringFormat::Ipv6 => &["::", "::1", "1::"],
+            StringFormat::Uri => &["a:", "a:a", "a://a", "http://a/a"],
+            StringFormat::UriRef => &["", "a", "a/a", "/", "a:a"],
+            StringFormat::Prefix { version: Some(4), .. } => {
+                &["0.0.0.0/0", "0.0.0.0/1", "10.0.0.0/8"]
+            }
+            StringFormat::Prefix { version: Some(_), .. } => &["::/0", "::/1"],
+            StringFormat::Prefix { version: None, .. } => &["::/0", "::/1", "0.0.0.0/0"],
+            StringFormat::HostAndPort => &["a:0", "a:1", "b:0", "[::]:0"],
         }
     }
 
     /// Whether a string has the format.
-    pub(super) fn judge(self, dialect: Dialect, text: &str) -> Verdict {
+    pub(super) fn evaluate(self, dialect: Dialect, text: &str) -> Acceptance {
         let said = match self {
             // Where the two readings of RFC 5322 differ, nothing is claimed.
-            Format::Email => {
+            StringFormat::Email => {
                 let plain = text.split_once('@').is_some_and(|(local, host)| {
                     text.len() <= 254
                         && (1..=64).contains(&local.len())
@@ -188,32 +190,32 @@ impl Format {
                         && hostname(host, false)
                 });
                 if !plain && text.contains('@') {
-                    return Verdict::Unknown("whether this is an email address".to_owned());
+                    return Acceptance::Unknown("whether this is an email address".to_owned());
                 }
                 plain
             }
-            Format::Hostname => hostname(text, true),
-            Format::LooseHostname => hostname(text, false),
-            Format::Ip => ipv4(text).is_some() || ipv6(dialect, text).is_some(),
-            Format::Ipv6 => ipv6(dialect, text).is_some(),
-            Format::Address => {
+            StringFormat::Hostname => hostname(text, true),
+            StringFormat::LooseHostname => hostname(text, false),
+            StringFormat::Ip => ipv4(text).is_some() || ipv6(dialect, text).is_some(),
+            StringFormat::Ipv6 => ipv6(dialect, text).is_some(),
+            StringFormat::Address => {
                 hostname(text, true) || ipv4(text).is_some() || ipv6(dialect, text).is_some()
             }
-            Format::LooseAddress => {
+            StringFormat::LooseAddress => {
                 hostname(text, false) || ipv4(text).is_some() || ipv6(dialect, text).is_some()
             }
             // url.Parse of Go takes more than the RFC does.
-            Format::Uri | Format::UriRef
-                if dialect == Dialect::Pgv && !uri(text, self == Format::UriRef) =>
+            StringFormat::Uri | StringFormat::UriRef
+                if dialect == Dialect::Pgv && !uri(text, self == StringFormat::UriRef) =>
             {
-                return Verdict::Unknown("whether this is a URI".to_owned());
+                return Acceptance::Unknown("whether this is a URI".to_owned());
             }
-            Format::Uri => uri(text, false),
-            Format::UriRef => uri(text, true),
-            Format::Prefix { version, network } => prefix(version, network, text),
-            Format::HostAndPort => host_and_port(text),
+            StringFormat::Uri => uri(text, false),
+            StringFormat::UriRef => uri(text, true),
+            StringFormat::Prefix { version, network } => prefix(version, network, text),
+            StringFormat::HostAndPort => host_and_port(text),
         };
-        Verdict::when(said)
+        Acceptance::when(said)
     }
 }
 

@@ -4,17 +4,21 @@
 //! exactly. `No` is shown by a value that the first side is known to accept and
 //! the second to reject, wherever one of a sensible size exists.
 
-use abide_schema::value::{self, Codec, Value};
-use abide_schema::{Cardinality, Openness, Tree, Type};
 use std::collections::BTreeSet;
 
-use super::judge::Judge;
-use super::numbers::{Kind, Numbers};
-use super::pattern::{Found, Length, Pattern, Wanted};
+use abide_schema::value::Value;
+use abide_schema::{Cardinality, Type};
+
+use super::acceptance::Acceptance;
+use super::datum::{Contents, Datum, ValueKind, ValueType, convert, domain, key};
+use super::evaluate::Evaluator;
+use super::limits::{
+    DialectLimits, Expression, FieldLimits, StringSet, ValueLimits, ValueSet, within,
+};
+use super::number_set::{NumberKind, NumberSet};
+use super::pattern::{Length, Pattern, SearchResult, TextSearch};
 use super::read::Dialect;
-use super::rule::{Datum, FieldRule, Language, Part, Set, Shape, Single, Strings, Values};
-use super::verdict::Verdict;
-use super::{formats::Format, sample};
+use super::{formats::StringFormat, sample};
 
 /// Whether one set lies in another, with an element that does not.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,22 +50,19 @@ impl Doubt {
 
 /// A pair of sides: is what `a` accepts accepted by `b`?
 pub(super) struct Sides<'j, 'a, 'b> {
-    pub(super) a: &'j Judge<'a>,
-    pub(super) b: &'j Judge<'b>,
+    pub(super) a: &'j Evaluator<'a>,
+    pub(super) b: &'j Evaluator<'b>,
 }
 
-/// The contents of a field: nothing where it is absent.
-pub(super) type Contents = Vec<Value>;
-
 impl<'a, 'b> Sides<'_, 'a, 'b> {
-    pub(super) fn fields(&self, a: &FieldRule<'a>, b: &FieldRule<'b>) -> Included<Contents> {
+    pub(super) fn fields(&self, a: &FieldLimits<'a>, b: &FieldLimits<'b>) -> Included<Contents> {
         let mut doubt = Doubt::none();
         let mut unseen = false;
         for part in &b.parts {
-            let free = Part::free(a.field, part.dialect);
+            let free = DialectLimits::free(a.field, part.dialect);
             let own = a.parts.iter().filter(|own| own.dialect == part.dialect);
             let other = a.parts.iter().filter(|own| own.dialect != part.dialect);
-            let mut candidates: Vec<&Part> = own.chain(other).collect();
+            let mut candidates: Vec<&DialectLimits> = own.chain(other).collect();
             if candidates.is_empty() {
                 candidates.push(&free);
             }
@@ -72,7 +73,7 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
                     Included::Yes => proven = true,
                     Included::No(Some(contents)) => {
                         let values: Vec<&Value> = contents.iter().collect();
-                        if sample::contents(self.a, a, &values) == Verdict::Accepted {
+                        if sample::contents(self.a, a, &values) == Acceptance::Accepted {
                             return Included::No(Some(contents));
                         }
                         why = Some("two libraries constrain the field".to_owned());
@@ -101,11 +102,11 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
     }
 
     /// Where `b` judges nested messages by their own rules and `a` does not.
-    fn nested(&self, a: &FieldRule<'a>, b: &FieldRule<'b>) -> Option<Included<Contents>> {
-        let (Shape::Message, Shape::Message) = (a.single().shape, b.single().shape) else {
+    fn nested(&self, a: &FieldLimits<'a>, b: &FieldLimits<'b>) -> Option<Included<Contents>> {
+        let (ValueKind::Message, ValueKind::Message) = (a.single().shape, b.single().shape) else {
             return None;
         };
-        let skips = |parts: &[Part], dialect: Dialect| {
+        let skips = |parts: &[DialectLimits], dialect: Dialect| {
             let part = parts.iter().find(|part| part.dialect == dialect);
             part.is_some_and(|part| part.skip || part.values.skip)
         };
@@ -122,7 +123,7 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
             let wrong = self.back(&Datum::Message(wrong), b.single(), a.single())?;
             let contents = sample::around(self.a, a, &wrong)?;
             let values: Vec<&Value> = contents.iter().collect();
-            let accepted = sample::contents(self.a, a, &values) == Verdict::Accepted;
+            let accepted = sample::contents(self.a, a, &values) == Acceptance::Accepted;
             accepted.then_some(contents)
         });
         Some(match contents {
@@ -132,23 +133,23 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
     }
 
     /// A datum of `b` as one of `a`.
-    fn back(&self, datum: &Datum, from: Single, to: Single) -> Option<Datum> {
+    fn back(&self, datum: &Datum, from: ValueType, to: ValueType) -> Option<Datum> {
         convert(self.b.tree, datum, from, self.a.tree, to)
     }
 
     fn parts(
         &self,
-        a: &FieldRule<'a>,
-        pa: &Part,
-        b: &FieldRule<'b>,
-        pb: &Part,
+        a: &FieldLimits<'a>,
+        pa: &DialectLimits,
+        b: &FieldLimits<'b>,
+        pb: &DialectLimits,
     ) -> Included<Contents> {
         if pb.skip {
             return Included::Yes;
         }
         if a.field.cardinality() != b.field.cardinality() {
-            let free = Part::free(b.field, pb.dialect);
-            let free = Part { default: pb.default.clone(), ..free } == *pb;
+            let free = DialectLimits::free(b.field, pb.dialect);
+            let free = DialectLimits { default: pb.default.clone(), ..free } == *pb;
             return if free {
                 Included::Yes
             } else {
@@ -164,26 +165,30 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
     /// Whether `a` accepts the contents and `b` rejects them.
     fn shows(
         &self,
-        a: &FieldRule<'a>,
-        pa: &Part,
-        b: &FieldRule<'b>,
-        pb: &Part,
+        a: &FieldLimits<'a>,
+        pa: &DialectLimits,
+        b: &FieldLimits<'b>,
+        pb: &DialectLimits,
         contents: &Contents,
     ) -> bool {
         let values: Vec<&Value> = contents.iter().collect();
-        if self.a.contents(a, pa, &values) != Verdict::Accepted {
+        if self.a.contents(a, pa, &values) != Acceptance::Accepted {
             return false;
         }
         let Some(there) = self.there(a, b, contents) else { return false };
         let values: Vec<&Value> = there.iter().collect();
-        matches!(self.b.contents(b, pb, &values), Verdict::Rejected(_))
+        matches!(self.b.contents(b, pb, &values), Acceptance::Rejected(_))
     }
 
     /// The same contents in the other tree.
-    fn there(&self, a: &FieldRule<'a>, b: &FieldRule<'b>, contents: &Contents) -> Option<Contents> {
+    fn there(
+        &self,
+        a: &FieldLimits<'a>,
+        b: &FieldLimits<'b>,
+        contents: &Contents,
+    ) -> Option<Contents> {
         let (from, to) = (a.single(), b.single());
-        let (Some(from_key), Some(to_key)) = (super::rule::key(a.field), super::rule::key(b.field))
-        else {
+        let (Some(from_key), Some(to_key)) = (key(a.field), key(b.field)) else {
             let each = contents.iter().map(|value| {
                 let datum = from.datum(self.a.tree, value);
                 to.value(self.b.tree, &convert(self.a.tree, &datum, from, self.b.tree, to)?)
@@ -192,7 +197,7 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
         };
         let each = contents.iter().map(|value| {
             let entry = value.as_message()?;
-            let part = |number: i32, from: Single, to: Single| {
+            let part = |number: i32, from: ValueType, to: ValueType| {
                 let value = &entry.numbered(self.a.tree, number)?.value;
                 convert(self.a.tree, &from.datum(self.a.tree, value), from, self.b.tree, to)
             };
@@ -204,10 +209,10 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
 
     fn singular(
         &self,
-        a: &FieldRule<'a>,
-        pa: &Part,
-        b: &FieldRule<'b>,
-        pb: &Part,
+        a: &FieldLimits<'a>,
+        pa: &DialectLimits,
+        b: &FieldLimits<'b>,
+        pb: &DialectLimits,
     ) -> Included<Contents> {
         let mut doubt = Doubt::none();
         let zero = a.single().value(self.a.tree, &a.single().zero());
@@ -224,8 +229,8 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
         // Where neither has presence, absence is zero, a value like others.
         if a.is_explicit() || b.is_explicit() {
             match (self.a.contents(a, pa, &[]), self.b.contents(b, pb, &[])) {
-                (Verdict::Accepted, Verdict::Unknown(why)) => doubt.that(why),
-                (Verdict::Unknown(_), Verdict::Unknown(why)) if pa.values != pb.values => {
+                (Acceptance::Accepted, Acceptance::Unknown(why)) => doubt.that(why),
+                (Acceptance::Unknown(_), Acceptance::Unknown(why)) if pa.values != pb.values => {
                     doubt.that(why);
                 }
                 _ => {}
@@ -247,10 +252,10 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
 
     fn lists(
         &self,
-        a: &FieldRule<'a>,
-        pa: &Part,
-        b: &FieldRule<'b>,
-        pb: &Part,
+        a: &FieldLimits<'a>,
+        pa: &DialectLimits,
+        b: &FieldLimits<'b>,
+        pb: &DialectLimits,
     ) -> Included<Contents> {
         let mut doubt = Doubt::none();
         let mut unseen = false;
@@ -322,21 +327,22 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
     }
 
     /// Whether `a` is known to accept no value.
-    fn is_empty(&self, values: &Values) -> bool {
+    fn is_empty(&self, values: &ValueLimits) -> bool {
         if values.skip || values.zero_passes {
             return false;
         }
         match (&values.set, values.single.shape) {
-            (Set::Numbers(set, _), Shape::Number(kind)) => {
+            (ValueSet::Numbers(set, _), ValueKind::Number(kind)) => {
                 set.intersection(&domain(self.a.tree, values.single, kind)).is_empty()
             }
-            (Set::Strings(set), shape) => match &set.among {
+            (ValueSet::Strings(set), shape) => match &set.among {
                 Some(among) => {
-                    among.iter().all(|text| matches!(set.judge(text), Verdict::Rejected(_)))
+                    among.iter().all(|text| matches!(set.evaluate(text), Acceptance::Rejected(_)))
                 }
                 None => {
-                    let utf8 = shape != Shape::Bytes;
-                    within(set, Wanted::default(), utf8, false).0.shortest() == Found::Nothing
+                    let utf8 = shape != ValueKind::Bytes;
+                    within(set, TextSearch::default(), utf8, false).0.shortest()
+                        == SearchResult::Nothing
                 }
             },
             _ => false,
@@ -345,16 +351,16 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
 
     /// Whether each value that `a` accepts is accepted by `b`; `without_zero`
     /// where zero cannot occur.
-    fn values(&self, a: &Values, b: &Values, without_zero: bool) -> Included<Datum> {
-        if b.skip || b.set == Set::All && b.opaque.is_empty() {
+    fn values(&self, a: &ValueLimits, b: &ValueLimits, without_zero: bool) -> Included<Datum> {
+        if b.skip || b.set == ValueSet::All && b.opaque.is_empty() {
             return Included::Yes;
         }
         let free;
         let a = if a.skip {
-            free = Values {
+            free = ValueLimits {
                 skip: false,
                 zero_passes: false,
-                set: Set::All,
+                set: ValueSet::All,
                 opaque: BTreeSet::new(),
                 ..a.clone()
             };
@@ -363,7 +369,7 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
             a
         };
         let comparable = match (a.single.shape, b.single.shape) {
-            (Shape::Number(a), Shape::Number(b)) => a.is_comparable(b),
+            (ValueKind::Number(a), ValueKind::Number(b)) => a.is_comparable(b),
             (a, b) => a == b,
         };
         if !comparable || a.single.wrapper != b.single.wrapper && a.single.shape != b.single.shape {
@@ -375,25 +381,25 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
         }
         let zero = a.single.zero();
         if a.zero_passes && !without_zero {
-            match b.judge(&zero) {
-                Verdict::Accepted => {}
-                Verdict::Rejected(_) => return Included::No(Some(zero)),
-                Verdict::Unknown(why) => doubt.that(why),
+            match b.evaluate(&zero) {
+                Acceptance::Accepted => {}
+                Acceptance::Rejected(_) => return Included::No(Some(zero)),
+                Acceptance::Unknown(why) => doubt.that(why),
             }
         }
         let without_zero = without_zero || b.zero_passes;
         let found = match (&b.set, a.single.shape) {
-            (Set::All, _) => Included::Yes,
-            (Set::Numbers(set, now), Shape::Number(kind)) => {
+            (ValueSet::All, _) => Included::Yes,
+            (ValueSet::Numbers(set, now), ValueKind::Number(kind)) => {
                 self.numbers(a, kind, b, (set, now), without_zero)
             }
-            (Set::Strings(strings), _) => {
+            (ValueSet::Strings(strings), _) => {
                 let own = match &a.set {
-                    Set::Strings(own) => (**own).clone(),
-                    _ => Strings::default(),
+                    ValueSet::Strings(own) => (**own).clone(),
+                    _ => StringSet::default(),
                 };
-                let utf8 = a.single.shape != Shape::Bytes;
-                let texts = Texts {
+                let utf8 = a.single.shape != ValueKind::Bytes;
+                let texts = TextInclusion {
                     a: &own,
                     b: strings,
                     utf8,
@@ -416,26 +422,26 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
 
     fn numbers(
         &self,
-        a: &Values,
-        kind: Kind,
-        b: &Values,
-        (set, now): (&Numbers, &Numbers),
+        a: &ValueLimits,
+        kind: NumberKind,
+        b: &ValueLimits,
+        (set, now): (&NumberSet, &NumberSet),
         without_zero: bool,
     ) -> Included<Datum> {
         let here = domain(self.a.tree, a.single, kind);
         let there = match b.single.shape {
-            Shape::Number(kind) => domain(self.b.tree, b.single, kind),
+            ValueKind::Number(kind) => domain(self.b.tree, b.single, kind),
             _ => here.clone(),
         };
         let domain = here.intersection(&there);
-        let all = Numbers::of([(i128::MIN / 2, i128::MAX / 2)], true);
+        let all = NumberSet::of([(i128::MIN / 2, i128::MAX / 2)], true);
         let (own, own_now) = match &a.set {
-            Set::Numbers(set, now) => (set.intersection(&domain), now.clone()),
+            ValueSet::Numbers(set, now) => (set.intersection(&domain), now.clone()),
             _ => (domain.clone(), all.clone()),
         };
         let mut rest = own.minus(set);
         if without_zero {
-            rest = rest.minus(&Numbers::points([0]));
+            rest = rest.minus(&NumberSet::points([0]));
         }
         let certain = a.opaque.is_empty() && own_now == all;
         if !rest.is_empty() {
@@ -456,51 +462,15 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
     }
 }
 
-/// Every value of a type that can occur: an unknown value of a closed enum
-/// does not.
-pub(super) fn domain(tree: &Tree, single: Single, kind: Kind) -> Numbers {
-    match single.ty {
-        Type::Enum(id) if tree.enumeration(id).features().openness == Openness::Closed => {
-            Numbers::points(tree.enumeration(id).values().map(|it| it.number().into()))
-        }
-        _ => kind.domain(),
-    }
-}
-
-fn opaque_why<'o>(rules: impl Iterator<Item = &'o String>) -> String {
-    let rules: Vec<_> = rules.map(|rule| format!("`{rule}`")).collect();
-    format!("{} cannot be compared", rules.join(", "))
-}
-
-/// A datum of one tree as one of another.
-pub(super) fn convert(
-    from_tree: &Tree,
-    datum: &Datum,
-    from: Single,
-    to_tree: &Tree,
-    to: Single,
-) -> Option<Datum> {
-    match (datum, to.ty) {
-        (Datum::Message(message), Type::Message(ty)) => {
-            // What is inside is judged by the rules of its own type, so another
-            // type does no harm here.
-            let there = Codec::new(to_tree).decode(ty, &Codec::new(from_tree).encode(message));
-            Some(Datum::Message(there.unwrap_or_else(|_| value::Message::new(ty))))
-        }
-        (Datum::Number(number), _) => match (from.shape, to.shape) {
-            (Shape::Number(a), Shape::Number(b)) if a.is_comparable(b) => {
-                Some(Datum::Number(*number))
-            }
-            _ => None,
-        },
-        _ => (from.shape == to.shape).then(|| datum.clone()),
-    }
+fn opaque_why<'o>(facets: impl Iterator<Item = &'o String>) -> String {
+    let facets: Vec<_> = facets.map(|facet| format!("`{facet}`")).collect();
+    format!("{} cannot be compared", facets.join(", "))
 }
 
 /// Two sets of texts: does the first lie in the second?
-struct Texts<'s> {
-    a: &'s Strings,
-    b: &'s Strings,
+struct TextInclusion<'s> {
+    a: &'s StringSet,
+    b: &'s StringSet,
     utf8: bool,
     /// Whether the first has rules besides.
     opaque: bool,
@@ -508,14 +478,14 @@ struct Texts<'s> {
     without_empty: bool,
 }
 
-impl Texts<'_> {
-    fn accepted(&self, text: &[u8]) -> Verdict {
+impl TextInclusion<'_> {
+    fn accepted(&self, text: &[u8]) -> Acceptance {
         if self.without_empty && text.is_empty() {
-            return Verdict::when(false);
+            return Acceptance::when(false);
         }
-        self.a
-            .judge(text)
-            .and(|| if self.opaque { Verdict::Unknown(String::new()) } else { Verdict::Accepted })
+        self.a.evaluate(text).and(|| {
+            if self.opaque { Acceptance::Unknown(String::new()) } else { Acceptance::Accepted }
+        })
     }
 
     fn included(&self) -> Included<Vec<u8>> {
@@ -524,15 +494,15 @@ impl Texts<'_> {
             let mut among: Vec<&Vec<u8>> = among.iter().collect();
             among.sort_by_key(|text| text.len());
             for text in among {
-                match (self.accepted(text), self.b.judge(text)) {
-                    (Verdict::Rejected(_), _) | (_, Verdict::Accepted) => {}
-                    (Verdict::Accepted, Verdict::Rejected(_)) => {
+                match (self.accepted(text), self.b.evaluate(text)) {
+                    (Acceptance::Rejected(_), _) | (_, Acceptance::Accepted) => {}
+                    (Acceptance::Accepted, Acceptance::Rejected(_)) => {
                         return Included::No(Some(text.clone()));
                     }
-                    (Verdict::Unknown(_), _) => {
+                    (Acceptance::Unknown(_), _) => {
                         doubt.that("other rules may exclude the difference")
                     }
-                    (_, Verdict::Unknown(why)) => doubt.that(why),
+                    (_, Acceptance::Unknown(why)) => doubt.that(why),
                 }
             }
             return doubt.end();
@@ -552,9 +522,9 @@ impl Texts<'_> {
         }
         for text in self.b.without.difference(&self.a.without) {
             match self.accepted(text) {
-                Verdict::Accepted => return Included::No(Some(text.clone())),
-                Verdict::Rejected(_) => {}
-                Verdict::Unknown(_) => doubt.that("other rules may exclude the difference"),
+                Acceptance::Accepted => return Included::No(Some(text.clone())),
+                Acceptance::Rejected(_) => {}
+                Acceptance::Unknown(_) => doubt.that("other rules may exclude the difference"),
             }
         }
         for (dialect, format) in &self.b.formats {
@@ -569,7 +539,7 @@ impl Texts<'_> {
 
     /// What texts of the first set would be like that are not in the second,
     /// one for each rule that can be violated.
-    fn outside(&self) -> Vec<Result<Wanted, String>> {
+    fn outside(&self) -> Vec<Result<TextSearch, String>> {
         let mut all = Vec::new();
         let free = Length::default();
         let pairs = [(self.b.chars, true), (self.b.bytes, false)];
@@ -580,40 +550,42 @@ impl Texts<'_> {
                 length.most.map(|most| Length { least: most.saturating_add(1), most: None });
             for bound in shorter.into_iter().chain(longer) {
                 let (chars, bytes) = if chars { (bound, free) } else { (free, bound) };
-                all.push(Ok(Wanted { chars, bytes, ..Wanted::default() }));
+                all.push(Ok(TextSearch { chars, bytes, ..TextSearch::default() }));
             }
         }
-        let lists = self.b.among.as_ref().map(|among| Strings::list_language(among, true));
-        let known = |language: &&Language| !self.a.languages.contains(language);
-        for language in self.b.languages.iter().chain(&lists).filter(known) {
-            all.push(match language.pattern() {
+        let lists = self.b.among.as_ref().map(|among| StringSet::list_expression(among, true));
+        let known = |expression: &&Expression| !self.a.expressions.contains(expression);
+        for expression in self.b.expressions.iter().chain(&lists).filter(known) {
+            all.push(match expression.pattern() {
                 Some(pattern) => {
-                    let patterns = vec![(pattern, !language.wanted)];
-                    Ok(Wanted { patterns, ..Wanted::default() })
+                    let patterns = vec![(pattern, !expression.wanted)];
+                    Ok(TextSearch { patterns, ..TextSearch::default() })
                 }
-                None => Err(format!("`{}` cannot be compared", language.said())),
+                None => Err(format!("`{}` cannot be compared", expression.said())),
             });
         }
         all
     }
 
     /// A text of the first set that is like this.
-    fn search(&self, wanted: Wanted) -> Included<Vec<u8>> {
+    fn search(&self, wanted: TextSearch) -> Included<Vec<u8>> {
         let (wanted, exact) = within(self.a, wanted, self.utf8, self.without_empty);
         let exact = exact && !self.opaque;
         match wanted.shortest() {
-            Found::Nothing => Included::Yes,
-            Found::Long if exact => Included::No(None),
-            Found::Long => Included::Unknown("the texts that differ are too long".to_owned()),
-            Found::TooLarge => {
+            SearchResult::Nothing => Included::Yes,
+            SearchResult::Long if exact => Included::No(None),
+            SearchResult::Long => {
+                Included::Unknown("the texts that differ are too long".to_owned())
+            }
+            SearchResult::TooLarge => {
                 Included::Unknown("the patterns are too large to compare".to_owned())
             }
-            Found::Text(text) => {
+            SearchResult::Text(text) => {
                 let own = self.a.formats.iter().flat_map(|(_, format)| format.samples());
                 let samples = own.map(|text| text.as_bytes().to_vec());
                 for text in std::iter::once(text).chain(samples) {
-                    let rejected = matches!(self.b.judge(&text), Verdict::Rejected(_));
-                    if rejected && self.accepted(&text) == Verdict::Accepted {
+                    let rejected = matches!(self.b.evaluate(&text), Acceptance::Rejected(_));
+                    if rejected && self.accepted(&text) == Acceptance::Accepted {
                         return Included::No(Some(text));
                     }
                 }
@@ -624,16 +596,21 @@ impl Texts<'_> {
 
     /// Whether the first set is known to have no text.
     fn is_empty(&self) -> bool {
-        let (wanted, _) = within(self.a, Wanted::default(), self.utf8, self.without_empty);
-        wanted.shortest() == Found::Nothing
+        let (wanted, _) = within(self.a, TextSearch::default(), self.utf8, self.without_empty);
+        wanted.shortest() == SearchResult::Nothing
     }
 
     /// A text of the first set that does not have a format.
-    fn format(&self, dialect: Dialect, format: Format) -> Included<Vec<u8>> {
-        let four = [Format::Ip, Format::Address, Format::LooseAddress, Format::LooseHostname];
+    fn format(&self, dialect: Dialect, format: StringFormat) -> Included<Vec<u8>> {
+        let four = [
+            StringFormat::Ip,
+            StringFormat::Address,
+            StringFormat::LooseAddress,
+            StringFormat::LooseHostname,
+        ];
         let implied = self.a.formats.iter().any(|(own, it)| it.implies(*own, format, dialect))
             || four.contains(&format)
-                && self.a.languages.iter().any(|it| it.said() == "ipv4" && it.wanted);
+                && self.a.expressions.iter().any(|it| it.said() == "ipv4" && it.wanted);
         if implied {
             return Included::Yes;
         }
@@ -642,7 +619,7 @@ impl Texts<'_> {
         let slash = Pattern::new("/").map(|slash| (slash, true));
         for pattern in [None, beyond, slash] {
             let patterns = pattern.into_iter().collect();
-            match self.search(Wanted { patterns, ..Wanted::default() }) {
+            match self.search(TextSearch { patterns, ..TextSearch::default() }) {
                 Included::No(Some(text)) => return Included::No(Some(text)),
                 // The first set is empty.
                 Included::Yes if self.is_empty() => return Included::Yes,
@@ -651,35 +628,4 @@ impl Texts<'_> {
         }
         Included::Unknown("a format cannot be compared with other rules".to_owned())
     }
-}
-
-/// Narrows what is wanted to a set; false where formats or patterns are left
-/// out.
-pub(super) fn within(
-    strings: &Strings,
-    mut wanted: Wanted,
-    utf8: bool,
-    without_empty: bool,
-) -> (Wanted, bool) {
-    let mut exact = strings.formats.is_empty();
-    let least = Length { least: u64::from(without_empty), most: None };
-    wanted.utf8 = utf8;
-    wanted.chars = wanted.chars.intersection(strings.chars);
-    wanted.bytes = wanted.bytes.intersection(strings.bytes).intersection(least);
-    let lists = [
-        strings.among.as_ref().map(|among| Strings::list_language(among, true)),
-        (!strings.without.is_empty()).then(|| Strings::list_language(&strings.without, false)),
-    ];
-    for (dialect, format) in &strings.formats {
-        if let Some(outline) = format.outline(*dialect).and_then(Pattern::new) {
-            wanted.patterns.push((outline, true));
-        }
-    }
-    for language in strings.languages.iter().chain(lists.iter().flatten()) {
-        match language.pattern() {
-            Some(pattern) => wanted.patterns.push((pattern, language.wanted)),
-            None => exact = false,
-        }
-    }
-    (wanted, exact)
 }

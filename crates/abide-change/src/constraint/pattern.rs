@@ -80,7 +80,7 @@ impl Length {
 
 /// What a search for a text came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum SearchResult {
     /// One of the shortest.
     Text(Vec<u8>),
     /// There is a text, too long to write down.
@@ -93,7 +93,7 @@ pub(super) enum Found {
 
 /// What a text must be like.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Wanted {
+pub(super) struct TextSearch {
     /// Expressions, and whether they match.
     pub(super) patterns: Vec<(Rc<Pattern>, bool)>,
     pub(super) chars: Length,
@@ -105,11 +105,11 @@ pub(super) struct Wanted {
 /// No text that is longer is written down.
 const LONGEST: u64 = 1 << 17;
 
-impl Wanted {
+impl TextSearch {
     /// The shortest text that is like this.
-    pub(super) fn shortest(&self) -> Found {
+    pub(super) fn shortest(&self) -> SearchResult {
         if self.chars.is_empty() || self.bytes.is_empty() {
-            return Found::Nothing;
+            return SearchResult::Nothing;
         }
         if self.patterns.is_empty() {
             return self.plain();
@@ -118,13 +118,15 @@ impl Wanted {
         let text = Pattern::new(r"(?s)\A.*\z").filter(|_| self.utf8);
         let own = self.patterns.iter().map(|(pattern, wanted)| (pattern, *wanted));
         for (pattern, wanted) in own.chain(text.iter().map(|text| (text, true))) {
-            let Some(automaton) = &pattern.automaton else { return Found::TooLarge };
+            let Some(automaton) = &pattern.automaton else { return SearchResult::TooLarge };
             automata.push((automaton, wanted));
         }
         // Without upper bounds fewer states differ: often that is enough.
         let unbounded = |length: Length| Length { most: None, ..length };
         match search(&automata, unbounded(self.chars), unbounded(self.bytes)) {
-            Found::Text(text) if !self.measures(&text) => search(&automata, self.chars, self.bytes),
+            SearchResult::Text(text) if !self.measures(&text) => {
+                search(&automata, self.chars, self.bytes)
+            }
             found => found,
         }
     }
@@ -136,7 +138,7 @@ impl Wanted {
     }
 
     /// Of all texts that have the lengths.
-    fn plain(&self) -> Found {
+    fn plain(&self) -> SearchResult {
         let (chars, bytes) = if self.utf8 {
             let chars = self.chars.least.max(self.bytes.least.div_ceil(4));
             (chars, self.bytes.least.max(chars))
@@ -146,10 +148,10 @@ impl Wanted {
         if self.utf8 && !self.chars.contains(chars) || !self.bytes.contains(bytes) {
             // Fewer bytes with as many characters there are not; fewer
             // characters make no fewer bytes.
-            return Found::Nothing;
+            return SearchResult::Nothing;
         }
         if bytes > LONGEST {
-            return Found::Long;
+            return SearchResult::Long;
         }
         // As many plain letters as possible, the widest characters first.
         let most = self.chars.most.unwrap_or(bytes).min(bytes);
@@ -165,7 +167,7 @@ impl Wanted {
             left -= widest.len_utf8() as u64;
             chars -= 1;
         }
-        Found::Text(text.into_bytes())
+        SearchResult::Text(text.into_bytes())
     }
 }
 
@@ -307,7 +309,7 @@ fn alphabet(automata: &[(&dense::DFA<Vec<u32>>, bool)]) -> Vec<u8> {
 
 /// A place in a search: a text that leads to it.
 #[derive(Clone, Copy)]
-struct Node {
+struct SearchNode {
     state: u32,
     /// How many characters and bytes, as far as they matter.
     chars: u64,
@@ -318,10 +320,14 @@ struct Node {
 }
 
 /// Breadth first through the product of automata.
-fn search(automata: &[(&dense::DFA<Vec<u32>>, bool)], chars: Length, bytes: Length) -> Found {
-    let Some(mut product) = Product::new(automata) else { return Found::TooLarge };
+fn search(
+    automata: &[(&dense::DFA<Vec<u32>>, bool)],
+    chars: Length,
+    bytes: Length,
+) -> SearchResult {
+    let Some(mut product) = Product::new(automata) else { return SearchResult::TooLarge };
     let alphabet = product.alphabet.clone();
-    let mut nodes = vec![Node { state: 0, chars: 0, bytes: 0, from: 0, byte: 0 }];
+    let mut nodes = vec![SearchNode { state: 0, chars: 0, bytes: 0, from: 0, byte: 0 }];
     let mut seen: FxHashSet<(u32, u64, u64)> = FxHashSet::default();
     let mut at = 0;
     while let Some(&node) = nodes.get(at) {
@@ -334,10 +340,10 @@ fn search(automata: &[(&dense::DFA<Vec<u32>>, bool)], chars: Length, bytes: Leng
                 back = nodes[back.from as usize];
             }
             text.reverse();
-            return Found::Text(text);
+            return SearchResult::Text(text);
         }
         if bytes.most.is_none_or(|most| node.bytes < most) {
-            let Some(next) = product.next(node.state) else { return Found::TooLarge };
+            let Some(next) = product.next(node.state) else { return SearchResult::TooLarge };
             for (&byte, next) in alphabet.iter().zip(next.iter()) {
                 let count = node.chars + u64::from(begins(byte));
                 if chars.most.is_some_and(|most| count > most) {
@@ -352,15 +358,15 @@ fn search(automata: &[(&dense::DFA<Vec<u32>>, bool)], chars: Length, bytes: Leng
                     continue;
                 }
                 if nodes.len() == STATES {
-                    return Found::TooLarge;
+                    return SearchResult::TooLarge;
                 }
                 let from = at as u32;
-                nodes.push(Node { state, chars: count, bytes: length, from, byte });
+                nodes.push(SearchNode { state, chars: count, bytes: length, from, byte });
             }
         }
         at += 1;
     }
-    Found::Nothing
+    SearchResult::Nothing
 }
 
 /// An expression that matches exactly these texts.
@@ -523,13 +529,14 @@ mod tests {
                     };
                     let shortest = words.iter().find(fits).map(String::len);
                     let patterns = vec![(Rc::clone(&a), true), (Rc::clone(&b), false)];
-                    let wanted = Wanted { patterns, chars, utf8: true, ..Wanted::default() };
+                    let wanted =
+                        TextSearch { patterns, chars, utf8: true, ..TextSearch::default() };
                     match wanted.shortest() {
-                        Found::Text(text) => {
+                        SearchResult::Text(text) => {
                             assert_eq!(Some(text.len()), shortest);
                             assert!(fits(&&String::from_utf8(text).unwrap()));
                         }
-                        found => assert_eq!((found, shortest), (Found::Nothing, None)),
+                        found => assert_eq!((found, shortest), (SearchResult::Nothing, None)),
                     }
                 }
             }
@@ -539,25 +546,27 @@ mod tests {
     #[test]
     fn lengths_alone_need_no_automaton() {
         let length = |least, most| Length { least, most };
-        let shortest =
-            |chars, bytes| Wanted { chars, bytes, utf8: true, ..Wanted::default() }.shortest();
-        let text = |text: &str| Found::Text(text.as_bytes().to_vec());
+        let shortest = |chars, bytes| {
+            TextSearch { chars, bytes, utf8: true, ..TextSearch::default() }.shortest()
+        };
+        let text = |text: &str| SearchResult::Text(text.as_bytes().to_vec());
         assert_eq!(shortest(length(3, None), length(0, None)), text("aaa"));
         assert_eq!(shortest(length(0, Some(1)), length(3, None)), text("\u{20ac}"));
         assert_eq!(shortest(length(0, Some(2)), length(5, None)), text("\u{1d11e}a"));
-        assert_eq!(shortest(length(0, Some(1)), length(5, None)), Found::Nothing);
-        assert_eq!(shortest(length(3, None), length(0, Some(2))), Found::Nothing);
-        assert_eq!(shortest(length(1 << 40, None), length(0, None)), Found::Long);
+        assert_eq!(shortest(length(0, Some(1)), length(5, None)), SearchResult::Nothing);
+        assert_eq!(shortest(length(3, None), length(0, Some(2))), SearchResult::Nothing);
+        assert_eq!(shortest(length(1 << 40, None), length(0, None)), SearchResult::Long);
     }
 
     #[test]
     fn a_search_that_is_too_large_is_given_up() {
         let wide = pattern(r"^(a|b)*a(a|b){40}$");
-        let wanted = Wanted { patterns: vec![(wide, true)], utf8: true, ..Wanted::default() };
-        assert_eq!(wanted.shortest(), Found::TooLarge);
+        let wanted =
+            TextSearch { patterns: vec![(wide, true)], utf8: true, ..TextSearch::default() };
+        assert_eq!(wanted.shortest(), SearchResult::TooLarge);
         // Each alone is small, but the first word of both has a length of 988,027.
         let patterns = ["^(a{997})+$", "^(a{991})+$"].map(|it| (pattern(it), true));
-        let wanted = Wanted { patterns: patterns.to_vec(), ..Wanted::default() };
-        assert_eq!(wanted.shortest(), Found::TooLarge);
+        let wanted = TextSearch { patterns: patterns.to_vec(), ..TextSearch::default() };
+        assert_eq!(wanted.shortest(), SearchResult::TooLarge);
     }
 }

@@ -8,7 +8,7 @@
 use abide_schema::value::{self, Codec, Entry, Value};
 use abide_schema::{Element, Field, Message, Part, Place, Tree};
 
-use super::numbers::SECOND;
+use super::number_set::SECOND;
 
 /// A library that validates, with an opinion of its own in some corners.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -135,10 +135,10 @@ pub(super) fn of_field(field: Field<'_>) -> Vec<Facet> {
     let Some(options) = field.options() else { return facets };
     for dialect in Dialect::ALL {
         let Some(entry) = options.extension(field.tree, dialect.name()) else { continue };
-        let Some(rules) = entry.value.as_message() else { continue };
+        let Some(limits) = entry.value.as_message() else { continue };
         let fallback = place(Element::Field(field), entry);
-        let mut reader = Reader { tree: field.tree, dialect, fallback, facets: &mut facets };
-        reader.rules(rules, "", false);
+        let mut reader = FacetReader { tree: field.tree, dialect, fallback, facets: &mut facets };
+        reader.limits(limits, "", false);
         if !facets.iter().any(|facet| facet.dialect == dialect) {
             // An annotation without a rule still is one: with protovalidate it
             // changes nothing, and nothing is what it says.
@@ -152,6 +152,11 @@ pub(super) fn of_field(field: Field<'_>) -> Vec<Facet> {
         }
     }
     facets
+}
+
+/// Where the annotations of a field hold the rule of this key.
+pub fn places_of_facet(field: Field<'_>, key: &str) -> Vec<Place> {
+    of_field(field).iter().filter(|it| it.key() == key).map(|it| it.place).collect()
 }
 
 /// The numbers that the enum declares which a rule is about.
@@ -182,18 +187,18 @@ fn place(element: Element<'_>, entry: &Entry) -> Place {
     }
 }
 
-struct Reader<'t, 'f> {
+struct FacetReader<'t, 'f> {
     tree: &'t Tree,
     dialect: Dialect,
     fallback: Place,
     facets: &'f mut Vec<Facet>,
 }
 
-impl Reader<'_, '_> {
+impl FacetReader<'_, '_> {
     /// The rules of a value, which `prefix` names; `opaque` where they make no
     /// set of values that could be reasoned about.
-    fn rules(&mut self, rules: &value::Message, prefix: &str, opaque: bool) {
-        for entry in &rules.entries {
+    fn limits(&mut self, limits: &value::Message, prefix: &str, opaque: bool) {
+        for entry in &limits.entries {
             let field = self.tree.field(entry.field);
             let name = field.name();
             if field.is_extension() {
@@ -211,14 +216,14 @@ impl Reader<'_, '_> {
                             Literal::Opaque(normalized_cel(expression))
                         }
                         ("items" | "keys" | "values", _) if prefix.is_empty() => {
-                            self.rules(inner, &format!("{name}."), opaque);
+                            self.limits(inner, &format!("{name}."), opaque);
                             continue;
                         }
                         (_, "google.protobuf.Duration" | "google.protobuf.Timestamp") => {
                             Literal::Nanos(nanos(self.tree, inner))
                         }
                         (_, ty) if ty.ends_with("Rules") => {
-                            self.rules(inner, prefix, opaque || name == "field_mask");
+                            self.limits(inner, prefix, opaque || name == "field_mask");
                             continue;
                         }
                         _ => self.opaque(&entry.value),
@@ -245,8 +250,8 @@ impl Reader<'_, '_> {
             let name = if name == "cel_expression" { "cel" } else { name };
             self.push(entry, format!("{prefix}{name}"), literal);
         }
-        if !rules.unknown.is_empty() {
-            let text = Literal::Opaque(rules.unknown.escape_ascii().to_string());
+        if !limits.unknown.is_empty() {
+            let text = Literal::Opaque(limits.unknown.escape_ascii().to_string());
             let path = format!("{prefix}(unknown)");
             let (dialect, place) = (self.dialect, self.fallback);
             self.facets.push(Facet { dialect, path, literals: vec![text], place });
@@ -348,8 +353,8 @@ pub(super) fn oneof_required(oneof: abide_schema::Oneof<'_>) -> Option<(Dialect,
     if let Some(entry) = pgv.filter(|entry| entry.value == Value::Bool(true)) {
         return Some((Dialect::Pgv, place(element, entry)));
     }
-    let rules = options.extension(tree, "buf.validate.oneof")?;
-    let required = rules.value.as_message()?.get(tree, "required")?;
+    let limits = options.extension(tree, "buf.validate.oneof")?;
+    let required = limits.value.as_message()?.get(tree, "required")?;
     (required.value == Value::Bool(true)).then(|| (Dialect::Buf, place(element, required)))
 }
 
@@ -364,7 +369,7 @@ pub(super) struct Exclusive {
 
 /// What is annotated on a message.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct MessageRules {
+pub(super) struct MessageLimits {
     /// Where each library is told to check nothing.
     pub(super) disabled: Vec<(Dialect, &'static str, Place)>,
     pub(super) exclusive: Vec<Exclusive>,
@@ -372,53 +377,53 @@ pub(super) struct MessageRules {
     pub(super) opaque: Vec<(String, Place)>,
 }
 
-impl MessageRules {
-    pub(super) fn of(message: Message<'_>) -> MessageRules {
-        let mut rules = MessageRules::default();
-        let Some(options) = message.options() else { return rules };
+impl MessageLimits {
+    pub(super) fn of(message: Message<'_>) -> MessageLimits {
+        let mut limits = MessageLimits::default();
+        let Some(options) = message.options() else { return limits };
         let tree = message.tree;
         let element = Element::Message(message);
         for (name, key) in [("validate.disabled", "disabled"), ("validate.ignored", "ignored")] {
             let entry = options.extension(tree, name);
             if let Some(entry) = entry.filter(|entry| entry.value == Value::Bool(true)) {
-                rules.disabled.push((Dialect::Pgv, key, place(element, entry)));
+                limits.disabled.push((Dialect::Pgv, key, place(element, entry)));
             }
         }
         let entry = options.extension(tree, "buf.validate.message");
-        let Some(inner) = entry.and_then(|entry| entry.value.as_message()) else { return rules };
+        let Some(inner) = entry.and_then(|entry| entry.value.as_message()) else { return limits };
         for entry in &inner.entries {
             let field = tree.field(entry.field);
             let place = place(element, entry);
             match (field.name(), &entry.value) {
                 ("disabled", Value::Bool(true)) => {
-                    rules.disabled.push((Dialect::Buf, "disabled", place));
+                    limits.disabled.push((Dialect::Buf, "disabled", place));
                 }
                 ("disabled", Value::Bool(false)) => {}
                 ("cel_expression", Value::String(text)) => {
-                    rules.opaque.push((normalized_cel(text), place));
+                    limits.opaque.push((normalized_cel(text), place));
                 }
-                ("cel", Value::Message(rule)) => {
-                    let text = rule.str(tree, "expression").unwrap_or_default();
-                    rules.opaque.push((normalized_cel(text), place));
+                ("cel", Value::Message(cel)) => {
+                    let text = cel.str(tree, "expression").unwrap_or_default();
+                    limits.opaque.push((normalized_cel(text), place));
                 }
-                ("oneof", Value::Message(rule)) => {
-                    let mut fields: Vec<String> = rule
+                ("oneof", Value::Message(oneof)) => {
+                    let mut fields: Vec<String> = oneof
                         .get_all(tree, "fields")
                         .filter_map(|entry| entry.value.as_str().map(str::to_owned))
                         .collect();
                     fields.sort_unstable();
                     fields.dedup();
-                    let required = rule.bool(tree, "required").unwrap_or_default();
-                    rules.exclusive.push(Exclusive { fields, required, place });
+                    let required = oneof.bool(tree, "required").unwrap_or_default();
+                    limits.exclusive.push(Exclusive { fields, required, place });
                 }
-                (name, value) => rules.opaque.push((format!("{name} = {value:?}"), place)),
+                (name, value) => limits.opaque.push((format!("{name} = {value:?}"), place)),
             }
         }
         if !inner.unknown.is_empty() {
             let text = inner.unknown.escape_ascii().to_string();
-            rules.opaque.push((text, element.place(Part::Name)));
+            limits.opaque.push((text, element.place(Part::Name)));
         }
-        rules
+        limits
     }
 
     pub(super) fn is_disabled(&self, dialect: Dialect) -> bool {

@@ -5,12 +5,12 @@ use std::rc::Rc;
 use abide_schema::value::{self, Entry, Value};
 use abide_schema::{Cardinality, Field, FieldId, MessageId, Presence, Tree, Type};
 
-use super::inclusion::{Contents, domain, within};
-use super::judge::{Judge, violated};
-use super::pattern::{Found, Wanted};
-use super::read::{self, Dialect, MessageRules};
-use super::rule::{Datum, FieldRule, Part, Set, Shape, Strings, Values};
-use super::verdict::Verdict;
+use super::acceptance::Acceptance;
+use super::datum::{Contents, Datum, ValueKind, ValueType, domain};
+use super::evaluate::{Evaluator, violated};
+use super::limits::{DialectLimits, FieldLimits, StringSet, ValueLimits, ValueSet, within};
+use super::pattern::{SearchResult, TextSearch};
+use super::read::{self, Dialect, MessageLimits};
 
 /// Lists that would be longer are not written down.
 pub(super) const MANY: u64 = 1024;
@@ -19,12 +19,16 @@ pub(super) const MANY: u64 = 1024;
 const DEEP: u32 = 8;
 
 /// What all libraries say of the contents of a field.
-pub(super) fn contents<'t>(judge: &Judge<'t>, rule: &FieldRule<'t>, values: &[&Value]) -> Verdict {
-    let mut verdict = Verdict::Accepted;
-    for part in &rule.parts {
-        verdict = verdict.and(|| judge.contents(rule, part, values));
+pub(super) fn contents<'t>(
+    evaluator: &Evaluator<'t>,
+    limits: &FieldLimits<'t>,
+    values: &[&Value],
+) -> Acceptance {
+    let mut acceptance = Acceptance::Accepted;
+    for part in &limits.parts {
+        acceptance = acceptance.and(|| evaluator.contents(limits, part, values));
     }
-    verdict
+    acceptance
 }
 
 /// A pair of a map.
@@ -33,46 +37,50 @@ pub(super) fn pair(tree: &Tree, field: Field<'_>, key: &Datum, value: &Datum) ->
     let mut message = value::Message::new(entry.id);
     for (number, datum) in [(1, key), (2, value)] {
         let field = entry.field_numbered(number)?;
-        let value = super::rule::Single::of(field).value(tree, datum)?;
+        let value = ValueType::of(field).value(tree, datum)?;
         message.entries.push(Entry::new(field.id, value));
     }
     Some(Value::Message(Box::new(message)))
 }
 
 /// Some values that a part accepts.
-fn data(judge: &Judge<'_>, values: &Values, count: usize, depth: u32) -> Vec<Datum> {
+fn data(evaluator: &Evaluator<'_>, values: &ValueLimits, count: usize, depth: u32) -> Vec<Datum> {
     let zero = values.single.zero();
     let found = match (&values.set, values.single.shape) {
-        (Set::Numbers(set, _), Shape::Number(kind)) => {
-            let domain = domain(judge.tree, values.single, kind);
+        (ValueSet::Numbers(set, _), ValueKind::Number(kind)) => {
+            let domain = domain(evaluator.tree, values.single, kind);
             numbers(&set.intersection(&domain), count)
         }
-        (_, Shape::Number(kind)) => numbers(&domain(judge.tree, values.single, kind), count),
-        (Set::Strings(set), shape) => texts(set, shape != Shape::Bytes, count),
-        (_, Shape::Text | Shape::Bytes | Shape::Any) => texts(&Strings::default(), true, count),
-        (_, Shape::Message) => {
+        (_, ValueKind::Number(kind)) => {
+            numbers(&domain(evaluator.tree, values.single, kind), count)
+        }
+        (ValueSet::Strings(set), shape) => texts(set, shape != ValueKind::Bytes, count),
+        (_, ValueKind::Text | ValueKind::Bytes | ValueKind::Any) => {
+            texts(&StringSet::default(), true, count)
+        }
+        (_, ValueKind::Message) => {
             let Type::Message(ty) = values.single.ty else { return Vec::new() };
             let message = match values.nested() {
-                Some(ty) => minimal(judge, ty, depth),
+                Some(ty) => minimal(evaluator, ty, depth),
                 None => Some(value::Message::new(ty)),
             };
             message.into_iter().map(Datum::Message).collect()
         }
-        (_, Shape::Unresolved) => Vec::new(),
+        (_, ValueKind::Unresolved) => Vec::new(),
     };
     let zero = (values.zero_passes || values.skip).then_some(zero);
     let mut all: Vec<Datum> = zero.into_iter().chain(found).collect();
     all.dedup();
-    all.retain(|datum| values.judge(datum) == Verdict::Accepted);
+    all.retain(|datum| values.evaluate(datum) == Acceptance::Accepted);
     all.truncate(count);
     all
 }
 
-fn numbers(set: &super::numbers::Numbers, count: usize) -> Vec<Datum> {
+fn numbers(set: &super::number_set::NumberSet, count: usize) -> Vec<Datum> {
     set.nearest_zero(count).into_iter().map(Datum::Number).collect()
 }
 
-fn texts(set: &Strings, utf8: bool, count: usize) -> Vec<Datum> {
+fn texts(set: &StringSet, utf8: bool, count: usize) -> Vec<Datum> {
     let mut found: Vec<Vec<u8>> = Vec::new();
     match &set.among {
         Some(among) => found.extend(among.iter().cloned()),
@@ -84,8 +92,8 @@ fn texts(set: &Strings, utf8: bool, count: usize) -> Vec<Datum> {
     if found.is_empty() {
         let mut set = set.clone();
         while found.len() < count.min(64) {
-            let (wanted, _) = within(&set, Wanted::default(), utf8, false);
-            let Found::Text(text) = wanted.shortest() else { break };
+            let (wanted, _) = within(&set, TextSearch::default(), utf8, false);
+            let SearchResult::Text(text) = wanted.shortest() else { break };
             set.without.insert(text.clone());
             found.push(text);
         }
@@ -97,20 +105,20 @@ fn texts(set: &Strings, utf8: bool, count: usize) -> Vec<Datum> {
 /// A list or map of so many values that one part accepts, with a given value,
 /// or key, first.
 pub(super) fn list<'t>(
-    judge: &Judge<'t>,
-    rule: &FieldRule<'t>,
-    part: &Part,
+    evaluator: &Evaluator<'t>,
+    limits: &FieldLimits<'t>,
+    part: &DialectLimits,
     count: u64,
     distinct: bool,
     given: Option<(&Datum, bool)>,
 ) -> Option<Contents> {
-    list_at(judge, rule, part, (count, distinct), given, 0)
+    list_at(evaluator, limits, part, (count, distinct), given, 0)
 }
 
 fn list_at<'t>(
-    judge: &Judge<'t>,
-    rule: &FieldRule<'t>,
-    part: &Part,
+    evaluator: &Evaluator<'t>,
+    limits: &FieldLimits<'t>,
+    part: &DialectLimits,
     (count, distinct): (u64, bool),
     given: Option<(&Datum, bool)>,
     depth: u32,
@@ -119,13 +127,13 @@ fn list_at<'t>(
         return None;
     }
     let count = count as usize;
-    let filled = |values: &Values, first: Option<&Datum>, distinct: bool| {
+    let filled = |values: &ValueLimits, first: Option<&Datum>, distinct: bool| {
         let mut all: Vec<Datum> = first.into_iter().cloned().collect();
         if let (Some(first), false) = (first, distinct) {
             all.resize(count, first.clone());
             return Some(all);
         }
-        let more = data(judge, values, if distinct { count + 1 } else { 1 }, depth);
+        let more = data(evaluator, values, if distinct { count + 1 } else { 1 }, depth);
         if distinct {
             all.extend(more.into_iter().filter(|it| Some(it) != first));
             all.truncate(count);
@@ -139,37 +147,45 @@ fn list_at<'t>(
     match &part.keys {
         None => {
             let values = filled(&part.values, value, distinct)?;
-            values.iter().map(|it| rule.single().value(judge.tree, it)).collect()
+            values.iter().map(|it| limits.single().value(evaluator.tree, it)).collect()
         }
         Some(keys) => {
             let keys = filled(keys, key, true)?;
             let values = filled(&part.values, value, false)?;
-            keys.iter().zip(&values).map(|(k, v)| pair(judge.tree, rule.field, k, v)).collect()
+            keys.iter()
+                .zip(&values)
+                .map(|(k, v)| pair(evaluator.tree, limits.field, k, v))
+                .collect()
         }
     }
 }
 
 /// The contents of a field in which one value is this.
 pub(super) fn around<'t>(
-    judge: &Judge<'t>,
-    rule: &FieldRule<'t>,
+    evaluator: &Evaluator<'t>,
+    limits: &FieldLimits<'t>,
     datum: &Datum,
 ) -> Option<Contents> {
-    if rule.field.cardinality() == Cardinality::Singular {
-        return Some(vec![rule.single().value(judge.tree, datum)?]);
+    if limits.field.cardinality() == Cardinality::Singular {
+        return Some(vec![limits.single().value(evaluator.tree, datum)?]);
     }
-    let free = Part::free(rule.field, Dialect::Buf);
-    let part = rule.parts.first().unwrap_or(&free);
+    let free = DialectLimits::free(limits.field, Dialect::Buf);
+    let part = limits.parts.first().unwrap_or(&free);
     let count = part.items.count.least.max(1);
-    list(judge, rule, part, count, part.items.unique, Some((datum, false)))
+    list(evaluator, limits, part, count, part.items.unique, Some((datum, false)))
 }
 
 /// Contents of a field that all libraries accept; `present` where absence does
 /// not do.
-fn field<'t>(judge: &Judge<'t>, field: Field<'t>, present: bool, depth: u32) -> Option<Contents> {
-    let rule = judge.rule(field);
-    let free = Part::free(field, Dialect::Buf);
-    let mut parts: Vec<&Part> = rule.parts.iter().collect();
+fn field<'t>(
+    evaluator: &Evaluator<'t>,
+    field: Field<'t>,
+    present: bool,
+    depth: u32,
+) -> Option<Contents> {
+    let limits = evaluator.limits(field);
+    let free = DialectLimits::free(field, Dialect::Buf);
+    let mut parts: Vec<&DialectLimits> = limits.parts.iter().collect();
     if parts.is_empty() {
         parts.push(&free);
     }
@@ -179,33 +195,38 @@ fn field<'t>(judge: &Judge<'t>, field: Field<'t>, present: bool, depth: u32) -> 
     }
     for part in parts {
         if field.cardinality() == Cardinality::Singular {
-            let single = rule.single();
-            let some = data(judge, &part.values, 4, depth);
+            let single = limits.single();
+            let some = data(evaluator, &part.values, 4, depth);
             let visible =
-                |datum: &&Datum| !present || rule.is_explicit() || **datum != single.zero();
-            let values = some.iter().filter(visible).filter_map(|it| single.value(judge.tree, it));
+                |datum: &&Datum| !present || limits.is_explicit() || **datum != single.zero();
+            let values =
+                some.iter().filter(visible).filter_map(|it| single.value(evaluator.tree, it));
             candidates.extend(values.map(|value| vec![value]));
         } else {
             let count = part.items.count.least.max(u64::from(present || part.required));
             let distinct = part.items.unique;
-            candidates.extend(list_at(judge, &rule, part, (count, distinct), None, depth));
+            candidates.extend(list_at(evaluator, &limits, part, (count, distinct), None, depth));
         }
     }
     candidates.into_iter().find(|candidate| {
         let values: Vec<&Value> = candidate.iter().collect();
-        contents(judge, &rule, &values) == Verdict::Accepted
+        contents(evaluator, &limits, &values) == Acceptance::Accepted
     })
 }
 
 /// The smallest value of a type that is found to be accepted.
-pub(super) fn minimal(judge: &Judge<'_>, ty: MessageId, depth: u32) -> Option<value::Message> {
-    filled(judge, value::Message::new(ty), None, depth)
+pub(super) fn minimal(
+    evaluator: &Evaluator<'_>,
+    ty: MessageId,
+    depth: u32,
+) -> Option<value::Message> {
+    filled(evaluator, value::Message::new(ty), None, depth)
 }
 
 /// A value in which a field has these contents and the rest is what acceptance
 /// needs.
 pub(super) fn complete(
-    judge: &Judge<'_>,
+    evaluator: &Evaluator<'_>,
     ty: MessageId,
     fixed: Option<(FieldId, &Contents)>,
 ) -> Option<value::Message> {
@@ -213,60 +234,61 @@ pub(super) fn complete(
     if let Some((field, contents)) = fixed {
         message.entries.extend(contents.iter().map(|it| Entry::new(field, it.clone())));
     }
-    filled(judge, message, fixed.map(|(field, _)| field), 0)
+    filled(evaluator, message, fixed.map(|(field, _)| field), 0)
 }
 
 fn filled(
-    judge: &Judge<'_>,
+    evaluator: &Evaluator<'_>,
     mut message: value::Message,
     fixed: Option<FieldId>,
     depth: u32,
 ) -> Option<value::Message> {
-    if depth > DEEP || !judge.may_try() {
+    if depth > DEEP || !evaluator.may_try() {
         return None;
     }
-    let tree = judge.tree;
+    let tree = evaluator.tree;
     let ty = tree.message(message.ty);
     for it in ty.fields().filter(|it| it.presence() == Presence::LegacyRequired) {
         if message.of(it.id).next().is_none() && fixed != Some(it.id) {
-            set(&mut message, it.id, field(judge, it, true, depth + 1)?);
+            set(&mut message, it.id, field(evaluator, it, true, depth + 1)?);
         }
     }
     // Each round settles at least one field or oneof, or is the last.
     for _ in 0..=ty.fields().len() + ty.oneofs().len() {
-        let judgement = judge.message(&message);
-        if judgement.accepts() {
+        let evaluation = evaluator.message(&message);
+        if evaluation.accepts() {
             return Some(message);
         }
         let before = message.clone();
-        for it in violated(&judgement).into_keys().filter(|it| fixed != Some(*it)) {
+        for it in violated(&evaluation).into_keys().filter(|it| fixed != Some(*it)) {
             let wanted = tree.field(it);
-            if let Some(contents) = field(judge, wanted, false, depth + 1) {
+            if let Some(contents) = field(evaluator, wanted, false, depth + 1) {
                 let values: Vec<&Value> = message.of(it).map(|entry| &entry.value).collect();
                 if !contents.iter().eq(values) {
                     set(&mut message, it, contents);
-                } else if let Some(contents) = field(judge, wanted, true, depth + 1) {
+                } else if let Some(contents) = field(evaluator, wanted, true, depth + 1) {
                     set(&mut message, it, contents);
                 }
             }
         }
-        for violation in judgement.violations.iter().filter(|it| it.field.is_none()) {
+        for violation in evaluation.violations.iter().filter(|it| it.field.is_none()) {
             let oneof = ty.oneofs().find(|it| it.name() == violation.path);
             let members: Vec<Field<'_>> = match oneof {
                 Some(oneof) => oneof.fields().collect(),
                 None => {
-                    let rules = MessageRules::of(ty);
-                    let required = rules.exclusive.iter().filter(|rule| rule.required);
-                    let unset = required.filter(|rule| {
+                    let limits = MessageLimits::of(ty);
+                    let required = limits.exclusive.iter().filter(|exclusive| exclusive.required);
+                    let unset = required.filter(|exclusive| {
                         let set = |name: &String| message.get(tree, name).is_some();
-                        !rule.fields.iter().any(set)
+                        !exclusive.fields.iter().any(set)
                     });
                     unset.flat_map(|it| &it.fields).filter_map(|it| ty.field_named(it)).collect()
                 }
             };
             let member = members.into_iter().filter(|it| fixed != Some(it.id));
-            let found =
-                member.filter_map(|it| Some((it.id, field(judge, it, true, depth + 1)?))).next();
+            let found = member
+                .filter_map(|it| Some((it.id, field(evaluator, it, true, depth + 1)?)))
+                .next();
             if let Some((id, contents)) = found {
                 set(&mut message, id, contents);
             }
@@ -284,21 +306,21 @@ fn set(message: &mut value::Message, field: FieldId, contents: Contents) {
 }
 
 /// Whether a type or one inside it has any constraint.
-pub(super) fn constrains(judge: &Judge<'_>, ty: MessageId) -> bool {
+pub(super) fn constrains(evaluator: &Evaluator<'_>, ty: MessageId) -> bool {
     let mut seen = vec![ty];
     let mut at = 0;
     while let Some(&ty) = seen.get(at) {
         at += 1;
-        let message = judge.tree.message(ty);
-        let rules = MessageRules::of(message);
-        if !rules.opaque.is_empty() || !rules.exclusive.is_empty() {
+        let message = evaluator.tree.message(ty);
+        let limits = MessageLimits::of(message);
+        if !limits.opaque.is_empty() || !limits.exclusive.is_empty() {
             return true;
         }
         if message.oneofs().any(|it| read::oneof_required(it).is_some()) {
             return true;
         }
         for field in message.fields() {
-            if !judge.rule(field).parts.is_empty() {
+            if !evaluator.limits(field).parts.is_empty() {
                 return true;
             }
             if let Type::Message(inner) = field.ty()
@@ -312,26 +334,26 @@ pub(super) fn constrains(judge: &Judge<'_>, ty: MessageId) -> bool {
 }
 
 /// A small value of a type that is rejected.
-pub(super) fn rejected(judge: &Judge<'_>, ty: MessageId) -> Option<value::Message> {
-    rejected_at(judge, ty, 0)
+pub(super) fn rejected(evaluator: &Evaluator<'_>, ty: MessageId) -> Option<value::Message> {
+    rejected_at(evaluator, ty, 0)
 }
 
-fn rejected_at(judge: &Judge<'_>, ty: MessageId, depth: u32) -> Option<value::Message> {
+fn rejected_at(evaluator: &Evaluator<'_>, ty: MessageId, depth: u32) -> Option<value::Message> {
     let empty = value::Message::new(ty);
-    if judge.message(&empty).rejects() {
+    if evaluator.message(&empty).rejects() {
         return Some(empty);
     }
     if depth > DEEP {
         return None;
     }
-    for field in judge.tree.message(ty).fields() {
-        if !judge.may_try() {
+    for field in evaluator.tree.message(ty).fields() {
+        if !evaluator.may_try() {
             return None;
         }
-        for contents in unusual(judge, field, depth) {
+        for contents in unusual(evaluator, field, depth) {
             let mut message = value::Message::new(ty);
             set(&mut message, field.id, contents);
-            if judge.message(&message).rejects() {
+            if evaluator.message(&message).rejects() {
                 return Some(message);
             }
         }
@@ -340,20 +362,20 @@ fn rejected_at(judge: &Judge<'_>, ty: MessageId, depth: u32) -> Option<value::Me
 }
 
 /// Contents that constraints often exclude.
-fn unusual<'t>(judge: &Judge<'t>, field: Field<'t>, depth: u32) -> Vec<Contents> {
-    let rule: Rc<FieldRule<'t>> = judge.rule(field);
-    let single = rule.single();
+fn unusual<'t>(evaluator: &Evaluator<'t>, field: Field<'t>, depth: u32) -> Vec<Contents> {
+    let limits: Rc<FieldLimits<'t>> = evaluator.limits(field);
+    let single = limits.single();
     let mut data = Vec::new();
     match single.shape {
-        Shape::Message => {
+        ValueKind::Message => {
             if let Type::Message(ty) = single.ty {
-                data.extend(rejected_at(judge, ty, depth + 1).map(Datum::Message));
+                data.extend(rejected_at(evaluator, ty, depth + 1).map(Datum::Message));
             }
         }
-        Shape::Number(kind) => {
-            let domain = domain(judge.tree, single, kind);
-            for part in &rule.parts {
-                if let Set::Numbers(set, _) = &part.values.set {
+        ValueKind::Number(kind) => {
+            let domain = domain(evaluator.tree, single, kind);
+            for part in &limits.parts {
+                if let ValueSet::Numbers(set, _) = &part.values.set {
                     data.extend(numbers(&domain.minus(set), 1));
                 }
             }
@@ -363,27 +385,27 @@ fn unusual<'t>(judge: &Judge<'t>, field: Field<'t>, depth: u32) -> Vec<Contents>
             data.extend(["", " ", "a", "\n", &long].map(|it| Datum::Bytes(it.as_bytes().to_vec())));
         }
     }
-    let one = data.iter().filter_map(|datum| around(judge, &rule, datum));
+    let one = data.iter().filter_map(|datum| around(evaluator, &limits, datum));
     one.filter(|contents| !contents.is_empty()).collect()
 }
 
 /// Accepted values in which none, one or two of some fields are set.
 pub(super) fn unlike<'t>(
-    judge: &Judge<'t>,
+    evaluator: &Evaluator<'t>,
     message: abide_schema::Message<'t>,
     names: &[String],
 ) -> Vec<value::Message> {
     let fields: Vec<Field<'t>> = names.iter().filter_map(|it| message.field_named(it)).collect();
     let mut all = Vec::new();
-    all.extend(complete(judge, message.id, None));
+    all.extend(complete(evaluator, message.id, None));
     for (at, first) in fields.iter().enumerate() {
         for second in &fields[at + 1..] {
-            let both = [first, second].map(|it| Some((it.id, field(judge, *it, true, 1)?)));
+            let both = [first, second].map(|it| Some((it.id, field(evaluator, *it, true, 1)?)));
             let [Some(first), Some(second)] = both else { continue };
             let mut value = value::Message::new(message.id);
             set(&mut value, first.0, first.1);
             set(&mut value, second.0, second.1);
-            all.extend(filled(judge, value, None, 0));
+            all.extend(filled(evaluator, value, None, 0));
         }
     }
     all

@@ -4,13 +4,18 @@ use std::sync::Arc;
 
 use abide_schema::value::{Codec, Entry, Message as Data, Undeclared, Value};
 use abide_schema::{
-    Cardinality, Field, FileDecl, Message, Scalar, SourceFile, Tree, Type, well_known,
+    Cardinality, Field, FileDecl, Message, MessageId, Oneof, Scalar, SourceFile, Tree, Type,
+    well_known,
 };
 
-use super::formats::Format;
+use super::acceptance::Acceptance;
+use super::compare::{compare_fields, compare_messages, compare_oneofs};
+use super::comparison::{Comparison, Inclusion};
+use super::evaluate::evaluate;
+use super::formats::StringFormat;
 use super::pattern::Pattern;
-use super::verdict::Verdict;
-use super::*;
+use super::read::Dialect;
+use super::rejection::{rejects_absence, rejects_absence_of_oneof};
 
 const PGV: &str = include_str!("../../../../testdata/imports/validate/validate.proto");
 const BUF: &str = include_str!("../../../../testdata/imports/buf/validate/validate.proto");
@@ -524,7 +529,7 @@ fn trees_without_the_definitions_have_no_constraints() {
         text: text.as_bytes().into(),
     };
     let tree = Tree::link(vec![Arc::new(FileDecl::parse(file))]);
-    assert!(judge(&tree, &Data::new(message(&tree, "M").id)).accepts());
+    assert!(evaluate(&tree, &Data::new(message(&tree, "M").id)).accepts());
 }
 
 #[test]
@@ -538,7 +543,7 @@ fn a_judgement_names_the_path_and_what_it_cannot_tell() {
         b"v { s: \"aa\" } v { }",
         Undeclared::Refuse,
     );
-    let found = judge(&tree, &value.into_result().expect("it is well-formed"));
+    let found = evaluate(&tree, &value.into_result().expect("it is well-formed"));
     assert_eq!(found.violations.len(), 1);
     assert_eq!(found.violations[0].path, "v[1].s");
     assert_eq!(found.violations[0].field, Some(field(&tree, "v").id));
@@ -787,13 +792,13 @@ fn claims_hold_for_generated_constraints() {
         if let Some(message) = &found.tightened_by {
             let there =
                 Codec::new(&new).decode(message_of(w), &Codec::new(&old).encode(message)).unwrap();
-            assert!(judge(&old, message).accepts() && judge(&new, &there).rejects(), "{row}");
+            assert!(evaluate(&old, message).accepts() && evaluate(&new, &there).rejects(), "{row}");
         }
         for _ in 0..60 {
             let here = random(&mut numbers, v);
             let there =
                 Codec::new(&new).decode(message_of(w), &Codec::new(&old).encode(&here)).unwrap();
-            let (here, there) = (judge(&old, &here), judge(&new, &there));
+            let (here, there) = (evaluate(&old, &here), evaluate(&new, &there));
             if here.accepts() && there.rejects() {
                 let excluded = matches!(found.inclusion, Inclusion::Equal | Inclusion::Loosened);
                 assert!(!excluded, "{row}: {there:?}");
@@ -831,14 +836,18 @@ fn outlines_and_samples_of_formats_are_true() {
         ["0.0.0.0/0", "::1/128", "1::/16", "a:1", "[::1%x]:2", "a.b.", "%41", "http://[::1]/?q#f"];
     let mut accepted = 0;
     for dialect in Dialect::ALL {
-        let formats = names.map(|name| Format::named(dialect, name).expect("it is known"));
+        let formats = names.map(|name| StringFormat::named(dialect, name).expect("it is known"));
         for format in formats {
             for sample in format.samples() {
-                assert_eq!(format.judge(dialect, sample), Verdict::Accepted, "{format:?} {sample}");
+                assert_eq!(
+                    format.evaluate(dialect, sample),
+                    Acceptance::Accepted,
+                    "{format:?} {sample}"
+                );
             }
             let outline = format.outline(dialect).map(|it| Pattern::new(it).expect("it compiles"));
             for text in TEXTS.iter().chain(&more).chain(format.samples()) {
-                if format.judge(dialect, text) != Verdict::Accepted {
+                if format.evaluate(dialect, text) != Acceptance::Accepted {
                     continue;
                 }
                 accepted += 1;
@@ -847,10 +856,16 @@ fn outlines_and_samples_of_formats_are_true() {
                 }
                 // And what is said to be implied is.
                 for by in Dialect::ALL {
-                    for other in names.map(|name| Format::named(by, name).expect("it is known")) {
+                    for other in
+                        names.map(|name| StringFormat::named(by, name).expect("it is known"))
+                    {
                         if format.implies(dialect, other, by) {
-                            let judged = other.judge(by, text);
-                            assert_eq!(judged, Verdict::Accepted, "{text}: {format:?} {other:?}");
+                            let judged = other.evaluate(by, text);
+                            assert_eq!(
+                                judged,
+                                Acceptance::Accepted,
+                                "{text}: {format:?} {other:?}"
+                            );
                         }
                     }
                 }

@@ -5,10 +5,38 @@ use abide_schema::{
     Scalar, Service, Type,
 };
 
-use super::{
-    E, Emitter, Facts, G, P, Shape, U, Unit, camel, is_lite, language_feature, map_entry,
-    public_imports,
-};
+use super::emitter::{E, Emitter, G, MarkedType, P, U, Unit};
+use super::generator::{FileFlags, Generator, camel, is_lite, language_feature, public_imports};
+use crate::element::entries;
+
+/// The model of `protoc --cpp_out` and of gRPC's stubs.
+pub(super) struct Cpp;
+
+impl Generator for Cpp {
+    fn file_unit(&self, file: File<'_>) -> Unit {
+        unit(file)
+    }
+
+    fn type_path(&self, message: Message<'_>) -> String {
+        class(message)
+    }
+
+    fn generic_services(&self) -> Option<&'static str> {
+        Some("cc_generic_services")
+    }
+
+    fn passes_on(&self, old: &Unit, new: &Unit) -> bool {
+        old.prefix == new.prefix
+    }
+
+    fn emit_file(&self, emit: &mut Emitter<'_>, it: File<'_>) {
+        file(emit, it);
+    }
+
+    fn emit_element(&self, emit: &mut Emitter<'_>, it: Element<'_>, flags: FileFlags) {
+        element(emit, it, flags);
+    }
+}
 
 /// Names that get an underscore: the keywords of C++20 and macros. Source:
 /// `kKeywordList` of the C++ generator.
@@ -113,7 +141,7 @@ fn resolved(name: &str) -> String {
     if KEYWORDS.binary_search(&name).is_ok() { format!("{name}_") } else { name.to_owned() }
 }
 
-pub(super) fn unit(file: File<'_>) -> Unit {
+fn unit(file: File<'_>) -> Unit {
     let package = file.package().name();
     let names: Vec<String> = package.split('.').map(resolved).collect();
     Unit { prefix: names.join("::"), import: header(file), nested: false }
@@ -126,7 +154,7 @@ fn header(file: File<'_>) -> String {
 }
 
 /// The class of a message in its namespace: nested ones are flattened.
-pub(super) fn class(message: Message<'_>) -> String {
+fn class(message: Message<'_>) -> String {
     flattened(message.parent(), message.name())
 }
 
@@ -142,13 +170,13 @@ fn qualified(file: File<'_>, name: &str) -> String {
     if namespace.is_empty() { name.to_owned() } else { format!("{namespace}::{name}") }
 }
 
-fn message_type(message: Message<'_>) -> Shape {
-    Shape::of(Type::Message(message.id), qualified(message.file(), &class(message)))
+fn message_type(message: Message<'_>) -> MarkedType {
+    MarkedType::of(Type::Message(message.id), qualified(message.file(), &class(message)))
 }
 
-fn enum_type(it: Enum<'_>) -> Shape {
+fn enum_type(it: Enum<'_>) -> MarkedType {
     let name = qualified(it.file(), &flattened(it.parent(), it.name()));
-    Shape::of(Type::Enum(it.id), name)
+    MarkedType::of(Type::Enum(it.id), name)
 }
 
 fn scalar(scalar: Scalar) -> &'static str {
@@ -164,16 +192,16 @@ fn scalar(scalar: Scalar) -> &'static str {
     }
 }
 
-fn value_type(field: Field<'_>) -> Shape {
+fn value_type(field: Field<'_>) -> MarkedType {
     match (field.ty(), field.message_type(), field.enum_type()) {
         (_, Some(message), _) => message_type(message),
         (_, _, Some(it)) => enum_type(it),
-        (Type::Scalar(it), ..) => Shape::plain(scalar(it)),
-        _ => Shape::plain("?"),
+        (Type::Scalar(it), ..) => MarkedType::plain(scalar(it)),
+        _ => MarkedType::plain("?"),
     }
 }
 
-pub(super) fn file(emit: &mut Emitter<'_>, file: File<'_>) {
+fn file(emit: &mut Emitter<'_>, file: File<'_>) {
     let own = header(file);
     emit.add(own.clone(), "#include");
     let prefix = emit.prefix.clone();
@@ -184,7 +212,7 @@ pub(super) fn file(emit: &mut Emitter<'_>, file: File<'_>) {
         let base = if is_lite(file) { "MessageLite" } else { "Message" };
         emit.add(format!("{U}::{}", class(message)), format!("class : google::protobuf::{base}"));
     }
-    if Facts::of(super::Language::Cpp, file).generic_services
+    if FileFlags::of(&Cpp, file).generic_services
         && let Some(service) = file.services().next()
     {
         emit.add(format!("{U}::{}", resolved(service.name())), "class : google::protobuf::Service");
@@ -194,20 +222,20 @@ pub(super) fn file(emit: &mut Emitter<'_>, file: File<'_>) {
     }
 }
 
-pub(super) fn element(emit: &mut Emitter<'_>, element: Element<'_>, facts: Facts) {
+fn element(emit: &mut Emitter<'_>, element: Element<'_>, flags: FileFlags) {
     match element {
-        Element::Message(it) => message(emit, it, facts),
+        Element::Message(it) => message(emit, it, flags),
         Element::Field(it) if it.is_extension() => extension(emit, it),
         Element::Field(it) => field(emit, it),
         Element::Oneof(it) => oneof(emit, it),
-        Element::Enum(it) => enumeration(emit, it, facts),
+        Element::Enum(it) => enumeration(emit, it, flags),
         Element::EnumValue(it) => enum_value(emit, it),
-        Element::Service(it) => service(emit, it, facts),
-        Element::Method(it) => method(emit, it, facts),
+        Element::Service(it) => service(emit, it, flags),
+        Element::Method(it) => method(emit, it, flags),
     }
 }
 
-fn message(emit: &mut Emitter<'_>, message: Message<'_>, facts: Facts) {
+fn message(emit: &mut Emitter<'_>, message: Message<'_>, flags: FileFlags) {
     let name = resolved(message.name());
     let class = if message.parent().is_some() {
         emit.add(format!("{U}::{P}::{name}"), "class");
@@ -219,14 +247,14 @@ fn message(emit: &mut Emitter<'_>, message: Message<'_>, facts: Facts) {
     let bare = message
         .options()
         .and_then(|options| options.bool(emit.tree, "no_standard_descriptor_accessor"));
-    if facts.reflection && bare != Some(true) {
+    if flags.reflection && bare != Some(true) {
         emit.add(format!("{class}::descriptor"), "static const google::protobuf::Descriptor*()");
     }
 }
 
 /// How C++ holds a string or bytes.
 #[derive(PartialEq)]
-enum StringType {
+enum CppString {
     String,
     View,
     Cord,
@@ -235,19 +263,17 @@ enum StringType {
     Hidden,
 }
 
-fn string_type(field: Field<'_>) -> StringType {
+fn string_type(field: Field<'_>) -> CppString {
     let set = language_feature(Element::Field(field), "pb.cpp", "string_type").or_else(|| {
         field.options().and_then(|options| options.enum_name(field.file().tree, "ctype"))
     });
     let is_bytes = field.ty() == Type::Scalar(Scalar::Bytes);
     match set {
-        Some("CORD") if is_bytes && field.cardinality() == Cardinality::Singular => {
-            StringType::Cord
-        }
-        Some("CORD") => StringType::Hidden,
-        Some("VIEW") => StringType::View,
-        None if field.file().decl().edition >= Edition::Edition2024 => StringType::View,
-        _ => StringType::String,
+        Some("CORD") if is_bytes && field.cardinality() == Cardinality::Singular => CppString::Cord,
+        Some("CORD") => CppString::Hidden,
+        Some("VIEW") => CppString::View,
+        None if field.file().decl().edition >= Edition::Edition2024 => CppString::View,
+        _ => CppString::String,
     }
 }
 
@@ -283,7 +309,7 @@ fn field(emit: &mut Emitter<'_>, field: Field<'_>) {
     let name = accessor(field);
     let at = |before: &str| format!("{U}::{P}::{before}{name}");
     let value = value_type(field);
-    if let Some((key, value)) = map_entry(field) {
+    if let Some([key, value]) = entries(field) {
         let (key, value) = (value_type(key), value_type(value));
         let map = "google::protobuf::Map<{0}, {1}>";
         emit.shaped(at(""), &format!("const {map}&() const"), &[&key, &value]);
@@ -324,27 +350,27 @@ fn field(emit: &mut Emitter<'_>, field: Field<'_>) {
 fn strings(emit: &mut Emitter<'_>, field: Field<'_>, name: &str) {
     let at = |before: &str| format!("{U}::{P}::{before}{name}");
     match string_type(field) {
-        StringType::String => {
+        CppString::String => {
             emit.add(at(""), "const std::string&() const");
             emit.add(at("set_"), "void(string)");
             emit.add(at("mutable_"), "std::string*()");
             emit.add(at("set_allocated_"), "void(std::string*)");
             emit.add(at("release_"), "std::string*()");
         }
-        StringType::View => {
+        CppString::View => {
             emit.add(at(""), "absl::string_view() const");
             emit.add(at("set_"), "void(string)");
         }
-        StringType::Cord => {
+        CppString::Cord => {
             emit.add(at(""), "const absl::Cord&() const");
             emit.add(at("set_"), "void(const absl::Cord&)");
             emit.add(at("set_"), "void(absl::string_view)");
         }
-        StringType::Hidden => {}
+        CppString::Hidden => {}
     }
 }
 
-fn repeated(emit: &mut Emitter<'_>, field: Field<'_>, name: &str, value: &Shape) {
+fn repeated(emit: &mut Emitter<'_>, field: Field<'_>, name: &str, value: &MarkedType) {
     let at = |before: &str| format!("{U}::{P}::{before}{name}");
     let list = match field.ty() {
         Type::Message(_) => {
@@ -355,10 +381,10 @@ fn repeated(emit: &mut Emitter<'_>, field: Field<'_>, name: &str, value: &Shape)
         }
         Type::Scalar(Scalar::String | Scalar::Bytes) => {
             let held = string_type(field);
-            if held == StringType::Hidden {
+            if held == CppString::Hidden {
                 return;
             }
-            let is_view = held == StringType::View;
+            let is_view = held == CppString::View;
             let got = if is_view { "absl::string_view" } else { "const std::string&" };
             emit.add(at(""), format!("{got}(int) const"));
             emit.add(at("add_"), "void(string)");
@@ -389,7 +415,7 @@ fn extension(emit: &mut Emitter<'_>, field: Field<'_>) {
         _ => "PrimitiveTypeTraits<{1}>",
     };
     let repeated = if field.cardinality() == Cardinality::Singular { "" } else { "Repeated" };
-    let extendee = field.extendee().map_or(Shape::plain("?"), message_type);
+    let extendee = field.extendee().map_or(MarkedType::plain("?"), message_type);
     emit.shaped(
         format!("{scope}::{}", resolved(field.name())),
         &format!("ExtensionIdentifier<{{0}}, {repeated}{traits}>"),
@@ -407,7 +433,7 @@ fn oneof(emit: &mut Emitter<'_>, oneof: Oneof<'_>) {
     emit.add(format!("{U}::{P}::{}_NOT_SET", name.to_ascii_uppercase()), "case");
 }
 
-fn enumeration(emit: &mut Emitter<'_>, it: Enum<'_>, facts: Facts) {
+fn enumeration(emit: &mut Emitter<'_>, it: Enum<'_>, flags: FileFlags) {
     let ty = enum_type(it);
     let view = match language_feature(Element::Enum(it), "pb.cpp", "enum_name_uses_string_view") {
         Some(set) => set == "true",
@@ -436,7 +462,7 @@ fn enumeration(emit: &mut Emitter<'_>, it: Enum<'_>, facts: Facts) {
         if has_size {
             emit.add(format!("{scope}{bounded}_ARRAYSIZE"), "int");
         }
-        if facts.reflection {
+        if flags.reflection {
             let descriptor = "const google::protobuf::EnumDescriptor*()";
             emit.add(format!("{scope}{own}_descriptor"), descriptor);
         }
@@ -460,9 +486,9 @@ fn enum_value(emit: &mut Emitter<'_>, value: EnumValue<'_>) {
 
 /// The classes of protoc itself, or those of gRPC: its generator refuses files
 /// that ask for the former.
-fn service(emit: &mut Emitter<'_>, service: Service<'_>, facts: Facts) {
+fn service(emit: &mut Emitter<'_>, service: Service<'_>, flags: FileFlags) {
     let name = service.name();
-    if facts.generic_services {
+    if flags.generic_services {
         emit.add(format!("{U}::{}", resolved(name)), "class : google::protobuf::Service");
         emit.add(format!("{U}::{name}_Stub"), "class");
         return;
@@ -477,13 +503,13 @@ fn service(emit: &mut Emitter<'_>, service: Service<'_>, facts: Facts) {
     emit.add(format!("{U}::{name}::Service"), "class");
 }
 
-fn method(emit: &mut Emitter<'_>, method: Method<'_>, facts: Facts) {
+fn method(emit: &mut Emitter<'_>, method: Method<'_>, flags: FileFlags) {
     let name = method.name();
     let service = method.service().name();
     emit.owner = service.to_owned();
-    let shape = |message: Option<Message<'_>>| message.map_or(Shape::plain("?"), message_type);
+    let shape = |message: Option<Message<'_>>| message.map_or(MarkedType::plain("?"), message_type);
     let types = [&shape(method.input()), &shape(method.output())];
-    if facts.generic_services {
+    if flags.generic_services {
         let call = "void(google::protobuf::RpcController*, const {0}*, {1}*, \
                     google::protobuf::Closure*)";
         emit.shaped(format!("{U}::{E}::{name}"), call, &types);

@@ -7,13 +7,46 @@ use abide_schema::{
 
 use rustc_hash::FxHashMap;
 
-use super::{
-    E, Emitter, G, P, Shape, U, Unit, language_feature, map_entry, nested, public_imports,
-};
+use super::emitter::{E, Emitter, G, MarkedType, P, U, Unit};
+use super::generator::{FileFlags, Generator, language_feature, nested, public_imports};
+use crate::element::entries;
+
+/// The model of `protoc-gen-go` and of gRPC's stubs.
+pub(super) struct Go;
+
+impl Generator for Go {
+    fn file_unit(&self, file: File<'_>) -> Unit {
+        unit(file)
+    }
+
+    fn type_path(&self, message: Message<'_>) -> String {
+        type_name(message.parent(), message.name())
+    }
+
+    fn passes_on(&self, _: &Unit, _: &Unit) -> bool {
+        true
+    }
+
+    fn imports_packages(&self) -> bool {
+        true
+    }
+
+    fn is_unnamed(&self, file: File<'_>) -> bool {
+        file.go_package().is_none()
+    }
+
+    fn emit_file(&self, emit: &mut Emitter<'_>, it: File<'_>) {
+        file(emit, it);
+    }
+
+    fn emit_element(&self, emit: &mut Emitter<'_>, it: Element<'_>, _: FileFlags) {
+        element(emit, it);
+    }
+}
 
 /// The Go package of a file: `go_package`, and where that is not set and so
 /// comes from flags, the folder of the file.
-pub(super) fn unit(file: File<'_>) -> Unit {
+fn unit(file: File<'_>) -> Unit {
     let folder = || file.path().rsplit_once('/').map_or("", |(folder, _)| folder);
     let (import, name) = match file.go_package() {
         None => (folder(), None),
@@ -90,7 +123,7 @@ fn camel(path: &str) -> String {
     camel
 }
 
-pub(super) fn type_name(parent: Option<Message<'_>>, name: &str) -> String {
+fn type_name(parent: Option<Message<'_>>, name: &str) -> String {
     camel(&nested(parent, name))
 }
 
@@ -109,21 +142,21 @@ fn in_package(file: File<'_>, name: &str) -> String {
     if prefix.is_empty() { name.to_owned() } else { format!("{prefix}.{name}") }
 }
 
-fn message_type(message: Message<'_>) -> Shape {
+fn message_type(message: Message<'_>) -> MarkedType {
     let name = type_name(message.parent(), message.name());
-    Shape::of(Type::Message(message.id), in_package(message.file(), &name))
+    MarkedType::of(Type::Message(message.id), in_package(message.file(), &name))
 }
 
-fn enum_type(it: Enum<'_>) -> Shape {
-    Shape::of(Type::Enum(it.id), in_package(it.file(), &type_name(it.parent(), it.name())))
+fn enum_type(it: Enum<'_>) -> MarkedType {
+    MarkedType::of(Type::Enum(it.id), in_package(it.file(), &type_name(it.parent(), it.name())))
 }
 
 /// A single value, as getters return it; a message comes without its pointer.
-fn value_type(field: Field<'_>) -> Shape {
+fn value_type(field: Field<'_>) -> MarkedType {
     match (field.ty(), field.message_type(), field.enum_type()) {
         (_, Some(message), _) => message_type(message),
         (_, _, Some(it)) => enum_type(it),
-        (Type::Scalar(scalar), ..) => Shape::plain(match scalar {
+        (Type::Scalar(scalar), ..) => MarkedType::plain(match scalar {
             Scalar::Double => "float64",
             Scalar::Float => "float32",
             Scalar::Int64 | Scalar::Sfixed64 | Scalar::Sint64 => "int64",
@@ -134,7 +167,7 @@ fn value_type(field: Field<'_>) -> Shape {
             Scalar::String => "string",
             Scalar::Bytes => "[]byte",
         }),
-        _ => Shape::plain("?"),
+        _ => MarkedType::plain("?"),
     }
 }
 
@@ -143,8 +176,8 @@ fn pointer(field: Field<'_>) -> &'static str {
 }
 
 /// What a getter returns, as a pattern over the shapes after it.
-fn getter(field: Field<'_>) -> (String, Vec<Shape>) {
-    if let Some((key, value)) = map_entry(field) {
+fn getter(field: Field<'_>) -> (String, Vec<MarkedType>) {
+    if let Some([key, value]) = entries(field) {
         let pattern = format!("map[{{0}}]{}{{1}}", pointer(value));
         return (pattern, vec![value_type(key), value_type(value)]);
     }
@@ -179,13 +212,13 @@ fn api(message: Message<'_>) -> Api {
 /// The names of a message's fields and oneofs, kept clear of each other and of
 /// the methods that every message has. Source: `resolveConflicts` of
 /// protobuf-go's `protogen`, in which a name takes its getter's name with it.
-struct Names<'t> {
+struct GoNames<'t> {
     fields: Vec<(Field<'t>, String)>,
     oneofs: Vec<(Oneof<'t>, String)>,
 }
 
-impl<'t> Names<'t> {
-    fn of(message: Message<'t>) -> Names<'t> {
+impl<'t> GoNames<'t> {
+    fn of(message: Message<'t>) -> GoNames<'t> {
         let mut used: FxHashMap<String, bool> = [
             "Reset",
             "String",
@@ -209,7 +242,7 @@ impl<'t> Names<'t> {
             used.insert(format!("Get{name}"), has_getter);
             name
         };
-        let mut names = Names { fields: Vec::new(), oneofs: Vec::new() };
+        let mut names = GoNames { fields: Vec::new(), oneofs: Vec::new() };
         for field in message.fields() {
             names.fields.push((field, unique(field.name(), true)));
             if let Some(oneof) = field.oneof()
@@ -230,7 +263,7 @@ impl<'t> Names<'t> {
     }
 }
 
-pub(super) fn file(emit: &mut Emitter<'_>, file: File<'_>) {
+fn file(emit: &mut Emitter<'_>, file: File<'_>) {
     let own = unit(file);
     emit.add(own.import.clone(), "import");
     emit.add(U.to_string(), "package");
@@ -254,7 +287,7 @@ pub(super) fn file(emit: &mut Emitter<'_>, file: File<'_>) {
     }
 }
 
-pub(super) fn element(emit: &mut Emitter<'_>, element: Element<'_>) {
+fn element(emit: &mut Emitter<'_>, element: Element<'_>) {
     match element {
         Element::Message(it) => message(emit, it),
         Element::Field(it) if it.is_extension() => extension(emit, it),
@@ -280,10 +313,10 @@ fn message(emit: &mut Emitter<'_>, message: Message<'_>) {
 }
 
 fn field(emit: &mut Emitter<'_>, field: Field<'_>, parent: Message<'_>) {
-    let names = Names::of(parent);
+    let names = GoNames::of(parent);
     let name = names.field(field);
     let (got, shapes) = getter(field);
-    let shapes: Vec<&Shape> = shapes.iter().collect();
+    let shapes: Vec<&MarkedType> = shapes.iter().collect();
     let held = format!("{}{got}", if by_pointer(field) { "*" } else { "" });
     let own = |name: &str| format!("{U}.{P}.{name}");
     let api = api(parent);
@@ -324,7 +357,7 @@ fn field(emit: &mut Emitter<'_>, field: Field<'_>, parent: Message<'_>) {
 
 fn oneof(emit: &mut Emitter<'_>, oneof: Oneof<'_>) {
     let parent = oneof.message();
-    let names = Names::of(parent);
+    let names = GoNames::of(parent);
     let name = names.oneof(oneof);
     let api = api(parent);
     if api != Api::Opaque {
@@ -340,7 +373,7 @@ fn oneof(emit: &mut Emitter<'_>, oneof: Oneof<'_>) {
 
 fn extension(emit: &mut Emitter<'_>, field: Field<'_>) {
     let held = format!("{}{}", if by_pointer(field) { "*" } else { "" }, getter(field).0);
-    let extendee = field.extendee().map_or(Shape::plain("?"), message_type);
+    let extendee = field.extendee().map_or(MarkedType::plain("?"), message_type);
     let name = camel(field.name());
     let scope = if field.parent().is_some() { format!("{P}_") } else { String::new() };
     emit.shaped(
@@ -422,7 +455,7 @@ fn service(emit: &mut Emitter<'_>, service: Service<'_>) {
 fn method(emit: &mut Emitter<'_>, method: Method<'_>) {
     let name = camel(method.name());
     emit.owner = camel(method.service().name());
-    let shape = |message: Option<Message<'_>>| message.map_or(Shape::plain("?"), message_type);
+    let shape = |message: Option<Message<'_>>| message.map_or(MarkedType::plain("?"), message_type);
     let types = [&shape(method.input()), &shape(method.output())];
     let (client, server) = match (method.decl().client_streaming, method.decl().server_streaming) {
         (false, false) => (

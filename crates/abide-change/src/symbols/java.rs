@@ -8,10 +8,36 @@ use abide_schema::{
     Presence, Scalar, Service, Type,
 };
 
-use super::{
-    E, Emitter, P, Shape, U, Unit, camel, is_group_like, is_open, language_feature, map_entry,
-    nested,
+use super::emitter::{E, Emitter, MarkedType, P, U, Unit};
+use super::generator::{
+    FileFlags, Generator, camel, enclosing, is_group_like, is_open, language_feature, nested,
 };
+use crate::element::entries;
+
+/// The model of `protoc --java_out` and of gRPC's stubs.
+pub(super) struct Java;
+
+impl Generator for Java {
+    fn file_unit(&self, file: File<'_>) -> Unit {
+        file_unit(file)
+    }
+
+    fn unit(&self, element: Element<'_>) -> Unit {
+        unit(element)
+    }
+
+    fn passes_on(&self, _: &Unit, _: &Unit) -> bool {
+        false
+    }
+
+    fn emit_file(&self, emit: &mut Emitter<'_>, it: File<'_>) {
+        file(emit, it);
+    }
+
+    fn emit_element(&self, emit: &mut Emitter<'_>, it: Element<'_>, _: FileFlags) {
+        element(emit, it);
+    }
+}
 
 /// Names whose accessors would hide those that every message has. Source:
 /// `kForbiddenWordList` of the Java generator.
@@ -131,7 +157,7 @@ fn in_package(file: File<'_>) -> Unit {
     Unit { prefix: package(file).to_owned(), import: String::new(), nested: false }
 }
 
-pub(super) fn file_unit(file: File<'_>) -> Unit {
+fn file_unit(file: File<'_>) -> Unit {
     let option = file.options().and_then(|it| it.bool(file.tree, "java_multiple_files"));
     if file.decl().edition >= Edition::Edition2024 || option == Some(true) {
         in_package(file)
@@ -140,7 +166,7 @@ pub(super) fn file_unit(file: File<'_>) -> Unit {
     }
 }
 
-pub(super) fn unit(element: Element<'_>) -> Unit {
+fn unit(element: Element<'_>) -> Unit {
     let mut top = element;
     while let Some(parent) = top.parent() {
         top = parent;
@@ -157,15 +183,15 @@ pub(super) fn unit(element: Element<'_>) -> Unit {
     }
 }
 
-fn message_type(message: Message<'_>) -> Shape {
+fn message_type(message: Message<'_>) -> MarkedType {
     let unit = unit(Element::Message(message)).prefix;
     let name = joined(&unit, &nested(message.parent(), message.name()));
-    Shape::of(Type::Message(message.id), name)
+    MarkedType::of(Type::Message(message.id), name)
 }
 
-fn enum_type(it: Enum<'_>) -> Shape {
+fn enum_type(it: Enum<'_>) -> MarkedType {
     let unit = unit(Element::Enum(it)).prefix;
-    Shape::of(Type::Enum(it.id), joined(&unit, &nested(it.parent(), it.name())))
+    MarkedType::of(Type::Enum(it.id), joined(&unit, &nested(it.parent(), it.name())))
 }
 
 /// A scalar as a value and as the argument of a generic type.
@@ -185,15 +211,15 @@ fn scalar(scalar: Scalar) -> (&'static str, &'static str) {
     }
 }
 
-fn value_types(field: Field<'_>) -> (Shape, Shape) {
+fn value_types(field: Field<'_>) -> (MarkedType, MarkedType) {
     match (field.ty(), field.message_type(), field.enum_type()) {
         (_, Some(message), _) => (message_type(message), message_type(message)),
         (_, _, Some(it)) => (enum_type(it), enum_type(it)),
         (Type::Scalar(it), ..) => {
             let (value, boxed) = scalar(it);
-            (Shape::plain(value), Shape::plain(boxed))
+            (MarkedType::plain(value), MarkedType::plain(boxed))
         }
-        _ => (Shape::plain("?"), Shape::plain("?")),
+        _ => (MarkedType::plain("?"), MarkedType::plain("?")),
     }
 }
 
@@ -234,7 +260,7 @@ fn hides(field: Field<'_>, name: &str, other: &str) -> bool {
     }
 }
 
-pub(super) fn file(emit: &mut Emitter<'_>, file: File<'_>) {
+fn file(emit: &mut Emitter<'_>, file: File<'_>) {
     if let Some(message) = file.messages().next() {
         let name = joined(&unit(Element::Message(message)).prefix, message.name());
         emit.add(name, "class");
@@ -244,9 +270,8 @@ pub(super) fn file(emit: &mut Emitter<'_>, file: File<'_>) {
     emit.add(in_class(file).prefix, "class");
 }
 
-pub(super) fn element(emit: &mut Emitter<'_>, element: Element<'_>) {
-    let scope =
-        if super::enclosing(element).is_some() { format!("{U}.{P}") } else { U.to_string() };
+fn element(emit: &mut Emitter<'_>, element: Element<'_>) {
+    let scope = if enclosing(element).is_some() { format!("{U}.{P}") } else { U.to_string() };
     match element {
         Element::Message(it) => {
             emit.add(format!("{scope}.{}", it.name()), "class");
@@ -282,19 +307,19 @@ pub(super) fn element(emit: &mut Emitter<'_>, element: Element<'_>) {
 struct Accessors<'e, 't> {
     emit: &'e mut Emitter<'t>,
     name: String,
-    shapes: Vec<Shape>,
+    shapes: Vec<MarkedType>,
 }
 
 impl Accessors<'_, '_> {
     fn get(&mut self, before: &str, after: &str, pattern: &str) {
         let form = format!("{U}.{P}.{before}{}{after}", self.name);
-        let shapes: Vec<&Shape> = self.shapes.iter().collect();
+        let shapes: Vec<&MarkedType> = self.shapes.iter().collect();
         self.emit.shaped(form, pattern, &shapes);
     }
 
     fn build(&mut self, before: &str, after: &str, pattern: &str) {
         let form = format!("{U}.{P}.Builder.{before}{}{after}", self.name);
-        let shapes: Vec<&Shape> = self.shapes.iter().collect();
+        let shapes: Vec<&MarkedType> = self.shapes.iter().collect();
         self.emit.shaped(form, pattern, &shapes);
     }
 }
@@ -305,7 +330,7 @@ fn field(emit: &mut Emitter<'_>, field: Field<'_>) {
     let mut it = Accessors { emit, name: accessor(field), shapes: vec![value, boxed] };
     match field.cardinality() {
         Cardinality::Map => {
-            if let Some((key, value)) = map_entry(field) {
+            if let Some([key, value]) = entries(field) {
                 map(&mut it, key, value);
             }
         }
@@ -410,7 +435,7 @@ fn map(it: &mut Accessors<'_, '_>, key: Field<'_>, value: Field<'_>) {
 }
 
 fn extension(emit: &mut Emitter<'_>, field: Field<'_>, scope: &str) {
-    let extendee = field.extendee().map_or(Shape::plain("?"), message_type);
+    let extendee = field.extendee().map_or(MarkedType::plain("?"), message_type);
     let pattern = match field.cardinality() {
         Cardinality::Singular => "GeneratedExtension<{0}, {1}>",
         _ => "GeneratedExtension<{0}, java.util.List<{1}>>",
@@ -464,7 +489,7 @@ fn service(emit: &mut Emitter<'_>, service: Service<'_>) {
 fn method(emit: &mut Emitter<'_>, method: Method<'_>) {
     let name = without_keyword(camel(method.name(), false));
     emit.owner = method.service().name().to_owned();
-    let shape = |message: Option<Message<'_>>| message.map_or(Shape::plain("?"), message_type);
+    let shape = |message: Option<Message<'_>>| message.map_or(MarkedType::plain("?"), message_type);
     let types = [&shape(method.input()), &shape(method.output())];
     let (blocking, base) = match (method.decl().client_streaming, method.decl().server_streaming) {
         (false, false) => (Some("{1}({0})"), "void({0}, io.grpc.stub.StreamObserver<{1}>)"),

@@ -4,9 +4,36 @@ use abide_schema::{
     Cardinality, Element, EnumValue, Field, File, Message, Method, Presence, Scalar, Service, Type,
 };
 
-use super::{E, Emitter, Facts, G, P, Shape, U, Unit, map_entry, nested, public_imports};
+use super::emitter::{E, Emitter, G, MarkedType, P, U, Unit};
+use super::generator::{FileFlags, Generator, enclosing, nested, public_imports};
+use crate::element::entries;
 
-pub(super) fn unit(file: File<'_>) -> Unit {
+/// The model of `protoc --python_out` and of gRPC's stubs.
+pub(super) struct Python;
+
+impl Generator for Python {
+    fn file_unit(&self, file: File<'_>) -> Unit {
+        unit(file)
+    }
+
+    fn generic_services(&self) -> Option<&'static str> {
+        Some("py_generic_services")
+    }
+
+    fn passes_on(&self, _: &Unit, _: &Unit) -> bool {
+        true
+    }
+
+    fn emit_file(&self, emit: &mut Emitter<'_>, it: File<'_>) {
+        file(emit, it);
+    }
+
+    fn emit_element(&self, emit: &mut Emitter<'_>, it: Element<'_>, flags: FileFlags) {
+        element(emit, it, flags);
+    }
+}
+
+fn unit(file: File<'_>) -> Unit {
     Unit { prefix: module(file), import: String::new(), nested: false }
 }
 
@@ -17,9 +44,9 @@ fn module(file: File<'_>) -> String {
     format!("{}_pb2", stem.replace('-', "_").replace('/', "."))
 }
 
-pub(super) fn file(emit: &mut Emitter<'_>, file: File<'_>) {
+fn file(emit: &mut Emitter<'_>, file: File<'_>) {
     emit.add(U.to_string(), "module");
-    if Facts::of(super::Language::Python, file).generic_services
+    if FileFlags::of(&Python, file).generic_services
         && let Some(service) = file.services().next()
     {
         emit.add(format!("{U}.{}", service.name()), "google.protobuf.service.Service");
@@ -37,9 +64,8 @@ pub(super) fn file(emit: &mut Emitter<'_>, file: File<'_>) {
     }
 }
 
-pub(super) fn element(emit: &mut Emitter<'_>, element: Element<'_>, facts: Facts) {
-    let scope =
-        if super::enclosing(element).is_some() { format!("{U}.{P}") } else { U.to_string() };
+fn element(emit: &mut Emitter<'_>, element: Element<'_>, flags: FileFlags) {
+    let scope = if enclosing(element).is_some() { format!("{U}.{P}") } else { U.to_string() };
     match element {
         Element::Message(it) => emit.add(format!("{scope}.{}", it.name()), "message"),
         Element::Field(it) => field(emit, it, &scope),
@@ -50,30 +76,30 @@ pub(super) fn element(emit: &mut Emitter<'_>, element: Element<'_>, facts: Facts
         }
         Element::Enum(it) => emit.add(format!("{scope}.{}", it.name()), "enum"),
         Element::EnumValue(it) => enum_value(emit, it),
-        Element::Service(it) => service(emit, it, facts),
-        Element::Method(it) => method(emit, it, facts),
+        Element::Service(it) => service(emit, it, flags),
+        Element::Method(it) => method(emit, it, flags),
     }
 }
 
-fn message_type(message: Message<'_>) -> Shape {
+fn message_type(message: Message<'_>) -> MarkedType {
     let name = format!("{}.{}", module(message.file()), nested(message.parent(), message.name()));
-    Shape::of(Type::Message(message.id), name)
+    MarkedType::of(Type::Message(message.id), name)
 }
 
 /// What a value is when it is read. An enum is a number; which of its values
 /// can be assigned is a matter of run time.
-fn value_type(field: Field<'_>) -> Shape {
+fn value_type(field: Field<'_>) -> MarkedType {
     match (field.ty(), field.message_type()) {
         (_, Some(message)) => message_type(message),
-        (Type::Enum(_), _) => Shape::plain("int"),
-        (Type::Scalar(scalar), _) => Shape::plain(match scalar {
+        (Type::Enum(_), _) => MarkedType::plain("int"),
+        (Type::Scalar(scalar), _) => MarkedType::plain(match scalar {
             Scalar::Double | Scalar::Float => "float",
             Scalar::Bool => "bool",
             Scalar::String => "str",
             Scalar::Bytes => "bytes",
             _ => "int",
         }),
-        _ => Shape::plain("?"),
+        _ => MarkedType::plain("?"),
     }
 }
 
@@ -82,14 +108,14 @@ fn field(emit: &mut Emitter<'_>, field: Field<'_>, scope: &str) {
     let own = format!("{scope}.{name}");
     let value = value_type(field);
     if field.is_extension() {
-        let extendee = field.extendee().map_or(Shape::plain("?"), message_type);
+        let extendee = field.extendee().map_or(MarkedType::plain("?"), message_type);
         let pattern = match field.cardinality() {
             Cardinality::Singular => "extension of {0}: {1}",
             _ => "extension of {0}: list[{1}]",
         };
         emit.shaped(own, pattern, &[&extendee, &value]);
     } else {
-        if let Some((key, value)) = map_entry(field) {
+        if let Some([key, value]) = entries(field) {
             emit.shaped(own, "dict[{0}, {1}]", &[&value_type(key), &value_type(value)]);
         } else if field.cardinality() == Cardinality::Repeated {
             emit.shaped(own, "list[{0}]", &[&value]);
@@ -116,21 +142,21 @@ fn enum_value(emit: &mut Emitter<'_>, value: EnumValue<'_>) {
     emit.add(format!("{G}{name}"), "int");
 }
 
-fn service(emit: &mut Emitter<'_>, service: Service<'_>, facts: Facts) {
+fn service(emit: &mut Emitter<'_>, service: Service<'_>, flags: FileFlags) {
     let name = service.name();
     emit.add(format!("{U}_grpc.{name}Stub"), "class");
     emit.add(format!("{U}_grpc.{name}Servicer"), "class");
     emit.add(format!("{U}_grpc.add_{name}Servicer_to_server"), "None(servicer, server)");
-    if facts.generic_services {
+    if flags.generic_services {
         emit.add(format!("{U}.{name}"), "google.protobuf.service.Service");
         emit.add(format!("{U}.{name}_Stub"), "class");
     }
 }
 
-fn method(emit: &mut Emitter<'_>, method: Method<'_>, facts: Facts) {
+fn method(emit: &mut Emitter<'_>, method: Method<'_>, flags: FileFlags) {
     let name = method.name();
     emit.owner = method.service().name().to_owned();
-    let shape = |message: Option<Message<'_>>| message.map_or(Shape::plain("?"), message_type);
+    let shape = |message: Option<Message<'_>>| message.map_or(MarkedType::plain("?"), message_type);
     let types = [&shape(method.input()), &shape(method.output())];
     let pattern = match (method.decl().client_streaming, method.decl().server_streaming) {
         (false, false) => "unary_unary({0}, {1})",
@@ -141,7 +167,7 @@ fn method(emit: &mut Emitter<'_>, method: Method<'_>, facts: Facts) {
     emit.shaped(format!("{U}_grpc.{E}Stub.{name}"), pattern, &types);
     let request = if method.decl().client_streaming { "request_iterator" } else { "request" };
     emit.add(format!("{U}_grpc.{E}Servicer.{name}"), format!("(self, {request}, context)"));
-    if facts.generic_services {
+    if flags.generic_services {
         emit.add(format!("{U}.{E}.{name}"), "(self, rpc_controller, request, done)");
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use abide_schema::{Element, EnumId, File, FileDecl, MessageId, SourceFile, Tree};
 
-use super::{Language, Loss, Pairs, loss, loss_file, symbols, symbols_of_file};
+use super::{Correspondence, Language, Loss, loss, loss_file, symbols, symbols_of_file};
 
 fn tree(files: &[(&str, &str)]) -> Tree {
     let files = files.iter().map(|(path, text)| {
@@ -17,6 +17,15 @@ fn tree(files: &[(&str, &str)]) -> Tree {
     let errors: Vec<_> = tree.problems().iter().filter(|it| it.kind.is_error()).collect();
     assert!(errors.is_empty(), "{errors:?}");
     tree
+}
+
+#[test]
+fn each_language_has_a_surface_of_its_own() {
+    for (at, language) in Language::ALL.into_iter().enumerate() {
+        assert_eq!(language as usize, at, "{language:?}");
+        assert!(language.surface().name().starts_with("source-"), "{language:?}");
+    }
+    assert!(Language::ALL.map(Language::surface).is_sorted_by(|a, b| a < b));
 }
 
 fn file<'t>(tree: &'t Tree, path: &str) -> File<'t> {
@@ -43,7 +52,7 @@ impl ByName<'_> {
     }
 }
 
-impl Pairs for ByName<'_> {
+impl Correspondence for ByName<'_> {
     fn same_file(&self, old: File<'_>, new: File<'_>) -> bool {
         self.same(old.path(), new.path())
     }

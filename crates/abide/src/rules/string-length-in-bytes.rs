@@ -1,4 +1,4 @@
-use abide_change::places_of_rule;
+use abide_change::places_of_facet;
 use abide_schema::Element;
 
 use crate::rule::{Check, Context, Group, Rule, Sink, is_deprecated};
@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let Element::Field(field) = element else { return };
     let (name, package) = (field.full_name(), field.package());
-    for place in places_of_rule(field, "min_bytes") {
+    for place in places_of_facet(field, "min_bytes") {
         if context.is_frozen(package) || is_deprecated(element) {
             return;
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use abide_change::Symbol;
+use abide_change::GeneratedSymbol;
 use abide_schema::File;
 
 use super::tokens::{arguments, closing, is_name, joined, normal as normal_text, tokens};
@@ -25,7 +25,7 @@ const NOISE: &[&str] = &[
     "typename",
 ];
 
-pub(super) fn normal(symbol: &Symbol, file: File<'_>) -> (String, String) {
+pub(super) fn normal(symbol: &GeneratedSymbol, file: File<'_>) -> (String, String) {
     let signature = symbol.signature.trim_start_matches("static ");
     let signature = local(&normal_text(signature), &namespace(file));
     (symbol.name.clone(), signature)

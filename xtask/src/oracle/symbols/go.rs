@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use abide_change::Symbol;
+use abide_change::GeneratedSymbol;
 use abide_schema::File;
 
 use super::{Declared, read};
@@ -11,7 +11,7 @@ use crate::Result;
 
 /// Go is compared file by file: names stand in the file's path, since packages
 /// of different paths may share their name.
-pub(super) fn normal(symbol: &Symbol, file: File<'_>) -> Option<(String, String)> {
+pub(super) fn normal(symbol: &GeneratedSymbol, file: File<'_>) -> Option<(String, String)> {
     if matches!(&*symbol.signature, "import" | "package") {
         return None;
     }

@@ -1,11 +1,14 @@
-//! Whom a change breaks in generated code.
+//! The symbols of generated code that a change loses, and whom that breaks.
 
 use abide_schema::{Element, EnumId, File, MessageId, Package};
 
-use crate::change::{Change, Diff};
-use crate::surface::{Effects, Surface};
+use crate::change::Change;
+use crate::diff::Diff;
+use crate::effects::Effects;
+use crate::surface::Surface;
 use crate::symbols::{
-    Language, Loss, Pairs, Symbol, loss, loss_file, stays_imported, symbols, symbols_of_file,
+    Correspondence, GeneratedSymbol, Language, Loss, loss, loss_file, stays_imported, symbols,
+    symbols_of_file,
 };
 
 /// A symbol of generated code that is lost or means something else.
@@ -17,10 +20,7 @@ pub struct LostSymbol {
     pub symbol: String,
 }
 
-/// How many languages there are, in each of which a change may lose a symbol.
-pub const LANGUAGES: usize = Language::ALL.len();
-
-impl Pairs for Diff<'_> {
+impl Correspondence for Diff<'_> {
     fn same_file(&self, old: File<'_>, new: File<'_>) -> bool {
         self.new_file(self.old.file(old.id)).is_some_and(|it| it.id == new.id)
     }
@@ -61,13 +61,8 @@ fn each_language(of: impl Fn(Language) -> Option<String>) -> (Effects, Vec<LostS
     let mut effects = Effects::NONE;
     let mut lost = Vec::new();
     for language in Language::ALL {
-        let surface = match language {
-            Language::Cpp => Surface::SourceCpp,
-            Language::Go => Surface::SourceGo,
-            Language::Java => Surface::SourceJava,
-            Language::Python => Surface::SourcePython,
-        };
         if let Some(symbol) = of(language) {
+            let surface = language.surface();
             effects |= Effects::backward(&[surface]);
             lost.push(LostSymbol { surface, symbol });
         }
@@ -75,7 +70,7 @@ fn each_language(of: impl Fn(Language) -> Option<String>) -> (Effects, Vec<LostS
     (effects, lost)
 }
 
-fn gone(symbol: Option<Symbol>) -> Option<String> {
+fn gone(symbol: Option<GeneratedSymbol>) -> Option<String> {
     symbol.map(|old| words(&Loss::Removed { old }))
 }
 

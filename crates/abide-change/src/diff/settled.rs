@@ -10,7 +10,10 @@
 use abide_schema::value::{self, Value};
 use abide_schema::{Element, Enum, EnumValue, Field, Message, Method, Oneof, Service, Type};
 
-use super::{Change, Diff, entries, have_equal_names};
+use super::Diff;
+use super::pairs::twin;
+use crate::change::Change;
+use crate::element::{entries, have_equal_names};
 
 /// What may be a member of something that is told in its place when both came or
 /// went together.

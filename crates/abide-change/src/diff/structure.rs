@@ -9,14 +9,16 @@ use abide_schema::{
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
-use super::{Diff, base_name, have_equal_names, pair_by, top_level};
+use super::Diff;
+use super::pairs::pair_by;
+use crate::element::{base_name, have_equal_names, top_level};
 
 /// A trait that a renaming leaves alone, such as a field, an enum value or a
 /// method; or a part of a name, which it may leave alone.
 type Feature = u64;
 
 /// What is known of a type or a package besides its full name.
-struct Shape<T> {
+struct Profile<T> {
     of: T,
     /// What it holds; sorted, without duplicates.
     features: Vec<Feature>,
@@ -86,9 +88,14 @@ impl<'t> Diff<'t> {
         let tie = |old, new| {
             if may_be_renamed(old, new) { Tie::Neighbour } else { Tie::Stranger }
         };
-        for (old, new) in
-            matches(old.collect(), new.collect(), package_shape, Package::full_name, |_| true, tie)
-        {
+        for (old, new) in matches(
+            old.collect(),
+            new.collect(),
+            package_profile,
+            Package::full_name,
+            |_| true,
+            tie,
+        ) {
             self.packages.add(old.id, new.id);
         }
     }
@@ -206,7 +213,7 @@ impl<'t> Diff<'t> {
         };
         let may = |old: Message<'t>| ties.may_be(old.id.file, Some(Type::Message(old.id)));
         for (old, new) in
-            matches(old.collect(), new.collect(), message_shape, Message::full_name, may, tie)
+            matches(old.collect(), new.collect(), message_profile, Message::full_name, may, tie)
         {
             self.messages.add(old.id, new.id);
         }
@@ -241,7 +248,7 @@ impl<'t> Diff<'t> {
         };
         let may = |old: Enum<'t>| ties.may_be(old.id.file, Some(Type::Enum(old.id)));
         for (old, new) in
-            matches(old.collect(), new.collect(), enum_shape, Enum::full_name, may, tie)
+            matches(old.collect(), new.collect(), enum_profile, Enum::full_name, may, tie)
         {
             self.enums.add(old.id, new.id);
         }
@@ -255,7 +262,7 @@ impl<'t> Diff<'t> {
         let tie = |old, new| self.tie(Element::Service(old), Element::Service(new), None);
         let may = |old: Service<'t>| ties.may_be(old.id.file, None);
         for (old, new) in
-            matches(old.collect(), new.collect(), service_shape, Service::full_name, may, tie)
+            matches(old.collect(), new.collect(), service_profile, Service::full_name, may, tie)
         {
             self.services.add(old.id, new.id);
         }
@@ -324,11 +331,11 @@ fn feature(parts: impl Hash) -> Feature {
     hasher.finish()
 }
 
-fn shape<'n, T>(
+fn profile<'n, T>(
     of: T,
     hints: impl Iterator<Item = &'n str>,
     features: impl Iterator<Item = Feature>,
-) -> Shape<T> {
+) -> Profile<T> {
     let set = |features: &mut dyn Iterator<Item = Feature>| {
         let mut features: Vec<Feature> = features.collect();
         features.sort_unstable();
@@ -337,20 +344,20 @@ fn shape<'n, T>(
     };
     let mut hints = hints.map(feature);
     let mut features = features;
-    Shape { of, features: set(&mut features), hints: set(&mut hints) }
+    Profile { of, features: set(&mut features), hints: set(&mut hints) }
 }
 
-fn package_shape(package: Package<'_>) -> Shape<Package<'_>> {
+fn package_profile(package: Package<'_>) -> Profile<Package<'_>> {
     // The version is the part of a name that changes most.
     let hints = package.name().split('.');
     let hints = hints.filter(|it| PackageVersion::parse_component(it).is_none());
     let types = package.files().flat_map(top_level);
     let types = types.filter(|it| !matches!(it, Element::Field(_)));
     let types = types.map(|it| feature((it.noun(), it.name())));
-    shape(package, hints, types)
+    profile(package, hints, types)
 }
 
-fn message_shape(message: Message<'_>) -> Shape<Message<'_>> {
+fn message_profile(message: Message<'_>) -> Profile<Message<'_>> {
     let fields = message.fields().map(|field| {
         let kind = match field.ty() {
             Type::Scalar(scalar) => scalar.number(),
@@ -360,17 +367,17 @@ fn message_shape(message: Message<'_>) -> Shape<Message<'_>> {
         };
         feature((field.number(), field.name(), kind, field.cardinality()))
     });
-    shape(message, std::iter::once(message.name()), fields)
+    profile(message, std::iter::once(message.name()), fields)
 }
 
-fn enum_shape(item: Enum<'_>) -> Shape<Enum<'_>> {
+fn enum_profile(item: Enum<'_>) -> Profile<Enum<'_>> {
     let values = item.values().map(|value| feature((value.number(), value.name())));
-    shape(item, std::iter::once(item.name()), values)
+    profile(item, std::iter::once(item.name()), values)
 }
 
-fn service_shape(service: Service<'_>) -> Shape<Service<'_>> {
+fn service_profile(service: Service<'_>) -> Profile<Service<'_>> {
     let methods = service.methods().map(|it| feature(it.name()));
-    shape(service, std::iter::once(service.name()), methods)
+    profile(service, std::iter::once(service.name()), methods)
 }
 
 /// Who of the new side has a feature, and how many of the old side have.
@@ -385,7 +392,7 @@ struct Sharers {
 fn matches<T: Copy + Send + Sync>(
     old: Vec<T>,
     new: Vec<T>,
-    shape: impl Fn(T) -> Shape<T> + Sync,
+    profile: impl Fn(T) -> Profile<T> + Sync,
     name: impl Fn(T) -> String,
     may: impl Fn(T) -> bool + Sync,
     tie: impl Fn(T, T) -> Tie + Sync,
@@ -393,13 +400,13 @@ fn matches<T: Copy + Send + Sync>(
     if new.is_empty() || !old.iter().any(|it| may(*it)) {
         return Vec::new();
     }
-    let shapes = |of: Vec<T>| of.into_par_iter().map(&shape).collect::<Vec<Shape<T>>>();
+    let shapes = |of: Vec<T>| of.into_par_iter().map(&profile).collect::<Vec<Profile<T>>>();
     let (old, new) = (shapes(old), shapes(new));
     // A shape as a whole is a trait, too: types of common fields may be rare.
-    let traits = |shape: &Shape<T>| {
-        let hints = shape.hints.iter().map(|hint| feature(("hint", hint)));
-        let all = shape.features.iter().copied().chain(hints);
-        all.chain([feature(&shape.features), feature((&shape.features, &shape.hints))])
+    let traits = |profile: &Profile<T>| {
+        let hints = profile.hints.iter().map(|hint| feature(("hint", hint)));
+        let all = profile.features.iter().copied().chain(hints);
+        all.chain([feature(&profile.features), feature((&profile.features, &profile.hints))])
             .collect::<Vec<Feature>>()
     };
     let mut index: FxHashMap<Feature, Sharers> = FxHashMap::default();
@@ -411,16 +418,16 @@ fn matches<T: Copy + Send + Sync>(
             sharers.old += 1;
         }
     }
-    for (at, shape) in new.iter().enumerate() {
-        for feature in traits(shape) {
+    for (at, profile) in new.iter().enumerate() {
+        for feature in traits(profile) {
             // One more than tells anything is enough to know.
             if let Some(sharers) = index.get_mut(&feature).filter(|it| it.new.len() <= COMMON) {
                 sharers.new.push(at);
             }
         }
     }
-    let likely = |shape: &Shape<T>| -> Vec<usize> {
-        let sharers = traits(shape).into_iter().filter_map(|it| index.get(&it));
+    let likely = |profile: &Profile<T>| -> Vec<usize> {
+        let sharers = traits(profile).into_iter().filter_map(|it| index.get(&it));
         let rare = sharers.filter(|it| it.old <= COMMON && it.new.len() <= COMMON);
         let mut likely: Vec<usize> = rare.flat_map(|it| &it.new).copied().collect();
         likely.sort_unstable();
@@ -428,11 +435,11 @@ fn matches<T: Copy + Send + Sync>(
         likely
     };
     let scored = old.par_iter().enumerate().filter(|(_, it)| may(it.of));
-    let scored = scored.flat_map_iter(|(from, shape)| {
+    let scored = scored.flat_map_iter(|(from, profile)| {
         let (tie, new) = (&tie, &new);
-        likely(shape).into_iter().filter_map(move |to| {
-            let tie = tie(shape.of, new[to].of);
-            Some((likeness(shape, &new[to], tie)?, from, to))
+        likely(profile).into_iter().filter_map(move |to| {
+            let tie = tie(profile.of, new[to].of);
+            Some((likeness(profile, &new[to], tie)?, from, to))
         })
     });
     let mut pairs: Vec<(usize, usize, usize)> = scored.collect();
@@ -455,7 +462,7 @@ fn matches<T: Copy + Send + Sync>(
 /// How alike two elements are, in thousandths; `None` where they are two
 /// rather than one that was renamed. One that kept a part of its name may have
 /// changed more than one that did not.
-fn likeness<T>(old: &Shape<T>, new: &Shape<T>, tie: Tie) -> Option<usize> {
+fn likeness<T>(old: &Profile<T>, new: &Profile<T>, tie: Tie) -> Option<usize> {
     let common = |old: &[Feature], new: &[Feature]| {
         old.iter().filter(|it| new.binary_search(it).is_ok()).count()
     };

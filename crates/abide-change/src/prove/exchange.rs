@@ -3,9 +3,12 @@
 use abide_schema::value::{self, Value};
 use abide_schema::{Field, Message};
 
-use super::{Crossing, Proof, bare, read, sample, write};
-use crate::change::Diff;
+use super::crossing::Crossing;
+use super::notation::{bare, read, write};
+use super::{probe, smallest};
+use crate::diff::Diff;
 use crate::surface::Surface;
+use crate::witness::Proof;
 
 impl<'t> Diff<'t> {
     /// What happens to values of one type when they are read as another, such
@@ -19,10 +22,10 @@ impl<'t> Diff<'t> {
     ) -> Proof {
         let mut proof = Proof::default();
         for (crossing, writer, reader) in self.crossings(old, new) {
-            let minimal = sample::minimal(crossing.writer(), writer.id, 0);
+            let minimal = smallest::minimal(crossing.writer(), writer.id, 0);
             let probes = writer.fields().flat_map(|field| {
                 let twin = reader.field_numbered(field.number());
-                let tried = sample::occurrences(crossing, field, twin).into_iter();
+                let tried = probe::occurrences(crossing, field, twin).into_iter();
                 tried.filter_map(move |values| crossing.around(field, values))
             });
             for value in minimal.into_iter().chain(probes) {

@@ -9,15 +9,15 @@ use abide_schema::Scalar;
 
 /// A set of whole numbers, and of NaN.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Numbers {
+pub(super) struct NumberSet {
     /// Closed, sorted, disjoint, with gaps between them.
     ranges: Vec<(i128, i128)>,
     nan: bool,
 }
 
-impl Numbers {
+impl NumberSet {
     /// From any closed ranges; those that are empty are left out.
-    pub(super) fn of(ranges: impl IntoIterator<Item = (i128, i128)>, nan: bool) -> Numbers {
+    pub(super) fn of(ranges: impl IntoIterator<Item = (i128, i128)>, nan: bool) -> NumberSet {
         let mut sorted: Vec<_> = ranges.into_iter().filter(|(low, high)| low <= high).collect();
         sorted.sort_unstable();
         let mut ranges: Vec<(i128, i128)> = Vec::with_capacity(sorted.len());
@@ -27,12 +27,12 @@ impl Numbers {
                 _ => ranges.push((low, high)),
             }
         }
-        Numbers { ranges, nan }
+        NumberSet { ranges, nan }
     }
 
     /// From single numbers.
-    pub(super) fn points(points: impl IntoIterator<Item = i128>) -> Numbers {
-        Numbers::of(points.into_iter().map(|point| (point, point)), false)
+    pub(super) fn points(points: impl IntoIterator<Item = i128>) -> NumberSet {
+        NumberSet::of(points.into_iter().map(|point| (point, point)), false)
     }
 
     pub(super) fn contains(&self, number: i128) -> bool {
@@ -47,21 +47,21 @@ impl Numbers {
         self.ranges.is_empty() && !self.nan
     }
 
-    pub(super) fn union(&self, other: &Numbers) -> Numbers {
+    pub(super) fn union(&self, other: &NumberSet) -> NumberSet {
         let ranges = self.ranges.iter().chain(&other.ranges).copied();
-        Numbers::of(ranges, self.nan || other.nan)
+        NumberSet::of(ranges, self.nan || other.nan)
     }
 
-    pub(super) fn intersection(&self, other: &Numbers) -> Numbers {
+    pub(super) fn intersection(&self, other: &NumberSet) -> NumberSet {
         let pairs = self
             .ranges
             .iter()
             .flat_map(|a| other.ranges.iter().map(move |b| (a.0.max(b.0), a.1.min(b.1))));
-        Numbers::of(pairs, self.nan && other.nan)
+        NumberSet::of(pairs, self.nan && other.nan)
     }
 
     /// What is in `self` and not in `other`.
-    pub(super) fn minus(&self, other: &Numbers) -> Numbers {
+    pub(super) fn minus(&self, other: &NumberSet) -> NumberSet {
         let mut left = Vec::new();
         for &(low, high) in &self.ranges {
             let mut from = Some(low);
@@ -74,7 +74,7 @@ impl Numbers {
             }
             left.extend(from.map(|start| (start, high)));
         }
-        Numbers::of(left, self.nan && !other.nan)
+        NumberSet::of(left, self.nan && !other.nan)
     }
 
     /// Up to `count` of its numbers: zero or what lies next to it first, and
@@ -87,7 +87,7 @@ impl Numbers {
             let near = left.ranges.iter().map(|&(low, high)| 0.clamp(low, high));
             let Some(next) = near.min_by_key(|&it| (it < 0, it.unsigned_abs())) else { break };
             found.push(next);
-            left = left.minus(&Numbers::points([next]));
+            left = left.minus(&NumberSet::points([next]));
         }
         found
     }
@@ -95,7 +95,7 @@ impl Numbers {
 
 /// A type whose values are numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum NumberKind {
     Scalar(Scalar),
     Enum,
     Duration,
@@ -105,12 +105,12 @@ pub(super) enum Kind {
 /// Nanoseconds of a second.
 pub(super) const SECOND: i128 = 1_000_000_000;
 
-impl Kind {
+impl NumberKind {
     /// Every value of the type. Durations and timestamps have the ranges that
     /// duration.proto and timestamp.proto state.
-    pub(super) fn domain(self) -> Numbers {
+    pub(super) fn domain(self) -> NumberSet {
         let (low, high) = match self {
-            Kind::Scalar(scalar) => match scalar {
+            NumberKind::Scalar(scalar) => match scalar {
                 Scalar::Double => (-rank(f64::INFINITY), rank(f64::INFINITY)),
                 Scalar::Float => (-rank32(f32::INFINITY), rank32(f32::INFINITY)),
                 Scalar::Int32 | Scalar::Sint32 | Scalar::Sfixed32 => {
@@ -125,21 +125,22 @@ impl Kind {
                 // Not numbers; no rule makes sets of them.
                 Scalar::String | Scalar::Bytes => (0, -1),
             },
-            Kind::Enum => (i32::MIN.into(), i32::MAX.into()),
-            Kind::Duration => (-315_576_000_000 * SECOND, 315_576_000_000 * SECOND),
-            Kind::Timestamp => (-62_135_596_800 * SECOND, 253_402_300_800 * SECOND - 1),
+            NumberKind::Enum => (i32::MIN.into(), i32::MAX.into()),
+            NumberKind::Duration => (-315_576_000_000 * SECOND, 315_576_000_000 * SECOND),
+            NumberKind::Timestamp => (-62_135_596_800 * SECOND, 253_402_300_800 * SECOND - 1),
         };
-        Numbers::of([(low, high)], self.is_float())
+        NumberSet::of([(low, high)], self.is_float())
     }
 
     pub(super) fn is_float(self) -> bool {
-        matches!(self, Kind::Scalar(Scalar::Double | Scalar::Float))
+        matches!(self, NumberKind::Scalar(Scalar::Double | Scalar::Float))
     }
 
     /// Whether one number means the same value in both types.
-    pub(super) fn is_comparable(self, other: Kind) -> bool {
-        let whole =
-            |kind: Kind| !kind.is_float() && !matches!(kind, Kind::Duration | Kind::Timestamp);
+    pub(super) fn is_comparable(self, other: NumberKind) -> bool {
+        let whole = |kind: NumberKind| {
+            !kind.is_float() && !matches!(kind, NumberKind::Duration | NumberKind::Timestamp)
+        };
         self == other || whole(self) && whole(other)
     }
 
@@ -147,7 +148,7 @@ impl Kind {
     pub(super) fn float(self, value: f64) -> Option<i128> {
         if value.is_nan() {
             None
-        } else if self == Kind::Scalar(Scalar::Float) {
+        } else if self == NumberKind::Scalar(Scalar::Float) {
             Some(rank32(value as f32))
         } else {
             Some(rank(value))
@@ -156,7 +157,7 @@ impl Kind {
 
     /// The float that a number stands for.
     pub(super) fn to_float(self, number: i128) -> f64 {
-        if self == Kind::Scalar(Scalar::Float) {
+        if self == NumberKind::Scalar(Scalar::Float) {
             let value = f32::from_bits(number.unsigned_abs() as u32);
             f64::from(if number < 0 { -value } else { value })
         } else {
@@ -185,8 +186,8 @@ mod tests {
     /// Every subset of a small domain, against sets of single numbers.
     #[test]
     fn set_operations_are_those_of_sets() {
-        let set = |bits: u32| Numbers::points((0..6).filter(|bit| bits >> bit & 1 == 1));
-        let bits = |set: &Numbers| {
+        let set = |bits: u32| NumberSet::points((0..6).filter(|bit| bits >> bit & 1 == 1));
+        let bits = |set: &NumberSet| {
             (0..6).filter(|&bit| set.contains(bit)).map(|it| 1u32 << it).sum::<u32>()
         };
         for a in 0u32..64 {
@@ -201,8 +202,8 @@ mod tests {
 
     #[test]
     fn floats_keep_their_order_and_come_back() {
-        let doubles = Kind::Scalar(Scalar::Double);
-        let floats = Kind::Scalar(Scalar::Float);
+        let doubles = NumberKind::Scalar(Scalar::Double);
+        let floats = NumberKind::Scalar(Scalar::Float);
         let values = [f64::NEG_INFINITY, -1.5, -1e-300, 0.0, 1e-300, 0.5, 3.0, f64::INFINITY];
         for pair in values.windows(2) {
             assert!(doubles.float(pair[0]) < doubles.float(pair[1]), "{pair:?}");
@@ -219,9 +220,9 @@ mod tests {
 
     #[test]
     fn the_nearest_to_zero_come_first() {
-        let set = Numbers::of([(-9, -2), (3, 4), (70, 80)], false);
+        let set = NumberSet::of([(-9, -2), (3, 4), (70, 80)], false);
         assert_eq!(set.nearest_zero(3), [3, 4, 70]);
-        assert_eq!(Numbers::of([(-9, -2)], false).nearest_zero(2), [-2, -3]);
-        assert_eq!(Numbers::points([5]).nearest_zero(3), [5]);
+        assert_eq!(NumberSet::of([(-9, -2)], false).nearest_zero(2), [-2, -3]);
+        assert_eq!(NumberSet::points([5]).nearest_zero(3), [5]);
     }
 }

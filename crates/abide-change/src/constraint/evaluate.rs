@@ -8,9 +8,10 @@ use abide_schema::value::{self, MAX_NESTING, Value};
 use abide_schema::{Cardinality, Field, FieldId, Message, MessageId, Tree};
 use rustc_hash::FxHashMap;
 
-use super::read::{self, Dialect, Facet, Literal, MessageRules};
-use super::rule::{Datum, FieldRule, Part, Single};
-use super::verdict::Verdict;
+use super::acceptance::Acceptance;
+use super::datum::{self, Datum, ValueType};
+use super::limits::{DialectLimits, FieldLimits};
+use super::read::{self, Dialect, Facet, Literal, MessageLimits};
 
 /// A constraint that a value violates.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +27,7 @@ pub struct Violation {
 
 /// What the validation annotations of a type say of one of its values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Judgement {
+pub struct Evaluation {
     /// What it violates.
     pub violations: Vec<Violation>,
     /// What cannot be told here: CEL expressions, and what depends on the
@@ -34,7 +35,7 @@ pub struct Judgement {
     pub unknown: Vec<String>,
 }
 
-impl Judgement {
+impl Evaluation {
     /// Whether every constraint is known to be satisfied.
     pub fn accepts(&self) -> bool {
         self.violations.is_empty() && self.unknown.is_empty()
@@ -51,15 +52,15 @@ impl Judgement {
 ///
 /// The meaning of `validate.rules` is that of protoc-gen-validate 1.3, the
 /// meaning of `buf.validate` that of the Python package protovalidate 2.1.
-pub fn judge(tree: &Tree, message: &value::Message) -> Judgement {
-    Judge::new(tree).message(message)
+pub fn evaluate(tree: &Tree, message: &value::Message) -> Evaluation {
+    Evaluator::new(tree).message(message)
 }
 
 /// Judges values of one tree, and remembers the rules it has read.
-pub(super) struct Judge<'t> {
+pub(super) struct Evaluator<'t> {
     pub(super) tree: &'t Tree,
-    fields: RefCell<FxHashMap<FieldId, Rc<FieldRule<'t>>>>,
-    messages: RefCell<FxHashMap<MessageId, Rc<MessageRules>>>,
+    fields: RefCell<FxHashMap<FieldId, Rc<FieldLimits<'t>>>>,
+    messages: RefCell<FxHashMap<MessageId, Rc<MessageLimits>>>,
     /// How many messages may still be made up: types that need each other
     /// would ask for ever more.
     budget: Cell<u32>,
@@ -68,9 +69,9 @@ pub(super) struct Judge<'t> {
 /// Which libraries look at a message.
 type Active = [bool; 2];
 
-impl<'t> Judge<'t> {
-    pub(super) fn new(tree: &'t Tree) -> Judge<'t> {
-        Judge {
+impl<'t> Evaluator<'t> {
+    pub(super) fn new(tree: &'t Tree) -> Evaluator<'t> {
+        Evaluator {
             tree,
             fields: RefCell::default(),
             messages: RefCell::default(),
@@ -86,94 +87,100 @@ impl<'t> Judge<'t> {
     }
 
     /// What the annotations of a field say.
-    pub(super) fn rule(&self, field: Field<'t>) -> Rc<FieldRule<'t>> {
-        if let Some(rule) = self.fields.borrow().get(&field.id) {
-            return Rc::clone(rule);
+    pub(super) fn limits(&self, field: Field<'t>) -> Rc<FieldLimits<'t>> {
+        if let Some(limits) = self.fields.borrow().get(&field.id) {
+            return Rc::clone(limits);
         }
-        let rule = Rc::new(FieldRule::new(field, &facets(field)));
-        self.fields.borrow_mut().insert(field.id, Rc::clone(&rule));
-        rule
+        let limits = Rc::new(FieldLimits::new(field, &facets(field)));
+        self.fields.borrow_mut().insert(field.id, Rc::clone(&limits));
+        limits
     }
 
-    fn rules(&self, message: Message<'t>) -> Rc<MessageRules> {
-        if let Some(rules) = self.messages.borrow().get(&message.id) {
-            return Rc::clone(rules);
+    fn message_limits(&self, message: Message<'t>) -> Rc<MessageLimits> {
+        if let Some(limits) = self.messages.borrow().get(&message.id) {
+            return Rc::clone(limits);
         }
-        let rules = Rc::new(MessageRules::of(message));
-        self.messages.borrow_mut().insert(message.id, Rc::clone(&rules));
-        rules
+        let limits = Rc::new(MessageLimits::of(message));
+        self.messages.borrow_mut().insert(message.id, Rc::clone(&limits));
+        limits
     }
 
-    pub(super) fn message(&self, message: &value::Message) -> Judgement {
-        let mut judgement = Judgement::default();
-        let mut walk = Walk { judge: self, out: &mut judgement, field: None, depth: 0 };
+    pub(super) fn message(&self, message: &value::Message) -> Evaluation {
+        let mut evaluation = Evaluation::default();
+        let mut walk =
+            EvaluationWalk { evaluator: self, out: &mut evaluation, field: None, depth: 0 };
         walk.message(&message.normalized(self.tree), [true; 2], "");
-        judgement
+        evaluation
     }
 
     /// What one library says of the values of a field; the messages among them
     /// are not judged by their own rules.
-    pub(super) fn contents(&self, rule: &FieldRule<'t>, part: &Part, values: &[&Value]) -> Verdict {
+    pub(super) fn contents(
+        &self,
+        limits: &FieldLimits<'t>,
+        part: &DialectLimits,
+        values: &[&Value],
+    ) -> Acceptance {
         if part.skip {
-            return Verdict::Accepted;
+            return Acceptance::Accepted;
         }
-        let rejected = |why: &str| Verdict::Rejected(why.to_owned());
-        let single = rule.single();
-        if rule.field.cardinality() == Cardinality::Singular {
+        let rejected = |why: &str| Acceptance::Rejected(why.to_owned());
+        let single = limits.single();
+        if limits.field.cardinality() == Cardinality::Singular {
             let value = values.last().copied();
             let datum = match value {
                 Some(value) => single.datum(self.tree, value),
-                None if !rule.is_explicit() => single.zero(),
+                None if !limits.is_explicit() => single.zero(),
                 None if part.required => return rejected("it is required"),
                 None => match &part.default {
                     Some(default) => default.clone(),
-                    None => return Verdict::Accepted,
+                    None => return Acceptance::Accepted,
                 },
             };
-            if part.required && !rule.is_explicit() && datum == single.zero() {
+            if part.required && !limits.is_explicit() && datum == single.zero() {
                 return rejected("it is required");
             }
-            return part.values.judge(&datum);
+            return part.values.evaluate(&datum);
         }
-        let pairs = self.pairs(rule, values);
+        let pairs = self.pairs(limits, values);
         if pairs.is_empty() && part.required {
             return rejected("it is required");
         }
         if pairs.is_empty() && part.empty_passes {
-            return Verdict::Accepted;
+            return Acceptance::Accepted;
         }
-        let mut verdict = Verdict::when(part.items.count.contains(pairs.len() as u64))
+        let mut acceptance = Acceptance::when(part.items.count.contains(pairs.len() as u64))
             .because(|| "it has too few or too many values".to_owned());
         if part.items.unique {
             let twice = pairs.iter().enumerate().any(|(at, (_, value))| {
                 *value != Datum::Nan && pairs[..at].iter().any(|(_, other)| other == value)
             });
-            let unique = Verdict::when(!twice).because(|| "a value occurs twice".to_owned());
-            verdict = verdict.and(|| unique);
+            let unique = Acceptance::when(!twice).because(|| "a value occurs twice".to_owned());
+            acceptance = acceptance.and(|| unique);
         }
         for (key, value) in &pairs {
-            if let (Some(rules), Some(key)) = (&part.keys, key) {
-                verdict = verdict
-                    .and(|| rules.judge(key).because(|| "one of its keys is refused".to_owned()));
+            if let (Some(keys), Some(key)) = (&part.keys, key) {
+                acceptance = acceptance
+                    .and(|| keys.evaluate(key).because(|| "one of its keys is refused".to_owned()));
             }
-            verdict = verdict.and(|| part.values.judge(value));
+            acceptance = acceptance.and(|| part.values.evaluate(value));
         }
-        verdict.and(|| match part.opaque.first() {
-            Some(rule) => Verdict::Unknown(format!("`{rule}`")),
-            None => Verdict::Accepted,
+        acceptance.and(|| match part.opaque.first() {
+            Some(facet) => Acceptance::Unknown(format!("`{facet}`")),
+            None => Acceptance::Accepted,
         })
     }
 
     /// The values of a list, or the pairs of a map, of which the last with one
     /// key counts.
-    fn pairs(&self, rule: &FieldRule<'t>, values: &[&Value]) -> Vec<(Option<Datum>, Datum)> {
-        let single = rule.single();
-        let Some(key) = super::rule::key(rule.field) else {
+    fn pairs(&self, limits: &FieldLimits<'t>, values: &[&Value]) -> Vec<(Option<Datum>, Datum)> {
+        let single = limits.single();
+        let Some(key) = datum::key(limits.field) else {
             return values.iter().map(|it| (None, single.datum(self.tree, it))).collect();
         };
         let mut pairs: Vec<(Option<Datum>, Datum)> = Vec::new();
         for entry in values.iter().filter_map(|value| value.as_message()) {
-            let part = |number: i32, single: Single| {
+            let part = |number: i32, single: ValueType| {
                 let entry = entry.numbered(self.tree, number);
                 entry.map_or_else(|| single.zero(), |entry| single.datum(self.tree, &entry.value))
             };
@@ -195,9 +202,9 @@ pub(super) fn facets(field: Field<'_>) -> Vec<Facet> {
     let ignored = facets.iter().any(|it| it.dialect == Dialect::Buf && it.path == "ignore");
     let buf = facets.iter().find(|it| it.dialect == Dialect::Buf).map(|it| it.place);
     if let (Some(message), false, Some(place)) = (message, ignored, buf) {
-        let rules = MessageRules::of(message);
+        let limits = MessageLimits::of(message);
         let name = field.name();
-        if rules.exclusive.iter().any(|rule| rule.fields.iter().any(|it| it == name)) {
+        if limits.exclusive.iter().any(|exclusive| exclusive.fields.iter().any(|it| it == name)) {
             facets.push(Facet {
                 dialect: Dialect::Buf,
                 path: "ignore".to_owned(),
@@ -209,31 +216,31 @@ pub(super) fn facets(field: Field<'_>) -> Vec<Facet> {
     facets
 }
 
-struct Walk<'j, 't> {
-    judge: &'j Judge<'t>,
-    out: &'j mut Judgement,
+struct EvaluationWalk<'j, 't> {
+    evaluator: &'j Evaluator<'t>,
+    out: &'j mut Evaluation,
     /// The field of the outermost message.
     field: Option<FieldId>,
     depth: u32,
 }
 
-impl<'t> Walk<'_, 't> {
-    fn say(&mut self, path: &str, verdict: Verdict) {
-        match verdict {
-            Verdict::Accepted => {}
-            Verdict::Rejected(reason) => {
+impl<'t> EvaluationWalk<'_, 't> {
+    fn say(&mut self, path: &str, acceptance: Acceptance) {
+        match acceptance {
+            Acceptance::Accepted => {}
+            Acceptance::Rejected(reason) => {
                 let (path, field) = (path.to_owned(), self.field);
                 self.out.violations.push(Violation { path, reason, field });
             }
-            Verdict::Unknown(what) => self.out.unknown.push(format!("`{path}`: {what}")),
+            Acceptance::Unknown(what) => self.out.unknown.push(format!("`{path}`: {what}")),
         }
     }
 
     fn message(&mut self, message: &value::Message, active: Active, path: &str) {
-        let ty = self.judge.tree.message(message.ty);
-        let rules = self.judge.rules(ty);
+        let ty = self.evaluator.tree.message(message.ty);
+        let limits = self.evaluator.message_limits(ty);
         let active = [Dialect::Pgv, Dialect::Buf]
-            .map(|dialect| active[dialect as usize] && !rules.is_disabled(dialect));
+            .map(|dialect| active[dialect as usize] && !limits.is_disabled(dialect));
         if active == [false; 2] || self.depth > MAX_NESTING {
             return;
         }
@@ -252,11 +259,11 @@ impl<'t> Walk<'_, 't> {
             self.field = None;
         }
         let is_set = |field: Field<'_>| {
-            let single = Single::of(field);
+            let single = ValueType::of(field);
             message.of(field.id).any(|entry| {
                 field.presence() != abide_schema::Presence::Implicit
                     || field.cardinality() != Cardinality::Singular
-                    || single.datum(self.judge.tree, &entry.value) != single.zero()
+                    || single.datum(self.evaluator.tree, &entry.value) != single.zero()
             })
         };
         let mut said = Vec::new();
@@ -269,40 +276,40 @@ impl<'t> Walk<'_, 't> {
             }
         }
         if active[Dialect::Buf as usize] {
-            for rule in &rules.exclusive {
-                let named = rule.fields.iter().filter_map(|name| ty.field_named(name));
+            for exclusive in &limits.exclusive {
+                let named = exclusive.fields.iter().filter_map(|name| ty.field_named(name));
                 let count = named.filter(|field| is_set(*field)).count();
-                if count > 1 || count == 0 && rule.required {
+                if count > 1 || count == 0 && exclusive.required {
                     said.push((path.to_owned(), "too many or too few of its fields are set"));
                 }
             }
-            for (rule, _) in &rules.opaque {
-                self.say(path, Verdict::Unknown(format!("`{rule}`")));
+            for (facet, _) in &limits.opaque {
+                self.say(path, Acceptance::Unknown(format!("`{facet}`")));
             }
         }
         for (path, why) in said {
-            self.say(&path, Verdict::Rejected(why.to_owned()));
+            self.say(&path, Acceptance::Rejected(why.to_owned()));
         }
     }
 
     fn field(&mut self, field: Field<'t>, values: &[&Value], active: Active, path: &str) {
-        let rule = self.judge.rule(field);
+        let limits = self.evaluator.limits(field);
         let mut nested = active;
-        for part in &rule.parts {
+        for part in &limits.parts {
             let at = part.dialect as usize;
             if !active[at] {
                 continue;
             }
             nested[at] = !part.skip && !part.values.skip;
-            let verdict = self.judge.contents(&rule, part, values);
-            self.say(path, verdict);
+            let acceptance = self.evaluator.contents(&limits, part, values);
+            self.say(path, acceptance);
         }
         for (index, value) in values.iter().filter_map(|it| it.as_message()).enumerate() {
             let (path, inner) = match field.cardinality() {
                 Cardinality::Singular => (path.to_owned(), Some(value)),
                 Cardinality::Repeated => (format!("{path}[{index}]"), Some(value)),
                 Cardinality::Map => {
-                    let inner = value.numbered(self.judge.tree, 2);
+                    let inner = value.numbered(self.evaluator.tree, 2);
                     (format!("{path}[{index}]"), inner.and_then(|it| it.value.as_message()))
                 }
             };
@@ -316,7 +323,7 @@ impl<'t> Walk<'_, 't> {
 }
 
 /// The distinct reasons that stand between a value and acceptance, by field.
-pub(super) fn violated(judgement: &Judgement) -> BTreeMap<FieldId, &str> {
-    let pairs = judgement.violations.iter();
+pub(super) fn violated(evaluation: &Evaluation) -> BTreeMap<FieldId, &str> {
+    let pairs = evaluation.violations.iter();
     pairs.filter_map(|it| Some((it.field?, it.reason.as_str()))).collect()
 }

@@ -1,0 +1,39 @@
+//! What a constraint says of one value.
+
+/// What a constraint says of one value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Acceptance {
+    Accepted,
+    /// Why, in one phrase.
+    Rejected(String),
+    /// What cannot be told.
+    Unknown(String),
+}
+
+impl Acceptance {
+    pub(super) fn when(accepted: bool) -> Acceptance {
+        if accepted { Acceptance::Accepted } else { Acceptance::Rejected(String::new()) }
+    }
+
+    /// Both must accept; a rejection counts more than what is unknown.
+    #[must_use]
+    pub(super) fn and(self, other: impl FnOnce() -> Acceptance) -> Acceptance {
+        match self {
+            Acceptance::Accepted => other(),
+            Acceptance::Rejected(_) => self,
+            Acceptance::Unknown(_) => match other() {
+                rejected @ Acceptance::Rejected(_) => rejected,
+                _ => self,
+            },
+        }
+    }
+
+    /// The same with a phrase for why it is rejected.
+    #[must_use]
+    pub(super) fn because(self, why: impl FnOnce() -> String) -> Acceptance {
+        match self {
+            Acceptance::Rejected(_) => Acceptance::Rejected(why()),
+            other => other,
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! What annotations ask of the values of a field, as sets of accepted values.
+
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use abide_schema::{Field, MessageId, Presence, Type};
+
+use super::acceptance::Acceptance;
+use super::datum::{Datum, ValueKind, ValueType, element};
+use super::formats::StringFormat;
+use super::number_set::NumberSet;
+use super::pattern::{Length, Pattern, TextSearch, literals};
+use super::read::Dialect;
+
+/// An expression that must match, or must not.
+#[derive(Clone, Debug)]
+pub(super) struct Expression {
+    /// In the syntax of the crate `regex`; `None` where the pattern has no
+    /// counterpart there.
+    expression: Option<String>,
+    /// What the annotation says.
+    said: String,
+    pub(super) wanted: bool,
+    pattern: OnceCell<Option<Rc<Pattern>>>,
+}
+
+impl PartialEq for Expression {
+    fn eq(&self, other: &Expression) -> bool {
+        let same = match (&self.expression, &other.expression) {
+            (Some(a), Some(b)) => a == b,
+            (None, None) => self.said == other.said,
+            _ => false,
+        };
+        same && self.wanted == other.wanted
+    }
+}
+
+impl Expression {
+    pub(super) fn new(
+        said: impl Into<String>,
+        expression: Option<String>,
+        wanted: bool,
+    ) -> Expression {
+        Expression { expression, said: said.into(), wanted, pattern: OnceCell::new() }
+    }
+
+    pub(super) fn pattern(&self) -> Option<Rc<Pattern>> {
+        let compile = || Pattern::new(self.expression.as_deref()?);
+        self.pattern.get_or_init(compile).clone()
+    }
+
+    pub(super) fn said(&self) -> &str {
+        &self.said
+    }
+
+    fn evaluate(&self, text: &[u8]) -> Acceptance {
+        match self.pattern() {
+            Some(pattern) => Acceptance::when(pattern.is_match(text) == self.wanted)
+                .because(|| format!("it violates `{}`", self.said)),
+            None => Acceptance::Unknown(format!("whether `{}` matches", self.said)),
+        }
+    }
+}
+
+/// A set of strings, of bytes or of type URLs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct StringSet {
+    pub(super) chars: Length,
+    pub(super) bytes: Length,
+    /// All of it, where `const` or `in` lists it.
+    pub(super) among: Option<BTreeSet<Vec<u8>>>,
+    pub(super) without: BTreeSet<Vec<u8>>,
+    pub(super) expressions: Vec<Expression>,
+    pub(super) formats: Vec<(Dialect, StringFormat)>,
+}
+
+impl StringSet {
+    pub(super) fn evaluate(&self, bytes: &[u8]) -> Acceptance {
+        let text = std::str::from_utf8(bytes);
+        let chars = text.map_or(bytes.len(), |text| text.chars().count()) as u64;
+        let length = |length: Length, count: u64| {
+            Acceptance::when(length.contains(count))
+                .because(|| "its length is out of bounds".to_owned())
+        };
+        let mut acceptance =
+            length(self.chars, chars).and(|| length(self.bytes, bytes.len() as u64)).and(|| {
+                let listed = self.among.as_ref().is_none_or(|set| set.contains(bytes));
+                Acceptance::when(listed && !self.without.contains(bytes))
+                    .because(|| "it is not among the values that it takes".to_owned())
+            });
+        for expression in &self.expressions {
+            acceptance = acceptance.and(|| expression.evaluate(bytes));
+        }
+        for (dialect, format) in &self.formats {
+            acceptance = acceptance.and(|| match text {
+                Ok(text) => {
+                    format.evaluate(*dialect, text).because(|| "it has another format".to_owned())
+                }
+                Err(_) => Acceptance::when(false).because(|| "it has another format".to_owned()),
+            });
+        }
+        acceptance
+    }
+
+    /// Its own lists as languages, for a search among the words of others.
+    pub(super) fn list_expression(texts: &BTreeSet<Vec<u8>>, wanted: bool) -> Expression {
+        let expression = literals(texts.iter().map(Vec::as_slice));
+        Expression::new("a list", Some(expression), wanted)
+    }
+}
+
+/// Narrows what is wanted to a set; false where formats or patterns are left
+/// out.
+pub(super) fn within(
+    strings: &StringSet,
+    mut wanted: TextSearch,
+    utf8: bool,
+    without_empty: bool,
+) -> (TextSearch, bool) {
+    let mut exact = strings.formats.is_empty();
+    let least = Length { least: u64::from(without_empty), most: None };
+    wanted.utf8 = utf8;
+    wanted.chars = wanted.chars.intersection(strings.chars);
+    wanted.bytes = wanted.bytes.intersection(strings.bytes).intersection(least);
+    let lists = [
+        strings.among.as_ref().map(|among| StringSet::list_expression(among, true)),
+        (!strings.without.is_empty()).then(|| StringSet::list_expression(&strings.without, false)),
+    ];
+    for (dialect, format) in &strings.formats {
+        if let Some(outline) = format.outline(*dialect).and_then(Pattern::new) {
+            wanted.patterns.push((outline, true));
+        }
+    }
+    for expression in strings.expressions.iter().chain(lists.iter().flatten()) {
+        match expression.pattern() {
+            Some(pattern) => wanted.patterns.push((pattern, expression.wanted)),
+            None => exact = false,
+        }
+    }
+    (wanted, exact)
+}
+
+/// A set of values of one type.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum ValueSet {
+    /// All of them.
+    All,
+    /// The second set is relative to the present, in nanoseconds; it is all of
+    /// them for other types than timestamps.
+    Numbers(NumberSet, NumberSet),
+    Strings(Box<StringSet>),
+}
+
+/// What one value must be like, as one library says.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct ValueLimits {
+    pub(super) dialect: Dialect,
+    pub(super) single: ValueType,
+    /// Nothing is checked, nested messages included.
+    pub(super) skip: bool,
+    /// Zero passes whatever the rest says.
+    pub(super) zero_passes: bool,
+    pub(super) set: ValueSet,
+    /// Rules that make no set: all of them hold, or the value is rejected.
+    pub(super) opaque: BTreeSet<String>,
+}
+
+impl ValueLimits {
+    /// The message type whose own rules hold for the values as well.
+    pub(super) fn nested(&self) -> Option<MessageId> {
+        match (self.single.shape, self.single.ty) {
+            (ValueKind::Message, Type::Message(id)) if !self.skip => Some(id),
+            _ => None,
+        }
+    }
+
+    /// Whether a value satisfies the rules; those of a nested message are
+    /// judged elsewhere.
+    pub(super) fn evaluate(&self, datum: &Datum) -> Acceptance {
+        if self.skip || self.zero_passes && *datum == self.single.zero() {
+            return Acceptance::Accepted;
+        }
+        let known = match (&self.set, datum) {
+            (ValueSet::All, _) => Acceptance::Accepted,
+            (ValueSet::Numbers(set, now), datum) => {
+                let inside = match datum {
+                    Datum::Number(number) => set.contains(*number),
+                    _ => set.has_nan(),
+                };
+                let present = now.contains(i128::MIN / 2) && now.contains(i128::MAX / 2);
+                Acceptance::when(inside).because(|| "its value is out of bounds".to_owned()).and(
+                    || {
+                        if present {
+                            Acceptance::Accepted
+                        } else {
+                            Acceptance::Unknown("what the time is".to_owned())
+                        }
+                    },
+                )
+            }
+            (ValueSet::Strings(strings), Datum::Bytes(bytes)) => strings.evaluate(bytes),
+            (ValueSet::Strings(_), _) => Acceptance::Unknown("a value of another type".to_owned()),
+        };
+        known.and(|| match self.opaque.first() {
+            Some(facet) => Acceptance::Unknown(format!("`{facet}`")),
+            None => Acceptance::Accepted,
+        })
+    }
+}
+
+/// What a list of values must be like.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct ListLimits {
+    pub(super) count: Length,
+    pub(super) unique: bool,
+}
+
+/// What one library says of a field.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct DialectLimits {
+    pub(super) dialect: Dialect,
+    pub(super) required: bool,
+    /// Nothing is checked.
+    pub(super) skip: bool,
+    /// An empty list or map passes whatever the rest says.
+    pub(super) empty_passes: bool,
+    pub(super) items: ListLimits,
+    /// Rules of a list or map that make no set.
+    pub(super) opaque: BTreeSet<String>,
+    /// The value of a singular field, the items of a list, the values of a
+    /// map.
+    pub(super) values: ValueLimits,
+    /// The keys of a map.
+    pub(super) keys: Option<ValueLimits>,
+    /// Whether an absent field is judged by its default: protoc-gen-validate
+    /// asks for the value, not for presence, unless the field is in a oneof.
+    pub(super) default: Option<Datum>,
+}
+
+/// What both libraries say of a field.
+#[derive(Clone, Debug)]
+pub(super) struct FieldLimits<'t> {
+    pub(super) field: Field<'t>,
+    pub(super) parts: Vec<DialectLimits>,
+}
+
+impl FieldLimits<'_> {
+    pub(super) fn is_explicit(&self) -> bool {
+        self.field.presence() != Presence::Implicit
+    }
+
+    /// The type of its value, item or map value.
+    pub(super) fn single(&self) -> ValueType {
+        element(self.field)
+    }
+}

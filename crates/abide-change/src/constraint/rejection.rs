@@ -1,0 +1,74 @@
+//! What one side rejects: a value of the other, or the absence of a field.
+
+use abide_schema::value::{self, Codec};
+use abide_schema::{Element, Field, MessageId, Oneof, Tree};
+
+use super::evaluate::{Evaluation, Violation, evaluate, facets};
+use super::read;
+use crate::show::one_line;
+use crate::surface::{Direction, Surface};
+use crate::witness::{Proof, Witness};
+
+/// A value that one side accepts, as a witness that the other rejects it.
+pub fn rejection(
+    direction: Direction,
+    writer: &Tree,
+    value: &value::Message,
+    reader: &Tree,
+    of: Element<'_>,
+) -> Proof {
+    let holder = match of {
+        Element::Field(field) => field.containing_message(),
+        Element::Oneof(oneof) => Some(oneof.message()),
+        Element::Message(message) => Some(message),
+        Element::Enum(_) | Element::EnumValue(_) | Element::Service(_) | Element::Method(_) => None,
+    };
+    let Some(holder) = holder else { return Proof::default() };
+    let bytes = Codec::new(writer).encode(value);
+    let read = Codec::new(reader).decode(holder.id, &bytes).ok();
+    let violations = read.map(|read| evaluate(reader, &read).violations).unwrap_or_default();
+    // The value may violate what else changed; of that, other findings tell.
+    let is_own = |it: &Violation| match of {
+        Element::Field(field) => it.field == Some(field.id),
+        Element::Oneof(oneof) => it.path == oneof.name(),
+        _ => true,
+    };
+    let own = violations.iter().find(|it| is_own(it));
+    let Some(violation) = own.or(violations.first()) else { return Proof::default() };
+    let side = direction.reader();
+    let path =
+        if violation.path.is_empty() { String::new() } else { format!("`{}`: ", violation.path) };
+    Proof::of(Witness {
+        surface: Surface::Validation,
+        direction,
+        message: writer.message(value.ty).full_name(),
+        reader: holder.full_name(),
+        value: one_line(&Codec::new(writer).to_text(value)),
+        bytes,
+        observed: format!("the {side} side rejects it: {path}{}", violation.reason),
+    })
+}
+
+/// Whether a message of this type without the field is rejected because the
+/// field is missing, as it is when a required field is new.
+pub fn rejects_absence(field: Field<'_>) -> bool {
+    let Some(message) = field.containing_message() else { return false };
+    if facets(field).is_empty() {
+        return false;
+    }
+    absent(field.tree, message.id).violations.iter().any(|it| it.field == Some(field.id))
+}
+
+/// Whether a message of this type is rejected because no member of the oneof
+/// is set.
+pub fn rejects_absence_of_oneof(oneof: Oneof<'_>) -> bool {
+    if read::oneof_required(oneof).is_none() {
+        return false;
+    }
+    let evaluation = absent(oneof.message().tree, oneof.message().id);
+    evaluation.violations.iter().any(|it| it.field.is_none() && it.path == oneof.name())
+}
+
+fn absent(tree: &Tree, ty: MessageId) -> Evaluation {
+    evaluate(tree, &value::Message::new(ty))
+}

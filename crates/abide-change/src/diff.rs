@@ -1,0 +1,270 @@
+//! Two trees with their elements paired, and what can be asked of the pairs.
+//!
+//! The pairs are made once (`diff/pairing.rs`), and nothing else searches the
+//! other tree.
+
+mod changes;
+mod pairing;
+mod pairs;
+mod same_text;
+mod settled;
+mod structure;
+
+use std::sync::{Arc, OnceLock};
+
+use abide_schema::{
+    Element, Enum, EnumId, EnumValue, EnumValueId, Field, FieldId, File, FileId, Message,
+    MessageId, Method, MethodId, Oneof, OneofId, Package, PackageId, Part, Place, Service,
+    ServiceId, Tree, Type,
+};
+use abide_syntax::Span;
+use rustc_hash::FxHashMap;
+
+use self::pairs::{Pairs, twin};
+use crate::constraint::{Compared, Comparison};
+use crate::element::{entries, held_enum};
+use crate::surface::Direction;
+
+/// Two trees, their elements paired.
+#[derive(Debug)]
+pub struct Diff<'t> {
+    /// The old tree.
+    pub old: &'t Tree,
+    /// The new tree.
+    pub new: &'t Tree,
+    /// For each old file, the new one that declares the very same, with equal
+    /// indices in its arenas, if perhaps at other places. Nothing in such a file
+    /// is compared.
+    same: Vec<Option<FileId>>,
+    /// The reverse.
+    same_old: Vec<Option<FileId>>,
+    went_whole: Vec<bool>,
+    came_whole: Vec<bool>,
+    files: Pairs<FileId>,
+    packages: Pairs<PackageId>,
+    messages: Pairs<MessageId>,
+    fields: Pairs<FieldId>,
+    oneofs: Pairs<OneofId>,
+    enums: Pairs<EnumId>,
+    values: Pairs<EnumValueId>,
+    services: Pairs<ServiceId>,
+    methods: Pairs<MethodId>,
+    /// The fields that hold each enum, for the old tree and the new one.
+    users: [OnceLock<FxHashMap<EnumId, Vec<FieldId>>>; 2],
+    compared: Compared,
+}
+
+/// `new_x` and `old_x`: the other side of an element.
+macro_rules! other_side {
+    ($($(#[$doc:meta])* $new_of:ident, $old_of:ident, $view:ident, $pairs:ident;)*) => {$(
+        $(#[$doc])*
+        pub fn $new_of(&self, old: $view<'t>) -> Option<$view<'t>> {
+            let id = twin!(self.same, old.id)
+                .or_else(|| self.$pairs.new_of.get(&old.id).copied())?;
+            Some($view { tree: self.new, id })
+        }
+
+        $(#[$doc])*
+        pub fn $old_of(&self, new: $view<'t>) -> Option<$view<'t>> {
+            let id = twin!(self.same_old, new.id)
+                .or_else(|| self.$pairs.old_of.get(&new.id).copied())?;
+            Some($view { tree: self.old, id })
+        }
+    )*};
+}
+
+impl<'t> Diff<'t> {
+    other_side! {
+        /// The other side of a message.
+        new_message, old_message, Message, messages;
+        /// The other side of a field.
+        new_field, old_field, Field, fields;
+        /// The other side of a oneof.
+        new_oneof, old_oneof, Oneof, oneofs;
+        /// The other side of an enum.
+        new_enum, old_enum, Enum, enums;
+        /// The other side of an enum value.
+        new_value, old_value, EnumValue, values;
+        /// The other side of a service.
+        new_service, old_service, Service, services;
+        /// The other side of a method.
+        new_method, old_method, Method, methods;
+    }
+
+    /// The other side of a file.
+    pub fn new_file(&self, old: File<'t>) -> Option<File<'t>> {
+        self.files.new_of.get(&old.id).map(|&id| self.new.file(id))
+    }
+
+    /// The other side of a file.
+    pub fn old_file(&self, new: File<'t>) -> Option<File<'t>> {
+        self.files.old_of.get(&new.id).map(|&id| self.old.file(id))
+    }
+
+    /// The other side of a package.
+    pub fn new_package(&self, old: Package<'t>) -> Option<Package<'t>> {
+        self.packages.new_of.get(&old.id).map(|&id| self.new.package(id))
+    }
+
+    /// The other side of a package.
+    pub fn old_package(&self, new: Package<'t>) -> Option<Package<'t>> {
+        self.packages.old_of.get(&new.id).map(|&id| self.old.package(id))
+    }
+
+    /// The other side of any element.
+    pub fn new_element(&self, old: Element<'t>) -> Option<Element<'t>> {
+        match old {
+            Element::Message(it) => self.new_message(it).map(Element::Message),
+            Element::Field(it) => self.new_field(it).map(Element::Field),
+            Element::Oneof(it) => self.new_oneof(it).map(Element::Oneof),
+            Element::Enum(it) => self.new_enum(it).map(Element::Enum),
+            Element::EnumValue(it) => self.new_value(it).map(Element::EnumValue),
+            Element::Service(it) => self.new_service(it).map(Element::Service),
+            Element::Method(it) => self.new_method(it).map(Element::Method),
+        }
+    }
+
+    /// The other side of any element.
+    pub fn old_element(&self, new: Element<'t>) -> Option<Element<'t>> {
+        match new {
+            Element::Message(it) => self.old_message(it).map(Element::Message),
+            Element::Field(it) => self.old_field(it).map(Element::Field),
+            Element::Oneof(it) => self.old_oneof(it).map(Element::Oneof),
+            Element::Enum(it) => self.old_enum(it).map(Element::Enum),
+            Element::EnumValue(it) => self.old_value(it).map(Element::EnumValue),
+            Element::Service(it) => self.old_service(it).map(Element::Service),
+            Element::Method(it) => self.old_method(it).map(Element::Method),
+        }
+    }
+
+    /// Whether two types are the same type, the one old and the other new.
+    pub fn same_type(&self, old: Type, new: Type) -> bool {
+        match (old, new) {
+            (Type::Scalar(old), Type::Scalar(new)) => old == new,
+            (Type::Message(old), Type::Message(new)) => {
+                self.new_message(self.old.message(old)).is_some_and(|it| it.id == new)
+            }
+            (Type::Enum(old), Type::Enum(new)) => {
+                self.new_enum(self.old.enumeration(old)).is_some_and(|it| it.id == new)
+            }
+            (Type::Unresolved, Type::Unresolved) => true,
+            _ => false,
+        }
+    }
+
+    /// Two fields of which the types differ: they themselves, or the keys and the
+    /// values of two maps. Of a map and a field that is none, nothing.
+    pub fn types_apart(&self, old: Field<'t>, new: Field<'t>) -> Vec<(Field<'t>, Field<'t>)> {
+        let pairs = match entries(old).zip(entries(new)) {
+            Some((old, new)) => old.into_iter().zip(new).collect(),
+            None if old.is_map() || new.is_map() => Vec::new(),
+            None => vec![(old, new)],
+        };
+        let differ = |&(old, new): &(Field<'t>, Field<'t>)| {
+            // What did not link is told by the linker.
+            !matches!((old.ty(), new.ty()), (Type::Unresolved, _) | (_, Type::Unresolved))
+                && !self.same_type(old.ty(), new.ty())
+        };
+        pairs.into_iter().filter(differ).collect()
+    }
+
+    /// Whether a field stands where another stood: the two share nothing but
+    /// their number, or one of their names is that of another field.
+    pub fn is_replaced(&self, old: Field<'t>, new: Field<'t>) -> bool {
+        let lives = |other: Field<'t>, name| {
+            other.containing_message().is_some_and(|it| it.field_named(name).is_some())
+        };
+        !new.is_extension()
+            && old.number() == new.number()
+            && old.name() != new.name()
+            && (lives(new, old.name())
+                || lives(old, new.name())
+                || old.is_map() != new.is_map()
+                || !self.types_apart(old, new).is_empty())
+    }
+
+    /// Whether an enum is held by no field of the old tree: then it is there for
+    /// others, whose values nobody can show.
+    pub fn is_for_others(&self, old: Enum<'t>) -> bool {
+        self.users(Direction::Backward, old.id).next().is_none()
+    }
+
+    /// The fields that hold an enum, maps with such values among them, in the
+    /// order of files: of the old tree for backward, else of the new one.
+    pub fn users(&self, writer: Direction, item: EnumId) -> impl Iterator<Item = FieldId> {
+        let (tree, users) = match writer {
+            Direction::Backward => (self.old, &self.users[0]),
+            Direction::Forward => (self.new, &self.users[1]),
+        };
+        let users = users.get_or_init(|| {
+            let mut users: FxHashMap<EnumId, Vec<FieldId>> = FxHashMap::default();
+            for field in tree.files().flat_map(File::all_fields) {
+                let in_map = field.parent().is_some_and(Message::is_map_entry);
+                if let Some(held) = held_enum(field).filter(|_| !in_map) {
+                    users.entry(held).or_default().push(field.id);
+                }
+            }
+            users
+        });
+        users.get(&item).into_iter().flatten().copied()
+    }
+
+    /// Where the surviving container of an element that is gone stands: the
+    /// innermost enclosing message, enum or service, else the top of its file,
+    /// else nowhere.
+    pub fn container(&self, gone: Element<'t>) -> Option<Place> {
+        let message = |message: Option<Message<'t>>| {
+            let mut around = message;
+            while let Some(old) = around {
+                if let Some(new) = self.new_message(old) {
+                    return Some(new.place(Part::Whole));
+                }
+                around = old.parent();
+            }
+            None
+        };
+        let around = match gone {
+            Element::Message(it) => message(it.parent()),
+            Element::Field(it) => message(it.parent()),
+            Element::Oneof(it) => message(Some(it.message())),
+            Element::Enum(it) => message(it.parent()),
+            Element::EnumValue(it) => {
+                let whole = self.new_enum(it.parent()).map(|it| it.place(Part::Whole));
+                whole.or_else(|| message(it.parent().parent()))
+            }
+            Element::Service(_) => None,
+            Element::Method(it) => self.new_service(it.service()).map(|it| it.place(Part::Whole)),
+        };
+        let top = || {
+            let file = self.new_file(gone.file()).filter(|file| file.is_judged())?;
+            Some(Place { file: file.id, span: Span::default() })
+        };
+        around.or_else(top)
+    }
+
+    /// How the constraints of an element changed; `None` for what has none.
+    pub fn constraints(&self, old: Element<'t>, new: Element<'t>) -> Option<Arc<Comparison>> {
+        self.compared.of(old, new)
+    }
+
+    /// Files of the old side whose declarations are not all the same, with
+    /// those that are gone.
+    fn old_files(&self) -> impl Iterator<Item = File<'t>> {
+        self.old.files().filter(|file| self.same[file.id.0 as usize].is_none())
+    }
+
+    /// The same of the new side.
+    fn new_files(&self) -> impl Iterator<Item = File<'t>> {
+        self.new.files().filter(|file| self.same_old[file.id.0 as usize].is_none())
+    }
+
+    /// Whether nothing of a file that is gone lives on elsewhere.
+    pub fn went_whole(&self, old: File<'t>) -> bool {
+        self.went_whole[old.id.0 as usize]
+    }
+
+    /// Whether nothing of a file that is new lived elsewhere.
+    pub fn came_whole(&self, new: File<'t>) -> bool {
+        self.came_whole[new.id.0 as usize]
+    }
+}

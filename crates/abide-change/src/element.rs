@@ -1,0 +1,60 @@
+//! What a comparison asks about one element or file, whatever is on the other side.
+
+use std::collections::BTreeMap;
+
+use abide_schema::{Element, Enum, EnumId, Field, File, Package};
+
+/// The key and the value of a map.
+pub fn entries(field: Field<'_>) -> Option<[Field<'_>; 2]> {
+    let entry = field.message_type().filter(|_| field.is_map())?;
+    Some([entry.field_numbered(1)?, entry.field_numbered(2)?])
+}
+
+/// The enum that a field holds: for a map that of its values.
+pub(crate) fn held_enum(field: Field<'_>) -> Option<EnumId> {
+    let holds = match field.message_type().filter(|_| field.is_map()) {
+        Some(entry) => entry.field_numbered(2)?,
+        None => field,
+    };
+    holds.enum_type().map(|it| it.id)
+}
+
+/// The name by which each number of an enum is printed: the first.
+pub fn first_names(item: Enum<'_>) -> BTreeMap<i32, &str> {
+    let mut names = BTreeMap::new();
+    for value in item.values() {
+        names.entry(value.number()).or_insert(value.name());
+    }
+    names
+}
+
+/// What a file declares at its top level.
+pub fn top_level<'t>(file: File<'t>) -> impl Iterator<Item = Element<'t>> {
+    let messages = file.messages().map(Element::Message);
+    let types = messages.chain(file.enums().map(Element::Enum));
+    types.chain(file.services().map(Element::Service)).chain(file.extensions().map(Element::Field))
+}
+
+/// Whether the full names of two messages, enums or services are one.
+pub(crate) fn have_equal_names(old: Element<'_>, new: Element<'_>) -> bool {
+    match (old.parent(), new.parent()) {
+        _ if old.name() != new.name() => false,
+        (Some(old), Some(new)) => have_equal_names(old, new),
+        (None, None) => old.package().name() == new.package().name(),
+        // A package may be called like a message.
+        _ => old.full_name() == new.full_name(),
+    }
+}
+
+/// A full name without that of its package.
+pub fn relative(package: Package<'_>, mut full_name: String) -> String {
+    if !package.name().is_empty() && full_name.len() > package.name().len() {
+        full_name.drain(..=package.name().len());
+    }
+    full_name
+}
+
+/// The name of a file without its folders.
+pub fn base_name(file: File<'_>) -> &str {
+    file.path().rsplit('/').next().unwrap_or_else(|| file.path())
+}

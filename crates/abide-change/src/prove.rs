@@ -1,0 +1,184 @@
+//! Values carried across a pair of types: the proof of a break.
+//!
+//! A value is written with the types of one side and read with those of the
+//! other. What the reader refuses, loses or takes for something else is an
+//! effect, and the value is its witness; no effect on a notation is claimed
+//! without one. The values that are tried cover each way in which two readings
+//! of one field can part: zeros, signs, the ends of ranges, bytes that are not
+//! UTF-8, undeclared enum values, several elements, absence.
+
+mod carriers;
+mod carry;
+mod compare;
+mod crossing;
+mod exchange;
+mod notation;
+mod probe;
+mod smallest;
+
+use abide_schema::{Enum, EnumValue, Field, Presence};
+
+use self::notation::write;
+use crate::change::Change;
+use crate::diff::Diff;
+use crate::show::one_line;
+use crate::surface::{Direction, Surface};
+use crate::witness::Proof;
+
+impl<'t> Diff<'t> {
+    /// What happens to values of a field when they cross, in each notation and
+    /// direction. Of a field that one side lacks, the values of the other are
+    /// tried, and its absence. What absence means of a field that both have is
+    /// not for its name or number to tell.
+    pub fn prove_field(&self, change: Change<Field<'t>>) -> Proof {
+        let mut proof = Proof::default();
+        for (crossing, writer, reader) in self.crossings(change.old(), change.new()) {
+            crossing.field(writer, reader, &mut proof);
+        }
+        proof
+    }
+
+    /// The same for a field that both sides have and its absence, in the notations
+    /// in which both find it: what another name or number does elsewhere is a
+    /// change of its own.
+    pub fn prove_kept(&self, old: Field<'t>, new: Field<'t>) -> Proof {
+        let name = |field: Field<'t>| match field.is_extension() {
+            true => field.full_name(),
+            false => field.name().to_owned(),
+        };
+        let kept = |surface: &Surface| match surface {
+            Surface::Wire => old.number() == new.number(),
+            Surface::Json if old.is_extension() => name(old) == name(new),
+            Surface::Json => old.json_name() == new.json_name(),
+            _ => name(old) == name(new),
+        };
+        let surfaces: Vec<Surface> =
+            Surface::NOTATIONS.iter().copied().filter(|it| kept(it)).collect();
+        let mut proof = self.prove_absence(old, new);
+        for (crossing, writer, reader) in self.crossings(old, new) {
+            crossing.field(Some(writer), Some(reader), &mut proof);
+        }
+        proof.on(&surfaces)
+    }
+
+    /// What readers make of values of a field where another field has its number:
+    /// even what fits is taken for something that it is not.
+    pub fn prove_replaced(&self, old: Field<'t>, new: Field<'t>) -> Proof {
+        let mut proof = self.prove_field(Change::Both { old, new });
+        for (crossing, writer, reader) in self.crossings(old, new) {
+            crossing.mistaken(writer, reader, &mut proof);
+        }
+        proof
+    }
+
+    /// What becomes of a field that both sides have where it is absent.
+    pub fn prove_absence(&self, old: Field<'t>, new: Field<'t>) -> Proof {
+        let mut proof = Proof::default();
+        for (crossing, writer, reader) in self.crossings(old, new) {
+            crossing.absence(writer, reader, &mut proof);
+        }
+        proof
+    }
+
+    /// What becomes of a zero that somebody set where the reader's field has no
+    /// presence: it comes and goes as if nobody had.
+    pub fn prove_presence(&self, old: Field<'t>, new: Field<'t>) -> Proof {
+        let mut proof = Proof::default();
+        for (crossing, writer, reader) in self.crossings(old, new) {
+            let forgets = (writer.presence(), reader.presence());
+            if forgets == (Presence::Explicit, Presence::Implicit) {
+                crossing.forgotten(writer, reader, &mut proof);
+            }
+        }
+        proof
+    }
+
+    /// What happens to these values of an enum when they cross, in each kind of
+    /// field that holds it. Numbers are tried in the direction of the side that
+    /// writes them: the old side's first.
+    pub fn prove_enum(&self, old: Enum<'t>, new: Enum<'t>, numbers: [&[i32]; 2]) -> Proof {
+        let mut proof = Proof::default();
+        for (crossing, writer, reader) in self.crossings(old, new) {
+            let numbers = numbers[crossing.direction as usize];
+            for (crossing, from, to) in crossing.carriers(writer, reader) {
+                for &number in numbers {
+                    if let Some(value) = crossing.around_enum(from, number) {
+                        crossing.carry(&value, (Some(from), Some(to)), None, &mut proof);
+                    }
+                }
+            }
+        }
+        proof
+    }
+
+    /// What becomes of the absence of a field whose default is that of its
+    /// enum: the first value.
+    pub fn prove_enum_default(&self, old: Enum<'t>, new: Enum<'t>) -> Proof {
+        let mut proof = Proof::default();
+        for (crossing, writer, reader) in self.crossings(old, new) {
+            for (crossing, from, to) in crossing.carriers(writer, reader) {
+                crossing.absence(from, to, &mut proof);
+            }
+        }
+        proof
+    }
+
+    /// What happens to JSON and text in which somebody wrote a value by this
+    /// name of either side, which need not be the one that is printed.
+    pub fn prove_value_name(
+        &self,
+        (old, new): (Enum<'t>, Enum<'t>),
+        value: Change<EnumValue<'t>>,
+    ) -> Proof {
+        let mut proof = Proof::default();
+        for (crossing, writer, reader) in self.crossings(old, new) {
+            let named = match crossing.direction {
+                Direction::Backward => value.old(),
+                Direction::Forward => value.new(),
+            };
+            // A zero that a field without presence holds is not printed:
+            // another value keeps its place.
+            let printed = writer.values().find(|it| it.number() != 0);
+            let (Some(named), Some(printed)) = (named, printed) else { continue };
+            let spelling = Some((printed.name(), named.name()));
+            for (crossing, from, to) in crossing.carriers(writer, reader) {
+                if let Some(value) = crossing.around_enum(from, printed.number()) {
+                    crossing.carry(&value, (Some(from), Some(to)), spelling, &mut proof);
+                }
+            }
+        }
+        proof
+    }
+
+    /// The names by which JSON and text print one number of an enum, where they
+    /// are not the same on both sides. Who compares what is printed is broken
+    /// in both directions, even if every reader of protobuf knows both names.
+    pub fn prove_printed_name(&self, old: Enum<'t>, new: Enum<'t>, number: i32) -> Proof {
+        let mut proof = Proof::default();
+        for (crossing, writer, reader) in self.crossings(old, new) {
+            for (crossing, from, to) in crossing.carriers(writer, reader) {
+                // The same value with the types of the reader.
+                let back = self.crossing(crossing.direction.other());
+                let values = crossing.around_enum(from, number).zip(back.around_enum(to, number));
+                let Some((ours, theirs)) = values else { continue };
+                for surface in [Surface::Json, Surface::Text] {
+                    if !crossing.is_on(surface) {
+                        continue;
+                    }
+                    let printed = write(surface, crossing.writer(), &ours);
+                    let other = write(surface, crossing.reader(), &theirs);
+                    if let (Some(printed), Some(other)) = (printed, other)
+                        && printed != other
+                    {
+                        let side = crossing.direction.reader();
+                        let other = one_line(&String::from_utf8_lossy(&other));
+                        let observed = format!("the {side} side prints it as `{other}`");
+                        let reads = crossing.reader().message(theirs.ty);
+                        proof.add(crossing.witness(surface, (&ours, reads), printed, observed));
+                    }
+                }
+            }
+        }
+        proof
+    }
+}

@@ -1,0 +1,72 @@
+//! The fields in which the values of an enum cross, one of each kind.
+
+use abide_schema::value::{self, Value};
+use abide_schema::{Edition, Enum, Field};
+
+use super::crossing::Crossing;
+use super::smallest;
+use crate::element::held_enum;
+use crate::surface::Surface;
+
+impl<'t> Crossing<'_, 't> {
+    /// Fields of the writer's side that hold this enum, and of the reader's that
+    /// are the same but for what the enum itself is, with the crossing in which
+    /// they are: one of each kind. A field that got another name is the same on
+    /// the wire alone.
+    pub(super) fn carriers(
+        self,
+        item: Enum<'t>,
+        twin: Enum<'t>,
+    ) -> Vec<(Self, Field<'t>, Field<'t>)> {
+        let (writer, reader) = (self.writer(), self.reader());
+        let proto2 = |field: Field<'t>| field.file().decl().edition == Edition::Proto2;
+        let kind = |field: Field<'t>| (field.cardinality(), field.presence(), proto2(field));
+        let mut kinds = Vec::new();
+        let mut carriers = Vec::new();
+        for surface in [None].into_iter().chain(Surface::NOTATIONS.iter().copied().map(Some)) {
+            let crossing = Crossing { surface, ..self };
+            let is_one_place = |from: Field<'t>, to: Field<'t>| match surface {
+                Some(Surface::Wire) => from.number() == to.number(),
+                Some(Surface::Text) => from.name() == to.name(),
+                Some(_) => from.json_name() == to.json_name(),
+                None => {
+                    let place = |it: Field<'t>| (it.number(), it.name(), it.json_name());
+                    place(from) == place(to)
+                }
+            };
+            for from in self.diff.users(self.direction, item.id) {
+                let from = writer.field(from);
+                let Some(to) = crossing.reader_field(from) else { continue };
+                let known = |at| kinds.contains(&(at, kind(from), kind(to)));
+                // What costs something is asked last: an enum may have many users.
+                let paired = || {
+                    from.containing_message().is_some_and(|it| {
+                        self.message(it).is_some() && smallest::minimal(writer, it.id, 0).is_some()
+                    })
+                };
+                if held_enum(to).map(|id| reader.enumeration(id)) == Some(twin)
+                    && is_one_place(from, to)
+                    && from.cardinality() == to.cardinality()
+                    && !known(None)
+                    && !known(surface)
+                    && paired()
+                {
+                    kinds.push((surface, kind(from), kind(to)));
+                    carriers.push((crossing, from, to));
+                }
+            }
+        }
+        carriers
+    }
+
+    /// The smallest valid message that holds this value of an enum in a field,
+    /// for a map in an entry of it.
+    pub(super) fn around_enum(self, field: Field<'t>, number: i32) -> Option<value::Message> {
+        let value = Value::Enum(number);
+        let value = match field.message_type() {
+            None => value,
+            Some(entry) => smallest::entry(entry, value)?,
+        };
+        self.around(field, vec![value])
+    }
+}

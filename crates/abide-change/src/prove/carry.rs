@@ -1,0 +1,266 @@
+//! What befalls values of one field when they cross.
+
+use abide_schema::value::{self, Codec, Entry, Value, default_of};
+use abide_schema::{Field, FieldId, Message, Presence};
+
+use super::crossing::{Crossing, Probed};
+use super::notation::{Refusal, bare, parse, read, respelled, write};
+use super::{probe, smallest};
+use crate::surface::{Direction, Surface};
+use crate::witness::Proof;
+
+/// What befalls a field by itself.
+struct Alone {
+    /// Whether it is refused, not misread.
+    refused: bool,
+    words: String,
+}
+
+impl<'t> Crossing<'_, 't> {
+    /// The first value on the wire that the reader has in another field.
+    pub(super) fn mistaken(self, writer: Field<'t>, reader: Field<'t>, proof: &mut Proof) {
+        if proof.effects.contains(Surface::Wire, self.direction) {
+            return;
+        }
+        for values in probe::occurrences(self, writer, Some(reader)) {
+            let Some(value) = self.around(writer, values) else { continue };
+            let Some(target) = self.message(self.writer().message(value.ty)) else { return };
+            let bytes = Codec::new(self.writer()).encode(&value);
+            let Ok(read) = read(Surface::Wire, self.reader(), target.id, &bytes) else { continue };
+            let taken: Vec<&Value> = read.of(reader.id).map(|entry| &entry.value).collect();
+            let observed = self.values(None, reader, &[], &taken).filter(|_| !taken.is_empty());
+            if let Some(observed) = observed {
+                proof.add(self.witness(Surface::Wire, (&value, target), bytes, observed));
+                return;
+            }
+        }
+    }
+
+    /// A zero that is set no more once the reader has written it again.
+    pub(super) fn forgotten(self, writer: Field<'t>, reader: Field<'t>, proof: &mut Proof) {
+        let zero = default_of(reader).filter(|_| self.same_type(writer, reader));
+        let Some(value) = zero.and_then(|zero| self.around(writer, vec![zero])) else { return };
+        let Some(target) = self.message(self.writer().message(value.ty)) else { return };
+        let is_set = |value: &value::Message| value.of(writer.id).next().is_some();
+        for &surface in Surface::NOTATIONS {
+            let Some(bytes) = write(surface, self.writer(), &value) else { continue };
+            let read_back = |bytes: &[u8]| read(surface, self.writer(), value.ty, bytes).ok();
+            // What the writer itself does not take back proves nothing.
+            let sets = read_back(&bytes).is_some_and(|it| is_set(&it));
+            let Ok(read) = read(surface, self.reader(), target.id, &bytes) else { continue };
+            let again = write(surface, self.reader(), &read).and_then(|it| read_back(&it));
+            if sets && again.is_some_and(|it| !is_set(&it)) {
+                let observed = format!(
+                    "the {} reader takes it for no value, and does not write `{}` again",
+                    self.direction.reader(),
+                    reader.name(),
+                );
+                proof.add(self.witness(surface, (&value, target), bytes, observed));
+            }
+        }
+    }
+
+    pub(super) fn absence(self, writer: Field<'t>, reader: Field<'t>, proof: &mut Proof) {
+        if let Some(absent) = self.around(writer, Vec::new()) {
+            self.carry(&absent, (Some(writer), Some(reader)), None, proof);
+        }
+    }
+
+    pub(super) fn field(
+        self,
+        writer: Option<Field<'t>>,
+        reader: Option<Field<'t>>,
+        proof: &mut Proof,
+    ) {
+        let holder = match (writer, reader) {
+            (Some(writer), _) => writer.containing_message(),
+            (None, Some(reader)) => {
+                reader.containing_message().and_then(|it| match self.direction {
+                    Direction::Backward => self.diff.old_message(it),
+                    Direction::Forward => self.diff.new_message(it),
+                })
+            }
+            (None, None) => None,
+        };
+        let Some(holder) = holder.filter(|it| self.message(*it).is_some()) else { return };
+        let probed = writer.zip(reader);
+        // Nothing said is a value, too.
+        if probed.is_none()
+            && let Some(mut absent) = smallest::minimal(self.writer(), holder.id, 0)
+        {
+            absent.entries.retain(|entry| Some(entry.field) != writer.map(|it| it.id));
+            self.carry(&absent, (writer, reader), None, proof);
+        }
+        let Some(writer) = writer else { return };
+        for values in probe::occurrences(self, writer, reader) {
+            if let Some(message) = self.around(writer, values) {
+                self.carry(&message, (Some(writer), reader), None, proof);
+            }
+        }
+        let Some((writer, reader)) = probed else { return };
+        for other in self.joined(writer, reader) {
+            let first = |field| probe::occurrences(self, field, None).into_iter().next();
+            if let (Some(mut message), Some(values)) =
+                (first(writer).and_then(|it| self.around(writer, it)), first(other))
+            {
+                let values = values.into_iter().map(|value| Entry::new(other.id, value));
+                message.entries.extend(values);
+                self.carry(&message, (Some(writer), Some(reader)), None, proof);
+            }
+        }
+    }
+
+    /// The fields that can be set together with this one on the writer's side,
+    /// but not on the reader's: members of one oneof there.
+    fn joined(self, writer: Field<'t>, reader: Field<'t>) -> Vec<Field<'t>> {
+        let Some(oneof) = reader.oneof().filter(|it| !it.is_synthetic()) else {
+            return Vec::new();
+        };
+        let others = oneof.fields().filter_map(|field| self.writer_field(field));
+        others
+            .filter(|other| other.id != writer.id)
+            .filter(|other| other.oneof().is_none() || other.oneof() != writer.oneof())
+            .collect()
+    }
+
+    /// Writes a value on one side and reads it on the other, in each notation.
+    /// The value is about one field; what befalls its siblings proves nothing.
+    pub(super) fn carry(
+        self,
+        value: &value::Message,
+        probed: Probed<'t>,
+        spelling: Option<(&str, &str)>,
+        proof: &mut Proof,
+    ) {
+        let (writer, reader) = (self.writer(), self.reader());
+        let Some(target) = self.message(writer.message(value.ty)) else { return };
+        let value = value.normalized(writer);
+        if spelling.is_none() && self.is_nothing(&value, target, probed) {
+            return;
+        }
+        for &surface in Surface::NOTATIONS {
+            if proof.effects.contains(surface, self.direction) || !self.is_on(surface) {
+                continue;
+            }
+            let written = |value: &value::Message| {
+                let bytes = write(surface, writer, value)?;
+                match spelling {
+                    Some((printed, name)) => respelled(&bytes, printed, name),
+                    None => Some(bytes),
+                }
+            };
+            let Some(bytes) = written(&value) else { continue };
+            // What the writer itself does not take back proves nothing.
+            let Ok(again) = read(surface, writer, value.ty, &bytes) else { continue };
+            let again = bare(&again);
+            if spelling.is_none() && again != bare(&value) {
+                continue;
+            }
+            let value = again;
+            let (observed, is_missed) = match read(surface, reader, target.id, &bytes) {
+                Err(refusal) => {
+                    let missed = match &refusal {
+                        Refusal::Missing(field) => !self.blames(probed, &value, target, *field),
+                        Refusal::Malformed(_) => false,
+                    };
+                    (Some(self.refused(refusal)), missed)
+                }
+                Ok(read) => (self.on(surface).difference(&value, &read, probed), false),
+            };
+            let Some(observed) = observed else { continue };
+            let observed = if !is_missed && self.siblings_cross(surface, &value, probed) {
+                Some(observed)
+            } else {
+                let mut part = value.clone();
+                part.entries.retain(|entry| Some(entry.field) == probed.0.map(|it| it.id));
+                let alone = written(&part)
+                    .and_then(|bytes| self.alone(surface, (&part, target), &bytes, probed));
+                // A reader that refuses the value for a sibling takes it for nothing.
+                alone.map(|alone| if is_missed && !alone.refused { observed } else { alone.words })
+            };
+            if let Some(observed) = observed {
+                proof.add(self.witness(surface, (&value, target), bytes, observed));
+            }
+        }
+    }
+
+    /// What befalls a field by itself, whatever else its message must hold.
+    fn alone(
+        self,
+        surface: Surface,
+        (value, target): (&value::Message, Message<'t>),
+        bytes: &[u8],
+        probed: Probed<'t>,
+    ) -> Option<Alone> {
+        let read = match parse(surface, self.reader(), target.id, bytes) {
+            Ok(read) => read,
+            Err(refusal) => return Some(Alone { refused: true, words: self.refused(refusal) }),
+        };
+        if let Some(to) = probed.1 {
+            let required = to.presence() == Presence::LegacyRequired;
+            let mut inside = read.of(to.id).filter_map(|entry| entry.value.as_message());
+            let missing = match probed.0 {
+                _ if required && read.of(to.id).next().is_none() => Some(to),
+                Some(from) if !self.same_type(from, to) => {
+                    inside.find_map(|it| it.missing_required(self.reader()))
+                }
+                _ => None,
+            };
+            if let Some(missing) = missing {
+                let words = self.refused(Refusal::Missing(missing.id));
+                return Some(Alone { refused: true, words });
+            }
+        }
+        let words = self.on(surface).difference(value, &read, probed)?;
+        Some(Alone { refused: false, words })
+    }
+
+    /// Whether a value says nothing, and the reader asks for nothing: what is
+    /// written is empty in each notation, a pair of braces in JSON, and what is
+    /// read is nothing again. JSON of some of the well-known types is another.
+    fn is_nothing(self, value: &value::Message, target: Message<'t>, probed: Probed<'t>) -> bool {
+        let own = |it: Message<'t>| it.package().name() != "google.protobuf";
+        value.entries.is_empty()
+            && value.unknown.is_empty()
+            && probed.0.zip(probed.1).is_none()
+            && own(target)
+            && own(self.writer().message(value.ty))
+            && target.fields().all(|it| it.presence() != Presence::LegacyRequired)
+    }
+
+    /// Whether it is for the probed field that a required one is missing: it is
+    /// that field, or one inside of a type that the other side has not there.
+    fn blames(
+        self,
+        probed: Probed<'t>,
+        value: &value::Message,
+        target: Message<'t>,
+        missing: FieldId,
+    ) -> bool {
+        let field = self.reader().field(missing);
+        let beside = field.containing_message() == Some(target)
+            && self.writer_field(field).is_none_or(|it| value.of(it.id).next().is_none());
+        match probed {
+            (_, Some(to)) if to.id == missing => true,
+            (Some(from), Some(to)) => !beside && !self.same_type(from, to),
+            _ => false,
+        }
+    }
+
+    /// Whether what must stand beside the probed field crosses unharmed.
+    fn siblings_cross(self, surface: Surface, value: &value::Message, probed: Probed<'t>) -> bool {
+        let Some(mut rest) = smallest::minimal(self.writer(), value.ty, 0) else { return false };
+        rest.entries.retain(|entry| Some(entry.field) != probed.0.map(|it| it.id));
+        let target = self.message(self.writer().message(value.ty));
+        let (Some(target), false) = (target, rest.entries.is_empty()) else { return true };
+        let Some(bytes) = write(surface, self.writer(), &rest) else { return false };
+        match read(surface, self.reader(), target.id, &bytes) {
+            Err(Refusal::Missing(field)) => Some(field) == probed.1.map(|it| it.id),
+            Err(Refusal::Malformed(_)) => false,
+            Ok(mut read) => {
+                read.entries.retain(|entry| Some(entry.field) != probed.1.map(|it| it.id));
+                self.on(surface).difference(&rest, &read, (None, None)).is_none()
+            }
+        }
+    }
+}

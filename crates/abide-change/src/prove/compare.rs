@@ -1,0 +1,333 @@
+//! Whether a value that was read means what was written.
+
+use abide_schema::value::{self, Codec, Value, default_of};
+use abide_schema::{Cardinality, Enum, EnumId, EnumValue, Field, Tree, Type};
+
+use super::crossing::{Crossing, Probed};
+use crate::diff::Diff;
+use crate::show::shown_all;
+use crate::surface::{Direction, Surface};
+
+impl<'t> Diff<'t> {
+    /// Whether two values of a field, the one old and the other new, are of one
+    /// kind and do not mean the same.
+    pub fn differ(&self, fields: (Field<'t>, Field<'t>), was: &Value, is: &Value) -> bool {
+        let kind = |value: &Value| (number(value).is_some(), value.as_bytes().is_some());
+        let crossing = self.crossing(Direction::Backward);
+        kind(was) == kind(is) && !crossing.equal(fields.0.ty(), fields.1.ty(), was, is)
+    }
+}
+
+impl<'t> Crossing<'_, 't> {
+    /// How the reader's value means something else than the writer's.
+    pub(super) fn difference(
+        self,
+        wrote: &value::Message,
+        read: &value::Message,
+        probed: Probed<'t>,
+    ) -> Option<String> {
+        let (writer, reader) = (self.writer(), self.reader());
+        let mut pairs: Vec<(Option<Field<'t>>, Field<'t>)> = Vec::new();
+        for entry in &wrote.entries {
+            let field = writer.field(entry.field);
+            // A field that the reader never had is skipped, which is no break.
+            if let Some(twin) = self.reader_field(field) {
+                pairs.push((Some(field), twin));
+            }
+        }
+        for entry in &read.entries {
+            let field = reader.field(entry.field);
+            pairs.push((self.writer_field(field), field));
+        }
+        if let (Some(from), Some(to)) = probed {
+            pairs.push((Some(from), to));
+        }
+        pairs.sort_by_key(|(_, reader)| reader.number());
+        pairs.dedup_by_key(|(_, reader)| reader.id);
+        pairs.into_iter().find_map(|(from, to)| {
+            let was: Vec<&Value> =
+                from.into_iter().flat_map(|it| wrote.of(it.id)).map(|it| &it.value).collect();
+            let is: Vec<&Value> = read.of(to.id).map(|entry| &entry.value).collect();
+            self.values(from, to, &was, &is)
+        })
+    }
+
+    pub(super) fn values(
+        self,
+        from: Option<Field<'t>>,
+        to: Field<'t>,
+        was: &[&Value],
+        is: &[&Value],
+    ) -> Option<String> {
+        let name = to.name();
+        let reader = self.direction.reader();
+        let Some(from) = from else {
+            let value = shown_all(to, is);
+            return Some(format!("the {reader} reader takes it for `{name}` = {value}"));
+        };
+        let (before, after) = (meant(from, was), meant(to, is));
+        // A message has no default, and the zeros of two types are alike.
+        let nothing = |values: &[Value]| values.is_empty() || is_zero(values);
+        if was.is_empty() && is.is_empty() && nothing(&before) && nothing(&after) {
+            return None;
+        }
+        let singular = |field: Field<'_>| field.cardinality() == Cardinality::Singular;
+        // Between one value and many, a zero that is not there is no value.
+        if singular(from) != singular(to) && nothing(&before) && nothing(&after) {
+            return None;
+        }
+        if self.equal_lists(from, to, &before, &after) {
+            return None;
+        }
+        let refs = |field: Field<'t>, values: &[Value]| -> String {
+            shown_all(field, &values.iter().collect::<Vec<_>>())
+        };
+        Some(match (is.is_empty(), was.is_empty()) {
+            (true, false) => format!("`{name}` is lost: the {reader} reader sees none"),
+            _ if matches!((&before[..], &after[..]), ([Value::F64(_)], [Value::F32(_)])) => {
+                let wrote = refs(from, &before);
+                format!("the {reader} reader takes `{name}` for the nearest float to {wrote}")
+            }
+            _ => format!(
+                "the {reader} reader takes `{name}` for {} instead of {}",
+                refs(to, &after),
+                refs(from, &before),
+            ),
+        })
+    }
+
+    /// Whether the values of a field mean the same, in their order; the pairs
+    /// of maps in any order.
+    fn equal_lists(
+        self,
+        from: Field<'t>,
+        to: Field<'t>,
+        before: &[Value],
+        after: &[Value],
+    ) -> bool {
+        let equal = |was: &Value, is: &Value| self.equal(from.ty(), to.ty(), was, is);
+        if before.len() != after.len() {
+            return false;
+        }
+        if !from.is_map() && !to.is_map() {
+            return before.iter().zip(after).all(|(was, is)| equal(was, is));
+        }
+        let mut left: Vec<&Value> = after.iter().collect();
+        before.iter().all(|was| {
+            let found = left.iter().position(|is| equal(was, is));
+            found.map(|at| left.remove(at)).is_some()
+        })
+    }
+
+    /// Whether two values of two types mean the same.
+    pub(super) fn equal(self, from: Type, to: Type, was: &Value, is: &Value) -> bool {
+        match (was, is) {
+            (Value::Message(was), Value::Message(is)) => {
+                // Of two types that are no pair, fields go by their numbers.
+                let twin = self.message(self.writer().message(was.ty));
+                if twin.is_some_and(|it| it.id == is.ty) {
+                    self.difference(was, is, (None, None)).is_none()
+                } else {
+                    self.equal_apart(was, is)
+                }
+            }
+            (Value::Enum(was), Value::Enum(is)) => self.equal_enum(from, to, *was, *is),
+            (Value::Message(message), other) => {
+                let wrapped = wrapped(self.writer(), message);
+                wrapped.is_some_and(|(ty, was)| self.equal(ty, to, &was, other))
+                    || other
+                        .as_bytes()
+                        .is_some_and(|it| Codec::new(self.writer()).encode(message) == it)
+            }
+            (other, Value::Message(message)) => {
+                let wrapped = wrapped(self.reader(), message);
+                let decoded = |bytes| Codec::new(self.reader()).decode(message.ty, bytes);
+                wrapped.is_some_and(|(ty, is)| self.equal(from, ty, other, &is))
+                    || other
+                        .as_bytes()
+                        .is_some_and(|it| decoded(it).is_ok_and(|it| it == **message))
+            }
+            // The shortest decimal of a float is the same number as a double.
+            (Value::F32(was), Value::F64(is)) => was.to_bits() == (*is as f32).to_bits(),
+            _ => match (number(was), number(is)) {
+                (Some(was), Some(is)) => was == is,
+                (None, None) => match (was.as_bytes(), is.as_bytes()) {
+                    (Some(was), Some(is)) => was == is,
+                    _ => false,
+                },
+                _ => false,
+            },
+        }
+    }
+
+    /// The same for values of two types that are no pair: fields go by their
+    /// numbers, or by their names where these are what is written.
+    fn equal_apart(self, was: &value::Message, is: &value::Message) -> bool {
+        let (from, to) = (self.writer().message(was.ty), self.reader().message(is.ty));
+        let twin = |field: Field<'t>| match self.by_name(field) {
+            true => to.field_named(field.name()),
+            false => to.field_numbered(field.number()),
+        };
+        fn values<'m>(message: &'m value::Message, field: Field<'_>) -> Vec<&'m Value> {
+            message.of(field.id).map(|entry| &entry.value).collect()
+        }
+        let mut shared = false;
+        for field in from.fields() {
+            // What the reader's type lacks is skipped.
+            let Some(twin) = twin(field) else { continue };
+            shared = true;
+            let (was, is) = (values(was, field), values(is, twin));
+            if self.values(Some(field), twin, &was, &is).is_some() {
+                return false;
+            }
+        }
+        // With nothing in common, all of the value is lost.
+        let nothing = |message: &value::Message| message.entries.is_empty();
+        shared || nothing(was) == nothing(is)
+    }
+
+    /// An enum value that both sides have is the same; a number that only one
+    /// of them knows stays what it is.
+    fn equal_enum(self, from: Type, to: Type, was: i32, is: i32) -> bool {
+        let (Type::Enum(from), Type::Enum(to)) = (from, to) else { return was == is };
+        let values = self.writer().enumeration(from).values().filter(|it| it.number() == was);
+        let mut paired = values
+            .filter_map(|it| match self.direction {
+                Direction::Backward => self.diff.new_value(it),
+                Direction::Forward => self.diff.old_value(it),
+            })
+            .filter(|it| it.parent().id == to)
+            .peekable();
+        match paired.peek() {
+            // Of several names for one number, nobody can tell which is meant.
+            Some(_) => paired.any(|it| it.number() == is),
+            // Values of other enums are the same where notations name them alike.
+            None if self.surface.is_some_and(|it| it != Surface::Wire)
+                && self.share_name(from, to, was, is) =>
+            {
+                true
+            }
+            None if was != is => false,
+            // The number may have gone to another value.
+            None if self.are_paired(Type::Enum(from), Type::Enum(to)) => {
+                !self.was_elsewhere(from, to, is)
+            }
+            None => self.mean_the_same(from, to, is),
+        }
+    }
+
+    /// Whether a number means the same in two enums that are no pair: by a name
+    /// that both have for it, whatever all names of the one and of the other
+    /// begin with. A number that only one of them knows stays what it is, and
+    /// zero is no value.
+    fn mean_the_same(self, from: EnumId, to: EnumId, number: i32) -> bool {
+        let was = short_names(self.writer().enumeration(from), number);
+        let is = short_names(self.reader().enumeration(to), number);
+        number == 0 || was.is_empty() || is.is_empty() || was.iter().any(|it| is.contains(it))
+    }
+
+    /// Whether a value of the writer's enum and one of the reader's have a name in
+    /// common.
+    fn share_name(self, from: EnumId, to: EnumId, was: i32, is: i32) -> bool {
+        let of = |tree: &'t Tree, id, number| {
+            tree.enumeration(id).values().filter(move |it| it.number() == number)
+        };
+        of(self.writer(), from, was)
+            .any(|was| of(self.reader(), to, is).any(|is| is.name() == was.name()))
+    }
+
+    /// Whether the value that the reader has for a number is one that the
+    /// writer has for another.
+    fn was_elsewhere(self, from: EnumId, to: EnumId, number: i32) -> bool {
+        let mut values = self.reader().enumeration(to).values().filter(|it| it.number() == number);
+        let paired = match self.direction {
+            Direction::Backward => values.find_map(|it| self.diff.old_value(it)),
+            Direction::Forward => values.find_map(|it| self.diff.new_value(it)),
+        };
+        paired.is_some_and(|it| it.parent().id == from && it.number() != number)
+    }
+}
+
+/// What a list of values means: the default of a singular field that is not
+/// there, and of pairs of a map with one key the last.
+fn meant(field: Field<'_>, values: &[&Value]) -> Vec<Value> {
+    match field.cardinality() {
+        Cardinality::Singular if values.is_empty() => default_of(field).into_iter().collect(),
+        Cardinality::Singular | Cardinality::Repeated => {
+            values.iter().map(|it| (*it).clone()).collect()
+        }
+        Cardinality::Map => {
+            let mut pairs: Vec<(Option<Value>, Value)> = Vec::new();
+            for &value in values {
+                let key = value.as_message().and_then(|it| it.numbered(field.tree, 1));
+                let key = key.map(|entry| entry.value.clone());
+                pairs.retain(|(known, _)| *known != key);
+                pairs.push((key, value.clone()));
+            }
+            pairs.into_iter().map(|(_, value)| value).collect()
+        }
+    }
+}
+
+/// The type and the value that a wrapper such as `google.protobuf.Int32Value`
+/// holds: in JSON it is written without the wrapper.
+fn wrapped(tree: &Tree, message: &value::Message) -> Option<(Type, Value)> {
+    let ty = tree.message(message.ty);
+    let name = ty.full_name();
+    let of = name.strip_prefix("google.protobuf.")?.strip_suffix("Value")?;
+    let scalars =
+        ["Double", "Float", "Int64", "UInt64", "Int32", "UInt32", "Bool", "String", "Bytes"];
+    let field = ty.field_numbered(1).filter(|_| scalars.contains(&of))?;
+    let held = message.of(field.id).next_back().map(|entry| entry.value.clone());
+    Some((field.ty(), held.or_else(|| default_of(field))?))
+}
+
+/// The names for one number of an enum, without the words that the names of all
+/// its numbers begin with.
+fn short_names(item: Enum<'_>, number: i32) -> Vec<&str> {
+    let names = || item.values().map(EnumValue::name);
+    let first = names().next().unwrap_or_default();
+    let shared = |end: &usize| names().all(|it| it.starts_with(&first[..*end]));
+    let ends = first.match_indices('_').map(|(at, _)| at + 1);
+    let prefix = ends.rev().find(shared).unwrap_or_default();
+    let values = item.values().filter(|it| it.number() == number);
+    values.map(|it| &it.name()[prefix..]).collect()
+}
+
+/// A number of any type, where it is one: truth values count as 0 and 1.
+fn number(value: &Value) -> Option<Number> {
+    Some(match *value {
+        Value::Bool(value) => Number::Whole(value.into()),
+        Value::I32(value) | Value::Enum(value) => Number::Whole(value.into()),
+        Value::I64(value) => Number::Whole(value.into()),
+        Value::U32(value) => Number::Whole(value.into()),
+        Value::U64(value) => Number::Whole(value.into()),
+        Value::F32(value) => Number::of(value.into()),
+        Value::F64(value) => Number::of(value),
+        Value::String(_) | Value::Bytes(_) | Value::Message(_) => return None,
+    })
+}
+
+#[derive(PartialEq)]
+enum Number {
+    Whole(i128),
+    /// The bits of a double that is no whole number, NaN included.
+    Other(u64),
+}
+
+impl Number {
+    fn of(value: f64) -> Number {
+        // Beyond 2^100 a double is compared by its bits.
+        if value.fract() == 0.0 && value.abs() < 1e30 && !(value == 0.0 && value.is_sign_negative())
+        {
+            Number::Whole(value as i128)
+        } else {
+            Number::Other(value.to_bits())
+        }
+    }
+}
+
+fn is_zero(values: &[Value]) -> bool {
+    matches!(values, [value] if number(value) == Some(Number::Whole(0))
+        || value.as_bytes().is_some_and(<[u8]>::is_empty))
+}

@@ -1,0 +1,156 @@
+//! One direction of a pair of trees: who writes, who reads, and what is whose twin.
+
+use abide_schema::value::{self, Codec, Value};
+use abide_schema::{Field, Message, Tree, Type};
+
+use super::notation::Refusal;
+use super::smallest;
+use crate::diff::Diff;
+use crate::show::one_line;
+use crate::surface::{Direction, Surface};
+use crate::witness::Witness;
+
+/// The field that a value is about, on the side that writes it and on the side
+/// that reads it.
+pub(super) type Probed<'t> = (Option<Field<'t>>, Option<Field<'t>>);
+
+/// One direction of a pair: who writes and who reads.
+#[derive(Clone, Copy)]
+pub(super) struct Crossing<'d, 't> {
+    pub(super) diff: &'d Diff<'t>,
+    pub(super) direction: Direction,
+    /// The notation, where it matters.
+    pub(super) surface: Option<Surface>,
+}
+
+impl<'t> Diff<'t> {
+    pub(super) fn crossing(&self, direction: Direction) -> Crossing<'_, 't> {
+        Crossing { diff: self, direction, surface: None }
+    }
+
+    /// Both directions of a pair, backward first, with the side that writes and
+    /// the side that reads.
+    pub(super) fn crossings<T: Copy>(
+        &self,
+        old: T,
+        new: T,
+    ) -> impl Iterator<Item = (Crossing<'_, 't>, T, T)> {
+        let crossing = |direction| self.crossing(direction);
+        let backward = (crossing(Direction::Backward), old, new);
+        [backward, (crossing(Direction::Forward), new, old)].into_iter()
+    }
+}
+
+impl<'d, 't> Crossing<'d, 't> {
+    /// The same crossing in one notation.
+    pub(super) fn on(self, surface: Surface) -> Self {
+        Crossing { surface: Some(surface), ..self }
+    }
+
+    pub(super) fn writer(self) -> &'t Tree {
+        match self.direction {
+            Direction::Backward => self.diff.old,
+            Direction::Forward => self.diff.new,
+        }
+    }
+
+    pub(super) fn reader(self) -> &'t Tree {
+        match self.direction {
+            Direction::Backward => self.diff.new,
+            Direction::Forward => self.diff.old,
+        }
+    }
+
+    pub(super) fn message(self, writer: Message<'t>) -> Option<Message<'t>> {
+        match self.direction {
+            Direction::Backward => self.diff.new_message(writer),
+            Direction::Forward => self.diff.old_message(writer),
+        }
+    }
+
+    pub(super) fn reader_field(self, writer: Field<'t>) -> Option<Field<'t>> {
+        let namesake = || self.message(writer.parent()?)?.field_named(writer.name());
+        self.by_name(writer).then(namesake).flatten().or_else(|| match self.direction {
+            Direction::Backward => self.diff.new_field(writer),
+            Direction::Forward => self.diff.old_field(writer),
+        })
+    }
+
+    pub(super) fn writer_field(self, reader: Field<'t>) -> Option<Field<'t>> {
+        let holder = |holder| match self.direction {
+            Direction::Backward => self.diff.old_message(holder),
+            Direction::Forward => self.diff.new_message(holder),
+        };
+        let namesake = || holder(reader.parent()?)?.field_named(reader.name());
+        self.by_name(reader).then(namesake).flatten().or_else(|| match self.direction {
+            Direction::Backward => self.diff.old_field(reader),
+            Direction::Forward => self.diff.new_field(reader),
+        })
+    }
+
+    /// Whether a field is what its name says, whatever its number.
+    pub(super) fn by_name(self, field: Field<'t>) -> bool {
+        matches!(self.surface, Some(Surface::Json | Surface::Text)) && !field.is_extension()
+    }
+
+    /// Whether it is about this notation.
+    pub(super) fn is_on(self, surface: Surface) -> bool {
+        self.surface.is_none_or(|it| it == surface)
+    }
+
+    /// The smallest valid message that holds these values of a field.
+    pub(super) fn around(self, field: Field<'t>, values: Vec<Value>) -> Option<value::Message> {
+        let holder = field.containing_message()?;
+        let message = smallest::minimal(self.writer(), holder.id, 0)?;
+        Some(smallest::with(message, field, values))
+    }
+
+    pub(super) fn refused(self, refusal: Refusal) -> String {
+        let reader = self.direction.reader();
+        format!("the {reader} reader refuses it: {}", refusal.reason(self.reader()))
+    }
+
+    pub(super) fn witness(
+        self,
+        surface: Surface,
+        (value, reads): (&value::Message, Message<'t>),
+        bytes: Vec<u8>,
+        observed: String,
+    ) -> Witness {
+        let tree = self.writer();
+        let shown = match surface {
+            Surface::Wire => Codec::new(tree).to_text(value),
+            _ => String::from_utf8_lossy(&bytes).into_owned(),
+        };
+        Witness {
+            surface,
+            direction: self.direction,
+            message: tree.message(value.ty).full_name(),
+            reader: reads.full_name(),
+            value: one_line(&shown),
+            bytes,
+            observed,
+        }
+    }
+
+    /// Whether the reader has the same field of a scalar type.
+    pub(super) fn kept(self, field: Field<'t>) -> bool {
+        let place = |field: Field<'t>| (field.number(), field.name(), field.json_name());
+        let kind = |field: Field<'t>| (field.ty(), field.cardinality(), field.presence());
+        matches!(field.ty(), Type::Scalar(_))
+            && self
+                .reader_field(field)
+                .is_some_and(|twin| place(field) == place(twin) && kind(field) == kind(twin))
+    }
+
+    pub(super) fn same_type(self, writer: Field<'t>, reader: Field<'t>) -> bool {
+        self.are_paired(writer.ty(), reader.ty())
+    }
+
+    pub(super) fn are_paired(self, writer: Type, reader: Type) -> bool {
+        match self.direction {
+            Direction::Backward => self.diff.same_type(writer, reader),
+            Direction::Forward => self.diff.same_type(reader, writer),
+        }
+    }
+}

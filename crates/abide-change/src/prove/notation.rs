@@ -1,0 +1,86 @@
+//! Values written and read in each notation, as a runtime would.
+
+use abide_schema::value::{self, Codec, Entry, Undeclared, Value};
+use abide_schema::{FieldId, MessageId, Tree};
+
+use crate::surface::Surface;
+
+pub(super) fn write(surface: Surface, tree: &Tree, value: &value::Message) -> Option<Vec<u8>> {
+    match surface {
+        Surface::Wire => Some(Codec::new(tree).encode(value)),
+        Surface::Json => Codec::new(tree).to_json(value).ok().map(String::into_bytes),
+        _ => Some(Codec::new(tree).to_text(value).into_bytes()),
+    }
+}
+
+/// Reads a value as a runtime would that insists on required fields.
+pub(super) fn read(
+    surface: Surface,
+    tree: &Tree,
+    ty: MessageId,
+    bytes: &[u8],
+) -> Result<value::Message, Refusal> {
+    let message = parse(surface, tree, ty, bytes)?;
+    match message.missing_required(tree) {
+        Some(field) => Err(Refusal::Missing(field.id)),
+        None => Ok(message),
+    }
+}
+
+/// Reads a value of which required fields may be missing.
+pub(super) fn parse(
+    surface: Surface,
+    tree: &Tree,
+    ty: MessageId,
+    bytes: &[u8],
+) -> Result<value::Message, Refusal> {
+    let read = match surface {
+        Surface::Wire => Codec::new(tree).decode(ty, bytes),
+        Surface::Json => Codec::new(tree).read_json(ty, bytes, Undeclared::Refuse).into_result(),
+        _ => Codec::new(tree).read_text(ty, bytes, Undeclared::Refuse).into_result(),
+    };
+    let message = read.map_err(|error| Refusal::Malformed(error.message))?;
+    Ok(message.normalized(tree))
+}
+
+/// Why a reader takes no value.
+pub(super) enum Refusal {
+    Malformed(String),
+    /// A required field.
+    Missing(FieldId),
+}
+
+impl Refusal {
+    pub(super) fn reason(self, tree: &Tree) -> String {
+        match self {
+            Refusal::Malformed(reason) => reason,
+            Refusal::Missing(field) => {
+                format!("the required field `{}` is missing", tree.field(field).name())
+            }
+        }
+    }
+}
+
+/// The same value without the places it was read from.
+pub(super) fn bare(message: &value::Message) -> value::Message {
+    let entries = message.entries.iter().map(|entry| {
+        let value = match &entry.value {
+            Value::Message(inner) => Value::Message(Box::new(bare(inner))),
+            value => value.clone(),
+        };
+        Entry::new(entry.field, value)
+    });
+    value::Message {
+        entries: entries.collect(),
+        unknown: message.unknown.clone(),
+        ..value::Message::new(message.ty)
+    }
+}
+
+/// Text with one name in the place of another; `None` where the other does not
+/// stand in it.
+pub(super) fn respelled(text: &[u8], printed: &str, name: &str) -> Option<Vec<u8>> {
+    let text = std::str::from_utf8(text).ok()?;
+    let at = text.rfind(printed)?;
+    Some([&text[..at], name, &text[at + printed.len()..]].concat().into_bytes())
+}

@@ -1,0 +1,50 @@
+//! The symbols of one element or file.
+
+use abide_schema::{Element, File, Message};
+
+use super::emitter::{Emitter, GeneratedSymbol, Unit};
+use super::generator::{FileFlags, Generator, enclosing};
+use super::language::Language;
+
+/// The symbols that generated code has for an element itself, not for its
+/// children; the ones that most callers use come first. An entry of a map and
+/// the oneof behind an `optional` of proto3 have none.
+pub fn symbols(language: Language, element: Element<'_>) -> Vec<GeneratedSymbol> {
+    let generator = language.generator();
+    let unit = generator.unit(element);
+    emitted(generator, element, &unit, FileFlags::of(generator, element.file()))
+}
+
+/// The symbols that generated code has for a file as a whole: what to import,
+/// and what depends on options of the file alone. For a public import they are
+/// those of the imported file that this file passes on.
+pub fn symbols_of_file(language: Language, file: File<'_>) -> Vec<GeneratedSymbol> {
+    let generator = language.generator();
+    let mut emit = Emitter::new(file.tree, &generator.file_unit(file), String::new());
+    generator.emit_file(&mut emit, file);
+    emit.symbols
+}
+
+/// The same of a unit and of options that are known.
+pub(super) fn emitted(
+    generator: &dyn Generator,
+    element: Element<'_>,
+    unit: &Unit,
+    flags: FileFlags,
+) -> Vec<GeneratedSymbol> {
+    let hidden = match element {
+        Element::Message(message) => message.is_map_entry(),
+        Element::Oneof(oneof) => oneof.is_synthetic(),
+        Element::Field(field) => {
+            !field.is_extension() && field.parent().is_some_and(Message::is_map_entry)
+        }
+        _ => false,
+    };
+    if hidden {
+        return Vec::new();
+    }
+    let parent = enclosing(element).map(|message| generator.type_path(message));
+    let mut emit = Emitter::new(element.file().tree, unit, parent.unwrap_or_default());
+    generator.emit_element(&mut emit, element, flags);
+    emit.symbols
+}

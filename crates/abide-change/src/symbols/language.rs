@@ -1,0 +1,48 @@
+//! The languages whose generated code the model knows: one table of them.
+
+use super::cpp::Cpp;
+use super::generator::Generator;
+use super::go::Go;
+use super::java::Java;
+use super::python::Python;
+use crate::surface::Surface;
+
+/// Declares each language with its surface; the model of its generators has its
+/// name.
+macro_rules! languages {
+    ($($language:ident: $surface:ident,)*) => {
+        /// A language that the model knows the generated code of.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[allow(missing_docs, reason = "each is named as the language")]
+        pub enum Language {
+            $($language,)*
+        }
+
+        impl Language {
+            /// All of them, by name.
+            pub const ALL: [Language; [$(Surface::$surface),*].len()] =
+                [$(Language::$language),*];
+
+            /// Where its users meet an API.
+            pub const fn surface(self) -> Surface {
+                match self {
+                    $(Language::$language => Surface::$surface,)*
+                }
+            }
+
+            /// The model of its generators.
+            pub(super) fn generator(self) -> &'static dyn Generator {
+                match self {
+                    $(Language::$language => &$language,)*
+                }
+            }
+        }
+    };
+}
+
+languages! {
+    Cpp: SourceCpp,
+    Go: SourceGo,
+    Java: SourceJava,
+    Python: SourcePython,
+}

@@ -1,0 +1,175 @@
+//! The symbols that users of generated code lose between two trees.
+
+use abide_schema::{Element, EnumId, File, MessageId, Type};
+
+use super::emitted::{emitted, symbols_of_file};
+use super::emitter::{GeneratedSymbol, Unit};
+use super::generator::{FileFlags, Generator, public_imports};
+use super::language::Language;
+
+/// Which elements of an old and a new tree are the same.
+pub(crate) trait Correspondence {
+    /// Whether this file of the old tree became that file of the new one.
+    fn same_file(&self, old: File<'_>, new: File<'_>) -> bool;
+    /// Whether this message of the old tree became that of the new one.
+    fn same_message(&self, old: MessageId, new: MessageId) -> bool;
+    /// Whether this enum of the old tree became that of the new one.
+    fn same_enum(&self, old: EnumId, new: EnumId) -> bool;
+}
+
+/// A symbol that users had and that is gone, or is another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Loss {
+    /// There is nothing of that name.
+    Removed {
+        /// What users wrote.
+        old: GeneratedSymbol,
+    },
+    /// The name is there and stands for something else.
+    Changed {
+        /// What users wrote.
+        old: GeneratedSymbol,
+        /// What it is instead.
+        new: GeneratedSymbol,
+    },
+    /// It is the same, and something else must be included or imported for it.
+    Moved {
+        /// What users write.
+        old: GeneratedSymbol,
+        /// The header or the import path that has it no more.
+        from: String,
+        /// The one that has it instead.
+        to: String,
+    },
+}
+
+/// The first symbol of the old element that its new counterpart lacks or has
+/// with another signature.
+///
+/// What encloses the two is taken as the same where it is paired: the fields of
+/// a renamed message lose nothing by that, its own pair does. An element that
+/// moved to another file or message is compared by its full names.
+pub(crate) fn loss(
+    language: Language,
+    old: Element<'_>,
+    new: Element<'_>,
+    pairs: &dyn Correspondence,
+) -> Option<Loss> {
+    let generator = language.generator();
+    let (old_unit, new_unit) = (generator.unit(old), generator.unit(new));
+    let same_file = pairs.same_file(old.file(), new.file());
+    // What an option of the file takes away is one loss of the file, not one of
+    // each element.
+    let flags = FileFlags::of(generator, old.file());
+    let new_flags = if same_file { flags } else { FileFlags::of(generator, new.file()) };
+    let provided = || provides(generator, (&old_unit, old.file()), (&new_unit, new.file()));
+    let enclosed = match (old.parent(), new.parent()) {
+        (Some(Element::Message(old)), Some(Element::Message(new))) => {
+            pairs.same_message(old.id, new.id)
+        }
+        (Some(Element::Enum(old)), Some(Element::Enum(new))) => pairs.same_enum(old.id, new.id),
+        (Some(Element::Service(_)), Some(Element::Service(_))) => true,
+        (None, None) => {
+            let by_default = |unit: &Unit, file| unit.nested == generator.file_unit(file).nested;
+            let same_place = old_unit.nested == new_unit.nested
+                || by_default(&old_unit, old.file()) && by_default(&new_unit, new.file());
+            same_file && same_place || provided()
+        }
+        _ => false,
+    };
+    let unnamed = generator.is_unnamed(old.file());
+    let enclosed = enclosed || unnamed && old.parent().is_none() && new.parent().is_none();
+    let old_symbols = emitted(generator, old, &old_unit, flags);
+    let new_symbols = emitted(generator, new, &new_unit, new_flags);
+    let is_reached =
+        enclosed || unnamed || same_file || old_unit.import == new_unit.import || provided();
+    first_loss(&old_symbols, &new_symbols, enclosed, pairs).or_else(|| {
+        let old = old_symbols.into_iter().next().filter(|_| !is_reached)?;
+        Some(Loss::Moved { old, from: old_unit.import, to: new_unit.import })
+    })
+}
+
+/// As [`loss`], for a pair of files.
+pub(crate) fn loss_file(
+    language: Language,
+    old: File<'_>,
+    new: File<'_>,
+    pairs: &dyn Correspondence,
+) -> Option<Loss> {
+    if language.generator().is_unnamed(old) {
+        return None;
+    }
+    let (old, new) = (symbols_of_file(language, old), symbols_of_file(language, new));
+    first_loss(&old, &new, false, pairs)
+}
+
+/// Whether other files than one that is gone provide what users imported of it:
+/// all files of a Go package are one import.
+pub(crate) fn stays_imported<'t>(
+    language: Language,
+    gone: File<'_>,
+    mut left: impl Iterator<Item = File<'t>>,
+) -> bool {
+    let generator = language.generator();
+    let import = |file| generator.file_unit(file).import;
+    generator.is_unnamed(gone)
+        || generator.imports_packages() && left.any(|it| import(it) == import(gone))
+}
+
+fn first_loss(
+    old: &[GeneratedSymbol],
+    new: &[GeneratedSymbol],
+    relative: bool,
+    pairs: &dyn Correspondence,
+) -> Option<Loss> {
+    let named = |old: &GeneratedSymbol, new: &GeneratedSymbol| {
+        if relative { old.form == new.form } else { old.name == new.name }
+    };
+    for symbol in old {
+        if new.iter().any(|new| named(symbol, new) && same_signature(symbol, new, pairs)) {
+            continue;
+        }
+        // Of overloads, the one that no other overload of the old side is.
+        let changed = new.iter().find(|new| {
+            named(symbol, new)
+                && !old.iter().any(|old| named(old, new) && same_signature(old, new, pairs))
+        });
+        return Some(match changed {
+            Some(new) => Loss::Changed { old: symbol.clone(), new: new.clone() },
+            None => Loss::Removed { old: symbol.clone() },
+        });
+    }
+    None
+}
+
+fn same_signature(
+    old: &GeneratedSymbol,
+    new: &GeneratedSymbol,
+    pairs: &dyn Correspondence,
+) -> bool {
+    let same_type = |(old, new): (&Type, &Type)| match (*old, *new) {
+        (Type::Message(old), Type::Message(new)) => pairs.same_message(old, new),
+        (Type::Enum(old), Type::Enum(new)) => pairs.same_enum(old, new),
+        (old, new) => old == new,
+    };
+    old.shape == new.shape
+        && old.types.len() == new.types.len()
+        && old.types.iter().zip(&new.types).all(same_type)
+}
+
+/// Whether what moved from the old unit to the new one is still reached by the
+/// old names: by the same unit, or by a file in the place of the old one that
+/// imports the new one publicly and passes its names on.
+fn provides(
+    generator: &dyn Generator,
+    (old, old_file): (&Unit, File<'_>),
+    (new, new_file): (&Unit, File<'_>),
+) -> bool {
+    old == new
+        || generator.passes_on(old, new)
+            && new_file.tree.public_importers().any(|file| {
+                (file.path() == old_file.path() || generator.imports_packages())
+                    && public_imports(file).contains(&new_file)
+                    && generator.file_unit(file) == generator.file_unit(old_file)
+            })
+}
