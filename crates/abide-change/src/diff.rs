@@ -59,6 +59,7 @@ macro_rules! other_side {
     ($($(#[$doc:meta])* $new_of:ident, $old_of:ident, $view:ident, $pairs:ident;)*) => {$(
         $(#[$doc])*
         pub fn $new_of(&self, old: $view<'t>) -> Option<$view<'t>> {
+            debug_assert!(self.is_old(old.tree), "{old:?} is not of the old tree");
             let id = twin!(self.same, old.id)
                 .or_else(|| self.$pairs.new_of.get(&old.id).copied())?;
             Some($view { tree: self.new, id })
@@ -66,6 +67,7 @@ macro_rules! other_side {
 
         $(#[$doc])*
         pub fn $old_of(&self, new: $view<'t>) -> Option<$view<'t>> {
+            debug_assert!(self.is_new(new.tree), "{new:?} is not of the new tree");
             let id = twin!(self.same_old, new.id)
                 .or_else(|| self.$pairs.old_of.get(&new.id).copied())?;
             Some($view { tree: self.old, id })
@@ -93,21 +95,25 @@ impl<'t> Diff<'t> {
 
     /// The other side of a file.
     pub fn new_file(&self, old: File<'t>) -> Option<File<'t>> {
+        debug_assert!(self.is_old(old.tree), "{old:?} is not of the old tree");
         self.files.new_of.get(&old.id).map(|&id| self.new.file(id))
     }
 
     /// The other side of a file.
     pub fn old_file(&self, new: File<'t>) -> Option<File<'t>> {
+        debug_assert!(self.is_new(new.tree), "{new:?} is not of the new tree");
         self.files.old_of.get(&new.id).map(|&id| self.old.file(id))
     }
 
     /// The other side of a package.
     pub fn new_package(&self, old: Package<'t>) -> Option<Package<'t>> {
+        debug_assert!(self.is_old(old.tree), "{old:?} is not of the old tree");
         self.packages.new_of.get(&old.id).map(|&id| self.new.package(id))
     }
 
     /// The other side of a package.
     pub fn old_package(&self, new: Package<'t>) -> Option<Package<'t>> {
+        debug_assert!(self.is_new(new.tree), "{new:?} is not of the new tree");
         self.packages.old_of.get(&new.id).map(|&id| self.old.package(id))
     }
 
@@ -244,7 +250,19 @@ impl<'t> Diff<'t> {
 
     /// How the constraints of an element changed; `None` for what has none.
     pub fn constraints(&self, old: Element<'t>, new: Element<'t>) -> Option<Arc<Comparison>> {
+        debug_assert!(self.is_old(old.file().tree), "{old:?} is not of the old tree");
+        debug_assert!(self.is_new(new.file().tree), "{new:?} is not of the new tree");
         self.compared.of(old, new)
+    }
+
+    /// Whether this is the old tree: a view of the other side has a number of an
+    /// element there, which means another one here.
+    fn is_old(&self, tree: &Tree) -> bool {
+        std::ptr::eq(tree, self.old)
+    }
+
+    fn is_new(&self, tree: &Tree) -> bool {
+        std::ptr::eq(tree, self.new)
     }
 
     /// Files of the old side whose declarations are not all the same, with
@@ -260,11 +278,13 @@ impl<'t> Diff<'t> {
 
     /// Whether nothing of a file that is gone lives on elsewhere.
     pub fn went_whole(&self, old: File<'t>) -> bool {
+        debug_assert!(self.is_old(old.tree), "{old:?} is not of the old tree");
         self.went_whole[old.id.0 as usize]
     }
 
     /// Whether nothing of a file that is new lived elsewhere.
     pub fn came_whole(&self, new: File<'t>) -> bool {
+        debug_assert!(self.is_new(new.tree), "{new:?} is not of the new tree");
         self.came_whole[new.id.0 as usize]
     }
 }

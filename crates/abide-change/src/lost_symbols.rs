@@ -22,6 +22,7 @@ pub struct LostSymbol {
 
 impl Correspondence for Diff<'_> {
     fn same_file(&self, old: File<'_>, new: File<'_>) -> bool {
+        debug_assert!(std::ptr::eq(old.tree, self.old) && std::ptr::eq(new.tree, self.new));
         self.new_file(self.old.file(old.id)).is_some_and(|it| it.id == new.id)
     }
 

@@ -102,7 +102,7 @@ macro_rules! view {
 
         impl PartialEq for $view<'_> {
             fn eq(&self, other: &Self) -> bool {
-                self.id == other.id
+                self.id == other.id && std::ptr::eq(self.tree, other.tree)
             }
         }
         impl Eq for $view<'_> {}
@@ -113,7 +113,11 @@ macro_rules! view {
         }
         impl Ord for $view<'_> {
             fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-                self.id.cmp(&other.id)
+                // Nobody may sort views of two trees: their addresses differ from
+                // run to run. They count here only so that this agrees with `eq`.
+                debug_assert!(std::ptr::eq(self.tree, other.tree), "two trees have no order");
+                let trees = std::ptr::from_ref(self.tree).cmp(&std::ptr::from_ref(other.tree));
+                self.id.cmp(&other.id).then(trees)
             }
         }
         impl std::hash::Hash for $view<'_> {
