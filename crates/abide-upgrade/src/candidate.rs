@@ -1,17 +1,16 @@
 //! The candidates of a tree.
 
-use std::collections::BTreeSet;
-
-use abide_schema::{File, FileId, PackageId, Tree};
+use abide_schema::{FileId, PackageId, Tree};
 use abide_syntax::Span;
 
+use crate::basis::{Basis, Choice, UpgradeOptions};
 use crate::links::Links;
-use crate::plan::{Basis, Choice, Plan, Stage, UpgradeOptions};
-use crate::record::unrecorded;
+use crate::next_version::Stage;
 use crate::refusal::{Refusal, check_source};
-use crate::rewrite::{Rewritten, rewrite};
-use crate::settings::{Closure, Settings};
+use crate::rewrite::{RewrittenText, rewrite};
 use crate::standing::Standings;
+use crate::upgrade_plan::UpgradePlan;
+use crate::upgrade_policy::UpgradeSettings;
 
 /// What an upgrade makes.
 #[derive(Clone, Debug, Default)]
@@ -44,13 +43,13 @@ pub struct Generated {
 /// made anew.
 pub fn upgrade(
     tree: &Tree,
-    settings: Settings<'_>,
+    settings: UpgradeSettings<'_>,
     options: &UpgradeOptions<'_>,
 ) -> Result<Upgrade, Refusal> {
     let choice = Choice::Asked(options);
     let standings = Standings::of(tree);
     let basis = Basis { tree, settings, standings: &standings, graph: None };
-    let plan = Plan::of(basis, choice, Stage::Candidate)?;
+    let plan = UpgradePlan::of(basis, choice, Stage::Candidate)?;
     let mut made = Upgrade {
         files: generate(&plan)?,
         stale: Vec::new(),
@@ -69,59 +68,17 @@ pub fn upgrade(
     Ok(made)
 }
 
-/// Makes the candidates anew that are in the tree, by whatever closure they got
-/// there; without those that nothing calls for.
-pub(crate) fn remake(basis: Basis<'_, '_>) -> Result<Upgrade, Refusal> {
-    let Basis { tree, standings, .. } = basis;
-    let options = UpgradeOptions { packages: &[], closure: Some(Closure::Package) };
-    let plan = |choice| Plan::of(basis, choice, Stage::Candidate);
-    let called = plan(Choice::Asked(&options))?;
-    let mut files = generate(&plan(Choice::Present)?)?;
-    files.retain(|file| called.generates(file.from) || called.resumed.contains(&file.from));
-    let packages: BTreeSet<&str> = files.iter().map(|file| file.package.as_str()).collect();
-    let made = |path: &str| files.binary_search_by(|file| (*file.path).cmp(path)).is_ok();
-    let stale = standings
-        .candidates(tree)
-        .filter(|it| packages.contains(it.package().name()) && !made(it.path()))
-        .map(|it| it.id)
-        .collect();
-    Ok(Upgrade { stale, files, staying: Vec::new() })
-}
-
 /// What becomes of the files of a plan, in the order of paths.
-pub(crate) fn generate(plan: &Plan<'_>) -> Result<Vec<Generated>, Refusal> {
+pub(crate) fn generate(plan: &UpgradePlan<'_>) -> Result<Vec<Generated>, Refusal> {
     let links = Links::of(plan);
     let mut files = Vec::new();
     for file in plan.tree.files().filter(|file| plan.generates(file.id)) {
         let Some(next) = plan.next(file.id) else { continue };
         check_source(file)?;
-        let Rewritten { text, dangling } = rewrite(plan, &links, file, next)?;
+        let RewrittenText { text, dangling } = rewrite(plan, &links, file, next)?;
         let (path, package) = (next.path.clone(), next.package.clone());
         files.push(Generated { from: file.id, path, package, text, dangling });
     }
     files.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(files)
-}
-
-/// Whether a candidate is what an upgrade makes: the same but for white space,
-/// for where a string is cut in pieces, since it may pass through a formatter,
-/// and for the version and hash that are recorded in it afterwards.
-pub fn is_made(candidate: File<'_>, made: &Generated) -> bool {
-    let Some(text) = candidate.decl().source_text() else { return false };
-    let equal = |a: &[u8], b: &[u8]| squeezed(a).eq(squeezed(b));
-    let recorded = candidate.released_version().is_some() || candidate.released_hash().is_some();
-    equal(text, &made.text) || recorded && equal(&unrecorded(text), &unrecorded(&made.text))
-}
-
-/// The bytes of a text that are not white space, without `""`.
-fn squeezed(text: &[u8]) -> impl Iterator<Item = u8> + '_ {
-    let mut bytes = text.iter().copied().filter(|it| !it.is_ascii_whitespace()).peekable();
-    std::iter::from_fn(move || {
-        loop {
-            let byte = bytes.next()?;
-            if byte != b'"' || bytes.next_if_eq(&b'"').is_none() {
-                return Some(byte);
-            }
-        }
-    })
 }

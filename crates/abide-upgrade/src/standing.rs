@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 
 use abide_schema::{File, FileId, Package, PackageVersionStatus, Tree, api_name};
+use abide_syntax::Span;
+
+use crate::edit::Edit;
 
 /// What a file is to the upgrade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,4 +111,13 @@ impl Standings {
         previous.is_some_and(active)
             || api.is_some() && tree.packages().any(|it| api_name(it.name()) == api && active(it))
     }
+}
+
+/// The edit that gives a file another status than it has.
+pub(crate) fn status_edit(file: File<'_>, status: PackageVersionStatus) -> Option<Edit> {
+    let (own, place) = file.package_version_status().filter(|(own, _)| *own != status)?;
+    let written = place.span.str(file.decl().source_text()?);
+    let before = written.strip_suffix(own.name())?;
+    let start = place.span.start + before.len() as u32;
+    Some(Edit::replace(Span::new(start, place.span.end), status.name()))
 }

@@ -6,7 +6,7 @@ use abide_schema::Glob;
 
 /// What an upgrade knows of the policy of a tree.
 #[derive(Clone, Copy, Debug)]
-pub struct Settings<'p> {
+pub struct UpgradeSettings<'p> {
     /// How vN becomes v(N+1)alpha.
     pub policy: &'p UpgradePolicy,
     /// Folders that stand before the path of a package without being part of
