@@ -70,7 +70,7 @@ enum Without {
     /// Those of a language.
     Language(&'static str),
     /// Those with these names.
-    Named(&'static [&'static str]),
+    Fields(&'static [&'static str]),
 }
 
 impl Without {
@@ -234,7 +234,7 @@ impl Writer<'_> {
         }
         match without {
             Without::Nothing => Some(Without::Nothing),
-            Without::Named(names) => {
+            Without::Fields(names) => {
                 (field.is_extension() || !names.contains(&field.name())).then_some(Without::Nothing)
             }
             Without::Language(language) => (field.is_extension()
@@ -256,7 +256,7 @@ impl Writer<'_> {
                     return None;
                 }
                 let policy = POLICIES.iter().find(|(policy, _)| *policy == name);
-                Some(policy.map_or(Without::Nothing, |(_, names)| Without::Named(names)))
+                Some(policy.map_or(Without::Nothing, |(_, names)| Without::Fields(names)))
             }
             Without::Defaults => match field.name() {
                 "features" => Some(Without::CoreFeatures),
