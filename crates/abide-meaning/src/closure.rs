@@ -42,7 +42,7 @@ impl TreeHashes {
     /// Of a tree. Files are known by the paths that reports use.
     pub fn of(tree: &Tree) -> TreeHashes {
         let named = named(tree);
-        let hashes = Linker::new(tree, &named).hash(tree);
+        let hashes = TypeLinker::new(tree, &named).hash(tree);
         named.into_par_iter().for_each(drop);
         hashes
     }
@@ -116,7 +116,7 @@ pub(crate) fn unit_facts(tree: &Tree, name: &str) -> Option<String> {
         }
     };
     let named = named(tree);
-    let linker = Linker::new(tree, &named);
+    let linker = TypeLinker::new(tree, &named);
     let mut facts = Facts::default();
     linker.write_own(&mut facts, own_title, &files);
     let own = facts.shown();
@@ -128,7 +128,7 @@ pub(crate) fn unit_facts(tree: &Tree, name: &str) -> Option<String> {
 /// The title and the facts of the closure of a message or an enum.
 pub(crate) fn type_facts(tree: &Tree, full_name: &str) -> Option<String> {
     let named = named(tree);
-    let linker = Linker::new(tree, &named);
+    let linker = TypeLinker::new(tree, &named);
     let name = |ty: &u32| linker.declarations(*ty)[0].name;
     let ty = (0..linker.count()).find(|ty| name(ty) == full_name)?;
     let components = linker.components();
@@ -180,7 +180,7 @@ pub(crate) fn write_unit<'n>(
 }
 
 /// Brings the types of files together. Types of one name are one type.
-struct Linker<'m> {
+struct TypeLinker<'m> {
     /// In the order of the tree.
     files: &'m [ResolvedMeaning],
     /// Where in `numbers` the messages and the enums of each file begin.
@@ -188,14 +188,14 @@ struct Linker<'m> {
     /// Which type each message and each enum is; a map entry is none.
     numbers: Vec<Option<u32>>,
     /// The declarations of the types, by name.
-    declared: Vec<Declared<'m>>,
+    declared: Vec<TypeDeclaration<'m>>,
     /// Where those of each type begin, and the end of all.
     starts: Vec<u32>,
     /// Whether a type is one of protobuf's own.
     is_well_known: Vec<bool>,
 }
 
-struct Declared<'m> {
+struct TypeDeclaration<'m> {
     name: &'m str,
     file: u32,
     element: &'m HashedElement,
@@ -211,8 +211,8 @@ struct Components {
     closures: Vec<SemanticHash>,
 }
 
-impl<'m> Linker<'m> {
-    fn new(tree: &Tree, files: &'m [ResolvedMeaning]) -> Linker<'m> {
+impl<'m> TypeLinker<'m> {
+    fn new(tree: &Tree, files: &'m [ResolvedMeaning]) -> TypeLinker<'m> {
         let mut end = 0;
         let slots = tree.files().map(|file| {
             let messages = end;
@@ -223,18 +223,18 @@ impl<'m> Linker<'m> {
         let slots: Vec<[u32; 2]> = slots.collect();
         let declared = files.par_iter().enumerate().flat_map_iter(
             |(file, ResolvedMeaning { meaning, .. })| {
-                meaning.types().map(move |(_, element)| Declared {
+                meaning.types().map(move |(_, element)| TypeDeclaration {
                     name: meaning.name(element),
                     file: file as u32,
                     element,
                 })
             },
         );
-        let mut declared: Vec<Declared<'m>> = declared.collect();
+        let mut declared: Vec<TypeDeclaration<'m>> = declared.collect();
         declared.par_sort_unstable_by(|a, b| {
             a.name.cmp(b.name).then_with(|| a.element.own.cmp(&b.element.own))
         });
-        let mut linker = Linker {
+        let mut linker = TypeLinker {
             files,
             slots,
             numbers: vec![None; end as usize],
@@ -284,7 +284,7 @@ impl<'m> Linker<'m> {
     }
 
     /// The declarations of a type.
-    fn declarations(&self, ty: u32) -> &[Declared<'m>] {
+    fn declarations(&self, ty: u32) -> &[TypeDeclaration<'m>] {
         let at = ty as usize;
         &self.declared[self.starts[at] as usize..self.starts[at + 1] as usize]
     }
@@ -317,7 +317,7 @@ impl<'m> Linker<'m> {
             },
         );
         let types = (0..self.count()).into_par_iter().map(|ty| {
-            let Declared { name, element, .. } = self.declarations(ty)[0];
+            let TypeDeclaration { name, element, .. } = self.declarations(ty)[0];
             let closure = components.closure(ty);
             let hashes = Hashes { own: element.own, closure };
             TypeHashes {

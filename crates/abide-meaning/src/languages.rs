@@ -26,7 +26,7 @@ pub(crate) enum FeatureTarget {
     ManyField,
 }
 
-struct Feature {
+struct LanguageFeature {
     language: &'static str,
     name: &'static str,
     target: FeatureTarget,
@@ -40,8 +40,8 @@ const fn feature(
     name: &'static str,
     target: FeatureTarget,
     defaults: [i32; 4],
-) -> Feature {
-    Feature { language, name, target, is_bool: false, defaults }
+) -> LanguageFeature {
+    LanguageFeature { language, name, target, is_bool: false, defaults }
 }
 
 const fn flag(
@@ -49,14 +49,14 @@ const fn flag(
     name: &'static str,
     target: FeatureTarget,
     defaults: [i32; 4],
-) -> Feature {
-    Feature { language, name, target, is_bool: true, defaults }
+) -> LanguageFeature {
+    LanguageFeature { language, name, target, is_bool: true, defaults }
 }
 
 const COUNT: usize = 13;
 
 /// The features that are resolved. `API_LEVEL_UNSPECIFIED` means the open API.
-const FEATURES: [Feature; COUNT] = [
+const FEATURES: [LanguageFeature; COUNT] = [
     flag("pb.cpp", "legacy_closed_enum", FeatureTarget::EnumField, [1, 0, 0, 0]),
     feature("pb.cpp", "string_type", FeatureTarget::TextField, [STRING, STRING, STRING, 1]),
     flag("pb.cpp", "enum_name_uses_string_view", FeatureTarget::Enum, [0, 0, 0, 1]),

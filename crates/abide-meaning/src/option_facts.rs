@@ -83,7 +83,7 @@ impl Without {
 /// Writes the facts of the options of an element. What stands before them is in
 /// `facts.path`.
 pub(crate) fn write(facts: &mut Facts, tree: &Tree, options: &Message) {
-    Writer { facts, tree }.message(options, Without::Defaults, false);
+    OptionWriter { facts, tree }.message(options, Without::Defaults, false);
 }
 
 /// Writes the options of source text that were not understood.
@@ -148,12 +148,12 @@ fn push_tokens(out: &mut Vec<u8>, text: &[u8], span: Span, separator: &str) {
     }
 }
 
-struct Writer<'a> {
+struct OptionWriter<'a> {
     facts: &'a mut Facts,
     tree: &'a Tree,
 }
 
-impl Writer<'_> {
+impl OptionWriter<'_> {
     /// Writes what a message holds; whether that was anything.
     fn message(&mut self, message: &Message, without: Without, in_group: bool) -> bool {
         let mut any = false;
