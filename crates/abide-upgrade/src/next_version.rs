@@ -1,7 +1,11 @@
 //! Where a file goes in the next major version: its package there, and its path.
 
-use abide_schema::{File, PackageVersion, Stability};
+use std::collections::BTreeSet;
 
+use abide_schema::{File, Package, PackageVersion, Stability, api_name};
+
+use crate::file_elements::types;
+use crate::standing::{Standing, Standings};
 use crate::upgrade_policy::{UpgradePolicy, UpgradeSettings};
 
 /// What a file becomes in the next major version.
@@ -30,6 +34,36 @@ pub(crate) enum Stage {
     Stable,
 }
 
+/// The packages that the candidates of a package are part of: more than one
+/// where its files move apart, none where an upgrade makes none. A frozen
+/// package has those of the active versions of its API.
+pub fn candidate_packages(
+    policy: &UpgradePolicy,
+    standings: &Standings,
+    package: Package<'_>,
+) -> BTreeSet<String> {
+    let of = |package: Package<'_>| -> BTreeSet<String> {
+        package
+            .files()
+            .filter(|it| standings.file(*it) == Standing::Active && has_successor(policy, *it))
+            .filter_map(|it| candidate_package(policy, it))
+            .collect()
+    };
+    let own = of(package);
+    let is_frozen = package.files().any(|it| standings.file(it) == Standing::Frozen);
+    let Some(api) = api_name(package.name()).filter(|_| own.is_empty() && is_frozen) else {
+        return own;
+    };
+    let versions = package.tree.packages().filter(|it| api_name(it.name()).as_ref() == Some(&api));
+    versions.flat_map(of).collect()
+}
+
+/// Whether a file has anything that could be upgraded: a type, or a service
+/// where services are.
+pub(crate) fn has_successor(policy: &UpgradePolicy, file: File<'_>) -> bool {
+    types(file).next().is_some() || policy.services && file.services().len() > 0
+}
+
 /// The package that a file is part of in the next major version.
 pub(crate) fn next_package(policy: &UpgradePolicy, file: File<'_>, stage: Stage) -> Option<String> {
     let name = candidate_package(policy, file)?;
@@ -41,6 +75,8 @@ pub(crate) fn next_package(policy: &UpgradePolicy, file: File<'_>, stage: Stage)
     Some(components.join("."))
 }
 
+/// The package that the candidate of a file is part of: the one place that
+/// says what the next major version is called.
 pub(crate) fn candidate_package(policy: &UpgradePolicy, file: File<'_>) -> Option<String> {
     let package = file.package();
     if let Some((name, _)) = file.move_to_package() {

@@ -13,7 +13,7 @@ use crate::dependents::{by_package, by_type, staying};
 use crate::file_elements::types;
 use crate::interrupted::interrupted;
 use crate::next_name::name_after;
-use crate::next_version::{Next, Stage, candidate_package};
+use crate::next_version::{Next, Stage, candidate_package, has_successor};
 use crate::reasons::{Need, file_has_reason};
 use crate::refusal::Refusal;
 use crate::standing::{Standing, Standings};
@@ -163,10 +163,8 @@ impl<'t> UpgradePlan<'t> {
                 if !matches!(standing, Standing::Active | Standing::Frozen) {
                     continue;
                 }
-                // A file without a type has nothing that could be upgraded.
-                let only_imports = types(file).next().is_none();
-                let skipped = only_imports && (!policy.services || file.services().len() == 0);
-                let Some(becomes) = Next::of(settings, file, stage).filter(|_| !skipped) else {
+                let becomes = Next::of(settings, file, stage);
+                let Some(becomes) = becomes.filter(|_| has_successor(policy, file)) else {
                     continue;
                 };
                 generated.set(file.id.0 as usize, standing == Standing::Active);
