@@ -1,11 +1,12 @@
 //! The candidates of a tree.
 
-use abide_schema::{FileId, PackageId, Tree};
+use abide_schema::{File, FileId, PackageId, Tree};
 use abide_syntax::Span;
 
 use crate::basis::{Basis, Choice, UpgradeOptions};
 use crate::links::Links;
 use crate::next_version::Stage;
+use crate::recorded::unrecorded;
 use crate::refusal::{Refusal, check_source};
 use crate::rewrite::{RewrittenText, rewrite};
 use crate::standing::Standings;
@@ -17,11 +18,23 @@ use crate::upgrade_policy::UpgradeSettings;
 pub struct Upgrade {
     /// The candidates, in the order of their paths.
     pub files: Vec<Generated>,
-    /// The files of the tree that are candidates of nothing any more.
-    pub stale: Vec<FileId>,
+    /// The candidates of the tree that nothing calls for any more.
+    pub stale: Vec<StaleCandidate>,
     /// The packages that would rise, and stay because they extend messages
     /// that do not: the number of an extension cannot be taken twice.
     pub staying: Vec<PackageId>,
+}
+
+/// A candidate that is in the tree, and that an upgrade does not make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StaleCandidate {
+    /// The candidate.
+    pub file: FileId,
+    /// The file that it would be made from, if anything called for it.
+    pub from: Option<FileId>,
+    /// Whether it holds what would be made of that file now. Where it does not,
+    /// the file may have changed since, or somebody edited the candidate.
+    pub as_made: bool,
 }
 
 /// A candidate.
@@ -59,13 +72,31 @@ pub fn upgrade(
     if options.packages.is_empty() {
         let made_now =
             |path: &str| made.files.binary_search_by(|file| (*file.path).cmp(path)).is_ok();
-        made.stale = standings
+        let mut stale = standings
             .candidates(tree)
             .filter(|it| !made_now(it.path()) && standings.have_source(*it))
-            .map(|it| it.id)
-            .collect();
+            .peekable();
+        if stale.peek().is_some() {
+            let plan = UpgradePlan::of(basis, Choice::Present, Stage::Candidate)?;
+            let present = generate(&plan).unwrap_or_default();
+            made.stale = stale.map(|it| StaleCandidate::of(it, &present)).collect();
+        }
     }
     Ok(made)
+}
+
+impl StaleCandidate {
+    /// A candidate, among those that would be made if all in the tree were
+    /// called for.
+    fn of(candidate: File<'_>, present: &[Generated]) -> StaleCandidate {
+        let own = present.binary_search_by(|file| (*file.path).cmp(candidate.path()));
+        let own = own.ok().map(|at| &present[at]);
+        StaleCandidate {
+            file: candidate.id,
+            from: own.map(|it| it.from),
+            as_made: own.is_some_and(|it| is_made(candidate, it)),
+        }
+    }
 }
 
 /// What becomes of the files of a plan, in the order of paths.
@@ -81,4 +112,27 @@ pub(crate) fn generate(plan: &UpgradePlan<'_>) -> Result<Vec<Generated>, Refusal
     }
     files.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(files)
+}
+
+/// Whether a candidate is what an upgrade makes: the same but for white space,
+/// for where a string is cut in pieces, since it may pass through a formatter,
+/// and for the version and hash that are recorded in it afterwards.
+pub fn is_made(candidate: File<'_>, made: &Generated) -> bool {
+    let Some(text) = candidate.decl().source_text() else { return false };
+    let equal = |a: &[u8], b: &[u8]| squeezed(a).eq(squeezed(b));
+    let recorded = candidate.released_version().is_some() || candidate.released_hash().is_some();
+    equal(text, &made.text) || recorded && equal(&unrecorded(text), &unrecorded(&made.text))
+}
+
+/// The bytes of a text that are not white space, without `""`.
+fn squeezed(text: &[u8]) -> impl Iterator<Item = u8> + '_ {
+    let mut bytes = text.iter().copied().filter(|it| !it.is_ascii_whitespace()).peekable();
+    std::iter::from_fn(move || {
+        loop {
+            let byte = bytes.next()?;
+            if byte != b'"' || bytes.next_if_eq(&b'"').is_none() {
+                return Some(byte);
+            }
+        }
+    })
 }

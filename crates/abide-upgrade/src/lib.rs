@@ -37,9 +37,9 @@ mod versioned;
 
 pub use basis::{Basis, UpgradeOptions};
 pub use build_file::{BUILD_MARK, BuildFile, build_files, version_build_file};
-pub use candidate::{Generated, Upgrade, upgrade};
+pub use candidate::{Generated, StaleCandidate, Upgrade, is_made, upgrade};
 pub use canonical_layout::canonical_layout;
-pub use drift::{Drift, drifts, is_made};
+pub use drift::{Drift, drifts};
 pub use edit::{Edit, Overlap, apply};
 pub use file_policy::{STATUS_PROTO, record_edits};
 pub use mapping::{Mapping, mapping};
@@ -51,5 +51,6 @@ pub use release::{Release, Risen, release};
 pub use standing::{Standing, Standings};
 pub use taken_paths::{Taken, taken};
 pub use upgrade_policy::{
-    Closure, ImportOrder, Layout, LinkPolicy, UpgradePolicy, UpgradeReason, UpgradeSettings,
+    CandidateLayout, Closure, ImportOrder, LinkPolicy, UpgradePolicy, UpgradeReason,
+    UpgradeSettings,
 };

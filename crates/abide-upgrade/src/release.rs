@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use abide_schema::{File, FileId, Level, PackageVersionStatus, Tree};
 
 use crate::basis::{Basis, Choice, UpgradeOptions};
-use crate::candidate::{Generated, generate};
-use crate::drift::{is_made, remake};
+use crate::candidate::{Generated, generate, is_made};
+use crate::drift::remake;
 use crate::edit::apply;
 use crate::file_elements::extensions;
 use crate::interrupted::left_behind;
@@ -72,18 +72,18 @@ fn release_all<'t>(
     graph: &abide_schema::Graph<'t>,
 ) -> Result<Release, Refusal> {
     let Basis { tree, standings, .. } = basis;
-    let made = remake(basis)?;
-    if made.files.is_empty() {
+    let made = remake(basis, &[Closure::Package])?;
+    if made.called.is_empty() {
         return Ok(Release::default());
     }
-    if let Some(stale) = made.stale.first() {
+    if let Some(stale) = made.stale(basis).first() {
         return Err(Refusal::Drifted(tree.file(*stale).path().to_owned()));
     }
     let candidates: BTreeMap<&str, File<'_>> =
         standings.candidates(tree).map(|it| (it.path(), it)).collect();
     let mut sources = BTreeSet::new();
     let mut replaced: BTreeMap<FileId, FileId> = BTreeMap::new();
-    for file in &made.files {
+    for file in &made.called {
         let candidate = candidates.get(file.path.as_str());
         let Some(candidate) = candidate.filter(|it| is_made(**it, file)) else {
             return Err(Refusal::Drifted(file.path.clone()));

@@ -30,7 +30,7 @@ use crate::removal::{deprecated, gone, removed};
 use crate::shortest_name::VisibleNames;
 use crate::standing::{mark, status_edit};
 use crate::upgrade_plan::UpgradePlan;
-use crate::upgrade_policy::{ImportOrder, Layout};
+use crate::upgrade_policy::{CandidateLayout, ImportOrder};
 use crate::versioned;
 
 /// What becomes of a file.
@@ -107,7 +107,7 @@ fn edited<'t>(
     if is_windows(text) {
         made = windows(&made);
     }
-    if plan.policy.layout == Layout::Canonical && !follows {
+    if plan.policy.layout == CandidateLayout::Canonical && !follows {
         made = canonical_layout(&made).unwrap_or(made);
     }
     Ok(RewrittenText { text: made, dangling })

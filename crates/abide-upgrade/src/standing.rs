@@ -96,6 +96,15 @@ impl Standings {
         tree.files().filter(|it| self.file(*it) == Standing::Candidate)
     }
 
+    /// Whether another version of the API of a candidate is there to be imported:
+    /// what it was made from may be outside of the tree then.
+    pub(crate) fn may_have_source(&self, candidate: File<'_>) -> bool {
+        let api = api_name(candidate.package().name());
+        let imported = |package: Package<'_>| package.files().any(|it| !it.is_judged());
+        let mut packages = candidate.tree.packages();
+        api.is_some() && packages.any(|it| api_name(it.name()) == api && imported(it))
+    }
+
     /// Whether what a candidate was made from, or another version of it, is
     /// among what is edited by hand: in a part of a tree it need not be.
     pub(crate) fn have_source(&self, candidate: File<'_>) -> bool {
