@@ -8,7 +8,9 @@ use rayon::prelude::*;
 
 use crate::facts::{Facts, push_hash};
 use crate::hash::{Hashes, SemanticHash};
-use crate::meaning::{FILE_OWN, Kind, Meaning, Meant, Named, Room};
+use crate::meaning::{ElementKind, FILE_OWN, HashedElement, Meaning};
+use crate::meaning_builder::ResolvedMeaning;
+use crate::scratch::Scratch;
 
 /// The hashes of every file, package and message of a tree.
 #[derive(Clone, Debug)]
@@ -40,7 +42,7 @@ impl TreeHashes {
     /// Of a tree. Files are known by the paths that reports use.
     pub fn of(tree: &Tree) -> TreeHashes {
         let named = named(tree);
-        let hashes = Linker::new(tree, &named).hash(tree);
+        let hashes = TypeLinker::new(tree, &named).hash(tree);
         named.into_par_iter().for_each(drop);
         hashes
     }
@@ -94,9 +96,12 @@ fn find(units: &[UnitHashes], name: &str) -> Option<Hashes> {
 }
 
 /// What each file means, in the order of the tree.
-fn named(tree: &Tree) -> Vec<Named> {
+fn named(tree: &Tree) -> Vec<ResolvedMeaning> {
     let files: Vec<_> = tree.files().collect();
-    files.par_iter().map_init(Room::default, |room, file| Named::of(room, *file)).collect()
+    files
+        .par_iter()
+        .map_init(Scratch::default, |scratch, file| ResolvedMeaning::of(scratch, *file))
+        .collect()
 }
 
 /// The title and the facts of a package or file, as they are hashed for its own
@@ -111,7 +116,7 @@ pub(crate) fn unit_facts(tree: &Tree, name: &str) -> Option<String> {
         }
     };
     let named = named(tree);
-    let linker = Linker::new(tree, &named);
+    let linker = TypeLinker::new(tree, &named);
     let mut facts = Facts::default();
     linker.write_own(&mut facts, own_title, &files);
     let own = facts.shown();
@@ -123,7 +128,7 @@ pub(crate) fn unit_facts(tree: &Tree, name: &str) -> Option<String> {
 /// The title and the facts of the closure of a message or an enum.
 pub(crate) fn type_facts(tree: &Tree, full_name: &str) -> Option<String> {
     let named = named(tree);
-    let linker = Linker::new(tree, &named);
+    let linker = TypeLinker::new(tree, &named);
     let name = |ty: &u32| linker.declarations(*ty)[0].name;
     let ty = (0..linker.count()).find(|ty| name(ty) == full_name)?;
     let components = linker.components();
@@ -175,25 +180,25 @@ pub(crate) fn write_unit<'n>(
 }
 
 /// Brings the types of files together. Types of one name are one type.
-struct Linker<'m> {
+struct TypeLinker<'m> {
     /// In the order of the tree.
-    files: &'m [Named],
+    files: &'m [ResolvedMeaning],
     /// Where in `numbers` the messages and the enums of each file begin.
     slots: Vec<[u32; 2]>,
     /// Which type each message and each enum is; a map entry is none.
     numbers: Vec<Option<u32>>,
     /// The declarations of the types, by name.
-    declared: Vec<Declared<'m>>,
+    declared: Vec<TypeDeclaration<'m>>,
     /// Where those of each type begin, and the end of all.
     starts: Vec<u32>,
     /// Whether a type is one of protobuf's own.
     is_well_known: Vec<bool>,
 }
 
-struct Declared<'m> {
+struct TypeDeclaration<'m> {
     name: &'m str,
     file: u32,
-    meant: &'m Meant,
+    element: &'m HashedElement,
 }
 
 /// The strongly connected components of the types under "refers to", each
@@ -206,8 +211,8 @@ struct Components {
     closures: Vec<SemanticHash>,
 }
 
-impl<'m> Linker<'m> {
-    fn new(tree: &Tree, files: &'m [Named]) -> Linker<'m> {
+impl<'m> TypeLinker<'m> {
+    fn new(tree: &Tree, files: &'m [ResolvedMeaning]) -> TypeLinker<'m> {
         let mut end = 0;
         let slots = tree.files().map(|file| {
             let messages = end;
@@ -216,19 +221,20 @@ impl<'m> Linker<'m> {
             [messages, enums]
         });
         let slots: Vec<[u32; 2]> = slots.collect();
-        let declared =
-            files.par_iter().enumerate().flat_map_iter(|(file, Named { meaning, .. })| {
-                meaning.types().map(move |(_, meant)| Declared {
-                    name: meaning.name(meant),
+        let declared = files.par_iter().enumerate().flat_map_iter(
+            |(file, ResolvedMeaning { meaning, .. })| {
+                meaning.types().map(move |(_, element)| TypeDeclaration {
+                    name: meaning.name(element),
                     file: file as u32,
-                    meant,
+                    element,
                 })
-            });
-        let mut declared: Vec<Declared<'m>> = declared.collect();
+            },
+        );
+        let mut declared: Vec<TypeDeclaration<'m>> = declared.collect();
         declared.par_sort_unstable_by(|a, b| {
-            a.name.cmp(b.name).then_with(|| a.meant.own.cmp(&b.meant.own))
+            a.name.cmp(b.name).then_with(|| a.element.own.cmp(&b.element.own))
         });
-        let mut linker = Linker {
+        let mut linker = TypeLinker {
             files,
             slots,
             numbers: vec![None; end as usize],
@@ -248,9 +254,9 @@ impl<'m> Linker<'m> {
                 self.is_well_known.push(true);
             }
             let ty = self.starts.len() - 1;
-            let Named { meaning, types } = &self.files[it.file as usize];
+            let ResolvedMeaning { meaning, types } = &self.files[it.file as usize];
             self.is_well_known[ty] &= meaning.is_well_known;
-            if let Some(slot) = types[it.meant.name as usize].and_then(|ty| self.slot(ty)) {
+            if let Some(slot) = types[it.element.name as usize].and_then(|ty| self.slot(ty)) {
                 self.numbers[slot] = Some(ty as u32);
             }
         }
@@ -278,16 +284,16 @@ impl<'m> Linker<'m> {
     }
 
     /// The declarations of a type.
-    fn declarations(&self, ty: u32) -> &[Declared<'m>] {
+    fn declarations(&self, ty: u32) -> &[TypeDeclaration<'m>] {
         let at = ty as usize;
         &self.declared[self.starts[at] as usize..self.starts[at + 1] as usize]
     }
 
     /// The types that an element of a file refers to; protobuf's own count in
     /// protobuf's own files only.
-    fn references(&self, file: u32, meant: &Meant) -> impl Iterator<Item = u32> {
+    fn references(&self, file: u32, element: &HashedElement) -> impl Iterator<Item = u32> {
         let meaning = &self.files[file as usize].meaning;
-        let names = meaning.references(meant).iter();
+        let names = meaning.references(element).iter();
         names
             .filter_map(move |&name| self.type_of(file, name))
             .filter(|&ty| meaning.is_well_known || !self.is_well_known[ty as usize])
@@ -311,10 +317,14 @@ impl<'m> Linker<'m> {
             },
         );
         let types = (0..self.count()).into_par_iter().map(|ty| {
-            let Declared { name, meant, .. } = self.declarations(ty)[0];
+            let TypeDeclaration { name, element, .. } = self.declarations(ty)[0];
             let closure = components.closure(ty);
-            let hashes = Hashes { own: meant.own, closure };
-            TypeHashes { name: name.into(), is_message: meant.kind == Kind::Message, hashes }
+            let hashes = Hashes { own: element.own, closure };
+            TypeHashes {
+                name: name.into(),
+                is_message: element.kind == ElementKind::Message,
+                hashes,
+            }
         });
         let unit =
             |facts: &mut Facts, title: &str, name: &str, own: SemanticHash, files: &[u32]| {
@@ -352,11 +362,11 @@ impl<'m> Linker<'m> {
         let mut reached = Vec::new();
         for &file in files {
             let meaning = &self.files[file as usize].meaning;
-            for meant in meaning.elements.iter().filter(|it| it.is_top) {
-                if meant.kind.is_type() {
-                    reached.extend(self.type_of(file, meant.name));
+            for element in meaning.elements.iter().filter(|it| it.is_top) {
+                if element.kind.is_type() {
+                    reached.extend(self.type_of(file, element.name));
                 } else {
-                    reached.extend(self.references(file, meant));
+                    reached.extend(self.references(file, element));
                 }
             }
         }
@@ -374,7 +384,7 @@ impl<'m> Linker<'m> {
         let declared = members.iter().flat_map(|it| self.declarations(it.index() as u32));
         write_component(
             facts,
-            declared.map(|it| it.meant.own),
+            declared.map(|it| it.element.own),
             others.map(|other| closures[other as usize]),
         );
     }
@@ -383,7 +393,7 @@ impl<'m> Linker<'m> {
         let count = self.count();
         let edges = (0..count).flat_map(|from| {
             let declarations = self.declarations(from).iter();
-            let targets = declarations.flat_map(|it| self.references(it.file, it.meant));
+            let targets = declarations.flat_map(|it| self.references(it.file, it.element));
             targets.filter(move |&to| to != from).map(move |to| (from, to))
         });
         let mut graph: DiGraph<(), ()> = DiGraph::with_capacity(count as usize, count as usize * 2);

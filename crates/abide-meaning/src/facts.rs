@@ -19,7 +19,7 @@ pub(crate) struct Facts {
     head: u32,
     /// Where the line that is open begins.
     open: u32,
-    lines: Vec<Line>,
+    lines: Vec<FactLine>,
     /// Whether some line does not stand behind all that came before it.
     is_mixed: bool,
     /// What stands before the next option: its holder, then its path.
@@ -29,15 +29,15 @@ pub(crate) struct Facts {
 
 /// Where a line stands, with its line feed.
 #[derive(Clone, Copy, Debug)]
-struct Line {
+struct FactLine {
     /// Its first bytes as a number: in the order of the lines, where they differ.
     begin: u128,
     start: u32,
     end: u32,
 }
 
-impl Line {
-    fn of(text: &[u8], start: u32, end: u32) -> Line {
+impl FactLine {
+    fn of(text: &[u8], start: u32, end: u32) -> FactLine {
         let line = &text[start as usize..end as usize - 1];
         let begin = match line.first_chunk() {
             Some(begin) => *begin,
@@ -47,7 +47,7 @@ impl Line {
                 begin
             }
         };
-        Line { begin: u128::from_be_bytes(begin), start, end }
+        FactLine { begin: u128::from_be_bytes(begin), start, end }
     }
 
     /// Without the line feed.
@@ -55,7 +55,7 @@ impl Line {
         &text[self.start as usize..self.end as usize - 1]
     }
 
-    fn compare(self, other: Line, text: &[u8]) -> Ordering {
+    fn compare(self, other: FactLine, text: &[u8]) -> Ordering {
         self.begin.cmp(&other.begin).then_with(|| self.text(text).cmp(other.text(text)))
     }
 }
@@ -123,10 +123,10 @@ impl Facts {
     }
 
     /// Ends the text of the line that is open.
-    fn close(&mut self) -> Line {
+    fn close(&mut self) -> FactLine {
         self.text.push(b'\n');
         let end = self.text.len() as u32;
-        Line::of(&self.text, std::mem::replace(&mut self.open, end), end)
+        FactLine::of(&self.text, std::mem::replace(&mut self.open, end), end)
     }
 
     /// How many lines there are.
@@ -148,7 +148,7 @@ impl Facts {
         let (mut kept, mut at) = (from, from);
         while let Some(&first) = self.lines.get(at) {
             let mut next = at + 1;
-            let text = |line: Line| &line.text(&self.text)[holder..];
+            let text = |line: FactLine| &line.text(&self.text)[holder..];
             while self.lines.get(next).is_some_and(|it| is_one(text(first), text(*it))) {
                 next += 1;
             }
@@ -160,10 +160,10 @@ impl Facts {
     }
 
     /// One line of several that are sorted.
-    fn joined(&mut self, range: Range<usize>, holder: usize) -> Line {
+    fn joined(&mut self, range: Range<usize>, holder: usize) -> FactLine {
         // What they were stays in the text, and is nobody's line.
         self.is_mixed = true;
-        let mut last: Option<Line> = None;
+        let mut last: Option<FactLine> = None;
         for at in range {
             let line = self.lines[at];
             let start = match last {

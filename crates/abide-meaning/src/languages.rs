@@ -9,7 +9,7 @@ use crate::facts::{Facts, push, push_number};
 
 /// What a feature is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Target {
+pub(crate) enum FeatureTarget {
     File,
     /// Messages and enums of the top level, and services.
     Class,
@@ -26,10 +26,10 @@ pub(crate) enum Target {
     ManyField,
 }
 
-struct Feature {
+struct LanguageFeature {
     language: &'static str,
     name: &'static str,
-    target: Target,
+    target: FeatureTarget,
     is_bool: bool,
     /// In proto2, proto3, edition 2023 and edition 2024.
     defaults: [i32; 4],
@@ -38,43 +38,43 @@ struct Feature {
 const fn feature(
     language: &'static str,
     name: &'static str,
-    target: Target,
+    target: FeatureTarget,
     defaults: [i32; 4],
-) -> Feature {
-    Feature { language, name, target, is_bool: false, defaults }
+) -> LanguageFeature {
+    LanguageFeature { language, name, target, is_bool: false, defaults }
 }
 
 const fn flag(
     language: &'static str,
     name: &'static str,
-    target: Target,
+    target: FeatureTarget,
     defaults: [i32; 4],
-) -> Feature {
-    Feature { language, name, target, is_bool: true, defaults }
+) -> LanguageFeature {
+    LanguageFeature { language, name, target, is_bool: true, defaults }
 }
 
 const COUNT: usize = 13;
 
 /// The features that are resolved. `API_LEVEL_UNSPECIFIED` means the open API.
-const FEATURES: [Feature; COUNT] = [
-    flag("pb.cpp", "legacy_closed_enum", Target::EnumField, [1, 0, 0, 0]),
-    feature("pb.cpp", "string_type", Target::TextField, [STRING, STRING, STRING, 1]),
-    flag("pb.cpp", "enum_name_uses_string_view", Target::Enum, [0, 0, 0, 1]),
-    feature("pb.cpp", "repeated_type", Target::ManyField, [1; 4]),
-    flag("pb.java", "legacy_closed_enum", Target::EnumField, [1, 0, 0, 0]),
-    feature("pb.java", "utf8_validation", Target::StringField, [1; 4]),
-    flag("pb.java", "large_enum", Target::Enum, [0; 4]),
-    flag("pb.java", "use_old_outer_classname_default", Target::File, [1, 1, 1, 0]),
+const FEATURES: [LanguageFeature; COUNT] = [
+    flag("pb.cpp", "legacy_closed_enum", FeatureTarget::EnumField, [1, 0, 0, 0]),
+    feature("pb.cpp", "string_type", FeatureTarget::TextField, [STRING, STRING, STRING, 1]),
+    flag("pb.cpp", "enum_name_uses_string_view", FeatureTarget::Enum, [0, 0, 0, 1]),
+    feature("pb.cpp", "repeated_type", FeatureTarget::ManyField, [1; 4]),
+    flag("pb.java", "legacy_closed_enum", FeatureTarget::EnumField, [1, 0, 0, 0]),
+    feature("pb.java", "utf8_validation", FeatureTarget::StringField, [1; 4]),
+    flag("pb.java", "large_enum", FeatureTarget::Enum, [0; 4]),
+    flag("pb.java", "use_old_outer_classname_default", FeatureTarget::File, [1, 1, 1, 0]),
     feature(
         "pb.java",
         "nest_in_file_class",
-        Target::Class,
+        FeatureTarget::Class,
         [NEST_LEGACY, NEST_LEGACY, NEST_LEGACY, 1],
     ),
-    flag("pb.go", "legacy_unmarshal_json_enum", Target::Enum, [1, 0, 0, 0]),
-    feature("pb.go", "api_level", Target::Message, [1, 1, 1, 3]),
-    feature("pb.go", "strip_enum_prefix", Target::EnumValue, [1; 4]),
-    feature("pb.go", "optimize_mode", Target::Message, [0; 4]),
+    flag("pb.go", "legacy_unmarshal_json_enum", FeatureTarget::Enum, [1, 0, 0, 0]),
+    feature("pb.go", "api_level", FeatureTarget::Message, [1, 1, 1, 3]),
+    feature("pb.go", "strip_enum_prefix", FeatureTarget::EnumValue, [1; 4]),
+    feature("pb.go", "optimize_mode", FeatureTarget::Message, [0; 4]),
 ];
 
 const PROTO3: usize = 1;
@@ -154,7 +154,12 @@ impl Languages {
 
     /// Writes a fact, behind `holder` and a space, for each feature of the
     /// target that is not as in proto3.
-    pub(crate) fn write(&self, facts: &mut Facts, target: Target, holder: impl Fn(&mut Vec<u8>)) {
+    pub(crate) fn write(
+        &self,
+        facts: &mut Facts,
+        target: FeatureTarget,
+        holder: impl Fn(&mut Vec<u8>),
+    ) {
         if self.is_usual {
             return;
         }
@@ -162,7 +167,7 @@ impl Languages {
             let value = self.values[at];
             let is_usual = match target {
                 // Before edition 2024 an option says it.
-                Target::Class => value != NEST_YES || self.edition < Edition::Edition2024,
+                FeatureTarget::Class => value != NEST_YES || self.edition < Edition::Edition2024,
                 _ => value == feature.defaults[PROTO3],
             };
             if feature.target != target || is_usual {

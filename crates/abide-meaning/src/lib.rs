@@ -5,16 +5,18 @@
 //! for all that refers to it. Nothing here judges.
 
 mod closure;
-mod explain;
 mod facts;
 mod hash;
 mod languages;
 mod meaning;
-mod options;
+mod meaning_builder;
+mod option_facts;
 mod rolling;
+mod scratch;
+mod shown_facts;
 
 pub use closure::TreeHashes;
-pub use explain::{element_facts, facts, package_facts};
 pub use hash::{HashError, Hashes, SemanticHash};
 pub use meaning::Meaning;
 pub use rolling::{PackageStep, RollingHashes};
+pub use shown_facts::{element_facts, facts, package_facts};

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use crate::closure::{PACKAGE_CLOSURE, PACKAGE_OWN, write_component, write_own, write_unit};
 use crate::facts::Facts;
 use crate::hash::{Hashes, SemanticHash};
-use crate::meaning::{Meaning, Meant};
+use crate::meaning::{HashedElement, Meaning};
 
 /// The hashes of the packages of a tree whose files change. After every
 /// [`settle`](RollingHashes::settle) they are those of
@@ -55,12 +55,15 @@ impl PackageStep {
 
 /// The types of a file: name, own hash, and what each refers to.
 fn types_of(meaning: &Meaning) -> BTreeSet<(&str, SemanticHash, Vec<&str>)> {
-    let refers = |meant: &Meant| {
-        let mut names: Vec<&str> = meaning.referred(meant).collect();
+    let refers = |element: &HashedElement| {
+        let mut names: Vec<&str> = meaning.referred(element).collect();
         names.sort_unstable();
         names
     };
-    meaning.types().map(|(_, meant)| (meaning.name(meant), meant.own, refers(meant))).collect()
+    meaning
+        .types()
+        .map(|(_, element)| (meaning.name(element), element.own, refers(element)))
+        .collect()
 }
 
 /// How far a type is from one that changed by itself, and which that is.
@@ -78,8 +81,8 @@ impl RollingHashes {
         self.changed.extend(old.symmetric_difference(&new).map(|it| Box::from(it.0)));
         let path: Arc<str> = path.into();
         if let Some(before) = self.files.remove(&path) {
-            for (at, meant) in before.types() {
-                if let Some(places) = self.declared.get_mut(before.name(meant)) {
+            for (at, element) in before.types() {
+                if let Some(places) = self.declared.get_mut(before.name(element)) {
                     places.remove(&(Arc::clone(&path), at));
                 }
             }
@@ -94,8 +97,8 @@ impl RollingHashes {
             self.stale.insert(before.package);
         }
         let Some(meaning) = meaning else { return };
-        for (at, meant) in meaning.types() {
-            let places = self.declared.entry(meaning.name(meant).into()).or_default();
+        for (at, element) in meaning.types() {
+            let places = self.declared.entry(meaning.name(element).into()).or_default();
             places.insert((Arc::clone(&path), at));
         }
         for name in meaning.names.iter() {
@@ -156,7 +159,7 @@ impl RollingHashes {
             }
             for path in self.users.get(&name).into_iter().flatten() {
                 let meaning = &self.files[path];
-                let uses = |user: &&Meant| meaning.referred(user).any(|it| *it == *name);
+                let uses = |user: &&HashedElement| meaning.referred(user).any(|it| *it == *name);
                 for user in meaning.elements.iter().filter(uses) {
                     if !user.kind.is_type() {
                         stale.insert(meaning.package.clone());
@@ -176,9 +179,9 @@ impl RollingHashes {
     fn references<'m>(
         &'m self,
         meaning: &'m Meaning,
-        meant: &'m Meant,
+        element: &'m HashedElement,
     ) -> impl Iterator<Item = &'m str> {
-        meaning.referred(meant).filter(|name| {
+        meaning.referred(element).filter(|name| {
             let places = self.declared.get(*name);
             let own = |(path, _): &(Arc<str>, u32)| self.files[path].is_well_known;
             let is_there = places.is_some_and(|it| !it.is_empty());
@@ -187,7 +190,7 @@ impl RollingHashes {
     }
 
     /// The declarations of a type.
-    fn declarations(&self, name: &str) -> impl Iterator<Item = (&Meaning, &Meant)> {
+    fn declarations(&self, name: &str) -> impl Iterator<Item = (&Meaning, &HashedElement)> {
         self.declared.get(name).into_iter().flatten().map(|(path, at)| {
             let meaning = &self.files[path];
             (meaning, &meaning.elements[*at as usize])
@@ -210,8 +213,8 @@ impl RollingHashes {
         let nodes: FxHashMap<&str, _> =
             names.iter().map(|name| (*name, graph.add_node(*name))).collect();
         for name in &names {
-            for (meaning, meant) in self.declarations(name) {
-                for target in self.references(meaning, meant).filter(|it| it != name) {
+            for (meaning, element) in self.declarations(name) {
+                for target in self.references(meaning, element).filter(|it| it != name) {
                     if let Some(target) = nodes.get(target) {
                         graph.add_edge(nodes[name], *target, ());
                     }
@@ -225,9 +228,9 @@ impl RollingHashes {
             let mut owns = Vec::new();
             let mut others = BTreeSet::new();
             for name in &members {
-                for (meaning, meant) in self.declarations(name) {
-                    owns.push(meant.own);
-                    let targets = self.references(meaning, meant);
+                for (meaning, element) in self.declarations(name) {
+                    owns.push(element.own);
+                    let targets = self.references(meaning, element);
                     let outside = targets.filter(|it| !members.contains(it));
                     others.extend(outside.filter_map(|it| self.types.get(it)));
                 }
@@ -243,11 +246,11 @@ impl RollingHashes {
         let mut reached = BTreeSet::new();
         for path in self.by_package.get(package).into_iter().flatten() {
             let meaning = &self.files[path];
-            for meant in meaning.elements.iter().filter(|it| it.is_top) {
-                if meant.kind.is_type() {
-                    reached.insert(meaning.name(meant));
+            for element in meaning.elements.iter().filter(|it| it.is_top) {
+                if element.kind.is_type() {
+                    reached.insert(meaning.name(element));
                 } else {
-                    reached.extend(self.references(meaning, meant));
+                    reached.extend(self.references(meaning, element));
                 }
             }
         }

@@ -8,8 +8,8 @@ use abide_schema::{FileDecl, FileId, SourceFile, Tree};
 
 use crate::candidate::Generated;
 use crate::release::Release;
-use crate::settings::{Settings, UpgradePolicy};
 use crate::standing::{Standing, Standings};
+use crate::upgrade_policy::{UpgradePolicy, UpgradeSettings};
 
 /// What a BUILD file begins with that was made.
 pub const BUILD_MARK: &str = "# Made by abide: DO NOT EDIT.\n";
@@ -27,7 +27,7 @@ pub struct BuildFile {
 
 /// What a folder needs to be built.
 #[derive(Debug)]
-struct Needs {
+struct BuildNeeds {
     beside: FileId,
     services: bool,
     labels: BTreeSet<String>,
@@ -35,18 +35,22 @@ struct Needs {
 
 /// The BUILD files of the folders in which files are made; none where the
 /// policy does not ask for any.
-pub fn build_files(tree: &Tree, settings: Settings<'_>, made: &[Generated]) -> Vec<BuildFile> {
+pub fn build_files(
+    tree: &Tree,
+    settings: UpgradeSettings<'_>,
+    made: &[Generated],
+) -> Vec<BuildFile> {
     let policy = settings.policy;
     if !policy.build_files {
         return Vec::new();
     }
-    let mut folders: BTreeMap<String, Needs> = BTreeMap::new();
+    let mut folders: BTreeMap<String, BuildNeeds> = BTreeMap::new();
     for file in made {
         let path: Arc<str> = file.path.as_str().into();
         let (display, text) = (Arc::clone(&path), file.text.as_slice().into());
         let decl = FileDecl::parse(SourceFile { path, display, root: 0, imported: false, text });
         let folder = folder(&file.path).to_owned();
-        let needs = folders.entry(folder).or_insert_with(|| Needs {
+        let needs = folders.entry(folder).or_insert_with(|| BuildNeeds {
             beside: file.from,
             services: false,
             labels: BTreeSet::new(),
@@ -65,7 +69,7 @@ pub fn build_files(tree: &Tree, settings: Settings<'_>, made: &[Generated]) -> V
             needs.add(policy, file.decl());
         }
     }
-    let written = |(folder, needs): (String, Needs)| {
+    let written = |(folder, needs): (String, BuildNeeds)| {
         let path = if folder.is_empty() { "BUILD".to_owned() } else { format!("{folder}/BUILD") };
         BuildFile { beside: needs.beside, path, text: needs.text(&format!("//{folder}:pkg")) }
     };
@@ -76,7 +80,7 @@ pub fn build_files(tree: &Tree, settings: Settings<'_>, made: &[Generated]) -> V
 /// are frozen; `None` where the policy does not ask for any, or nothing rises.
 pub fn version_build_file(
     tree: &Tree,
-    settings: Settings<'_>,
+    settings: UpgradeSettings<'_>,
     made: &Release,
 ) -> Option<BuildFile> {
     let beside = made.files.first().filter(|_| settings.policy.build_files)?.from;
@@ -120,7 +124,7 @@ fn sort<S: AsRef<str>>(labels: &mut [S]) {
     labels.sort_by_key(|label| label.as_ref().replace(':', "!"));
 }
 
-impl Needs {
+impl BuildNeeds {
     fn add(&mut self, policy: &UpgradePolicy, file: &FileDecl) {
         self.services |= !file.services.is_empty();
         self.labels.extend(file.imports.iter().filter_map(|it| label(policy, &it.path)));

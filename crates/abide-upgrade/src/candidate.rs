@@ -1,28 +1,40 @@
 //! The candidates of a tree.
 
-use std::collections::BTreeSet;
-
 use abide_schema::{File, FileId, PackageId, Tree};
 use abide_syntax::Span;
 
+use crate::basis::{Basis, Choice, UpgradeOptions};
 use crate::links::Links;
-use crate::plan::{Basis, Choice, Plan, Stage, UpgradeOptions};
-use crate::record::unrecorded;
+use crate::next_version::Stage;
+use crate::recorded::unrecorded;
 use crate::refusal::{Refusal, check_source};
-use crate::rewrite::{Rewritten, rewrite};
-use crate::settings::{Closure, Settings};
+use crate::rewrite::{RewrittenText, rewrite};
 use crate::standing::Standings;
+use crate::upgrade_plan::UpgradePlan;
+use crate::upgrade_policy::UpgradeSettings;
 
 /// What an upgrade makes.
 #[derive(Clone, Debug, Default)]
 pub struct Upgrade {
     /// The candidates, in the order of their paths.
     pub files: Vec<Generated>,
-    /// The files of the tree that are candidates of nothing any more.
-    pub stale: Vec<FileId>,
+    /// The candidates of the tree that nothing calls for any more.
+    pub stale: Vec<StaleCandidate>,
     /// The packages that would rise, and stay because they extend messages
     /// that do not: the number of an extension cannot be taken twice.
     pub staying: Vec<PackageId>,
+}
+
+/// A candidate that is in the tree, and that an upgrade does not make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StaleCandidate {
+    /// The candidate.
+    pub file: FileId,
+    /// The file that it would be made from, if anything called for it.
+    pub from: Option<FileId>,
+    /// Whether it holds what would be made of that file now. Where it does not,
+    /// the file may have changed since, or somebody edited the candidate.
+    pub as_made: bool,
 }
 
 /// A candidate.
@@ -44,13 +56,13 @@ pub struct Generated {
 /// made anew.
 pub fn upgrade(
     tree: &Tree,
-    settings: Settings<'_>,
+    settings: UpgradeSettings<'_>,
     options: &UpgradeOptions<'_>,
 ) -> Result<Upgrade, Refusal> {
     let choice = Choice::Asked(options);
     let standings = Standings::of(tree);
     let basis = Basis { tree, settings, standings: &standings, graph: None };
-    let plan = Plan::of(basis, choice, Stage::Candidate)?;
+    let plan = UpgradePlan::of(basis, choice, Stage::Candidate)?;
     let mut made = Upgrade {
         files: generate(&plan)?,
         stale: Vec::new(),
@@ -60,42 +72,41 @@ pub fn upgrade(
     if options.packages.is_empty() {
         let made_now =
             |path: &str| made.files.binary_search_by(|file| (*file.path).cmp(path)).is_ok();
-        made.stale = standings
+        let mut stale = standings
             .candidates(tree)
             .filter(|it| !made_now(it.path()) && standings.have_source(*it))
-            .map(|it| it.id)
-            .collect();
+            .peekable();
+        if stale.peek().is_some() {
+            let plan = UpgradePlan::of(basis, Choice::Present, Stage::Candidate)?;
+            let present = generate(&plan).unwrap_or_default();
+            made.stale = stale.map(|it| StaleCandidate::of(it, &present)).collect();
+        }
     }
     Ok(made)
 }
 
-/// Makes the candidates anew that are in the tree, by whatever closure they got
-/// there; without those that nothing calls for.
-pub(crate) fn remake(basis: Basis<'_, '_>) -> Result<Upgrade, Refusal> {
-    let Basis { tree, standings, .. } = basis;
-    let options = UpgradeOptions { packages: &[], closure: Some(Closure::Package) };
-    let plan = |choice| Plan::of(basis, choice, Stage::Candidate);
-    let called = plan(Choice::Asked(&options))?;
-    let mut files = generate(&plan(Choice::Present)?)?;
-    files.retain(|file| called.generates(file.from) || called.resumed.contains(&file.from));
-    let packages: BTreeSet<&str> = files.iter().map(|file| file.package.as_str()).collect();
-    let made = |path: &str| files.binary_search_by(|file| (*file.path).cmp(path)).is_ok();
-    let stale = standings
-        .candidates(tree)
-        .filter(|it| packages.contains(it.package().name()) && !made(it.path()))
-        .map(|it| it.id)
-        .collect();
-    Ok(Upgrade { stale, files, staying: Vec::new() })
+impl StaleCandidate {
+    /// A candidate, among those that would be made if all in the tree were
+    /// called for.
+    fn of(candidate: File<'_>, present: &[Generated]) -> StaleCandidate {
+        let own = present.binary_search_by(|file| (*file.path).cmp(candidate.path()));
+        let own = own.ok().map(|at| &present[at]);
+        StaleCandidate {
+            file: candidate.id,
+            from: own.map(|it| it.from),
+            as_made: own.is_some_and(|it| is_made(candidate, it)),
+        }
+    }
 }
 
 /// What becomes of the files of a plan, in the order of paths.
-pub(crate) fn generate(plan: &Plan<'_>) -> Result<Vec<Generated>, Refusal> {
+pub(crate) fn generate(plan: &UpgradePlan<'_>) -> Result<Vec<Generated>, Refusal> {
     let links = Links::of(plan);
     let mut files = Vec::new();
     for file in plan.tree.files().filter(|file| plan.generates(file.id)) {
         let Some(next) = plan.next(file.id) else { continue };
         check_source(file)?;
-        let Rewritten { text, dangling } = rewrite(plan, &links, file, next)?;
+        let RewrittenText { text, dangling } = rewrite(plan, &links, file, next)?;
         let (path, package) = (next.path.clone(), next.package.clone());
         files.push(Generated { from: file.id, path, package, text, dangling });
     }

@@ -5,39 +5,52 @@
 //! and layout of what does not change stay as they are. Nothing here writes a
 //! file: texts and edits are values.
 
-mod annotation;
+mod basis;
 mod build_file;
 mod candidate;
+mod canonical_layout;
+mod dependents;
+mod drift;
 mod edit;
-mod imports;
-mod judge;
-mod layout;
+mod file_elements;
+mod file_policy;
+mod interrupted;
+mod lines;
 mod links;
 mod mapping;
-mod payload;
-mod plan;
-mod promote;
-mod record;
+mod name_clashes;
+mod next_name;
+mod next_version;
+mod promotion;
+mod reasons;
+mod recorded;
 mod refusal;
 mod release;
 mod removal;
 mod rewrite;
-mod scope;
-mod settings;
+mod shortest_name;
 mod standing;
+mod taken_paths;
+mod upgrade_plan;
+mod upgrade_policy;
 mod versioned;
 
-pub use annotation::{STATUS_PROTO, record_edits};
+pub use basis::{Basis, UpgradeOptions};
 pub use build_file::{BUILD_MARK, BuildFile, build_files, version_build_file};
-pub use candidate::{Generated, Upgrade, is_made, upgrade};
+pub use candidate::{Generated, StaleCandidate, Upgrade, is_made, upgrade};
+pub use canonical_layout::canonical_layout;
+pub use drift::{Drift, drifts};
 pub use edit::{Edit, Overlap, apply};
-pub use judge::{Clash, Drift, Taken, clashes, drifts, promotion_fault, taken};
-pub use layout::canonical_layout;
+pub use file_policy::{STATUS_PROTO, record_edits};
 pub use mapping::{Mapping, mapping};
-pub use plan::{Basis, UpgradeOptions};
+pub use name_clashes::{Clash, clashes};
+pub use next_version::candidate_packages;
+pub use promotion::promotion_fault;
 pub use refusal::Refusal;
 pub use release::{Release, Risen, release};
-pub use settings::{
-    Closure, ImportOrder, Layout, LinkPolicy, Settings, UpgradePolicy, UpgradeReason,
-};
 pub use standing::{Standing, Standings};
+pub use taken_paths::{Taken, taken};
+pub use upgrade_policy::{
+    CandidateLayout, Closure, ImportOrder, LinkPolicy, UpgradePolicy, UpgradeReason,
+    UpgradeSettings,
+};

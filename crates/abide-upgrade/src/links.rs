@@ -2,23 +2,23 @@
 
 use std::cell::OnceCell;
 
-use abide_schema::{Element, Migration};
+use abide_schema::Element;
 use abide_syntax::{Lexer, Span, TokenKind, comments_between};
 use rustc_hash::FxHashMap;
 
 use crate::edit::Edit;
-use crate::plan::{Plan, UNAVAILABLE};
-use crate::removal::deprecated;
+use crate::next_name::name_after;
+use crate::upgrade_plan::UpgradePlan;
 
 /// The elements that a comment can link to, by full name.
 #[derive(Debug)]
 pub(crate) struct Links<'p, 't> {
-    plan: &'p Plan<'t>,
+    plan: &'p UpgradePlan<'t>,
     types: OnceCell<FxHashMap<String, Element<'t>>>,
 }
 
 impl<'p, 't> Links<'p, 't> {
-    pub(crate) fn of(plan: &'p Plan<'t>) -> Links<'p, 't> {
+    pub(crate) fn of(plan: &'p UpgradePlan<'t>) -> Links<'p, 't> {
         Links { plan, types: OnceCell::new() }
     }
 
@@ -155,23 +155,6 @@ impl<'p, 't> Links<'p, 't> {
         let member = member_named(element, name).filter(|_| !links.stale_members);
         let name = member.map_or(name, name_after);
         Some(Some(format!("{ty}.{name}")))
-    }
-}
-
-/// The new name of an element, where it gets one.
-pub(crate) fn renamed<'t>(element: Element<'t>) -> Option<&'t str> {
-    element.migrations().into_iter().find_map(|(migration, _)| match migration {
-        Migration::Rename(name) => Some(name),
-        Migration::MoveToPackage(_) | Migration::PromoteToOneof(_) => None,
-    })
-}
-
-/// The name of an element in the next version.
-pub(crate) fn name_after<'t>(element: Element<'t>) -> &'t str {
-    match element {
-        // A zero that is deprecated cannot go, and only loses its name.
-        Element::EnumValue(value) if value.number() == 0 && deprecated(element) => UNAVAILABLE,
-        _ => renamed(element).unwrap_or(element.name()),
     }
 }
 

@@ -6,14 +6,15 @@ use std::sync::Arc;
 use abide_schema::value::{Codec, EncodeError, Entry, Message, Value};
 use abide_schema::{Cardinality, Element, Field, File, FileDecl, SourceFile, Tree};
 
-use crate::links::name_after;
-use crate::plan::UpgradeOptions;
-use crate::plan::{Basis, Choice, Plan, Stage};
-use crate::promote::oneof_after;
+use crate::basis::{Basis, Choice, UpgradeOptions};
+use crate::next_name::name_after;
+use crate::next_version::Stage;
+use crate::promotion::oneof_after;
 use crate::refusal::Refusal;
 use crate::removal::{deprecated, gone, removed};
-use crate::settings::Settings;
 use crate::standing::Standings;
+use crate::upgrade_plan::UpgradePlan;
+use crate::upgrade_policy::UpgradeSettings;
 
 const SCHEMA: &[(&str, &str)] = &[
     ("abide/mapping/v1/mapping.proto", include_str!("../../../api/abide/mapping/v1/mapping.proto")),
@@ -45,19 +46,19 @@ impl Mapping {
 /// The mapping of what [`upgrade`](crate::upgrade) makes.
 pub fn mapping(
     tree: &Tree,
-    settings: Settings<'_>,
+    settings: UpgradeSettings<'_>,
     options: &UpgradeOptions<'_>,
 ) -> Result<Mapping, Refusal> {
     let standings = Standings::of(tree);
     let basis = Basis { tree, settings, standings: &standings, graph: None };
-    let plan = Plan::of(basis, Choice::Asked(options), Stage::Candidate)?;
+    let plan = UpgradePlan::of(basis, Choice::Asked(options), Stage::Candidate)?;
     let parse = |(path, text): &(&str, &str)| {
         let path: Arc<str> = (*path).into();
         let (display, text) = (Arc::clone(&path), text.as_bytes().into());
         Arc::new(FileDecl::parse(SourceFile { path, display, root: 0, imported: false, text }))
     };
     let schema = Tree::link(SCHEMA.iter().map(parse).collect());
-    let builder = Builder { schema: &schema };
+    let builder = MappingBuilder { schema: &schema };
     let mut entries = Vec::new();
     for file in tree.files().filter(|file| plan.generates(file.id)) {
         entries.extend(builder.file(&plan, file));
@@ -92,11 +93,11 @@ fn is_own(element: Element<'_>) -> bool {
     }
 }
 
-struct Builder<'s> {
+struct MappingBuilder<'s> {
     schema: &'s Tree,
 }
 
-impl Builder<'_> {
+impl MappingBuilder<'_> {
     fn message(&self, name: &str, entries: Vec<Entry>) -> Message {
         let mut all = self.schema.files().flat_map(File::messages);
         let ty = all.find(|it| it.name() == name).expect("the mapping is made of its own messages");
@@ -125,7 +126,7 @@ impl Builder<'_> {
         self.entry(message, field, Value::Message(Box::new(self.message(ty, entries))))
     }
 
-    fn file(&self, plan: &Plan<'_>, file: File<'_>) -> Option<Entry> {
+    fn file(&self, plan: &UpgradePlan<'_>, file: File<'_>) -> Option<Entry> {
         let next = plan.next(file.id)?;
         let text = |field: &str, text: &str| self.text("FileMapping", field, text);
         let entries = [
@@ -138,7 +139,7 @@ impl Builder<'_> {
         self.nested("VersionMapping", "files", "FileMapping", entries)
     }
 
-    fn ty<'t>(&self, plan: &Plan<'t>, element: Element<'t>) -> Option<Entry> {
+    fn ty<'t>(&self, plan: &UpgradePlan<'t>, element: Element<'t>) -> Option<Entry> {
         let (kind, members): (i32, Vec<Element<'t>>) = match element {
             Element::Message(it) => (1, it.fields().map(Element::Field).collect()),
             Element::Enum(it) => (2, it.values().map(Element::EnumValue).collect()),
@@ -181,8 +182,8 @@ impl Builder<'_> {
         self.nested("TypeMapping", "members", "MemberMapping", entries)
     }
 
-    fn deprecation<'t>(&self, plan: &Plan<'t>, element: Element<'t>) -> Option<Entry> {
-        let within = |of: fn(&Plan<'t>, Element<'t>) -> String| match element.parent() {
+    fn deprecation<'t>(&self, plan: &UpgradePlan<'t>, element: Element<'t>) -> Option<Entry> {
+        let within = |of: fn(&UpgradePlan<'t>, Element<'t>) -> String| match element.parent() {
             Some(parent) => format!("{}.{}", of(plan, parent), element.name()),
             None => of(plan, element),
         };
@@ -203,7 +204,7 @@ impl Builder<'_> {
 
 /// What takes the place of a deprecated element, whether its values can be
 /// carried there by machine, and why.
-fn litmus<'t>(plan: &Plan<'t>, element: Element<'t>) -> (String, bool, String) {
+fn litmus<'t>(plan: &UpgradePlan<'t>, element: Element<'t>) -> (String, bool, String) {
     if !removed(element) {
         return (String::new(), true, "it is still there in the new version".to_owned());
     }
@@ -238,7 +239,11 @@ fn litmus<'t>(plan: &Plan<'t>, element: Element<'t>) -> (String, bool, String) {
 }
 
 /// The element that an annotation names: in full, or as a sibling.
-fn replacement<'t>(plan: &Plan<'t>, element: Element<'t>, name: &str) -> Option<Element<'t>> {
+fn replacement<'t>(
+    plan: &UpgradePlan<'t>,
+    element: Element<'t>,
+    name: &str,
+) -> Option<Element<'t>> {
     let siblings: Vec<Element<'t>> = match element.parent() {
         Some(Element::Message(it)) => it.fields().map(Element::Field).collect(),
         Some(Element::Enum(it)) => it.values().map(Element::EnumValue).collect(),

@@ -5,15 +5,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use abide_schema::{File, FileId, Level, PackageVersionStatus, Tree};
 
-use crate::candidate::{Generated, generate, is_made, remake};
+use crate::basis::{Basis, Choice, UpgradeOptions};
+use crate::candidate::{Generated, generate, is_made};
+use crate::drift::remake;
 use crate::edit::apply;
+use crate::file_elements::extensions;
+use crate::interrupted::left_behind;
 use crate::links::Links;
-use crate::plan::UpgradeOptions;
-use crate::plan::{Basis, Choice, Plan, Stage, extensions, left_behind};
+use crate::next_version::Stage;
 use crate::refusal::{Refusal, check_source, overlap};
-use crate::rewrite::{repointed, status_edit};
-use crate::settings::{Closure, Settings};
-use crate::standing::{Standing, Standings};
+use crate::rewrite::repointed;
+use crate::standing::{Standing, Standings, status_edit};
+use crate::upgrade_plan::UpgradePlan;
+use crate::upgrade_policy::{Closure, UpgradeSettings};
 
 /// What a release makes of a tree.
 #[derive(Clone, Debug, Default)]
@@ -48,7 +52,7 @@ pub struct Risen {
 ///
 /// A release that was interrupted is taken up: what it wrote is there, and is
 /// what would be written; and where it was deleting, the rest is deleted.
-pub fn release(tree: &Tree, settings: Settings<'_>) -> Result<Release, Refusal> {
+pub fn release(tree: &Tree, settings: UpgradeSettings<'_>) -> Result<Release, Refusal> {
     let (standings, graph) = (Standings::of(tree), tree.graph());
     let basis = Basis { tree, settings, standings: &standings, graph: Some(&graph) };
     let left = left_behind(basis);
@@ -68,18 +72,18 @@ fn release_all<'t>(
     graph: &abide_schema::Graph<'t>,
 ) -> Result<Release, Refusal> {
     let Basis { tree, standings, .. } = basis;
-    let made = remake(basis)?;
-    if made.files.is_empty() {
+    let made = remake(basis, &[Closure::Package])?;
+    if made.called.is_empty() {
         return Ok(Release::default());
     }
-    if let Some(stale) = made.stale.first() {
+    if let Some(stale) = made.stale(basis).first() {
         return Err(Refusal::Drifted(tree.file(*stale).path().to_owned()));
     }
     let candidates: BTreeMap<&str, File<'_>> =
         standings.candidates(tree).map(|it| (it.path(), it)).collect();
     let mut sources = BTreeSet::new();
     let mut replaced: BTreeMap<FileId, FileId> = BTreeMap::new();
-    for file in &made.files {
+    for file in &made.called {
         let candidate = candidates.get(file.path.as_str());
         let Some(candidate) = candidate.filter(|it| is_made(**it, file)) else {
             return Err(Refusal::Drifted(file.path.clone()));
@@ -90,7 +94,7 @@ fn release_all<'t>(
     let sources: Vec<String> = sources.into_iter().collect();
     let options = UpgradeOptions { packages: &sources, closure: Some(Closure::Package) };
     let choice = Choice::Asked(&options);
-    let mut plan = Plan::of(basis, choice, Stage::Stable)?;
+    let mut plan = UpgradePlan::of(basis, choice, Stage::Stable)?;
     for (candidate, source) in &replaced {
         plan.becomes_that_of(*candidate, *source);
     }
@@ -121,7 +125,7 @@ fn release_all<'t>(
 /// Freezes what is replaced, and makes everybody else that is edited by hand
 /// name what took its place.
 fn edited(
-    plan: &Plan<'_>,
+    plan: &UpgradePlan<'_>,
     standings: &Standings,
     replaced: &BTreeMap<FileId, FileId>,
 ) -> Result<Vec<(FileId, Vec<u8>)>, Refusal> {
@@ -163,12 +167,16 @@ fn edited(
 
 /// Whether a file declares extensions of what does not rise, as options are:
 /// the frozen versions use them too, and have to find the types they knew.
-fn extends_what_stays(plan: &Plan<'_>, file: File<'_>) -> bool {
+fn extends_what_stays(plan: &UpgradePlan<'_>, file: File<'_>) -> bool {
     let mut extendees = extensions(file).filter_map(|it| it.extendee());
     extendees.any(|it| plan.next(it.file().id).is_none())
 }
 
-fn risen(plan: &Plan<'_>, sources: &[String], graph: &abide_schema::Graph<'_>) -> Vec<Risen> {
+fn risen(
+    plan: &UpgradePlan<'_>,
+    sources: &[String],
+    graph: &abide_schema::Graph<'_>,
+) -> Vec<Risen> {
     let rises =
         |package: abide_schema::Package<'_>| package.files().any(|file| plan.generates(file.id));
     let mut risen = Vec::new();

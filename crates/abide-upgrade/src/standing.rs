@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 
 use abide_schema::{File, FileId, Package, PackageVersionStatus, Tree, api_name};
+use abide_syntax::Span;
+
+use crate::edit::Edit;
 
 /// What a file is to the upgrade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,6 +96,15 @@ impl Standings {
         tree.files().filter(|it| self.file(*it) == Standing::Candidate)
     }
 
+    /// Whether another version of the API of a candidate is there to be imported:
+    /// what it was made from may be outside of the tree then.
+    pub(crate) fn may_have_source(&self, candidate: File<'_>) -> bool {
+        let api = api_name(candidate.package().name());
+        let imported = |package: Package<'_>| package.files().any(|it| !it.is_judged());
+        let mut packages = candidate.tree.packages();
+        api.is_some() && packages.any(|it| api_name(it.name()) == api && imported(it))
+    }
+
     /// Whether what a candidate was made from, or another version of it, is
     /// among what is edited by hand: in a part of a tree it need not be.
     pub(crate) fn have_source(&self, candidate: File<'_>) -> bool {
@@ -108,4 +120,13 @@ impl Standings {
         previous.is_some_and(active)
             || api.is_some() && tree.packages().any(|it| api_name(it.name()) == api && active(it))
     }
+}
+
+/// The edit that gives a file another status than it has.
+pub(crate) fn status_edit(file: File<'_>, status: PackageVersionStatus) -> Option<Edit> {
+    let (own, place) = file.package_version_status().filter(|(own, _)| *own != status)?;
+    let written = place.span.str(file.decl().source_text()?);
+    let before = written.strip_suffix(own.name())?;
+    let start = place.span.start + before.len() as u32;
+    Some(Edit::replace(Span::new(start, place.span.end), status.name()))
 }

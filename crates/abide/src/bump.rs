@@ -12,11 +12,13 @@ mod unnamed;
 pub(crate) mod version;
 mod way;
 
+use std::cell::LazyCell;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use abide_meaning::{SemanticHash, TreeHashes};
-use abide_schema::{Package, PackageVersion, Tree};
+use abide_schema::{Package, Tree};
+use abide_upgrade::{Standings, candidate_packages};
 use semver::Version;
 
 use crate::check::{Options, early_majors, since_release};
@@ -102,6 +104,10 @@ pub struct PackagePlan {
     pub waits_for: Option<String>,
     /// What follows for the recorded version.
     pub verdict: Verdict,
+    /// Where a break is refused, the packages that may hold it: those in which
+    /// `abide upgrade` prepares the next major version, such as `acme.v4alpha`
+    /// for `acme.v3`.
+    pub candidates: BTreeSet<String>,
 }
 
 /// Why a version must rise.
@@ -187,16 +193,6 @@ impl PackagePlan {
     pub fn is_as_recorded(&self) -> Option<bool> {
         self.hash_old.map(|it| Some(it) == self.hash_new)
     }
-
-    /// The package in which the next major version is prepared, where there is
-    /// one: `acme.v4alpha` for `acme.v3`.
-    pub fn candidate(&self) -> Option<String> {
-        let version = PackageVersion::of_package(&self.name)?;
-        let next = format!("v{}alpha", version.major.saturating_add(1));
-        let mut components: Vec<&str> = self.name.split('.').collect();
-        *components.get_mut(version.position)? = &next;
-        Some(components.join("."))
-    }
 }
 
 /// The version that each package of a tree needs since the last release,
@@ -237,12 +233,13 @@ pub(crate) fn plan_since(
     let changes = released.as_ref().map_or_else(BTreeMap::new, |released| {
         changes::by_package(tree, released, options.accepted, &fixes)
     });
-    let planner = Planner { tree, records, new, old, released, changes, early };
+    let planner = Planner { tree, policy, records, new, old, released, changes, early };
     planner.plan()
 }
 
 struct Planner<'a> {
     tree: &'a Tree,
+    policy: &'a Policy,
     records: Records<'a>,
     new: TreeHashes,
     old: Option<TreeHashes>,
@@ -291,10 +288,29 @@ impl Planner<'_> {
             }
             packages.push(plan);
         }
+        self.name_candidates(&mut packages);
         packages.sort_by(|a, b| a.name.cmp(&b.name));
         rewritten.sort_by(|a, b| a.path.cmp(&b.path));
         let is_lock_stale = *self.records.lock.unwrap_or(&Lock::default()) != lock;
         Plan { packages, lock, rewritten, is_lock_stale }
+    }
+
+    /// Says where breaks go that are refused; those of a package that is gone, by
+    /// what it was.
+    fn name_candidates(&self, packages: &mut [PackagePlan]) {
+        let trees = [Some(self.tree), self.released.as_ref().map(|it| it.tree)];
+        let trees: Vec<_> = trees
+            .into_iter()
+            .flatten()
+            .map(|tree| (tree, LazyCell::new(|| Standings::of(tree))))
+            .collect();
+        for plan in packages.iter_mut().filter(|it| it.verdict == Verdict::Refused) {
+            let found = trees.iter().find_map(|(tree, standings)| {
+                let package = tree.package_named(&plan.name).filter(|it| it.is_judged())?;
+                Some(candidate_packages(&self.policy.upgrade, standings, package))
+            });
+            plan.candidates = found.unwrap_or_default();
+        }
     }
 
     fn package(&mut self, package: Package<'_>, annotated: &Annotated<'_>) -> PackagePlan {
@@ -325,6 +341,7 @@ impl Planner<'_> {
             catches_up: false,
             waits_for: None,
             verdict: Verdict::Unrecorded,
+            candidates: BTreeSet::new(),
         };
         let is_early = |it: &&Finding| it.package == name && it.severity == Severity::Error;
         if let Some(early) = self.early.iter().find(is_early) {
@@ -489,6 +506,7 @@ impl Planner<'_> {
                 (false, true) => Verdict::Recorded,
                 (false, false) => Verdict::Unrecorded,
             },
+            candidates: BTreeSet::new(),
         }
     }
 }

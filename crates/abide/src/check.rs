@@ -41,7 +41,7 @@ pub struct Options<'a> {
     pub accepted: Option<&'a Accepted>,
     /// What is recorded of versions; `None` asks nothing of them.
     pub records: Option<Records<'a>>,
-    /// Whether only a part of the configured tree is judged: then nobody can tell whether a
+    /// Whether only a part of a tree is judged: then nobody can tell whether a
     /// waiver of `abide.toml` or a line of `abide.accepted` is stale.
     pub partial: bool,
 }
@@ -179,7 +179,8 @@ fn judge_tree<'t>(
     options: Options<'t>,
     fingerprints: bool,
 ) -> Report {
-    let context = Context::new(tree, policy, options.as_of, options.baseline, options.scope);
+    let mut context = Context::new(tree, policy, options.as_of, options.baseline, options.scope);
+    context.partial = options.partial;
     let rules: Vec<&'static Rule> =
         RULES.iter().copied().filter(|it| options.scope.has(it) && policy.runs(it)).collect();
 

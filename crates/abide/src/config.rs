@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use abide_change::{Direction, Surface};
 use abide_schema::{Glob, Stability};
 use abide_syntax::Span;
-use abide_upgrade::{Closure, ImportOrder, Layout, LinkPolicy, UpgradeReason};
+use abide_upgrade::{CandidateLayout, Closure, ImportOrder, LinkPolicy, UpgradeReason};
 use jiff::civil::Date;
 use toml_edit::{Document, Item, TableLike, Value};
 
@@ -855,7 +855,7 @@ impl Reader {
                     }
                 }
                 "layout" => {
-                    if let Some(layout) = self.word_of(entry.item, Layout::ALL) {
+                    if let Some(layout) = self.word_of(entry.item, CandidateLayout::ALL) {
                         upgrade.layout = layout;
                     }
                 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use abide_change::{Direction, Surface};
 use abide_schema::{Element, Glob, PackageVersion, Stability};
 use abide_syntax::Span;
-use abide_upgrade::{Settings, UpgradePolicy};
+use abide_upgrade::{UpgradePolicy, UpgradeSettings};
 use jiff::civil::Date;
 
 use crate::calendar::{Calendar, Replacement};
@@ -376,8 +376,8 @@ struct Setting {
 
 impl Policy {
     /// What an upgrade has to know of it.
-    pub fn upgrade_settings(&self) -> Settings<'_> {
-        Settings { policy: &self.upgrade, folder_prefixes: &self.packages.folder_prefixes }
+    pub fn upgrade_settings(&self) -> UpgradeSettings<'_> {
+        UpgradeSettings { policy: &self.upgrade, folder_prefixes: &self.packages.folder_prefixes }
     }
 
     /// The policy of a preset alone.

@@ -160,6 +160,8 @@ pub struct Context<'t> {
     pub as_of: Date,
     /// The old tree, where the run has one.
     pub baseline: Option<&'t Tree>,
+    /// Whether only a part of a tree is judged.
+    pub partial: bool,
     diff: Option<Diff<'t>>,
     graph: Option<Graph<'t>>,
     apis: OnceLock<BTreeMap<String, Vec<Package<'t>>>>,
@@ -181,7 +183,8 @@ impl<'t> Context<'t> {
         // asks.
         let graph = (scope == Scope::Everything).then(|| tree.graph());
         let diff = baseline.map(|old| Diff::of(old, tree));
-        Context { tree, policy, as_of, baseline, diff, graph, apis, frozen, standings }
+        let partial = false;
+        Context { tree, policy, as_of, baseline, partial, diff, graph, apis, frozen, standings }
     }
 
     /// The old tree and this one, their elements paired.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use abide::{Bump, Config, Lock, Options, Plan, Records, Verdict, VersionIn, plan};
 use abide_schema::{FileDecl, SourceFile, Tree};
+use abide_upgrade::{UpgradeOptions, upgrade};
 use fastrand::Rng;
 use jiff::civil::date;
 
@@ -350,13 +351,13 @@ fn a_break_is_refused_unless_it_is_waived() {
     let plan = plan_with(&new, Some(&old), waiver, Some(&first), Some(&first), VersionIn::Lock);
     assert_eq!(row(&plan), (Bump::Minor, Some("3.1.0".to_owned()), Verdict::Unrecorded));
     assert_eq!(plan.packages[0].reasons[0].rule, Some("field-removed"));
-    assert_eq!(plan.packages[0].candidate().as_deref(), Some("acme.v4alpha"));
     // A waived removal frees number and name, and the ledger remembers.
     assert!(plan.lock.to_string().contains("\nfield acme.v3.User 2 mail gone\n"), "{}", plan.lock);
     let reused = one("package acme.v3;\nmessage User { string id = 1; bytes photo = 2; }\n");
     let (lock, released) = (Some(&plan.lock), Some(&plan.lock));
     let later = plan_with(&reused, Some(&new), waiver, lock, released, VersionIn::Lock);
     assert_eq!(row(&later), (Bump::Major, None, Verdict::Refused));
+    assert_eq!(later.packages[0].candidates, BTreeSet::from(["acme.v4alpha".to_owned()]));
     assert_eq!(later.packages[0].reasons[0].rule, Some("field-number-reused"));
     assert_eq!(later.lock, plan.lock, "what is refused is not recorded");
 }
@@ -753,4 +754,66 @@ fn the_ledger_goes_along_with_a_new_name() {
         let rules = plan.packages[0].reasons.iter().filter_map(|it| it.rule);
         assert!(rules.into_iter().any(|it| it == "field-number-reused"));
     }
+}
+
+/// What `abide bump` names as the place for a break is what `abide upgrade`
+/// makes, whatever the configuration says about the next major version.
+#[test]
+fn what_is_named_for_a_break_is_what_an_upgrade_makes() {
+    let status = include_str!("../../../api/abide/annotations/v1/status.proto");
+    let status = ("abide/annotations/v1/status.proto", status);
+    let tree = |files: &[(&str, &str)]| {
+        let parse = |(path, text): (&str, &str), imported: bool| {
+            let path: Arc<str> = path.into();
+            let (display, text) = (Arc::clone(&path), text.as_bytes().into());
+            Arc::new(FileDecl::parse(SourceFile { path, display, root: 0, imported, text }))
+        };
+        let own = files.iter().map(|it| parse(*it, false));
+        Tree::link(own.chain([parse(status, true)]).collect())
+    };
+    let user = |package: &str, field: &str| {
+        format!(
+            "syntax = \"proto3\";\npackage {package};\nmessage User {{ string {field} = 1; }}\n"
+        )
+    };
+    let moved = "syntax = \"proto3\";\npackage acme.user.v2;\n\
+                 import \"abide/annotations/v1/status.proto\";\n\
+                 option (abide.annotations.v1.file_policy).move_to_package = \"acme.group.v3\";\n\
+                 message Group {}\n";
+    let mut named = BTreeSet::new();
+    for (package, toml) in [
+        ("acme.user.v2", ""),
+        ("acme.user.v2", "[upgrade.majors]\n2 = \"v4alpha\"\n"),
+        ("acme.user.v2", "[upgrade.packages]\n\"acme.user.v2\" = \"acme.people.v3alpha\"\n"),
+        ("acme.user.v2", "[upgrade]\nstable-moves = true\n"),
+        ("acme.user.v1", ""),
+    ] {
+        // With a later version a first one is frozen.
+        let (old, new) = (user(package, "name"), user(package, "title"));
+        let later = user("acme.user.v2", "name");
+        let rest = [("acme/user/v2/group.proto", moved), ("acme/user/v2/later.proto", &later)];
+        let rest = if package == "acme.user.v2" { &rest[..1] } else { &rest[..] };
+        let path = format!("{}/user.proto", package.replace('.', "/"));
+        let files = |text| [&[(path.as_str(), text)], rest].concat();
+        let (old, new) = (tree(&files(&old)), tree(&files(&new)));
+        let plan = plan_with(&new, Some(&old), toml, None, None, VersionIn::Lock);
+        let broken = plan.packages.iter().find(|it| it.name == package).expect("it is there");
+        assert_eq!(broken.verdict, Verdict::Refused, "{toml}");
+
+        let policy = Config::parse(toml, None).expect("the configuration is right").policy;
+        let packages = ["acme.user.v2".to_owned()];
+        let options = UpgradeOptions { packages: &packages, closure: None };
+        let made = upgrade(&new, policy.upgrade_settings(), &options).expect("it can be made");
+        let made: BTreeSet<String> = made.files.into_iter().map(|it| it.package).collect();
+        assert_eq!(broken.candidates, made, "{package} {toml}");
+        named.extend(made);
+    }
+    let expected = [
+        "acme.group.v3",
+        "acme.group.v3alpha",
+        "acme.people.v3alpha",
+        "acme.user.v3alpha",
+        "acme.user.v4alpha",
+    ];
+    assert_eq!(named, expected.map(str::to_owned).into());
 }

@@ -135,7 +135,7 @@ fn run(
         surfaces: &work.surfaces,
         accepted: None,
         records: work.asks_records.then_some(records),
-        partial: settings.is_partial(),
+        partial: settings.is_part(),
     };
     let judge_with = |accepted: &Option<(Accepted, TextFile)>| {
         let accepted = accepted.as_ref().map(|(accepted, _)| accepted);

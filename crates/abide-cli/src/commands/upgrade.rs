@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use abide::Report;
 use abide_schema::{File, FileId, Tree};
-use abide_upgrade::{BUILD_MARK, BuildFile, Closure, Generated, Refusal, Upgrade, UpgradeOptions};
+use abide_upgrade::{
+    BUILD_MARK, BuildFile, Closure, Generated, Refusal, StaleCandidate, Upgrade, UpgradeOptions,
+};
 
 use super::build::for_people;
 use super::check::{today, troubles};
@@ -87,7 +89,8 @@ pub(super) fn upgrade(
         &made.files,
     );
     let mut changes = changes(&loaded.tree, &made);
-    let builds = Builds::of(&loaded.tree, &build_files, &made.stale, folder.as_deref());
+    let gone: Vec<FileId> = made.stale.iter().map(|it| it.file).collect();
+    let builds = Builds::of(&loaded.tree, &build_files, &gone, folder.as_deref());
     builds.add_to(&mut changes);
     let outcome = if let Some(out) = &target.out {
         for file in &made.files {
@@ -98,6 +101,9 @@ pub(super) fn upgrade(
         }
         Outcome::nothing(false)
     } else if target.write {
+        for stale in made.stale.iter().filter(|it| !it.as_made || !global.quiet) {
+            say(&deletion(&loaded.tree, stale));
+        }
         write_changes(&folder.unwrap_or_default(), &changes)?;
         Outcome::nothing(false)
     } else if target.diff {
@@ -228,12 +234,31 @@ fn changes<'a>(tree: &'a Tree, made: &'a Upgrade) -> Changes<'a> {
             changes.insert(display(tree.file(file.from), &file.path), change);
         }
     }
-    for id in &made.stale {
-        let file = tree.file(*id);
+    for stale in &made.stale {
+        let file = tree.file(stale.file);
         let change = FileChange { old: file.decl().source_text(), new: None, last: false };
         changes.insert(file.decl().display.to_string(), change);
     }
     changes
+}
+
+/// What is said before a candidate is deleted. One that no upgrade would make now
+/// may hold what somebody wrote.
+fn deletion(tree: &Tree, stale: &StaleCandidate) -> String {
+    let path = shown(&tree.file(stale.file).decl().display);
+    let from = stale.from.map(|it| shown(&tree.file(it).decl().display));
+    match (from, stale.as_made) {
+        (None, _) => {
+            format!("warning: `{path}` is deleted: it is a candidate, and no file makes it")
+        }
+        (Some(from), true) => {
+            format!("note: `{path}` is deleted: nothing calls for a candidate of `{from}` any more")
+        }
+        (Some(from), false) => format!(
+            "warning: `{path}` is deleted: nothing calls for a candidate of `{from}` any more, and \
+             it holds what an upgrade of that file would not make"
+        ),
+    }
 }
 
 /// BUILD files, and what is there in their places.

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use abide::{Bump, PackagePlan, Plan, Reason, Status, Verdict};
+use abide_schema::PackageVersion;
 use serde_json::{Map, Value, json};
 
 use crate::args::Global;
@@ -127,14 +128,19 @@ fn package_lines(text: &mut String, package: &PackagePlan, color: bool, global: 
         text.push_str("  keep it an alpha until the window opens, or waive it with a reason\n");
     }
     if package.verdict == Verdict::Refused {
-        let _ = match package.candidate() {
-            Some(candidate) => writeln!(
-                text,
-                "  undo it and make it in the candidate `{candidate}`, or waive it with a reason"
-            ),
-            None => writeln!(
+        let candidates: Vec<&str> = package.candidates.iter().map(String::as_str).collect();
+        let _ = match &candidates[..] {
+            [] if PackageVersion::of_package(&package.name).is_some() => {
+                writeln!(text, "  undo it, or waive it with a reason")
+            }
+            [] => writeln!(
                 text,
                 "  undo it, or make it in a package with a version, or waive it with a reason"
+            ),
+            candidates => writeln!(
+                text,
+                "  undo it and make it in the candidate `{}`, or waive it with a reason",
+                candidates.join("` or `")
             ),
         };
     }

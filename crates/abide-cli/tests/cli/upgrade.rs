@@ -128,9 +128,77 @@ fn a_candidate_of_nothing_goes() {
     let ran = abide(folder, &["upgrade", "--check"]);
     let stale = format!("{CANDIDATE}: is a candidate of nothing any more\n");
     assert_eq!((ran.status, ran.text()), (1, stale));
-    assert_eq!(abide(folder, &["upgrade", "--write"]).status, 0);
+    assert_eq!(errors(folder), ["candidate-edited"]);
+    let ran = abide(folder, &["upgrade", "--write"]);
+    assert_eq!(ran.status, 0);
+    let told = format!("warning: `{CANDIDATE}` is deleted: nothing calls for a candidate of");
+    assert!(ran.stderr.starts_with(&told), "{}", ran.stderr);
     assert!(!folder.join(CANDIDATE).exists());
+    assert_eq!(errors(folder), Vec::<String>::new());
     assert_eq!(abide(folder, &["upgrade", "--check"]).status, 0);
+}
+
+/// What is in a candidate and in no source is found, although nothing waits for an upgrade.
+#[test]
+fn what_is_only_in_candidates_is_found() {
+    let tree = tree();
+    let folder = tree.path();
+    let base = "acme/base/v2alpha/base.proto";
+    replace(folder, "acme/user/v1/user.proto", " [deprecated = true]", "");
+    for package in ["acme.base.v1", "acme.user.v1"] {
+        assert_eq!(abide(folder, &["upgrade", "--write", "--package", package]).status, 0);
+    }
+    assert_eq!(errors(folder), ["candidate-edited", "candidate-edited"], "nothing calls for them");
+    let config = read(folder, "abide.toml");
+    let always = format!("{config}upgrade.always = [\"acme.base.v1\"]\n");
+    put(folder, &[("abide.toml", &always)]);
+    assert_eq!(abide(folder, &["upgrade", "--write"]).status, 0);
+    assert_eq!(errors(folder), Vec::<String>::new());
+
+    // A person writes into one, and adds files of their own.
+    replace(folder, base, "string text = 1;", "string text = 1;\n  string by_hand = 2;");
+    assert_eq!(errors(folder), ["candidate-edited"]);
+    put(folder, &[("abide.toml", &config)]);
+    assert_eq!(errors(folder), ["candidate-edited", "candidate-edited"]);
+    let own = read(folder, base).replace("message Id", "message Name");
+    let lone = own.replace("acme.base.v2alpha", "acme.lone.v2alpha").replace("base.v1", "lone.v1");
+    let lone_path = "acme/lone/v2alpha/name.proto";
+    put(folder, &[("acme/base/v2alpha/name.proto", &own), (lone_path, &lone)]);
+    assert_eq!(errors(folder), ["candidate-edited"; 4]);
+    let ran = abide(folder, &["check", lone_path, "--format", "json", "-q"]);
+    let found = ran.rules();
+    assert!(!found.contains(&"candidate-edited".to_owned()), "its source may be elsewhere");
+
+    let ran = abide(folder, &["upgrade", "--write", "-q"]);
+    let told = |path: &str, why: &str| {
+        let line = format!("warning: `{path}` is deleted: {why}");
+        assert!(ran.stderr.contains(&line), "{line}: {}", ran.stderr);
+    };
+    told(base, "nothing calls for a candidate of `acme/base/v1/base.proto` any more, and it holds");
+    told("acme/base/v2alpha/name.proto", "it is a candidate, and no file makes it");
+    assert!(!ran.stderr.contains(CANDIDATE), "that is as an upgrade makes it: {}", ran.stderr);
+    assert!(!folder.join("acme/base/v2alpha").exists());
+    assert!(folder.join(lone_path).exists(), "its source may be elsewhere");
+    assert_eq!(errors(folder), ["candidate-edited"]);
+}
+
+/// `abide bump` and `abide upgrade` call the next major version the same.
+#[test]
+fn a_break_goes_where_an_upgrade_makes_a_candidate() {
+    let tree = tree();
+    let folder = tree.path();
+    let config = read(folder, "abide.toml");
+    let majors = format!("{config}upgrade.majors = {{ 1 = \"v4alpha\" }}\n");
+    put(folder, &[("abide.toml", &majors)]);
+    let old = TempDir::new().unwrap();
+    put(old.path(), &[("acme/user/v1/user.proto", USER), ("acme/base/v1/base.proto", BASE)]);
+    replace(folder, "acme/user/v1/user.proto", "acme.base.v1.Id id = 1;", "string id = 1;");
+    let ran = abide(folder, &["bump", "--against", old.path().to_str().unwrap()]);
+    let named = "make it in the candidate `acme.user.v4alpha`";
+    assert!(ran.text().contains(named), "{}{}", ran.text(), ran.stderr);
+    let out = TempDir::new().unwrap();
+    assert_eq!(abide(folder, &["upgrade", "--out", out.path().to_str().unwrap()]).status, 0);
+    assert!(out.path().join("acme/user/v4alpha/user.proto").exists());
 }
 
 #[test]

@@ -1,6 +1,6 @@
-use abide_upgrade::{Drift, drifts};
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink, package_name};
+use abide_upgrade::{Drift, drifts};
 
 pub(super) static RULE: Rule = Rule {
     id: "candidate-edited",
@@ -23,14 +23,44 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
                 "the candidate `{path}` is not what an upgrade makes of `{}`",
                 context.tree.file(from).path()
             ),
+            // What calls for it, or what it is made from, may lie in another part.
+            Drift::Uncalled { .. } | Drift::Stale | Drift::Orphaned if context.partial => continue,
             Drift::Stale => format!("the candidate `{path}` is made of no file any more"),
+            Drift::Uncalled { from, .. } => {
+                let source = context.tree.file(from).path();
+                format!("nothing calls for the candidate `{path}` of `{source}` any more")
+            }
+            Drift::Orphaned => {
+                format!("the candidate `{path}` has no active version that it is made from")
+            }
         };
         let finding = sink.report(package_name(file), package, path, message);
-        if let Drift::Differs(from) = drift {
+        if let Drift::Differs(from) | Drift::Uncalled { from, .. } = drift {
             let source = context.tree.file(from);
             finding.label(package_name(source), "it is made from this");
         }
-        finding.why("the next upgrade makes it anew, and what was edited by hand is lost");
-        finding.help("change the active version, and run `abide upgrade --write`");
+        let (why, help) = match drift {
+            Drift::Differs(_) | Drift::Stale => (
+                "the next upgrade makes it anew, and what was edited by hand is lost",
+                "change the active version, and run `abide upgrade --write`",
+            ),
+            Drift::Uncalled { as_made: true, .. } => (
+                "the next upgrade deletes it: the active version has nothing to remove or to \
+                 migrate",
+                "run `abide upgrade --write`, or name the package in `always` of `[upgrade]`",
+            ),
+            Drift::Uncalled { as_made: false, .. } => (
+                "the next upgrade deletes it, with what the active version does not have",
+                "change the active version, and run `abide upgrade --write`; if people write \
+                 this file, do not mark it as a candidate",
+            ),
+            Drift::Orphaned => (
+                "no upgrade makes this file or deletes it",
+                "delete it, or bring the active version back; if people write this file, do \
+                 not mark it as a candidate",
+            ),
+        };
+        finding.why(why);
+        finding.help(help);
     }
 }

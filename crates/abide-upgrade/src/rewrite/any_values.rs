@@ -4,11 +4,11 @@
 use abide_schema::{Element, Field, Message};
 use abide_syntax::{KeyForm, Lexer, OptionNode, Span, TokenKind, ValueId, ValueKind, dotted_name};
 
+use super::rewriter::Rewriter;
 use crate::edit::Edit;
-use crate::links::name_after;
-use crate::plan::extensions;
+use crate::file_elements::extensions;
+use crate::next_name::name_after;
 use crate::removal::{gone, removed};
-use crate::rewrite::Rewriter;
 
 impl<'t> Rewriter<'_, 't> {
     /// Makes every `[host/type] { … }` in the value of an option follow.

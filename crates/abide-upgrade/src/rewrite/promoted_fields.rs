@@ -1,27 +1,11 @@
-//! Fields that become members of a oneof.
+//! The text of fields that become members of a oneof.
 
-use abide_schema::{Element, Field, Migration, Node};
+use abide_schema::{Element, Node};
 use abide_syntax::{DeclId, DeclKind, Span};
 
+use super::rewriter::Rewriter;
 use crate::edit::Edit;
-use crate::judge::promotion_fault;
-use crate::rewrite::Rewriter;
-
-/// The oneof that a field is promoted to.
-pub(crate) fn promoted<'t>(field: Field<'t>) -> Option<&'t str> {
-    Element::Field(field).migrations().into_iter().find_map(|(migration, _)| match migration {
-        Migration::PromoteToOneof(name) => Some(name),
-        Migration::Rename(_) | Migration::MoveToPackage(_) => None,
-    })
-}
-
-/// The oneof that a field becomes a member of: the one that it is promoted to,
-/// where that can be made of all that are.
-pub(crate) fn oneof_after<'t>(field: Field<'t>) -> Option<&'t str> {
-    let oneof = promoted(field)?;
-    let mut siblings = field.parent()?.fields().filter(|it| promoted(*it) == Some(oneof));
-    siblings.all(|it| promotion_fault(it).is_none()).then_some(oneof)
-}
+use crate::promotion::oneof_after;
 
 impl<'t> Rewriter<'_, 't> {
     /// Encloses the fields of a message that are promoted together, or joins

@@ -6,7 +6,7 @@ use abide_schema::Glob;
 
 /// What an upgrade knows of the policy of a tree.
 #[derive(Clone, Copy, Debug)]
-pub struct Settings<'p> {
+pub struct UpgradeSettings<'p> {
     /// How vN becomes v(N+1)alpha.
     pub policy: &'p UpgradePolicy,
     /// Folders that stand before the path of a package without being part of
@@ -43,7 +43,7 @@ pub struct UpgradePolicy {
     /// Which imports a candidate has.
     pub imports: ImportOrder,
     /// How the text of a candidate is laid out.
-    pub layout: Layout,
+    pub layout: CandidateLayout,
     /// Whether comments that belong to no element go with the one that follows
     /// them.
     pub drop_detached_comments: bool,
@@ -77,7 +77,7 @@ impl Default for UpgradePolicy {
             http_major: None,
             dropped_options: Vec::new(),
             imports: ImportOrder::Kept,
-            layout: Layout::Source,
+            layout: CandidateLayout::Source,
             drop_detached_comments: false,
             links: LinkPolicy::default(),
             build_files: false,
@@ -125,17 +125,17 @@ pub enum ImportOrder {
 
 /// How the text of a candidate is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
+pub enum CandidateLayout {
     /// As its source, where that is still there.
     Source,
     /// As every other one: see [`canonical_layout`](crate::canonical_layout).
     Canonical,
 }
 
-impl Layout {
+impl CandidateLayout {
     /// Every layout, with its name in configuration.
-    pub const ALL: &[(&str, Layout)] =
-        &[("source", Layout::Source), ("canonical", Layout::Canonical)];
+    pub const ALL: &[(&str, CandidateLayout)] =
+        &[("source", CandidateLayout::Source), ("canonical", CandidateLayout::Canonical)];
 }
 
 /// How comments link to elements.
@@ -154,7 +154,7 @@ pub struct LinkPolicy {
 }
 
 /// What is upgraded together with a package.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Closure {
     /// The packages whose types refer to upgraded types.
     Type,

@@ -5,48 +5,14 @@ use std::collections::BTreeSet;
 use abide_schema::{File, FileId, Part};
 use abide_syntax::{DeclKind, ImportKind, Span};
 
+use super::rewriter::Rewriter;
+use super::vocabulary::{DEPRECATED_AT, MIGRATIONS};
 use crate::edit::Edit;
-use crate::rewrite::Rewriter;
-use crate::scope::seen_through;
-use crate::settings::ImportOrder;
-
-/// Extensions that say what an upgrade does, and mean nothing afterwards.
-pub(crate) const MIGRATIONS: &[&str] = &[
-    "udpa.annotations.enum_migrate",
-    "udpa.annotations.enum_value_migrate",
-    "udpa.annotations.field_migrate",
-    "udpa.annotations.file_migrate",
-    "udpa.annotations.message_migrate",
-    "xds.annotations.v3.enum_migrate",
-    "xds.annotations.v3.enum_value_migrate",
-    "xds.annotations.v3.field_migrate",
-    "xds.annotations.v3.file_migrate",
-    "xds.annotations.v3.message_migrate",
-];
-
-/// Since this annotation exists, the file that declares it is imported only
-/// where one of its annotations is left.
-const DEPRECATED_AT: &str = "envoy.annotations.deprecated_at_minor_version";
-
-/// What a candidate needs to import.
-#[derive(Debug, Default)]
-pub(crate) struct Needs {
-    /// Files whose types are named.
-    pub(crate) types: BTreeSet<FileId>,
-    /// Files whose options are set.
-    pub(crate) options: BTreeSet<FileId>,
-    /// Files, by path, that an annotation comes from which the upgrade adds.
-    pub(crate) added: BTreeSet<String>,
-}
-
-impl Needs {
-    fn file(&self, file: FileId) -> bool {
-        self.types.contains(&file) || self.options.contains(&file)
-    }
-}
+use crate::shortest_name::seen_through;
+use crate::upgrade_policy::ImportOrder;
 
 /// An import as it is written.
-struct Line {
+struct ImportLine {
     path: String,
     text: String,
     /// Whether it is here for its types, and not for annotations.
@@ -54,8 +20,8 @@ struct Line {
 }
 
 /// Imports that no blank line parts.
-struct Run {
-    lines: Vec<Line>,
+struct ImportBlock {
+    lines: Vec<ImportLine>,
     sorted: bool,
 }
 
@@ -64,7 +30,7 @@ impl<'t> Rewriter<'_, 't> {
     /// that the candidate imports.
     pub(crate) fn imports(&mut self) -> Vec<FileId> {
         let computed = self.plan.policy.imports == ImportOrder::Computed && !self.follows;
-        let mut runs: Vec<Run> = Vec::new();
+        let mut runs: Vec<ImportBlock> = Vec::new();
         let mut kept: Vec<(Span, Option<String>)> = Vec::new();
         let mut seen = BTreeSet::new();
         let mut imported: Vec<FileId> = Vec::new();
@@ -82,7 +48,7 @@ impl<'t> Rewriter<'_, 't> {
             }
             whole = Some(whole.map_or(span, |whole| whole.to(span)));
             if apart {
-                runs.push(Run { lines: Vec::new(), sorted: true });
+                runs.push(ImportBlock { lines: Vec::new(), sorted: true });
             }
             let path = match import.file {
                 Some(target) => self.plan.path_after(target).to_owned(),
@@ -109,11 +75,11 @@ impl<'t> Rewriter<'_, 't> {
             kept.push((path_span, Some(path.clone())));
             if let Some(run) = runs.last_mut() {
                 let types = import.file.is_some_and(is_for_types);
-                run.lines.push(Line { path, text, types });
+                run.lines.push(ImportLine { path, text, types });
             }
         }
         self.note_order(&mut runs);
-        let mut added: Vec<Line> = Vec::new();
+        let mut added: Vec<ImportLine> = Vec::new();
         let tree = self.plan.tree;
         let provided: BTreeSet<FileId> =
             seen_through(tree, imported.iter().copied()).into_iter().collect();
@@ -124,13 +90,13 @@ impl<'t> Rewriter<'_, 't> {
             let path = self.plan.path_after(target).to_owned();
             if seen.insert(path.clone()) {
                 let text = format!("import \"{path}\";");
-                added.push(Line { path, text, types: is_for_types(target) });
+                added.push(ImportLine { path, text, types: is_for_types(target) });
             }
         }
         for path in &self.needs.added {
             if seen.insert(path.clone()) {
                 let text = format!("import \"{path}\";");
-                added.push(Line { path: path.clone(), text, types: false });
+                added.push(ImportLine { path: path.clone(), text, types: false });
             }
         }
         match whole {
@@ -142,7 +108,7 @@ impl<'t> Rewriter<'_, 't> {
                 for run in runs.iter_mut().filter(|run| run.sorted || computed) {
                     run.lines.sort_by(|a, b| a.path.cmp(&b.path));
                 }
-                let text = |run: &Run| {
+                let text = |run: &ImportBlock| {
                     let lines: Vec<&str> =
                         run.lines.iter().map(|line| line.text.as_str()).collect();
                     lines.join("\n")
@@ -192,7 +158,7 @@ impl<'t> Rewriter<'_, 't> {
     }
 
     /// Which runs were sorted in the source.
-    fn note_order(&self, runs: &mut [Run]) {
+    fn note_order(&self, runs: &mut [ImportBlock]) {
         let mut paths: Vec<Vec<&str>> = Vec::new();
         let mut end: Option<u32> = None;
         for import in self.file.imports() {
@@ -237,10 +203,10 @@ fn sees(file: File<'_>) -> Vec<FileId> {
 }
 
 /// Puts a line among those that are most like it.
-fn place(runs: &mut Vec<Run>, line: Line) {
+fn place(runs: &mut Vec<ImportBlock>, line: ImportLine) {
     let shared =
         |path: &str| path.split('/').zip(line.path.split('/')).take_while(|(a, b)| a == b).count();
-    let likeness = |run: &Run| {
+    let likeness = |run: &ImportBlock| {
         let same = run.lines.iter().filter(|it| it.types == line.types);
         same.map(|it| 1 + shared(&it.path)).max().unwrap_or(0)
     };
@@ -249,7 +215,7 @@ fn place(runs: &mut Vec<Run>, line: Line) {
         Some(run) => run.lines.push(line),
         None => {
             let at = if line.types { 0 } else { runs.len() };
-            runs.insert(at, Run { lines: vec![line], sorted: true });
+            runs.insert(at, ImportBlock { lines: vec![line], sorted: true });
         }
     }
 }

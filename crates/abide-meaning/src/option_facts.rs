@@ -70,7 +70,7 @@ enum Without {
     /// Those of a language.
     Language(&'static str),
     /// Those with these names.
-    Named(&'static [&'static str]),
+    Fields(&'static [&'static str]),
 }
 
 impl Without {
@@ -83,7 +83,7 @@ impl Without {
 /// Writes the facts of the options of an element. What stands before them is in
 /// `facts.path`.
 pub(crate) fn write(facts: &mut Facts, tree: &Tree, options: &Message) {
-    Writer { facts, tree }.message(options, Without::Defaults, false);
+    OptionWriter { facts, tree }.message(options, Without::Defaults, false);
 }
 
 /// Writes the options of source text that were not understood.
@@ -148,12 +148,12 @@ fn push_tokens(out: &mut Vec<u8>, text: &[u8], span: Span, separator: &str) {
     }
 }
 
-struct Writer<'a> {
+struct OptionWriter<'a> {
     facts: &'a mut Facts,
     tree: &'a Tree,
 }
 
-impl Writer<'_> {
+impl OptionWriter<'_> {
     /// Writes what a message holds; whether that was anything.
     fn message(&mut self, message: &Message, without: Without, in_group: bool) -> bool {
         let mut any = false;
@@ -234,7 +234,7 @@ impl Writer<'_> {
         }
         match without {
             Without::Nothing => Some(Without::Nothing),
-            Without::Named(names) => {
+            Without::Fields(names) => {
                 (field.is_extension() || !names.contains(&field.name())).then_some(Without::Nothing)
             }
             Without::Language(language) => (field.is_extension()
@@ -256,7 +256,7 @@ impl Writer<'_> {
                     return None;
                 }
                 let policy = POLICIES.iter().find(|(policy, _)| *policy == name);
-                Some(policy.map_or(Without::Nothing, |(_, names)| Without::Named(names)))
+                Some(policy.map_or(Without::Nothing, |(_, names)| Without::Fields(names)))
             }
             Without::Defaults => match field.name() {
                 "features" => Some(Without::CoreFeatures),

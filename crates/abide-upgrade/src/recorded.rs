@@ -3,8 +3,8 @@
 use abide_schema::File;
 use abide_syntax::{Ast, DeclKind, Lexer, OptionNode, Span, TokenKind, ValueId, ValueKind, parse};
 
-use crate::annotation::STATUS_PROTO;
 use crate::edit::{Edit, apply};
+use crate::file_policy::STATUS_PROTO;
 
 /// The annotation that holds it.
 pub(crate) const FILE_POLICY: &str = "abide.annotations.v1.file_policy";

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use abide_schema::{Package, Tree};
 
-use crate::closure;
-use crate::meaning::{self, Meaning};
+use crate::meaning::Meaning;
+use crate::{closure, meaning_builder};
 
 /// What was hashed, to be read and compared: the title and the facts of the own
 /// hash, and behind an empty line those of the closure. The name is that of a
@@ -14,7 +14,7 @@ use crate::meaning::{self, Meaning};
 /// closure.
 pub fn facts(tree: &Tree, name: &str) -> Option<String> {
     closure::unit_facts(tree, name).or_else(|| {
-        let own = tree.files().find_map(|file| meaning::element_facts(file, name))?;
+        let own = tree.files().find_map(|file| meaning_builder::element_facts(file, name))?;
         Some(match closure::type_facts(tree, name) {
             Some(closure) => format!("{own}\n{closure}"),
             None => own,
@@ -31,7 +31,7 @@ pub fn package_facts(package: Package<'_>) -> BTreeSet<String> {
 /// The facts of the own hash of a message, an enum, a service or an extension
 /// of the top level.
 pub fn element_facts(package: Package<'_>, name: &str) -> Option<BTreeSet<String>> {
-    let shown = package.files().find_map(|file| meaning::element_facts(file, name))?;
+    let shown = package.files().find_map(|file| meaning_builder::element_facts(file, name))?;
     Some(shown.lines().skip(1).map(str::to_owned).collect())
 }
 

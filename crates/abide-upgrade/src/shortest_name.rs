@@ -4,7 +4,8 @@ use abide_schema::{Element, File, FileId, Tree};
 use abide_syntax::ImportKind;
 use rustc_hash::FxHashSet;
 
-use crate::plan::{Plan, extensions};
+use crate::file_elements::extensions;
+use crate::upgrade_plan::UpgradePlan;
 
 /// Words that begin another statement where a field is expected.
 const KEYWORDS: &[&str] = &[
@@ -23,12 +24,12 @@ const KEYWORDS: &[&str] = &[
 
 /// The names of packages and types that a file sees.
 #[derive(Debug, Default)]
-pub(crate) struct Names(FxHashSet<String>);
+pub(crate) struct VisibleNames(FxHashSet<String>);
 
-impl Names {
+impl VisibleNames {
     /// Those of a file as it is.
-    pub(crate) fn before(file: File<'_>) -> Names {
-        let mut names = Names::default();
+    pub(crate) fn before(file: File<'_>) -> VisibleNames {
+        let mut names = VisibleNames::default();
         for id in seen_through(file.tree, file.imports().filter_map(|it| Some(it.file?.id))) {
             names.add(file.tree.file(id), None);
         }
@@ -38,11 +39,11 @@ impl Names {
 
     /// Those of its candidate, which imports these files.
     pub(crate) fn after<'t>(
-        plan: &Plan<'t>,
+        plan: &UpgradePlan<'t>,
         file: File<'t>,
         imports: impl Iterator<Item = FileId>,
-    ) -> Names {
-        let mut names = Names::default();
+    ) -> VisibleNames {
+        let mut names = VisibleNames::default();
         for id in seen_through(plan.tree, imports) {
             names.add(plan.tree.file(id), Some(plan));
         }
@@ -50,7 +51,7 @@ impl Names {
         names
     }
 
-    fn add<'t>(&mut self, file: File<'t>, plan: Option<&Plan<'t>>) {
+    fn add<'t>(&mut self, file: File<'t>, plan: Option<&UpgradePlan<'t>>) {
         let messages = file.all_messages().filter(|it| !it.is_map_entry());
         let types = messages.map(Element::Message).chain(file.all_enums().map(Element::Enum));
         let others =
@@ -107,8 +108,8 @@ pub(crate) struct Reference<'s> {
 /// same manner, with a leading dot, in full, or as short as it was.
 pub(crate) fn rewritten(
     written: &str,
-    (names, old): (&Names, Reference<'_>),
-    (next_names, new): (&Names, Reference<'_>),
+    (names, old): (&VisibleNames, Reference<'_>),
+    (next_names, new): (&VisibleNames, Reference<'_>),
 ) -> String {
     if written.starts_with('.') {
         return format!(".{}", new.target);

@@ -1,0 +1,641 @@
+//! The first stage: one linked file to what it means, as a pure function of it.
+
+use abide_schema::value::{self, default_of};
+use abide_schema::{
+    Cardinality, Edition, Element, Enum, Field, File, Message, MethodDecl, Oneof, Openness, Parent,
+    Presence, Ranges, RawOptions, Scalar, Service, Tree, Type, TypeDecl, default_json_name,
+};
+use abide_syntax::ImportKind;
+
+use crate::facts::{
+    Facts, push, push_full_name, push_hash, push_message_name, push_number, push_value, scope,
+};
+use crate::hash::SemanticHash;
+use crate::languages::{FeatureTarget, Languages};
+use crate::meaning::{ElementKind, FILE_OWN, HashedElement, Meaning, lines};
+use crate::scratch::{Scratch, ScratchTables};
+use crate::{facts, option_facts};
+
+impl Meaning {
+    /// Of a file in a tree that has its imports.
+    pub fn of(file: File<'_>) -> Meaning {
+        ResolvedMeaning::of(&mut Scratch::default(), file).meaning
+    }
+}
+
+/// What a fact of an option begins with, behind its holder.
+const OPTION: &str = "option ";
+
+/// What a file of a tree means, and which types of the tree its names are.
+pub(crate) struct ResolvedMeaning {
+    pub(crate) meaning: Meaning,
+    /// Of each of its names; no type is that of a service or an extension.
+    pub(crate) types: Box<[Option<Type>]>,
+}
+
+impl ResolvedMeaning {
+    /// Of a file in a tree that has its imports, with buffers that may have served
+    /// other files.
+    pub(crate) fn of(scratch: &mut Scratch, file: File<'_>) -> ResolvedMeaning {
+        let mut builder = MeaningBuilder::new(scratch, file);
+        builder.run();
+        builder.build()
+    }
+}
+
+/// The title and the facts of the element with this full name, as they are
+/// hashed for its own hash; of the first in the file where there are several.
+pub(crate) fn element_facts(file: File<'_>, name: &str) -> Option<String> {
+    let mut scratch = Scratch::default();
+    let mut builder = MeaningBuilder::new(&mut scratch, file);
+    builder.wanted = Some(name);
+    builder.run();
+    builder.found
+}
+
+struct MeaningBuilder<'r, 't> {
+    file: File<'t>,
+    tree: &'t Tree,
+    /// Whether something in the file was not understood, perhaps an option.
+    has_problems: bool,
+    facts: &'r mut Facts,
+    tables: &'r mut ScratchTables,
+    wanted: Option<&'t str>,
+    found: Option<String>,
+}
+
+impl<'r, 't> MeaningBuilder<'r, 't> {
+    fn new(scratch: &'r mut Scratch, file: File<'t>) -> MeaningBuilder<'r, 't> {
+        let tree = file.tree;
+        // Problems are in the order of files.
+        let problems = tree.problems();
+        let at = problems.partition_point(|problem| problem.place.file < file.id);
+        let has_problems = problems.get(at).is_some_and(|problem| problem.place.file == file.id);
+        let Scratch { facts, tables } = scratch;
+        tables.begin(file);
+        MeaningBuilder { file, tree, has_problems, facts, tables, wanted: None, found: None }
+    }
+
+    /// What the file means, as soon as it was run through.
+    fn build(self) -> ResolvedMeaning {
+        let facts = self.facts.finish();
+        let ScratchTables { elements, names, types, references, .. } = self.tables;
+        let meaning = Meaning {
+            package: self.file.package().name().into(),
+            is_well_known: self.file.path().starts_with("google/protobuf/"),
+            facts: facts[FILE_OWN.len() + 1..].into(),
+            own: facts::hash(facts),
+            elements: elements.drain(..).collect(),
+            names: names.clone(),
+            references: references.as_slice().into(),
+        };
+        ResolvedMeaning { meaning, types: types.as_slice().into() }
+    }
+
+    /// Goes through the file; its own facts stand in `facts` then.
+    fn run(&mut self) {
+        let file = self.file;
+        let of_file = Languages::of(file.decl().edition).with(self.tree, file.options());
+        // Messages stand behind those that enclose them.
+        for message in file.all_messages() {
+            let outer = self.outer(of_file, message.decl().parent);
+            self.tables.languages.push(outer.with(self.tree, message.options()));
+        }
+        for item in file.all_enums() {
+            self.enumeration(item, of_file);
+        }
+        for message in file.all_messages().rev().filter(|it| !it.is_map_entry()) {
+            self.message(message);
+        }
+        for extension in file.extensions() {
+            self.facts.begin(ElementKind::Extension.title());
+            self.extension(extension, of_file);
+            let scope = scope(file, extension.decl().parent);
+            let name = self.named(scope, extension.name());
+            self.finish(ElementKind::Extension, name, true);
+        }
+        for service in file.services() {
+            self.service(service, of_file);
+        }
+        self.file_facts(of_file)
+    }
+
+    fn outer(&self, of_file: Languages, parent: Parent) -> Languages {
+        match parent {
+            Parent::File => of_file,
+            Parent::Message(index) => {
+                self.tables.languages.get(index as usize).copied().unwrap_or(of_file)
+            }
+        }
+    }
+
+    /// Hashes the facts that were written as those of an element.
+    fn finish(&mut self, kind: ElementKind, name: u32, is_top: bool) -> SemanticHash {
+        let own = self.facts.hash();
+        let tables = &mut *self.tables;
+        let written = tables.names.get(name);
+        if self.wanted == Some(written) && self.found.is_none() {
+            self.found = Some(self.facts.shown());
+        }
+        if is_top {
+            for part in [kind.noun(), " ", written, " "] {
+                push(&mut tables.lines, part);
+            }
+            push_hash(&mut tables.lines, own);
+            tables.lines.push(b'\n');
+        }
+        tables.referred.sort_unstable();
+        tables.referred.dedup();
+        let start = tables.references.len() as u32;
+        tables.references.append(&mut tables.referred);
+        let references = start..tables.references.len() as u32;
+        tables.elements.push(HashedElement { kind, is_top, name, own, references });
+        own
+    }
+
+    /// Notes that the element at hand refers to a type.
+    fn refer(&mut self, ty: Type) {
+        let index = self.name_of(ty);
+        self.tables.referred.extend(index);
+    }
+
+    /// Where the full name of a message or an enum stands among the names of the
+    /// file. Most are used many times, and lie scattered over the tree.
+    fn name_of(&mut self, ty: Type) -> Option<u32> {
+        if let Some(&index) = self.tables.indices.get(&ty) {
+            return Some(index);
+        }
+        let names = &mut self.tables.names;
+        let index = match ty {
+            Type::Message(id) => {
+                let message = self.tree.message(id);
+                names.push(message.file(), message.parent(), message.name())
+            }
+            Type::Enum(id) => {
+                let item = self.tree.enumeration(id);
+                names.push(item.file(), item.parent(), item.name())
+            }
+            Type::Scalar(_) | Type::Unresolved => return None,
+        };
+        self.tables.types.push(Some(ty));
+        self.tables.indices.insert(ty, index);
+        Some(index)
+    }
+
+    /// The full name of what is no type, among the names of the file.
+    fn named(&mut self, scope: Option<Message<'t>>, name: &str) -> u32 {
+        self.tables.types.push(None);
+        self.tables.names.push(self.file, scope, name)
+    }
+
+    /// Writes the full name of a message or an enum with its noun, or a scalar.
+    fn push_type(&mut self, ty: Type, written: &str) {
+        let noun = match ty {
+            Type::Message(_) => "message ",
+            Type::Enum(_) => "enum ",
+            Type::Scalar(scalar) => {
+                self.facts.push(scalar.keyword());
+                return;
+            }
+            Type::Unresolved => "unresolved ",
+        };
+        let index = self.name_of(ty);
+        let name = index.map(|index| self.tables.names.get(index));
+        let name = name.unwrap_or_else(|| written.trim_start_matches('.'));
+        self.facts.push(noun).push(name);
+        self.tables.referred.extend(index);
+    }
+
+    fn file_facts(&mut self, of_file: Languages) {
+        let file = self.file;
+        let facts = &mut *self.facts;
+        facts.begin(FILE_OWN);
+        facts.push("package ").push(file.package().name()).end();
+        for line in lines(&self.tables.lines) {
+            facts.push_line(line);
+        }
+        for import in file.imports().filter(|it| it.decl.kind == ImportKind::Public) {
+            if import.file.is_none_or(|it| it.package() != file.package()) {
+                facts.push("import public ").push(&import.decl.path).end();
+            }
+        }
+        let is_named = file.string_option("java_outer_classname").is_some();
+        if !is_named {
+            of_file.write(facts, FeatureTarget::File, |_| {});
+        }
+        let first = facts.count();
+        if file.decl().edition >= Edition::Edition2024 {
+            facts.push(OPTION).push("java_multiple_files = true").end();
+        }
+        self.options(|_| {}, file.decl().options, file.options());
+        // A package is a set of the facts of its files: leaf by leaf, it would not
+        // tell which values stand together.
+        self.facts.join(first, OPTION.len(), option_facts::is_one_option);
+    }
+
+    /// The facts of options behind a holder such as `field 1 `.
+    fn options(
+        &mut self,
+        holder: impl FnOnce(&mut Vec<u8>),
+        raw: RawOptions,
+        options: Option<&value::Message>,
+    ) {
+        if raw == RawOptions::None {
+            return;
+        }
+        let facts = &mut *self.facts;
+        facts.path.clear();
+        holder(&mut facts.path);
+        push(&mut facts.path, OPTION);
+        if let Some(options) = options {
+            option_facts::write(facts, self.tree, options);
+        }
+        if self.has_problems {
+            option_facts::write_strange(facts, self.file, raw, options);
+        }
+    }
+
+    /// What messages and enums have in common.
+    fn type_facts(
+        &mut self,
+        kind: ElementKind,
+        name: u32,
+        is_local: bool,
+        json_allowed: bool,
+        reserved: Ranges,
+        reserved_names: impl Iterator<Item = &'t str>,
+    ) {
+        let facts = &mut *self.facts;
+        facts.begin(kind.title());
+        facts.push(kind.noun()).push(" ").push(self.tables.names.get(name)).end();
+        if is_local {
+            facts.push("local").end();
+        }
+        if !json_allowed {
+            facts.push("json legacy").end();
+        }
+        for (first, last) in reserved.ends() {
+            facts.push("reserved ").number(first).push(" ").number(last).end();
+        }
+        for name in reserved_names {
+            facts.push("reserved ").quoted(name).end();
+        }
+    }
+
+    fn message(&mut self, message: Message<'t>) {
+        let decl = message.decl();
+        let Some(name) = self.name_of(Type::Message(message.id)) else { return };
+        let languages = self.tables.languages[message.id.index as usize];
+        let file = self.file.decl();
+        self.type_facts(
+            ElementKind::Message,
+            name,
+            !Element::Message(message).is_exported(),
+            message.features().json_allowed,
+            message.reserved_ranges().into(),
+            message.reserved_names().iter().map(|it| file.str(it.name)),
+        );
+        self.options(|_| {}, decl.options, message.options());
+        languages.write(self.facts, FeatureTarget::Message, |_| {});
+        if decl.parent == Parent::File {
+            languages.write(self.facts, FeatureTarget::Class, |_| {});
+        }
+        for field in message.fields() {
+            self.field(field, languages);
+        }
+        for oneof in message.oneofs().filter(|oneof| !oneof.is_synthetic()) {
+            self.facts.push("oneof ").push(oneof.name()).end();
+            let raw = oneof.decl().options;
+            if raw != RawOptions::None {
+                self.options(|out| push_holder(out, "oneof ", oneof.name()), raw, oneof.options());
+            }
+        }
+        for extension in message.extensions() {
+            self.extension(extension, languages);
+        }
+        self.extension_ranges(message);
+        for nested in message.messages().filter(|it| !it.is_map_entry()) {
+            let own = self.tables.owns[nested.id.index as usize];
+            self.nested(ElementKind::Message, Type::Message(nested.id), own);
+        }
+        for nested in message.enums() {
+            let own = self.tables.enum_owns[nested.id.index as usize];
+            self.nested(ElementKind::Enum, Type::Enum(nested.id), own);
+        }
+        let own = self.finish(ElementKind::Message, name, decl.parent == Parent::File);
+        self.tables.owns[message.id.index as usize] = Some(own);
+    }
+
+    fn nested(&mut self, kind: ElementKind, ty: Type, own: Option<SemanticHash>) {
+        let Some(index) = self.name_of(ty) else { return };
+        self.tables.referred.push(index);
+        let facts = &mut *self.facts;
+        facts.push(kind.noun()).push(" ").push(self.tables.names.get(index)).push(" ");
+        if let Some(own) = own {
+            facts.write(|out| push_hash(out, own));
+        }
+        facts.end();
+    }
+
+    fn extension_ranges(&mut self, message: Message<'t>) {
+        let ranges = message.extension_ranges();
+        if ranges.is_empty() {
+            return;
+        }
+        for (first, last) in Ranges::from(ranges).ends() {
+            self.facts.push("extensions ").number(first).push(" ").number(last).end();
+        }
+        // Which ranges have an option: a range has its options by itself, but
+        // how numbers are divided into ranges means nothing.
+        let mut having: std::collections::BTreeMap<Vec<u8>, Vec<(i64, i64)>> =
+            std::collections::BTreeMap::new();
+        for (range, options) in ranges.iter().zip(message.extension_range_options()) {
+            if range.options == RawOptions::None {
+                continue;
+            }
+            let mut facts = std::mem::take(self.facts);
+            self.options(|_| {}, range.options, options);
+            std::mem::swap(&mut facts, self.facts);
+            for line in facts.lines() {
+                let ends = (range.start.into(), range.end.into());
+                having.entry(line.to_owned()).or_default().push(ends);
+            }
+        }
+        for (option, ranges) in having {
+            for (first, last) in Ranges::of(ranges).ends() {
+                let facts = &mut *self.facts;
+                facts.push("extensions ").number(first).push(" ").number(last);
+                facts.push(" ").push_line(&option);
+            }
+        }
+    }
+
+    fn field(&mut self, field: Field<'t>, around: Languages) {
+        let facts = &mut *self.facts;
+        let (name, number) = (field.name(), i64::from(field.number()));
+        facts.push("field ").number(number).push(" ").push(name);
+        let shape = FieldShape::of(field);
+        self.shape(field, &shape);
+        let around = around.with(self.tree, shape.oneof.and_then(Oneof::options));
+        self.holder_facts(field, &shape, around, |out| {
+            push(out, "field ");
+            push_number(out, number);
+            out.push(b' ');
+        });
+    }
+
+    fn extension(&mut self, field: Field<'t>, around: Languages) {
+        let file = self.file;
+        let parent = scope(file, field.decl().parent);
+        let name = |out: &mut Vec<u8>| {
+            push(out, "extension ");
+            push_full_name(out, file, parent, field.name());
+            out.push(b' ');
+        };
+        self.facts.write(name).number(field.number().into()).push(" ");
+        match field.extendee() {
+            Some(extendee) => {
+                self.facts.write(|out| push_message_name(out, extendee));
+                self.refer(Type::Message(extendee.id));
+            }
+            None => {
+                let written = field.decl().extendee().map_or("", |it| file.decl().str(it));
+                self.facts.push(written.trim_start_matches('.'));
+            }
+        }
+        let shape = FieldShape::of(field);
+        self.shape(field, &shape);
+        self.holder_facts(field, &shape, around, name);
+    }
+
+    /// Options and language features of a field or extension.
+    fn holder_facts(
+        &mut self,
+        field: Field<'t>,
+        shape: &FieldShape<'t>,
+        around: Languages,
+        holder: impl Fn(&mut Vec<u8>) + Copy,
+    ) {
+        let raw = field.decl().options;
+        if raw != RawOptions::None {
+            self.options(holder, raw, field.options());
+        }
+        let languages = match field.options() {
+            None => around,
+            options => around.with_field(self.tree, options),
+        };
+        let held = shape.held;
+        let any = |wanted: fn(Type) -> bool| held.into_iter().flatten().any(wanted);
+        let facts = &mut *self.facts;
+        if held[1].or(held[0]).is_some_and(|ty| matches!(ty, Type::Enum(_))) {
+            languages.write(facts, FeatureTarget::EnumField, holder);
+        }
+        if any(|ty| matches!(ty, Type::Scalar(Scalar::String | Scalar::Bytes))) {
+            languages.write(facts, FeatureTarget::TextField, holder);
+        }
+        if any(|ty| ty == Type::Scalar(Scalar::String)) {
+            languages.write(facts, FeatureTarget::StringField, holder);
+        }
+        if shape.cardinality != Cardinality::Singular {
+            languages.write(facts, FeatureTarget::ManyField, holder);
+        }
+    }
+
+    /// The end of the line of a field: cardinality, type and flags.
+    fn shape(&mut self, field: Field<'t>, shape: &FieldShape<'t>) {
+        let FieldShape { cardinality, held, oneof } = *shape;
+        let features = field.features();
+        let file = self.file;
+        let facts = &mut *self.facts;
+        facts.push(match (cardinality, field.presence()) {
+            (Cardinality::Map, _) => " map ",
+            (Cardinality::Repeated, _) => " repeated ",
+            (Cardinality::Singular, Presence::LegacyRequired) => " required ",
+            (Cardinality::Singular, Presence::Explicit) => " explicit ",
+            (Cardinality::Singular, Presence::Implicit) => " implicit ",
+        });
+        let written = match field.decl().ty {
+            TypeDecl::Named(name) | TypeDecl::GroupNamed(name) => file.decl().str(name),
+            TypeDecl::Scalar(_) | TypeDecl::Group(_) | TypeDecl::Map(_) => "",
+        };
+        let mut separator = "";
+        for ty in held.into_iter().flatten() {
+            self.facts.push(separator);
+            self.push_type(ty, written);
+            separator = " ";
+        }
+        let facts = &mut *self.facts;
+        let is_packable = match field.ty() {
+            Type::Scalar(scalar) => !matches!(scalar, Scalar::String | Scalar::Bytes),
+            Type::Enum(_) => true,
+            Type::Message(_) | Type::Unresolved => false,
+        };
+        if cardinality == Cardinality::Repeated && is_packable && features.packed {
+            facts.push(" packed");
+        }
+        let is_message = matches!(field.ty(), Type::Message(_));
+        if is_message && cardinality != Cardinality::Map && features.delimited {
+            facts.push(" delimited");
+        }
+        let is_string = |ty: &Type| *ty == Type::Scalar(Scalar::String);
+        if held.iter().flatten().any(is_string) && !features.utf8_validated {
+            facts.push(" unverified");
+        }
+        if let Some(json) = field.decl().json_name()
+            && !field.is_extension()
+            && json != default_json_name(field.name())
+        {
+            facts.push(" json ").quoted(json);
+        }
+        if let Some(oneof) = oneof {
+            facts.push(" oneof ").push(oneof.name());
+        }
+        if let Some(written) = field.decl().default() {
+            match default_of(field) {
+                Some(value)
+                    if value::Value::zero(self.tree, field.ty())
+                        .is_some_and(|zero| is_same(&zero, &value)) => {}
+                Some(value) => {
+                    facts.push(" default ").write(|out| push_value(out, &value));
+                }
+                None => {
+                    facts.push(" default ? ").quoted_bytes(written);
+                }
+            }
+        }
+        facts.end();
+    }
+
+    fn enumeration(&mut self, item: Enum<'t>, of_file: Languages) {
+        let decl = item.decl();
+        let Some(name) = self.name_of(Type::Enum(item.id)) else { return };
+        let features = item.features();
+        let file = self.file.decl();
+        self.type_facts(
+            ElementKind::Enum,
+            name,
+            !Element::Enum(item).is_exported(),
+            features.json_allowed,
+            Ranges::inclusive(item.reserved_ranges()),
+            item.reserved_names().iter().map(|it| file.str(it.name)),
+        );
+        if features.openness == Openness::Closed {
+            self.facts.push("closed").end();
+        }
+        let outer = self.outer(of_file, decl.parent);
+        let languages = outer.with(self.tree, item.options());
+        self.options(|_| {}, decl.options, item.options());
+        languages.write(self.facts, FeatureTarget::Enum, |_| {});
+        if decl.parent == Parent::File {
+            languages.write(self.facts, FeatureTarget::Class, |_| {});
+        }
+        if let Some(first) = item.values().next() {
+            self.facts.push("first ").number(first.number().into()).end();
+        }
+        self.tables.aliases.clear();
+        for value in item.values() {
+            let aliases = self.tables.aliases.entry(value.number()).or_insert(0);
+            let (name, number) = (value.name(), i64::from(value.number()));
+            self.facts.push("value ").push(name).push(" ").number(number);
+            self.facts.push(" ").number(*aliases).end();
+            *aliases += 1;
+            let raw = value.decl().options;
+            if raw != RawOptions::None {
+                self.options(|out| push_holder(out, "value ", name), raw, value.options());
+            }
+            let languages = languages.with(self.tree, value.options());
+            languages.write(self.facts, FeatureTarget::EnumValue, |out| {
+                push_holder(out, "value ", name)
+            });
+        }
+        let own = self.finish(ElementKind::Enum, name, decl.parent == Parent::File);
+        self.tables.enum_owns[item.id.index as usize] = Some(own);
+    }
+
+    fn service(&mut self, service: Service<'t>, of_file: Languages) {
+        let name = self.named(None, service.name());
+        self.facts.begin(ElementKind::Service.title());
+        self.facts.push("service ").push(self.tables.names.get(name)).end();
+        self.options(|_| {}, service.decl().options, service.options());
+        let languages = of_file.with(self.tree, service.options());
+        languages.write(self.facts, FeatureTarget::Class, |_| {});
+        for method in service.methods() {
+            let decl = method.decl();
+            self.facts.push("method ").push(method.name()).push(" ");
+            self.method_type(method.input(), |decl| decl.input, decl);
+            self.facts.push(" ");
+            self.method_type(method.output(), |decl| decl.output, decl);
+            if decl.client_streaming {
+                self.facts.push(" client-streaming");
+            }
+            if decl.server_streaming {
+                self.facts.push(" server-streaming");
+            }
+            self.facts.end();
+            if decl.options != RawOptions::None {
+                let holder = |out: &mut Vec<u8>| push_holder(out, "method ", method.name());
+                self.options(holder, decl.options, method.options());
+            }
+        }
+        self.finish(ElementKind::Service, name, true);
+    }
+
+    fn method_type(
+        &mut self,
+        ty: Option<Message<'t>>,
+        written: fn(&MethodDecl) -> abide_schema::Name,
+        decl: &MethodDecl,
+    ) {
+        match ty {
+            Some(message) => {
+                self.facts.write(|out| push_message_name(out, message));
+                self.refer(Type::Message(message.id));
+            }
+            None => {
+                let name = self.file.decl().str(written(decl));
+                self.facts.push(name.trim_start_matches('.'));
+            }
+        }
+    }
+}
+
+/// Appends what stands before the options of something with a name.
+fn push_holder(out: &mut Vec<u8>, noun: &str, name: &str) {
+    push(out, noun);
+    push(out, name);
+    out.push(b' ');
+}
+
+/// What a field is, looked up once.
+struct FieldShape<'t> {
+    cardinality: Cardinality,
+    /// The types of the values it holds: its type, or those of the key and the
+    /// value of a map.
+    held: [Option<Type>; 2],
+    /// The oneof that it is a member of and that was written.
+    oneof: Option<Oneof<'t>>,
+}
+
+impl<'t> FieldShape<'t> {
+    fn of(field: Field<'t>) -> FieldShape<'t> {
+        let cardinality = field.cardinality();
+        let held = match cardinality {
+            Cardinality::Map => {
+                let entry = field.message_type();
+                [1, 2].map(|number| entry?.field_numbered(number).map(Field::ty))
+            }
+            Cardinality::Singular | Cardinality::Repeated => [Some(field.ty()), None],
+        };
+        let oneof = field.oneof().filter(|oneof| !oneof.is_synthetic());
+        FieldShape { cardinality, held, oneof }
+    }
+}
+
+/// Whether two values are the same, to the bit.
+fn is_same(a: &value::Value, b: &value::Value) -> bool {
+    match (a, b) {
+        (value::Value::F32(a), value::Value::F32(b)) => a.to_bits() == b.to_bits(),
+        (value::Value::F64(a), value::Value::F64(b)) => a.to_bits() == b.to_bits(),
+        _ => a == b,
+    }
+}

@@ -1,0 +1,206 @@
+//! The values of options, which go on one line or on many.
+
+use abide_syntax::{
+    DeclId, DeclKind, Lexer, OptionNode, Slice, Span, TokenKind, ValueId, ValueKind,
+};
+
+use super::source_text::SourceText;
+
+/// The value of an option, on one line or on many.
+pub(super) enum Doc {
+    Word(String),
+    /// Adjacent literals.
+    Literals(Vec<Item>),
+    Group {
+        marks: (char, char),
+        /// Whether commas stand between items on lines of their own.
+        commas: bool,
+        items: Vec<Item>,
+        /// Comments behind the last item.
+        rest: Vec<Span>,
+    },
+}
+
+/// One thing in a group.
+pub(super) struct Item {
+    pub(super) before: Vec<Span>,
+    pub(super) name: String,
+    pub(super) value: Doc,
+    /// Comments on its last line.
+    pub(super) after: Vec<Span>,
+}
+
+impl Doc {
+    /// On one line, where no comment stands inside.
+    pub(super) fn flat(&self) -> Option<String> {
+        let join = |items: &[Item], by: &str| {
+            let items: Option<Vec<String>> = items.iter().map(Item::flat).collect();
+            items.map(|it| it.join(by))
+        };
+        match self {
+            Doc::Word(word) => Some(word.clone()),
+            Doc::Literals(items) => join(items, " "),
+            Doc::Group { marks: (open, close), items, rest, .. } if rest.is_empty() => {
+                join(items, ", ").map(|items| format!("{open}{items}{close}"))
+            }
+            Doc::Group { .. } => None,
+        }
+    }
+}
+
+impl Item {
+    fn flat(&self) -> Option<String> {
+        if !self.before.is_empty() || !self.after.is_empty() {
+            return None;
+        }
+        self.value.flat().map(|value| format!("{}{value}", self.name))
+    }
+}
+
+impl SourceText<'_> {
+    /// What a declaration begins with, the options that are part of it or its
+    /// own value, and what is left before its `;` or `{`.
+    pub(super) fn parts(&self, id: DeclId, end: u32) -> (Span, Option<Doc>, Span) {
+        let text = self.text.as_bytes();
+        let decl = &self.ast.decls[id as usize];
+        let start = decl.span.start;
+        let options = match decl.kind {
+            DeclKind::Option(option) => {
+                let value = self.ast.options[option as usize].value;
+                let span = self.ast.values[value as usize].span;
+                let head = Span::new(start, span.start);
+                return (head, Some(self.doc(value)), Span::new(span.end, end));
+            }
+            DeclKind::Field(node) => node.options,
+            DeclKind::MapField(map) => self.ast.maps[map as usize].options,
+            DeclKind::EnumValue { options, .. } | DeclKind::Extensions { options, .. } => options,
+            _ => Slice::default(),
+        };
+        let options = &self.ast.options[options.range()];
+        let (Some(first), Some(last)) = (options.first(), options.last()) else {
+            return (Span::new(start, end), None, Span::at(end));
+        };
+        let mut open = Span::at(start);
+        let mut lexer = Lexer::new(text, start);
+        loop {
+            let token = lexer.next_token();
+            if token.kind == TokenKind::End || token.span.start >= first.span.start {
+                break;
+            }
+            open = token.span;
+        }
+        let close = Lexer::new(text, last.span.end).next_token().span;
+        let spans: Vec<Span> = options.iter().map(|it| it.span).collect();
+        let item = |at: usize| self.option(&options[at]);
+        let group = self.group(('[', ']'), true, Span::new(open.end, close.start), &spans, &item);
+        (Span::new(start, open.start), Some(group), Span::new(close.end, end))
+    }
+
+    /// An option in brackets.
+    fn option(&self, option: &OptionNode) -> Item {
+        let value = self.ast.values[option.value as usize].span;
+        let head = Span::new(option.span.start, value.start);
+        let name = self.words(head).join(" ") + " ";
+        Item {
+            before: self.comments_in(head),
+            name,
+            value: self.doc(option.value),
+            after: Vec::new(),
+        }
+    }
+
+    fn doc(&self, id: ValueId) -> Doc {
+        let value = self.ast.values[id as usize];
+        let children: Vec<ValueId> = self.ast.value_children(id).collect();
+        let spans = || -> Vec<Span> {
+            children.iter().map(|it| self.ast.values[*it as usize].span).collect()
+        };
+        let inner = Span::new(value.span.start + 1, value.span.end.saturating_sub(1));
+        match value.kind {
+            ValueKind::Message => {
+                let field = |at: usize| self.field(children[at]);
+                self.group(('{', '}'), false, inner, &spans(), &field)
+            }
+            ValueKind::List => {
+                let element = |at: usize| self.element(children[at]);
+                self.group(('[', ']'), true, inner, &spans(), &element)
+            }
+            ValueKind::String => {
+                let mut spans = Vec::new();
+                let mut lexer = Lexer::new(self.text.as_bytes(), value.span.start);
+                loop {
+                    let span = lexer.next_token().span;
+                    if span.is_empty() || span.start >= value.span.end {
+                        break;
+                    }
+                    spans.push(span);
+                }
+                let literal = |at: usize| Item {
+                    before: Vec::new(),
+                    name: String::new(),
+                    value: Doc::Word(spans[at].str(self.text.as_bytes()).to_owned()),
+                    after: Vec::new(),
+                };
+                match self.group(('"', '"'), false, value.span, &spans, &literal) {
+                    Doc::Group { items, .. } => Doc::Literals(items),
+                    other => other,
+                }
+            }
+            _ => Doc::Word(self.words(value.span).join(" ")),
+        }
+    }
+
+    /// A field of a value.
+    fn field(&self, id: ValueId) -> Item {
+        let ValueKind::Field { key, .. } = self.ast.values[id as usize].kind else {
+            return self.element(id);
+        };
+        let value = id + 1;
+        let span = self.ast.values[value as usize].span;
+        let mut item = self.element(value);
+        item.before.splice(0..0, self.comments_in(Span::new(key.start, span.start)));
+        item.name = self.words(key).concat() + ": ";
+        item
+    }
+
+    fn element(&self, id: ValueId) -> Item {
+        let value = self.ast.values[id as usize];
+        let group = matches!(value.kind, ValueKind::Message | ValueKind::List | ValueKind::String);
+        let before = if group { Vec::new() } else { self.comments_in(value.span) };
+        Item { before, name: String::new(), value: self.doc(id), after: Vec::new() }
+    }
+
+    /// Items with the comments around them.
+    fn group(
+        &self,
+        marks: (char, char),
+        commas: bool,
+        inner: Span,
+        spans: &[Span],
+        item: &dyn Fn(usize) -> Item,
+    ) -> Doc {
+        let mut items: Vec<Item> = Vec::new();
+        let mut end = inner.start;
+        for at in 0..=spans.len() {
+            let next = spans.get(at).map_or(inner.end, |it| it.start);
+            let mut comments = self.comments_in(Span::new(end, next));
+            if let Some(before) = items.last_mut() {
+                let breaks = |span: Span| span.str(self.text.as_bytes()).contains('\n');
+                let here = comments.iter().scan(end, |end, comment| {
+                    let gap = Span::new(*end, comment.start);
+                    *end = comment.end;
+                    (!breaks(gap) && !breaks(*comment)).then_some(())
+                });
+                before.after.extend(comments.drain(..here.count()).collect::<Vec<_>>());
+            }
+            let Some(span) = spans.get(at) else {
+                return Doc::Group { marks, commas, items, rest: comments };
+            };
+            let mut item = item(at);
+            item.before.splice(0..0, comments);
+            items.push(item);
+            end = span.end;
+        }
+        Doc::Group { marks, commas, items, rest: Vec::new() }
+    }
+}

@@ -1,0 +1,141 @@
+//! What stands in a body, and in which order it is printed.
+
+use abide_schema::{Gap, Run};
+use abide_syntax::{DeclId, DeclKind, ImportKind, Span};
+
+use super::source_text::SourceText;
+
+/// A declaration with the comments that go where it goes.
+pub(super) struct Statement {
+    pub(super) id: DeclId,
+    /// Further `reserved` statements that are said with it.
+    pub(super) joined: Vec<DeclId>,
+    pub(super) detached: Vec<Run>,
+    pub(super) leading: Option<Run>,
+    pub(super) trailing: Option<Run>,
+    /// Whether a blank line sets it apart from what is before.
+    pub(super) apart: bool,
+}
+
+impl Statement {
+    pub(super) fn is_headed(&self) -> bool {
+        self.leading.is_some() || !self.detached.is_empty()
+    }
+
+    pub(super) fn is_commented(&self) -> bool {
+        self.is_headed() || self.trailing.is_some()
+    }
+}
+
+impl SourceText<'_> {
+    /// What stands in a body, in the order in which it is printed: the comments
+    /// behind the brace, the declarations, the comments behind the last of them.
+    pub(super) fn statements(
+        &self,
+        parent: Option<DeclId>,
+    ) -> (Option<Run>, Vec<Statement>, Vec<Run>) {
+        let text = self.text.as_bytes();
+        let children: Vec<DeclId> = self.ast.children(parent).collect();
+        let decl = |id: DeclId| &self.ast.decls[id as usize];
+        let mut opening = None;
+        let mut carried = Vec::new();
+        let mut statements: Vec<Statement> = Vec::new();
+        for (at, &id) in children.iter().enumerate() {
+            let gap = match (at, parent) {
+                (0, None) => Gap::at_start(text, decl(id).gap),
+                _ => Gap::after(text, decl(id).gap),
+            };
+            let first = gap.detached.first().or(gap.leading.as_ref());
+            let start = first.map_or(decl(id).span.start, |run| run.span.start);
+            let end = gap.trailing.map_or(decl(id).gap, |run| run.span.end);
+            let apart = Span::new(end, start).str(text).matches('\n').count() > 1;
+            match statements.last_mut() {
+                Some(before) => before.trailing = before.trailing.or(gap.trailing),
+                None => opening = opening.or(gap.trailing),
+            }
+            carried.extend(gap.detached);
+            // A lone semicolon goes, unless a comment is its own; those that
+            // float before it belong to what follows.
+            let is_empty = matches!(decl(id).kind, DeclKind::Empty);
+            let behind = || Gap::after(text, decl(id).span.end).trailing;
+            if is_empty && gap.leading.is_none() && behind().is_none() {
+                continue;
+            }
+            let detached = if is_empty { Vec::new() } else { std::mem::take(&mut carried) };
+            statements.push(Statement {
+                id,
+                joined: Vec::new(),
+                detached,
+                leading: gap.leading,
+                trailing: None,
+                apart,
+            });
+        }
+        let end = children.last().map(|id| decl(*id).span.end);
+        let body = parent.and_then(|id| self.ast.body(decl(id)));
+        let gap = match (end, body) {
+            (Some(end), _) => Gap::after(text, end),
+            (None, Some(body)) => Gap::after(text, body.start + 1),
+            (None, None) => Gap::at_start(text, 0),
+        };
+        match statements.last_mut() {
+            Some(before) => before.trailing = before.trailing.or(gap.trailing),
+            None => opening = opening.or(gap.trailing),
+        }
+        self.gather_reserved(&mut statements);
+        self.sort_imports(&mut statements);
+        let mut closing = carried;
+        closing.extend(gap.detached);
+        closing.extend(gap.leading);
+        (opening, statements, closing)
+    }
+
+    /// Joins `reserved` statements, as far as the order of what they say and
+    /// all comments stay.
+    fn gather_reserved(&self, statements: &mut Vec<Statement>) {
+        let mut last: [Option<usize>; 2] = [None; 2];
+        let mut gathered: Vec<Statement> = Vec::new();
+        for statement in statements.drain(..) {
+            let decl = &self.ast.decls[statement.id as usize];
+            let kind = match decl.kind {
+                DeclKind::ReservedNumbers { .. } => 0,
+                DeclKind::ReservedNames { .. } => 1,
+                _ => {
+                    gathered.push(statement);
+                    continue;
+                }
+            };
+            let plain = !statement.is_commented() && self.comments_in(decl.span).is_empty();
+            match last[kind].filter(|_| plain) {
+                Some(at) => gathered[at].joined.push(statement.id),
+                None => {
+                    last[kind] = plain.then_some(gathered.len());
+                    gathered.push(statement);
+                }
+            }
+        }
+        *statements = gathered;
+    }
+
+    /// Sorts the imports of each block; one that detached comments are above
+    /// stays at the head.
+    fn sort_imports(&self, statements: &mut [Statement]) {
+        let path = |it: &Statement| match self.ast.decls[it.id as usize].kind {
+            // protoc wants those for options behind all others.
+            DeclKind::Import { path, kind, .. } => {
+                Some((kind == ImportKind::Option, path.str(self.text.as_bytes())))
+            }
+            _ => None,
+        };
+        let same = |a: &Statement, b: &Statement| {
+            path(a).is_some() && path(b).is_some() && !b.apart && b.detached.is_empty()
+        };
+        for block in statements.chunk_by_mut(same) {
+            let apart = block[0].apart;
+            let pinned = usize::from(!block[0].detached.is_empty());
+            block[pinned..].sort_by_key(|it| path(it));
+            block.iter_mut().for_each(|it| it.apart = false);
+            block[0].apart = apart;
+        }
+    }
+}

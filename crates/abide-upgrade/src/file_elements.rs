@@ -1,0 +1,16 @@
+//! What a file declares, at any depth.
+
+use abide_schema::{Element, Field, File};
+
+/// The messages and enums of a file, those of maps included.
+pub(crate) fn types(file: File<'_>) -> impl Iterator<Item = Element<'_>> {
+    file.all_messages().map(Element::Message).chain(file.all_enums().map(Element::Enum))
+}
+
+/// The extensions that a file declares, in messages too.
+pub(crate) fn extensions<'t>(file: File<'t>) -> impl Iterator<Item = Field<'t>> {
+    file.elements().filter_map(|it| match it {
+        Element::Field(field) if field.is_extension() => Some(field),
+        _ => None,
+    })
+}

@@ -1,0 +1,129 @@
+//! Where a file goes in the next major version: its package there, and its path.
+
+use std::collections::BTreeSet;
+
+use abide_schema::{File, Package, PackageVersion, Stability, api_name};
+
+use crate::file_elements::types;
+use crate::standing::{Standing, Standings};
+use crate::upgrade_policy::{UpgradePolicy, UpgradeSettings};
+
+/// What a file becomes in the next major version.
+#[derive(Clone, Debug)]
+pub(crate) struct Next {
+    pub(crate) package: String,
+    pub(crate) path: String,
+}
+
+impl Next {
+    /// What a file becomes if it rises; `None` where nothing tells its next
+    /// version.
+    pub(crate) fn of(settings: UpgradeSettings<'_>, file: File<'_>, stage: Stage) -> Option<Next> {
+        let package = next_package(settings.policy, file, stage)?;
+        let path = next_path(settings.folder_prefixes, file, &package);
+        Some(Next { package, path })
+    }
+}
+
+/// What the next major version is made as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// As an alpha that may change.
+    Candidate,
+    /// As what takes the place of the active version.
+    Stable,
+}
+
+/// The packages that the candidates of a package are part of: more than one
+/// where its files move apart, none where an upgrade makes none. A frozen
+/// package has those of the active versions of its API.
+pub fn candidate_packages(
+    policy: &UpgradePolicy,
+    standings: &Standings,
+    package: Package<'_>,
+) -> BTreeSet<String> {
+    let of = |package: Package<'_>| -> BTreeSet<String> {
+        package
+            .files()
+            .filter(|it| standings.file(*it) == Standing::Active && has_successor(policy, *it))
+            .filter_map(|it| candidate_package(policy, it))
+            .collect()
+    };
+    let own = of(package);
+    let is_frozen = package.files().any(|it| standings.file(it) == Standing::Frozen);
+    let Some(api) = api_name(package.name()).filter(|_| own.is_empty() && is_frozen) else {
+        return own;
+    };
+    let versions = package.tree.packages().filter(|it| api_name(it.name()).as_ref() == Some(&api));
+    versions.flat_map(of).collect()
+}
+
+/// Whether a file has anything that could be upgraded: a type, or a service
+/// where services are.
+pub(crate) fn has_successor(policy: &UpgradePolicy, file: File<'_>) -> bool {
+    types(file).next().is_some() || policy.services && file.services().len() > 0
+}
+
+/// The package that a file is part of in the next major version.
+pub(crate) fn next_package(policy: &UpgradePolicy, file: File<'_>, stage: Stage) -> Option<String> {
+    let name = candidate_package(policy, file)?;
+    let version = PackageVersion::of_package(&name);
+    let Some(version) = version.filter(|_| stage == Stage::Stable) else { return Some(name) };
+    let mut components: Vec<&str> = name.split('.').collect();
+    let component = components.get_mut(version.position)?;
+    *component = component.strip_suffix("alpha").unwrap_or(component);
+    Some(components.join("."))
+}
+
+/// The package that the candidate of a file is part of: the one place that
+/// says what the next major version is called.
+pub(crate) fn candidate_package(policy: &UpgradePolicy, file: File<'_>) -> Option<String> {
+    let package = file.package();
+    if let Some((name, _)) = file.move_to_package() {
+        let version = PackageVersion::of_package(name);
+        let Some(version) = version.filter(|it| it.is_stable() && !policy.stable_moves) else {
+            return Some(name.to_owned());
+        };
+        let mut components: Vec<&str> = name.split('.').collect();
+        let alpha = format!("{}alpha", version.text);
+        *components.get_mut(version.position)? = &alpha;
+        return Some(components.join("."));
+    }
+    if let Some(name) = policy.packages.get(package.name()) {
+        return Some(name.clone());
+    }
+    let version = package.version()?;
+    let text = match policy.majors.get(&version.major) {
+        Some(text) => text.clone(),
+        None if version.stability == Stability::Beta => return None,
+        None => format!("v{}alpha", version.major.checked_add(1)?),
+    };
+    let mut components: Vec<&str> = package.name().split('.').collect();
+    *components.get_mut(version.position)? = &text;
+    Some(components.join("."))
+}
+
+/// The path of a file in another package: in the folder of that package, where
+/// it lies in that of its own; else in the same folder with the next version.
+fn next_path(folder_prefixes: &[String], file: File<'_>, package: &str) -> String {
+    let (folder, name) = file.path().rsplit_once('/').unwrap_or(("", file.path()));
+    let own = file.package().name().replace('.', "/");
+    let next = package.replace('.', "/");
+    if folder == own {
+        return format!("{next}/{name}");
+    }
+    for prefix in folder_prefixes {
+        if folder.strip_prefix(prefix.as_str()).and_then(|it| it.strip_prefix('/')) == Some(&own) {
+            return format!("{prefix}/{next}/{name}");
+        }
+    }
+    let version = |package: &str| PackageVersion::of_package(package).map(|it| it.text);
+    if let (Some(old), Some(new)) = (version(file.package().name()), version(package)) {
+        let mut folders: Vec<&str> = folder.split('/').collect();
+        if let Some(found) = folders.iter_mut().rfind(|it| **it == old) {
+            *found = &new;
+            return format!("{}/{name}", folders.join("/"));
+        }
+    }
+    format!("{next}/{name}")
+}

@@ -1,0 +1,49 @@
+//! The annotation that names the type a message was made from.
+
+use abide_schema::Message;
+use abide_syntax::{DeclId, DeclKind};
+
+use super::bodies::{Block, option_statement};
+use super::rewriter::{Rewriter, extension};
+use super::vocabulary::ANCESTRIES;
+use crate::edit::Edit;
+
+impl<'t> Rewriter<'_, 't> {
+    /// The annotation that names the type a message was made from: edits one
+    /// that is there, gives the statement that is to be added.
+    pub(super) fn previous_type(
+        &mut self,
+        message: Message<'t>,
+        children: &[DeclId],
+    ) -> Option<Block> {
+        let tree = self.file.tree;
+        let name = message.full_name();
+        for (_, (option, field, _)) in ANCESTRIES {
+            let value = extension(message.options(), tree, option);
+            if let Some(entry) = value.and_then(|it| it.get(tree, field)) {
+                let statement =
+                    self.ast.options.iter().find(|it| {
+                        it.span.start <= entry.span.start && entry.span.end <= it.span.end
+                    });
+                let value = format!("\"{name}\"");
+                // The whole statement, so that it may be laid out anew.
+                match statement.filter(|it| it.span.of(self.text).starts_with(b"option")) {
+                    Some(it) if self.ast.values[it.value as usize].span == entry.span => {
+                        let name = it.name.str(self.text);
+                        let indent = self.indent(it.span.start);
+                        let text = option_statement(&indent, name, &value);
+                        self.edits.push(Edit::replace(it.span, text));
+                    }
+                    _ => self.edits.push(Edit::replace(entry.span, value)),
+                }
+                return None;
+            }
+        }
+        let (option, field, path) = self.ancestry?;
+        self.needs.added.insert(path.to_owned());
+        let is_option =
+            |id: &&DeclId| matches!(self.ast.decls[**id as usize].kind, DeclKind::Option(_));
+        let options = children.iter().take_while(is_option).count();
+        Some(Block::Option(options, format!("({option}).{field}"), format!("\"{name}\"")))
+    }
+}

@@ -1,0 +1,152 @@
+//! Statements that leave a body, and statements that come into it.
+
+use abide_schema::Node;
+use abide_syntax::{DeclId, DeclKind, Span};
+
+use super::rewriter::Rewriter;
+use crate::edit::Edit;
+use crate::lines::WIDTH;
+
+/// A statement that is put into a body, before the child with this index.
+pub(super) enum Block {
+    Option(usize, String, String),
+    Reserved(usize, String),
+}
+
+impl Block {
+    pub(super) fn place(&self) -> usize {
+        match self {
+            Block::Option(at, ..) | Block::Reserved(at, _) => *at,
+        }
+    }
+}
+
+/// `option name = value;`, on two lines where one is too short.
+pub(super) fn option_statement(indent: &str, name: &str, value: &str) -> String {
+    let line = format!("option {name} = {value};");
+    if indent.len() + line.len() <= WIDTH {
+        return line;
+    }
+    format!("option {name} =\n{indent}    {value};")
+}
+
+impl<'t> Rewriter<'_, 't> {
+    /// Takes statements out of a body, each with its comments and the white
+    /// space before it, and gives the spans that went.
+    pub(super) fn take_out(
+        &mut self,
+        head: u32,
+        children: &[DeclId],
+        gone: &[bool],
+        nothing_comes: bool,
+    ) -> Vec<Span> {
+        let mut regions: Vec<Span> = Vec::new();
+        let mut end = head;
+        let mut at_head = true;
+        for (id, gone) in children.iter().zip(gone) {
+            let tail = self.tail(*id);
+            if !gone {
+                (end, at_head) = (tail, false);
+                continue;
+            }
+            let mut span = Span::new(end, tail);
+            if !self.plan.policy.drop_detached_comments {
+                let detached = self.file.decl().comments(Node(*id)).detached;
+                if let Some(last) = detached.last() {
+                    span.start = last.span.end.max(end);
+                    at_head = false;
+                }
+            }
+            let space = |from: u32| {
+                let rest = self.text.get(from as usize..).unwrap_or_default();
+                let length = rest.iter().take_while(|it| it.is_ascii_whitespace()).count();
+                Span::new(from, from + length as u32)
+            };
+            let lines = |space: Span| memchr::memchr_iter(b'\n', space.of(self.text)).count();
+            let (before, after) = (space(span.start), space(tail));
+            let closes = self.text.get(after.end as usize).is_none_or(|it| *it == b'}');
+            if at_head && nothing_comes && head > 0 {
+                // What follows moves up to the brace.
+                let line = memchr::memrchr(b'\n', after.of(self.text));
+                span.end = after.start + line.unwrap_or(0) as u32;
+            } else if !at_head && !closes && lines(before) > lines(after) {
+                // The blank line before it stays, for none follows.
+                span = Span::new(before.end, after.end);
+            }
+            self.edits.push(Edit::delete(span));
+            regions.push(span);
+            end = span.end;
+        }
+        regions
+    }
+
+    /// Puts statements into a body.
+    #[expect(clippy::too_many_arguments, reason = "they are what is known of one body")]
+    pub(super) fn put_in(
+        &mut self,
+        parent: DeclId,
+        body: Span,
+        head: u32,
+        children: &[DeclId],
+        gone: &[bool],
+        regions: &[Span],
+        blocks: Vec<Block>,
+    ) {
+        let outer = self.indent(self.ast.decls[parent as usize].span.start);
+        let indent = format!("{outer}  ");
+        let mut at = 0;
+        while let Some(block) = blocks.get(at) {
+            let place = block.place();
+            let count = blocks[at..].iter().take_while(|it| it.place() == place).count();
+            let previous = place.checked_sub(1).and_then(|before| children.get(before));
+            let position = previous.map_or(head, |id| self.tail(*id));
+            let follows =
+                |id: &DeclId| matches!(self.ast.decls[*id as usize].kind, DeclKind::Option(_));
+            let kept = (0..place).rev().find(|before| !gone[*before]);
+            let mut text = match (kept, block) {
+                // A comment behind the brace stays apart from what comes in.
+                (None, _) if position == head && head > body.start + 1 => "\n".to_owned(),
+                (None, _) => String::new(),
+                (Some(before), Block::Option(..)) if follows(&children[before]) => String::new(),
+                // Earlier blocks that stand here already part from each other.
+                (Some(_), _) => "\n".to_owned(),
+            };
+            let lines: Vec<String> = blocks[at..at + count]
+                .iter()
+                .map(|block| match block {
+                    Block::Option(_, name, value) => {
+                        let statement = option_statement(&indent, name, value);
+                        format!("\n{indent}{statement}")
+                    }
+                    Block::Reserved(_, what) => format!("\n{indent}reserved {what};"),
+                })
+                .collect();
+            if kept.is_none() && at > 0 {
+                text.push('\n');
+            }
+            text.push_str(&lines.join("\n"));
+            let mut follow = position;
+            while let Some(region) = regions.iter().find(|it| it.start == follow && !it.is_empty())
+            {
+                follow = region.end;
+            }
+            let rest = Span::new(follow, body.end).of(self.text);
+            let space: &[u8] =
+                &rest[..rest.iter().take_while(|it| it.is_ascii_whitespace()).count()];
+            let lines = space.iter().filter(|it| **it == b'\n').count();
+            match (rest.get(space.len()), lines) {
+                (Some(b'}'), 0) => {
+                    let space = Span::new(follow, follow + space.len() as u32);
+                    self.edits.push(Edit::delete(space));
+                    text.push_str(&format!("\n{outer}"));
+                }
+                (Some(b'}'), _) => {}
+                (_, 0) => text.push_str(&format!("\n\n{indent}")),
+                (_, 1) => text.push('\n'),
+                _ => {}
+            }
+            self.edits.push(Edit::insert(position, text));
+            at += count;
+        }
+    }
+}

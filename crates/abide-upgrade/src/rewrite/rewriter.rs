@@ -1,0 +1,138 @@
+//! One file on its way to its candidate: its text, where things stand in it,
+//! and the edits so far.
+
+use std::collections::BTreeSet;
+
+use abide_schema::{Element, File, FileId, Node, Tree, value};
+use abide_syntax::{Ast, DeclId, Lexer, Span, TokenKind};
+use rustc_hash::FxHashMap;
+
+use super::vocabulary::Ancestry;
+use crate::edit::Edit;
+use crate::links::Links;
+use crate::next_name::name_after;
+use crate::next_version::Next;
+use crate::shortest_name::VisibleNames;
+use crate::upgrade_plan::UpgradePlan;
+
+/// The full name of what encloses a reference, before and after.
+pub(super) type ScopeChange<'s> = (&'s str, &'s str);
+
+pub(super) struct Rewriter<'p, 't> {
+    pub(super) plan: &'p UpgradePlan<'t>,
+    pub(super) links: &'p Links<'p, 't>,
+    pub(super) file: File<'t>,
+    pub(super) next: &'p Next,
+    pub(super) ast: &'t Ast,
+    pub(super) text: &'t [u8],
+    pub(super) elements: FxHashMap<DeclId, Element<'t>>,
+    pub(super) ancestry: Option<Ancestry>,
+    /// Whether the file stays, and only what it names changes.
+    pub(super) follows: bool,
+    /// What the candidate records about itself, where it is there already.
+    pub(super) recorded: Vec<(&'static str, String)>,
+    pub(super) edits: Vec<Edit>,
+    pub(super) needs: ImportNeeds,
+    /// What the file sees.
+    pub(super) names: VisibleNames,
+    /// Types and extensions where they are named; how they are written depends
+    /// on what is imported in the end.
+    pub(super) references: Vec<Pending>,
+    /// Where types are named that the next version does not have.
+    pub(super) dangling: Vec<Span>,
+}
+
+/// A type or an extension where it is named.
+pub(super) struct Pending {
+    pub(super) span: Span,
+    pub(super) old: String,
+    pub(super) new: String,
+    pub(super) old_scope: String,
+    pub(super) new_scope: String,
+}
+
+/// What a candidate needs to import.
+#[derive(Debug, Default)]
+pub(super) struct ImportNeeds {
+    /// Files whose types are named.
+    pub(super) types: BTreeSet<FileId>,
+    /// Files whose options are set.
+    pub(super) options: BTreeSet<FileId>,
+    /// Files, by path, that an annotation comes from which the upgrade adds.
+    pub(super) added: BTreeSet<String>,
+}
+
+impl ImportNeeds {
+    pub(super) fn file(&self, file: FileId) -> bool {
+        self.types.contains(&file) || self.options.contains(&file)
+    }
+}
+
+/// The value of an option, by its full name.
+pub(super) fn extension<'t>(
+    options: Option<&'t value::Message>,
+    tree: &Tree,
+    name: &str,
+) -> Option<&'t value::Message> {
+    options?.extension(tree, name)?.value.as_message()
+}
+
+impl<'t> Rewriter<'_, 't> {
+    /// The element that a statement declares.
+    pub(super) fn element(&self, id: DeclId) -> Option<Element<'t>> {
+        self.elements.get(&id).copied()
+    }
+
+    pub(super) fn rename(&mut self, element: Option<Element<'t>>, name: Span) {
+        if let Some(element) = element.filter(|_| !self.follows)
+            && name_after(element) != element.name()
+        {
+            self.edits.push(Edit::replace(name, name_after(element)));
+        }
+    }
+
+    /// From `{` to `}`, where a declaration has them.
+    pub(super) fn body_of(&self, id: DeclId) -> Option<Span> {
+        self.ast.body(&self.ast.decls[id as usize])
+    }
+
+    /// The end of what belongs to the `{` of a declaration: its comment too.
+    pub(super) fn head_end(&self, id: DeclId) -> u32 {
+        let Some(body) = self.body_of(id) else { return self.tail(id) };
+        let trailing = self.file.decl().comments(Node(id)).trailing;
+        trailing.map_or(body.start + 1, |comment| comment.span.end)
+    }
+
+    /// The end of a statement: its comment too, unless it ends with `}`.
+    pub(super) fn tail(&self, id: DeclId) -> u32 {
+        let end = self.ast.decls[id as usize].span.end;
+        if self.body_of(id).is_some() {
+            return end;
+        }
+        let trailing = self.file.decl().comments(Node(id)).trailing;
+        trailing.map_or(end, |comment| comment.span.end)
+    }
+
+    /// The end of what stands before an offset, white space aside.
+    pub(super) fn end_before(&self, offset: u32) -> u32 {
+        let before = Span::new(0, offset).of(self.text);
+        before.iter().rposition(|it| !it.is_ascii_whitespace()).map_or(0, |at| at as u32 + 1)
+    }
+
+    /// The end of the next token, if that is this symbol.
+    pub(super) fn next_symbol(&self, from: u32, symbol: u8) -> Option<u32> {
+        let token = Lexer::new(self.text, from).next_token();
+        (token.kind == TokenKind::Symbol(symbol)).then_some(token.span.end)
+    }
+
+    pub(super) fn line_start(&self, offset: u32) -> u32 {
+        let before = Span::new(0, offset).of(self.text);
+        memchr::memrchr(b'\n', before).map_or(0, |at| at as u32 + 1)
+    }
+
+    /// The white space that the line of an offset begins with.
+    pub(super) fn indent(&self, offset: u32) -> String {
+        let line = &self.text[self.line_start(offset) as usize..];
+        line.iter().take_while(|it| matches!(it, b' ' | b'\t')).map(|it| *it as char).collect()
+    }
+}

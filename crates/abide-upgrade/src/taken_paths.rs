@@ -1,0 +1,70 @@
+//! Candidates that have no place to go.
+
+use std::borrow::Cow;
+
+use abide_schema::{File, Package};
+use rustc_hash::FxHashSet;
+
+use crate::basis::{Basis, Choice, UpgradeOptions};
+use crate::file_elements::types;
+use crate::next_version::{Next, Stage};
+use crate::reasons::{file_has_reason, has_reason};
+use crate::standing::Standing;
+use crate::upgrade_plan::{Conflict, UpgradePlan};
+use crate::upgrade_policy::Closure;
+
+/// A file whose candidate has no place to go.
+pub struct Taken<'t> {
+    /// The file.
+    pub file: File<'t>,
+    /// Where its candidate would go.
+    pub path: String,
+    /// The file in that place, or the one whose candidate goes there.
+    pub other: File<'t>,
+    /// Whether that one is there already.
+    pub exists: bool,
+}
+
+/// The files whose candidates have no place to go.
+pub fn taken<'t>(basis: Basis<'_, 't>) -> Vec<Taken<'t>> {
+    if !may_collide(basis) {
+        return Vec::new();
+    }
+    let options = UpgradeOptions::default();
+    let Ok(plan) = UpgradePlan::of(basis, Choice::Asked(&options), Stage::Candidate) else {
+        return Vec::new();
+    };
+    let conflict = |it: &Conflict| {
+        let path = plan.next(it.file)?.path.clone();
+        let (file, other) = (basis.tree.file(it.file), basis.tree.file(it.other));
+        Some(Taken { file, path, other, exists: it.exists })
+    };
+    plan.conflicts.iter().filter_map(conflict).collect()
+}
+
+/// Whether a path may be wanted twice: it costs little to see that none is.
+fn may_collide(basis: Basis<'_, '_>) -> bool {
+    let Basis { tree, settings, standings, .. } = basis;
+    let mut taken: FxHashSet<Cow<'_, str>> = tree
+        .files()
+        .filter(|it| standings.file(*it) != Standing::Candidate)
+        .map(|it| it.path().into())
+        .collect();
+    let relevant =
+        |it: &File<'_>| matches!(standings.file(*it), Standing::Active | Standing::Frozen);
+    // By itself, or with something that it imports.
+    let may_rise = |package: Package<'_>| {
+        settings.policy.closure == Closure::All
+            || package.files().any(|file| {
+                types(file).any(|it| has_reason(settings.policy, it))
+                    || file_has_reason(settings.policy, file)
+                    || file.imports().filter_map(|it| it.file).any(|it| relevant(&it))
+            })
+    };
+    tree.files().filter(|it| standings.file(*it) == Standing::Active).any(|file| {
+        let path = |stage: Stage| Next::of(settings, file, stage).map(|it| it.path);
+        let there = path(Stage::Stable).is_some_and(|it| taken.contains(it.as_str()));
+        let twice = path(Stage::Candidate).is_some_and(|it| !taken.insert(it.into()));
+        (there || twice) && may_rise(file.package())
+    })
+}

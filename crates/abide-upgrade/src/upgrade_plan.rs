@@ -1,0 +1,290 @@
+//! What is upgraded: which files get a candidate, and what everything in them
+//! is called there.
+
+use std::borrow::Cow;
+use std::cell::LazyCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use abide_schema::{Element, File, FileId, Package, PackageId, PackageVersion, Tree};
+use fixedbitset::FixedBitSet;
+
+use crate::basis::{Basis, Choice};
+use crate::dependents::{by_package, by_type, staying};
+use crate::file_elements::types;
+use crate::interrupted::interrupted;
+use crate::next_name::name_after;
+use crate::next_version::{Next, Stage, candidate_package, has_successor};
+use crate::reasons::{Need, file_has_reason};
+use crate::refusal::Refusal;
+use crate::standing::{Standing, Standings};
+use crate::upgrade_policy::{Closure, UpgradePolicy, UpgradeSettings};
+
+/// Which files get a candidate, and under which name.
+#[derive(Debug)]
+pub(crate) struct UpgradePlan<'t> {
+    pub(crate) tree: &'t Tree,
+    pub(crate) stage: Stage,
+    pub(crate) policy: &'t UpgradePolicy,
+    /// By file: what it becomes, for every file of an upgraded package.
+    next: Vec<Option<Next>>,
+    /// By file: whether a candidate is made of it.
+    generated: FixedBitSet,
+    /// The candidates that are in the tree, by path.
+    candidates: BTreeMap<&'t str, FileId>,
+    /// Files that would have got a candidate, and what is in its place.
+    pub(crate) conflicts: Vec<Conflict>,
+    /// Packages that would rise, and stay because they extend what stays: the
+    /// number of an extension is taken once.
+    pub(crate) staying: BTreeSet<PackageId>,
+    /// Files that an interrupted release has frozen already.
+    pub(crate) resumed: BTreeSet<FileId>,
+}
+
+/// A file whose candidate has no place to go.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Conflict {
+    pub(crate) file: FileId,
+    /// The file in that place, or the one whose candidate goes there.
+    pub(crate) other: FileId,
+    /// Whether that one is there already.
+    pub(crate) exists: bool,
+}
+
+impl<'t> UpgradePlan<'t> {
+    pub(crate) fn of(
+        basis: Basis<'_, 't>,
+        choice: Choice<'_>,
+        stage: Stage,
+    ) -> Result<UpgradePlan<'t>, Refusal> {
+        let Basis { tree, settings, graph, .. } = basis;
+        let mut standings = Cow::Borrowed(basis.standings);
+        let interrupted = interrupted(basis);
+        for it in &interrupted {
+            standings.to_mut().resume(it.frozen);
+        }
+        let policy = settings.policy;
+        let of = |file: File<'_>| standings.file(file);
+        let active =
+            |package: Package<'t>| package.files().any(|file| of(file) == Standing::Active);
+        let rises = |package: Package<'t>| {
+            active(package)
+                && (policy.unstable
+                    || policy.packages.contains_key(package.name())
+                    || policy.always.iter().any(|it| it.matches(package.name()))
+                    || package.version().is_some_and(PackageVersion::is_stable)
+                    || package.version().is_none()
+                        && package.files().any(|it| it.move_to_package().is_some()))
+        };
+        let by_type = |needs: &dyn Fn(File<'t>) -> Need| {
+            let apart = |it: &File<'_>| it.is_judged() && of(*it) == Standing::Apart;
+            let relevant = |file: &File<'t>| match of(*file) {
+                Standing::Active => rises(file.package()),
+                it => it == Standing::Frozen,
+            };
+            let mut packages = by_type(tree, &relevant, policy, needs);
+            packages.retain(|id| !tree.package(*id).files().any(|file| apart(&file)));
+            packages
+        };
+        let reason = |file: File<'t>| match file_has_reason(policy, file) {
+            true => Need::All,
+            false => Need::Some,
+        };
+        let by_reason = LazyCell::new(|| by_type(&reason));
+        let mut upgraded: BTreeSet<PackageId> = match choice {
+            Choice::Present => {
+                let candidates: BTreeSet<&str> = tree
+                    .files()
+                    .filter(|it| of(*it) == Standing::Candidate)
+                    .map(|it| it.package().name())
+                    .collect();
+                let present = |file: File<'t>| {
+                    of(file) == Standing::Active
+                        && candidate_package(policy, file)
+                            .is_some_and(|it| candidates.contains(it.as_str()))
+                };
+                let packages = tree.packages().filter(|it| rises(*it) && it.files().any(present));
+                packages.map(|it| it.id).collect()
+            }
+            Choice::Asked(options) => {
+                let wanted = wanted(tree, &standings, options.packages)?;
+                // Who names a package wants it, whatever is in it.
+                let needs = |file: File<'t>| match &wanted {
+                    Some(wanted) if wanted.contains(file.package().name()) => Need::All,
+                    Some(_) => Need::None,
+                    None => reason(file),
+                };
+                match options.closure.unwrap_or(policy.closure) {
+                    Closure::All => {
+                        tree.packages().filter(|it| rises(*it)).map(|it| it.id).collect()
+                    }
+                    Closure::Package => {
+                        let seeds = tree.packages().filter(|package| {
+                            rises(*package)
+                                && package.files().any(|file| {
+                                    of(file) == Standing::Active
+                                        && types(file).any(|it| needs(file).of(policy, it))
+                                })
+                        });
+                        by_package(tree, seeds.map(|it| it.id).collect(), rises, graph)
+                    }
+                    Closure::Type if wanted.is_none() => by_reason.clone(),
+                    Closure::Type => by_type(&needs),
+                }
+            }
+        };
+        let staying = staying(tree, &upgraded);
+        if let Choice::Asked(options) = choice
+            && let Some(name) = options
+                .packages
+                .iter()
+                .find(|name| tree.package_named(name).is_some_and(|it| staying.contains(&it.id)))
+        {
+            return Err(Refusal::Extends(name.clone()));
+        }
+        upgraded.retain(|id| !staying.contains(id));
+        if policy.closure == Closure::Type {
+            // What the generator did: who names a type that is frozen names
+            // what follows it.
+            upgraded.extend(by_reason.iter().filter(|id| !active(tree.package(**id))));
+        }
+        if interrupted.iter().any(|it| it.in_place) {
+            // Some of what is released together is there already.
+            let done = |file: &File<'t>| {
+                let path = |stage: Stage| Next::of(settings, *file, stage).map(|it| it.path);
+                of(*file) == Standing::Frozen && path(Stage::Stable) == path(Stage::Candidate)
+            };
+            upgraded.extend(tree.files().filter(done).map(|it| it.package().id));
+        }
+        let mut next = vec![None; tree.files().len()];
+        let mut generated = FixedBitSet::with_capacity(next.len());
+        for package in upgraded {
+            for file in tree.package(package).files() {
+                let standing = of(file);
+                if !matches!(standing, Standing::Active | Standing::Frozen) {
+                    continue;
+                }
+                let becomes = Next::of(settings, file, stage);
+                let Some(becomes) = becomes.filter(|_| has_successor(policy, file)) else {
+                    continue;
+                };
+                generated.set(file.id.0 as usize, standing == Standing::Active);
+                next[file.id.0 as usize] = Some(becomes);
+            }
+        }
+        let is_candidate = |file: &File<'t>| of(*file) == Standing::Candidate;
+        let candidates =
+            tree.files().filter(is_candidate).map(|file| (file.path(), file.id)).collect();
+        let mut plan = UpgradePlan {
+            tree,
+            stage,
+            candidates,
+            policy,
+            next,
+            generated,
+            conflicts: Vec::new(),
+            staying,
+            resumed: interrupted.iter().map(|it| it.frozen).collect(),
+        };
+        plan.yield_to_others(&standings, settings);
+        Ok(plan)
+    }
+
+    /// Where a file exists that is no candidate, it stays: it was written by
+    /// hand, be it where the candidate would be or what is made of that when it
+    /// is released. Of two candidates for one place the first is made.
+    fn yield_to_others(&mut self, standings: &Standings, settings: UpgradeSettings<'_>) {
+        let written = |file: &File<'_>| standings.file(*file) != Standing::Candidate;
+        let mut taken: BTreeMap<&str, (FileId, bool)> =
+            self.tree.files().filter(written).map(|file| (file.path(), (file.id, true))).collect();
+        for (at, next) in self.next.iter().enumerate() {
+            let Some(next) = next.as_ref().filter(|_| self.generated.contains(at)) else {
+                continue;
+            };
+            let file = FileId(at as u32);
+            let released = Next::of(settings, self.tree.file(file), Stage::Stable);
+            let there = released.and_then(|it| taken.get(it.path.as_str()));
+            let there = there.filter(|(_, exists)| *exists);
+            match taken.get(next.path.as_str()).or(there) {
+                Some((other, exists)) => {
+                    // A release that was interrupted has made some already.
+                    let resumed = self.stage == Stage::Stable
+                        || self.candidates.contains_key(next.path.as_str());
+                    self.generated.set(at, *exists && resumed);
+                    self.conflicts.push(Conflict { file, other: *other, exists: *exists });
+                }
+                None => drop(taken.insert(&next.path, (file, false))),
+            }
+        }
+    }
+
+    /// Whoever names what is in `file` names what `source` becomes.
+    pub(crate) fn becomes_that_of(&mut self, file: FileId, source: FileId) {
+        self.next[file.0 as usize] = self.next[source.0 as usize].clone();
+    }
+
+    /// What a file becomes, where its package is upgraded.
+    pub(crate) fn next(&self, file: FileId) -> Option<&Next> {
+        self.next[file.0 as usize].as_ref()
+    }
+
+    /// Whether a candidate is made of a file.
+    pub(crate) fn generates(&self, file: FileId) -> bool {
+        self.generated.contains(file.0 as usize)
+    }
+
+    /// The candidate that is in the tree at this path.
+    pub(crate) fn candidate(&self, path: &str) -> Option<File<'t>> {
+        self.candidates.get(path).map(|id| self.tree.file(*id))
+    }
+
+    /// The full name that a type or a member of one has in the next version;
+    /// `None` where it stays.
+    pub(crate) fn next_name(&self, element: Element<'t>) -> Option<String> {
+        let next = self.next(element.file().id)?;
+        let mut names = vec![name_after(element)];
+        let mut parent = element.parent();
+        while let Some(element) = parent {
+            names.push(name_after(element));
+            parent = element.parent();
+        }
+        names.push(&next.package);
+        names.retain(|name| !name.is_empty());
+        names.reverse();
+        Some(names.join("."))
+    }
+
+    /// The full name that a type has once the upgrade is done.
+    pub(crate) fn name_after(&self, element: Element<'t>) -> String {
+        self.next_name(element).unwrap_or_else(|| element.full_name())
+    }
+
+    /// The path of a file once the upgrade is done.
+    pub(crate) fn path_after(&self, file: File<'t>) -> &str {
+        self.next(file.id).map_or(file.path(), |next| &next.path)
+    }
+}
+
+/// The packages that the user names, if any; refuses what cannot be upgraded.
+fn wanted<'o>(
+    tree: &Tree,
+    standings: &Standings,
+    packages: &'o [String],
+) -> Result<Option<BTreeSet<&'o str>>, Refusal> {
+    for name in packages {
+        let Some(package) = tree.package_named(name).filter(|it| it.is_judged()) else {
+            return Err(Refusal::Unknown(name.clone()));
+        };
+        let is = |wanted: Standing| package.files().any(|it| standings.file(it) == wanted);
+        if is(Standing::Candidate) {
+            return Err(Refusal::Candidate(name.clone()));
+        }
+        if !is(Standing::Active) {
+            return Err(match (is(Standing::Frozen), package.version()) {
+                (true, _) => Refusal::Frozen(name.clone()),
+                (false, Some(_)) => Refusal::Unstable(name.clone()),
+                (false, None) => Refusal::Unversioned(name.clone()),
+            });
+        }
+    }
+    Ok((!packages.is_empty()).then(|| packages.iter().map(String::as_str).collect()))
+}
