@@ -7,9 +7,9 @@ use abide_schema::{Element, File, Place, RawOptions};
 use abide_syntax::Span;
 use sha2::{Digest, Sha256};
 
-use crate::buf;
-use crate::level::Bump;
-use crate::rule::feature_place;
+use crate::aliases;
+use crate::bump_level::Bump;
+use crate::places::feature_place;
 
 /// How much a finding matters; policy decides it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -204,7 +204,7 @@ impl Finding {
     /// that the rule names, or more.
     pub fn aliases(&mut self, aliases: &[&'static str]) -> &mut Finding {
         let apart = self.change.as_ref().is_some_and(|change| change.apart);
-        let fires = |alias: &&&str| !apart || buf::fires_apart(alias);
+        let fires = |alias: &&&str| !apart || aliases::fires_apart(alias);
         self.aliases = aliases.iter().filter(fires).copied().collect();
         self
     }
@@ -316,4 +316,9 @@ impl Finding {
         }
         hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
     }
+}
+
+/// Whether a finding can have this fingerprint.
+pub(crate) fn is_fingerprint(text: &str) -> bool {
+    text.len() == 16 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }

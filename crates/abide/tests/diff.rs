@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use abide::{Config, Options, Scope, check};
+use abide::{Config, Options, RuleScope, check};
 use abide_change::{Change, Diff};
 use abide_schema::{Element, FileDecl, SourceFile, Tree};
 use jiff::civil::date;
@@ -35,7 +35,7 @@ fn found(old: &Tree, new: &Tree) -> Vec<String> {
     let options = Options {
         baseline: Some(old),
         changes: true,
-        scope: Scope::Changes,
+        scope: RuleScope::Changes,
         ..Options::on(date(2026, 1, 15))
     };
     let report = check(new, &policy, options);

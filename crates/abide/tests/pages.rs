@@ -22,7 +22,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use abide::{
-    Accepted, Check, Config, Group, Location, Lock, Options, RULES, Records, Report, Rule, Severity,
+    Accepted, Check, Config, Group, Location, Lock, Options, RULES, Records, Report, Rule,
+    Severity, find_rule,
 };
 use abide_schema::{FileDecl, ProblemKind, SourceFile, Tree};
 use abide_syntax::{LineIndex, Position, Span};
@@ -297,7 +298,7 @@ fn the_list_of_rules_is_the_folder() {
 #[test]
 fn every_problem_of_the_linker_is_a_rule() {
     for kind in ProblemKind::ALL {
-        let rule = Rule::find(kind.id()).unwrap_or_else(|| panic!("no rule `{}`", kind.id()));
+        let rule = find_rule(kind.id()).unwrap_or_else(|| panic!("no rule `{}`", kind.id()));
         assert!(matches!(rule.check, Check::Linker), "{}", rule.id);
         assert_eq!(rule.severity == Some(Severity::Error), kind.is_error(), "{}", rule.id);
     }

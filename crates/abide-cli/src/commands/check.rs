@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::io::IsTerminal;
 
-use abide::{Accepted, Location, Options, Records, Report, Scope, Severity};
+use abide::{Accepted, Location, Options, Records, Report, RuleScope, Severity};
 use abide_change::Surface;
 
 use super::{Outcome, error_color, say};
@@ -127,7 +127,7 @@ fn run(
     progress.step("judging");
     let options = Options {
         as_of: global.as_of.unwrap_or_else(today),
-        scope: if work.changes_only { Scope::Changes } else { Scope::Everything },
+        scope: if work.changes_only { RuleScope::Changes } else { RuleScope::Everything },
         baseline: baseline.as_ref().map(|old| &old.tree),
         bump_baseline: released.as_ref().map(|old| &old.tree),
         // A changelog is about what changed.

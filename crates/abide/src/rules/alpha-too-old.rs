@@ -1,7 +1,8 @@
 use abide_schema::{Package, Stability};
 
 use crate::finding::Severity;
-use crate::rule::{Check, Context, Group, Rule, Sink, package_place};
+use crate::places::package_place;
+use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "alpha-too-old",

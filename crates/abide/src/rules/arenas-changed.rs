@@ -1,5 +1,5 @@
-use abide_change::{Change, Diff};
 use abide_change::option::{self, Setting};
+use abide_change::{Change, Diff};
 use abide_schema::File;
 
 use crate::finding::Severity;

@@ -1,6 +1,7 @@
-use abide_upgrade::taken;
 use crate::finding::Severity;
-use crate::rule::{Check, Context, Group, Rule, Sink, package_name};
+use crate::places::package_name;
+use crate::rule::{Check, Context, Group, Rule, Sink};
+use abide_upgrade::taken;
 
 pub(super) static RULE: Rule = Rule {
     id: "candidate-path-taken",

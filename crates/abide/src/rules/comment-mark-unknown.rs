@@ -1,8 +1,8 @@
 use abide_schema::File;
 
-use crate::config::did_you_mean;
 use crate::marks::marks;
 use crate::rule::{Check, Context, Group, Rule, Sink};
+use crate::suggestion::did_you_mean;
 
 pub(super) static RULE: Rule = Rule {
     id: "comment-mark-unknown",

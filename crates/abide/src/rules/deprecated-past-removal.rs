@@ -1,6 +1,7 @@
 use abide_schema::Element;
 
-use crate::calendar::{Deprecation, Phase};
+use crate::calendar::Phase;
+use crate::calendar_status::Deprecation;
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 

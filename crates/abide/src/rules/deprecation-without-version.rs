@@ -1,6 +1,6 @@
 use abide_schema::Element;
 
-use crate::config::parse_date;
+use crate::dates::parse_date;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

@@ -1,6 +1,6 @@
 use abide_schema::Element;
 
-use crate::calendar::Deprecation;
+use crate::calendar_status::Deprecation;
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 

@@ -2,9 +2,9 @@ use abide_change::{Change, Diff};
 use abide_schema::{Edition, File, Part, Place};
 use abide_syntax::Span;
 
+use crate::bump_level::Bump;
 use crate::finding::{Location, Severity};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::level::Bump;
 
 pub(super) static RULE: Rule = Rule {
     id: "edition-changed",

@@ -1,7 +1,7 @@
-use abide_change::{Change, Diff, Holder};
-use abide_change::option::Setting;
 use crate::finding::Severity;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use abide_change::option::Setting;
+use abide_change::{Change, Diff, Holder};
 
 pub(super) static RULE: Rule = Rule {
     id: "element-deprecated",

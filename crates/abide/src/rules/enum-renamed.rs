@@ -2,7 +2,7 @@ use abide_change::{Change, Diff};
 use abide_schema::{Element, Enum};
 
 use crate::finding::Severity;
-use crate::named;
+use crate::full_names;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -18,5 +18,5 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Enum<'t>>, sink: &mut Sink) {
-    named::renamed(diff, change.map(Element::Enum), sink);
+    full_names::renamed(diff, change.map(Element::Enum), sink);
 }

@@ -1,7 +1,8 @@
 use abide_schema::{Element, Part};
 
 use crate::case::Case;
-use crate::rule::{Check, Context, Group, Rule, Sink, is_deprecated};
+use crate::lifecycle::is_deprecated;
+use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "enum-value-prefix-missing",

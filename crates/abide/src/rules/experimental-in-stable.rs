@@ -3,7 +3,8 @@ use abide_syntax::Span;
 use memchr::memmem;
 
 use crate::finding::Severity;
-use crate::rule::{Check, Context, Group, Rule, Sink, is_deprecated};
+use crate::lifecycle::is_deprecated;
+use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "experimental-in-stable",

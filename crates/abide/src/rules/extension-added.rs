@@ -2,7 +2,7 @@ use abide_change::{Change, Diff};
 use abide_schema::{Element, Field};
 
 use crate::finding::Severity;
-use crate::named;
+use crate::full_names;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -19,6 +19,6 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     if change.new().or(change.old()).is_some_and(Field::is_extension) {
-        named::added(diff, change.map(Element::Field), sink);
+        full_names::added(diff, change.map(Element::Field), sink);
     }
 }

@@ -1,8 +1,8 @@
 use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, Field, Part, Presence};
 
+use crate::aliases;
 use crate::finding::Severity;
-use crate::buf;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -36,7 +36,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     if required {
         finding.help("make it optional: what was written before has no such field");
         // buf goes by the label and does not see the feature.
-        if buf::is_labelled_required(new) {
+        if aliases::is_labelled_required(new) {
             finding.aliases(&["buf:MESSAGE_SAME_REQUIRED_FIELDS"]);
         }
     }

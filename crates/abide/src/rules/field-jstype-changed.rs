@@ -1,10 +1,10 @@
-use abide_change::{Change, Diff, Holder};
 use abide_change::option::Setting;
+use abide_change::{Change, Diff, Holder};
 use abide_schema::{Element, Field, Scalar, Type};
 
+use crate::bump_level::Bump;
 use crate::finding::Severity;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::level::Bump;
 
 pub(super) static RULE: Rule = Rule {
     id: "field-jstype-changed",

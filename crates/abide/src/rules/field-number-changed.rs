@@ -1,8 +1,8 @@
 use abide_change::{Change, Diff, Surface};
 use abide_schema::{Element, Field, Part};
 
+use crate::aliases;
 use crate::finding::Severity;
-use crate::buf;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -45,7 +45,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         finding
             .help(format!("add a field instead, and keep this one; else write `reserved {was};`"));
     }
-    if buf::is_labelled_required(old) || buf::is_labelled_required(new) {
+    if aliases::is_labelled_required(old) || aliases::is_labelled_required(new) {
         aliases.push("buf:MESSAGE_SAME_REQUIRED_FIELDS");
     }
     finding.aliases(&aliases);

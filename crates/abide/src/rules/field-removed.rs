@@ -1,8 +1,8 @@
 use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, Field, Part};
 
+use crate::aliases;
 use crate::finding::Severity;
-use crate::buf;
 use crate::reserved;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
@@ -76,9 +76,9 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
             finding.help(format!("write `{missing}`"));
         }
     }
-    if buf::is_labelled_required(old) {
+    if aliases::is_labelled_required(old) {
         aliases.push("buf:MESSAGE_SAME_REQUIRED_FIELDS");
     }
-    aliases.extend(buf::of_lost_entry(old, holder));
+    aliases.extend(aliases::of_lost_entry(old, holder));
     finding.aliases(&aliases);
 }

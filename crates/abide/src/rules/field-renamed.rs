@@ -1,8 +1,8 @@
 use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, Field, Part};
 
+use crate::aliases;
 use crate::finding::Severity;
-use crate::buf;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -55,8 +55,8 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     }
     // The entry of a map is called like the field.
     if old.is_map() && new.is_map() {
-        aliases.extend(buf::of_types(old, new));
-        aliases.extend(buf::of_lost_entry(old, holder));
+        aliases.extend(aliases::of_types(old, new));
+        aliases.extend(aliases::of_lost_entry(old, holder));
     }
     finding.aliases(&aliases);
 }

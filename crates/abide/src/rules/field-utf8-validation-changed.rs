@@ -1,8 +1,8 @@
 use abide_change::{Change, Diff};
 use abide_schema::{Element, Field, Part, Scalar, Type};
 
+use crate::aliases;
 use crate::finding::Severity;
-use crate::buf;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -40,5 +40,5 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     finding.at_feature(new.file(), new.decl().options, "utf8_validation");
     finding.fact(now).proven(diff.prove_kept(old, new));
     finding.source(diff, change.map(Element::Field));
-    finding.aliases(&buf::of_pair(old, new, RULE.aliases));
+    finding.aliases(&aliases::of_pair(old, new, RULE.aliases));
 }

@@ -2,7 +2,7 @@ use abide_change::{Change, Diff};
 use abide_schema::File;
 
 use crate::finding::{Location, Severity};
-use crate::named;
+use crate::full_names;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -30,5 +30,5 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
     let finding = sink.change_at(location, Some(old.package_place()), was, new.path(), message);
     let same_path = (old.path() == new.path()).then_some("buf:FILE_SAME_PACKAGE");
     finding.fact(was).fact(is).source_of_file(diff, change);
-    named::all_reach(finding, diff, named::carried(diff, old), Vec::from_iter(same_path));
+    full_names::all_reach(finding, diff, full_names::carried(diff, old), Vec::from_iter(same_path));
 }

@@ -2,8 +2,9 @@ use abide_change::{Change, Diff};
 use abide_schema::File;
 
 use crate::finding::{Location, Severity};
-use crate::named;
-use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink, package_name};
+use crate::full_names;
+use crate::places::package_name;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "file-removed",
@@ -23,11 +24,11 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
     if diff.new_package(old.package()).is_none() {
         return;
     }
-    let gone = if diff.went_whole(old) { named::gone(diff, old) } else { Vec::new() };
-    let message = format!("file `{}` was removed{}", old.path(), named::with(&gone));
+    let gone = if diff.went_whole(old) { full_names::gone(diff, old) } else { Vec::new() };
+    let message = format!("file `{}` was removed{}", old.path(), full_names::with(&gone));
     let place = package_name(old);
     let package = old.package().name();
     let finding = sink.change_at(Location::Old(place), Some(place), package, old.path(), message);
-    finding.breaks(named::gone_path()).source_of_file(diff, change);
-    named::all_reach(finding, diff, gone, RULE.aliases.to_vec());
+    finding.breaks(full_names::gone_path()).source_of_file(diff, change);
+    full_names::all_reach(finding, diff, gone, RULE.aliases.to_vec());
 }

@@ -2,8 +2,9 @@ use abide_change::{Change, Diff, base_name, top_level};
 use abide_schema::File;
 
 use crate::finding::{Location, Severity};
-use crate::named;
-use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink, package_name};
+use crate::full_names;
+use crate::places::package_name;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "file-renamed",
@@ -30,7 +31,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
     let location = Location::Tree(package_name(new));
     let package = old.package().name();
     let finding = sink.change_at(location, Some(package_name(old)), package, new.path(), message);
-    finding.fact(old.path()).breaks(named::gone_path()).source_of_file(diff, change);
+    finding.fact(old.path()).breaks(full_names::gone_path()).source_of_file(diff, change);
     for old in top_level(old) {
         if let Some(new) = diff.new_element(old).filter(|it| it.file() == new) {
             finding.source(diff, Change::Both { old, new });

@@ -1,5 +1,5 @@
-use abide_change::{Change, Diff, Effects, Holder, Surface};
 use abide_change::option::Setting;
+use abide_change::{Change, Diff, Effects, Holder, Surface};
 use abide_schema::{Element, HttpBinding, Method};
 
 use crate::finding::{Location, Severity};

@@ -1,5 +1,5 @@
-use abide_change::{Change, Diff, Effects, Holder, Surface};
 use abide_change::option::{self};
+use abide_change::{Change, Diff, Effects, Holder, Surface};
 use abide_schema::value::Value;
 use abide_schema::{Element, File, Scalar, Type};
 

@@ -2,7 +2,8 @@ use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, Features, File, Part, RawOptions};
 
 use crate::finding::{Location, Severity};
-use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink, package_name};
+use crate::places::package_name;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "json-format-changed",

@@ -1,11 +1,11 @@
-use abide_change::{Change, Diff, Effects, Holder, Surface};
 use abide_change::option::Setting;
+use abide_change::{Change, Diff, Effects, Holder, Surface};
 use abide_schema::value::Entry;
 use abide_schema::{Element, File, Message, Method, Tree};
 
+use crate::bump_level::Bump;
 use crate::finding::Severity;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::level::Bump;
 
 pub(super) static RULE: Rule = Rule {
     id: "long-running-operation-changed",

@@ -1,5 +1,6 @@
 use crate::finding::Severity;
-use crate::rule::{Check, Context, Group, Rule, Sink, package_place};
+use crate::places::package_place;
+use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "major-gap",

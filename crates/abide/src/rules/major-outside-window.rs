@@ -1,8 +1,10 @@
 use abide_schema::{Tree, api_name};
 
-use crate::calendar::stable_major;
 use crate::finding::Severity;
-use crate::rule::{Check, Context, Group, Rule, Sink, apis, package_place};
+use crate::lifecycle::apis;
+use crate::lifecycle::stable_major;
+use crate::places::package_place;
+use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "major-outside-window",

@@ -1,6 +1,7 @@
-use crate::calendar::Retirement;
+use crate::calendar_status::Retirement;
 use crate::finding::Severity;
-use crate::rule::{Check, Context, Group, Rule, Sink, package_place};
+use crate::places::package_place;
+use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "major-past-support",

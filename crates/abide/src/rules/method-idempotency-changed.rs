@@ -1,5 +1,5 @@
-use abide_change::{Change, Diff, Effects, Surface};
 use abide_change::option::{self, Setting};
+use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, Method};
 
 use crate::finding::Severity;

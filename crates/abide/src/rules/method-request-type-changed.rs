@@ -2,7 +2,7 @@ use abide_change::{Change, Diff, Surface};
 use abide_schema::{Element, Method, Part};
 
 use crate::finding::Severity;
-use crate::named;
+use crate::full_names;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -31,9 +31,9 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
     let message = format!("method `{name}` takes `{is_name}` now instead of `{was_name}`");
     let finding = sink.change(diff, change.map(Element::Method), Part::Input, message);
     finding.fact(was_name).fact(is_name);
-    let proof = diff.prove_payload(was, is, named::notations(old, new));
+    let proof = diff.prove_payload(was, is, full_names::notations(old, new));
     // An old client writes what a new server reads.
     finding.breaks(proof.effects.carried_by(Surface::Rpc, |direction| direction));
-    finding.breaks(named::emptied(was, is));
+    finding.breaks(full_names::emptied(was, is));
     finding.proven(proof).source(diff, change.map(Element::Method));
 }

@@ -1,5 +1,5 @@
-use abide_change::{Change, Diff, Holder};
 use abide_change::option::{self, Setting};
+use abide_change::{Change, Diff, Holder};
 use abide_schema::value::Entry;
 use abide_schema::{Element, Method};
 

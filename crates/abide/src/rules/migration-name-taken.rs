@@ -1,5 +1,5 @@
-use abide_upgrade::{clashes};
 use abide_schema::Element;
+use abide_upgrade::clashes;
 
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink};

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
-use abide_change::{Change, Diff};
 use abide_change::option::{self, Setting};
+use abide_change::{Change, Diff};
 use abide_schema::{Element, Service};
 
 use crate::finding::Severity;

@@ -1,13 +1,13 @@
 use std::collections::BTreeSet;
 
-use abide_change::{Change, Diff, Holder};
 use abide_change::option::{self, Setting};
+use abide_change::{Change, Diff, Holder};
 use abide_schema::value::Entry;
 use abide_schema::{Element, Field};
 
+use crate::bump_level::Bump;
 use crate::finding::Severity;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::level::Bump;
 
 pub(super) static RULE: Rule = Rule {
     id: "option-target-changed",

@@ -2,8 +2,9 @@ use abide_change::{Change, Diff};
 use abide_schema::Package;
 
 use crate::finding::{Location, Severity};
-use crate::named;
-use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink, package_place};
+use crate::full_names;
+use crate::places::package_place;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "package-added",
@@ -21,8 +22,8 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Package<'t>>, sink
     let Change::Added(new) = change else { return };
     let Some(place) = package_place(new) else { return };
     let files = new.files().filter(|it| it.is_judged());
-    let come: Vec<_> = files.flat_map(|it| named::come(diff, it)).collect();
-    let message = format!("{} was added{}", named::titled(new), named::with(&come));
+    let come: Vec<_> = files.flat_map(|it| full_names::come(diff, it)).collect();
+    let message = format!("{} was added{}", full_names::titled(new), full_names::with(&come));
     let finding = sink.change_at(Location::Tree(place), None, new.name(), new.name(), message);
-    named::all_reach(finding, diff, come, Vec::new());
+    full_names::all_reach(finding, diff, come, Vec::new());
 }

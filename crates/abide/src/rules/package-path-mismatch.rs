@@ -1,7 +1,8 @@
 use abide_schema::File;
 
 use crate::finding::Severity;
-use crate::rule::{Check, Context, Group, Rule, Sink, package_name};
+use crate::places::package_name;
+use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "package-path-mismatch",

@@ -2,8 +2,9 @@ use abide_change::{Change, Diff, base_name};
 use abide_schema::{File, Package};
 
 use crate::finding::{Location, Severity};
-use crate::named;
-use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink, package_place};
+use crate::full_names;
+use crate::places::package_place;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "package-renamed",
@@ -23,7 +24,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Package<'t>>, sink
         return;
     }
     let (Some(was), Some(is)) = (package_place(old), package_place(new)) else { return };
-    let message = format!("{} is called `{}` now", named::titled(old), new.name());
+    let message = format!("{} is called `{}` now", full_names::titled(old), new.name());
     let finding = sink.change_at(Location::Tree(is), Some(was), old.name(), new.name(), message);
     finding.fact(old.name());
     let mut aliases = RULE.aliases.to_vec();
@@ -35,12 +36,12 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Package<'t>>, sink
         match diff.new_file(file).filter(|it| it.package() == new) {
             Some(it) if it.path() == file.path() => aliases.push("buf:FILE_SAME_PACKAGE"),
             Some(it) if base_name(it) == base_name(file) => {
-                finding.breaks(named::gone_path());
+                finding.breaks(full_names::gone_path());
                 aliases.push("buf:FILE_NO_DELETE");
             }
             _ => {}
         }
     }
-    let carried: Vec<_> = files.iter().flat_map(|it| named::carried(diff, *it)).collect();
-    named::all_reach(finding, diff, carried, aliases);
+    let carried: Vec<_> = files.iter().flat_map(|it| full_names::carried(diff, *it)).collect();
+    full_names::all_reach(finding, diff, carried, aliases);
 }

@@ -3,7 +3,8 @@ use std::collections::BTreeMap;
 use abide_schema::{File, Package};
 
 use crate::finding::Severity;
-use crate::rule::{Check, Context, Group, Rule, Sink, package_name};
+use crate::places::package_name;
+use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "package-spread",

@@ -1,6 +1,7 @@
 use abide_schema::File;
 
-use crate::rule::{Check, Context, Group, Rule, Sink, package_name};
+use crate::places::package_name;
+use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "package-status-missing",

@@ -1,8 +1,9 @@
 use abide_schema::Package;
 
 use crate::finding::Severity;
-use crate::policy::version_like;
-use crate::rule::{Check, Context, Group, Rule, Sink, package_place};
+use crate::lifecycle::version_like;
+use crate::places::package_place;
+use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "package-version-missing",

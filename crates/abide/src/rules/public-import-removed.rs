@@ -3,7 +3,7 @@ use abide_schema::{Element, File, Part, Place};
 use abide_syntax::{ImportKind, Span};
 
 use crate::finding::{Location, Severity};
-use crate::named;
+use crate::full_names;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -20,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
-    let passed_on = named::imported(new, true);
+    let passed_on = full_names::imported(new, true);
     for import in old.imports().filter(|it| it.decl.kind == ImportKind::Public) {
         let Some(target) = import.file else { continue };
         // Whoever imports the file still sees what lives on in it.
@@ -50,7 +50,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
             .fact(target.path())
             .breaks(Effects::backward(&[Surface::SourceGo, Surface::SourcePython]));
         // A header includes the headers of all imports.
-        if twin.is_none_or(|it| !named::imported(new, false).contains(it.id.0 as usize)) {
+        if twin.is_none_or(|it| !full_names::imported(new, false).contains(it.id.0 as usize)) {
             finding.breaks(Effects::backward(&[Surface::SourceCpp]));
         }
         finding.why("files that import this one see what it imports publicly");

@@ -1,6 +1,7 @@
 use abide_schema::{Cardinality, Element, Part};
 
-use crate::rule::{Check, Context, Group, Rule, Sink, is_deprecated};
+use crate::lifecycle::is_deprecated;
+use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "repeated-field-singular",

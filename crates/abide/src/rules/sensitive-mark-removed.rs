@@ -1,5 +1,5 @@
-use abide_change::{Change, Diff, Holder};
 use abide_change::option::Setting;
+use abide_change::{Change, Diff, Holder};
 use abide_schema::value::Value;
 
 use crate::finding::Severity;

@@ -1,7 +1,8 @@
 use abide_change::places_of_rule;
 use abide_schema::Element;
 
-use crate::rule::{Check, Context, Group, Rule, Sink, is_deprecated};
+use crate::lifecycle::is_deprecated;
+use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "string-length-in-bytes",

@@ -3,7 +3,8 @@ use std::collections::BTreeMap;
 use abide_schema::Package;
 
 use crate::finding::Severity;
-use crate::rule::{Check, Context, Group, Rule, Sink, package_place};
+use crate::places::package_place;
+use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "too-many-majors",

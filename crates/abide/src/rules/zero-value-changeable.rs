@@ -1,7 +1,8 @@
 use abide_schema::{Element, Openness, Part};
 
 use crate::finding::Severity;
-use crate::rule::{Check, Context, Group, Rule, Sink, is_deprecated};
+use crate::lifecycle::is_deprecated;
+use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "zero-value-changeable",

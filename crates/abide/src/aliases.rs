@@ -72,19 +72,19 @@ pub(crate) fn of_lost_entry(old: Field<'_>, holder: Message<'_>) -> &'static [&'
 /// What buf calls the kind of a type: features count, so a message with
 /// delimited encoding is a group.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum BufType {
     Scalar(Scalar),
     Enum,
     Message,
     Group,
 }
 
-fn kind(field: Field<'_>) -> Option<Kind> {
+fn kind(field: Field<'_>) -> Option<BufType> {
     Some(match field.ty() {
-        Type::Scalar(scalar) => Kind::Scalar(scalar),
-        Type::Enum(_) => Kind::Enum,
-        Type::Message(_) if field.features().delimited => Kind::Group,
-        Type::Message(_) => Kind::Message,
+        Type::Scalar(scalar) => BufType::Scalar(scalar),
+        Type::Enum(_) => BufType::Enum,
+        Type::Message(_) if field.features().delimited => BufType::Group,
+        Type::Message(_) => BufType::Message,
         Type::Unresolved => return None,
     })
 }
@@ -118,11 +118,11 @@ pub(crate) fn of_types(old: Field<'_>, new: Field<'_>) -> Vec<&'static str> {
         return Vec::new();
     }
     let compatible = |groups: &[&[Scalar]], text_to_bytes: bool| match (was, is) {
-        (Kind::Scalar(Scalar::String), Kind::Scalar(Scalar::Bytes)) => text_to_bytes,
-        (Kind::Scalar(was), Kind::Scalar(is)) => {
+        (BufType::Scalar(Scalar::String), BufType::Scalar(Scalar::Bytes)) => text_to_bytes,
+        (BufType::Scalar(was), BufType::Scalar(is)) => {
             groups.iter().any(|group| group.contains(&was) && group.contains(&is))
         }
-        (Kind::Enum, Kind::Enum) => {
+        (BufType::Enum, BufType::Enum) => {
             old.enum_type().zip(new.enum_type()).is_some_and(|(old, new)| is_subset(old, new))
         }
         _ => false,
@@ -147,7 +147,7 @@ fn is_subset(old: Enum<'_>, new: Enum<'_>) -> bool {
 
 /// Whether buf takes two defaults for one: it compares numbers with a fraction
 /// as floats of single precision.
-pub(crate) fn is_same_default(was: &Value, is: &Value) -> bool {
+pub(crate) fn is_same_default_to_buf(was: &Value, is: &Value) -> bool {
     let single = |value: &Value| match *value {
         Value::F32(value) => Some(value),
         Value::F64(value) => Some(value as f32),
@@ -177,7 +177,7 @@ fn count(field: Field<'_>) -> Count {
 }
 
 /// The rules of buf about cardinality and presence that fire on two fields.
-pub(crate) fn of_counts(old: Field<'_>, new: Field<'_>) -> Vec<&'static str> {
+pub(crate) fn of_cardinality(old: Field<'_>, new: Field<'_>) -> Vec<&'static str> {
     let (was, is) = (count(old), count(new));
     if was == is {
         return Vec::new();
@@ -206,7 +206,7 @@ pub(crate) fn is_labelled_required(field: Field<'_>) -> bool {
 mod tests {
     use abide_schema::value::Value;
 
-    use super::is_same_default;
+    use super::is_same_default_to_buf;
 
     #[test]
     fn defaults_are_one_where_floats_are_equal() {
@@ -216,7 +216,7 @@ mod tests {
             (Value::F32(0.1), Value::F32(0.2), false),
             (Value::I32(1), Value::I32(2), false),
         ] {
-            assert_eq!(is_same_default(&was, &is), same, "{was:?} {is:?}");
+            assert_eq!(is_same_default_to_buf(&was, &is), same, "{was:?} {is:?}");
         }
     }
 }
