@@ -58,13 +58,15 @@ pub(crate) fn of_pair(old: Field<'_>, new: Field<'_>, rules: &[&'static str]) ->
     rules.iter().copied().filter(fires).collect()
 }
 
+/// What [`of_lost_entry`] may name.
+pub(crate) const OF_LOST_ENTRIES: &[&str] =
+    &["buf:MESSAGE_NO_DELETE", "buf:PACKAGE_MESSAGE_NO_DELETE"];
+
 /// The rules of buf that fire where the entry of a map has no message of its
 /// name in the new holder: buf counts entries among the messages.
 pub(crate) fn of_lost_entry(old: Field<'_>, holder: Message<'_>) -> &'static [&'static str] {
     match old.message_type().filter(|_| old.is_map()) {
-        Some(entry) if holder.messages().all(|it| it.name() != entry.name()) => {
-            &["buf:MESSAGE_NO_DELETE", "buf:PACKAGE_MESSAGE_NO_DELETE"]
-        }
+        Some(entry) if holder.messages().all(|it| it.name() != entry.name()) => OF_LOST_ENTRIES,
         _ => &[],
     }
 }
@@ -104,6 +106,13 @@ const JSON_GROUPS: &[&[Scalar]] = &[
     &[Scalar::Int64, Scalar::Uint64],
     &[Scalar::Fixed32, Scalar::Sfixed32],
     &[Scalar::Fixed64, Scalar::Sfixed64],
+];
+
+/// What [`of_types`] may name.
+pub(crate) const OF_TYPES: &[&str] = &[
+    "buf:FIELD_SAME_TYPE",
+    "buf:FIELD_WIRE_COMPATIBLE_TYPE",
+    "buf:FIELD_WIRE_JSON_COMPATIBLE_TYPE",
 ];
 
 /// The rules of buf about types that fire on two fields, or on the values of
@@ -175,6 +184,14 @@ fn count(field: Field<'_>) -> Count {
         (Cardinality::Singular, Presence::LegacyRequired) => Count::Required,
     }
 }
+
+/// What [`of_cardinality`] may name.
+pub(crate) const OF_CARDINALITY: &[&str] = &[
+    "buf:FIELD_SAME_CARDINALITY",
+    "buf:FIELD_WIRE_COMPATIBLE_CARDINALITY",
+    "buf:FIELD_WIRE_JSON_COMPATIBLE_CARDINALITY",
+    "buf:MESSAGE_SAME_REQUIRED_FIELDS",
+];
 
 /// The rules of buf about cardinality and presence that fire on two fields.
 pub(crate) fn of_cardinality(old: Field<'_>, new: Field<'_>) -> Vec<&'static str> {

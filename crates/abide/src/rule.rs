@@ -39,6 +39,9 @@ pub struct Rule {
     /// The rules of other tools that fire on the same defect: `buf:ID`,
     /// `aip:NUMBER`.
     pub aliases: &'static [&'static str],
+    /// The rules of other tools that fire on some of what it finds: each finding
+    /// names its own.
+    pub aliases_by_case: &'static [&'static [&'static str]],
     /// Whether it says nothing about elements that are work in progress.
     pub spares_work_in_progress: bool,
     /// Its page.
@@ -51,6 +54,11 @@ impl Rule {
     /// Whether it compares with an old tree.
     pub fn needs_baseline(&self) -> bool {
         matches!(self.check, Check::Baseline(_) | Check::Change(_))
+    }
+
+    /// The rules of other tools that fire on anything that it finds.
+    pub fn all_aliases(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.aliases.iter().chain(self.aliases_by_case.iter().copied().flatten()).copied()
     }
 
     /// What policy asks of it.
@@ -199,22 +207,30 @@ fn gone<'t>(diff: &Diff<'t>, old: Element<'t>) -> Gone {
 }
 
 /// Where a rule puts what it finds.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Sink {
     /// The rule that runs.
-    pub(crate) rule: &'static str,
-    /// Its aliases.
-    pub(crate) aliases: &'static [&'static str],
-    pub(crate) findings: Vec<Finding>,
+    rule: &'static Rule,
+    findings: Vec<Finding>,
 }
 
 impl Sink {
     pub(crate) fn of(rule: &'static Rule) -> Sink {
-        Sink { rule: rule.id, aliases: rule.aliases, findings: Vec::new() }
+        Sink { rule, findings: Vec::new() }
+    }
+
+    /// What the rule found. It declares every alias that its findings have.
+    pub(crate) fn into_findings(self) -> Vec<Finding> {
+        let is_declared = |alias: &&str| self.rule.all_aliases().any(|it| it == *alias);
+        for finding in &self.findings {
+            let undeclared = finding.aliases.iter().find(|it| !is_declared(it));
+            debug_assert_eq!(undeclared, None, "`{}` does not declare it", finding.rule);
+        }
+        self.findings
     }
 
     fn push(&mut self, mut finding: Finding) -> &mut Finding {
-        finding.aliases = self.aliases.to_vec();
+        finding.aliases = self.rule.aliases.to_vec();
         self.findings.push(finding);
         self.findings.last_mut().expect("one was just pushed")
     }
@@ -228,7 +244,7 @@ impl Sink {
         element: impl Into<String>,
         message: impl Into<String>,
     ) -> &mut Finding {
-        self.push(Finding::new(self.rule, Location::Tree(place), package, element, message))
+        self.push(Finding::new(self.rule.id, Location::Tree(place), package, element, message))
     }
 
     /// Reports a change of an element at the same part of both sides. What is
@@ -252,7 +268,7 @@ impl Sink {
         let old_place = old.map(|it| it.place(part));
         let named = change.new().or(old).expect("a change has a side");
         let package = old.unwrap_or(named).package().name();
-        let always = self.aliases;
+        let always = self.rule.aliases;
         let finding = self.change_at(location, old_place, package, named.full_name(), message);
         if let Some(facts) = &mut finding.change {
             facts.apart = aliases::is_apart(diff, change);
@@ -275,7 +291,7 @@ impl Sink {
         element: impl Into<String>,
         message: impl Into<String>,
     ) -> &mut Finding {
-        let mut finding = Finding::new(self.rule, location, package, element, message);
+        let mut finding = Finding::new(self.rule.id, location, package, element, message);
         finding.change = Some(Box::new(ChangeFacts {
             old,
             effects: Effects::NONE,
@@ -298,7 +314,7 @@ impl Sink {
         let (old, new) = setting.holders;
         let location = Location::Tree(new.place(setting.new));
         let package = old.file().package().name();
-        let always = self.aliases;
+        let always = self.rule.aliases;
         let before = Some(old.place(setting.old));
         let finding = self.change_at(location, before, package, new.full_name(), message);
         if let (Holder::Element(old), Holder::Element(new), Some(facts)) =

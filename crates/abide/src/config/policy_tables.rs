@@ -16,67 +16,6 @@ use crate::suggestion::did_you_mean;
 
 use super::toml_reader::{TomlReader, entries, span};
 
-/// What other tools report of changes, besides what rules name as a whole: which
-/// of these do depends on the change.
-const ALIASES: &[&str] = &[
-    "buf:ENUM_NO_DELETE",
-    "buf:ENUM_SAME_JSON_FORMAT",
-    "buf:ENUM_VALUE_NO_DELETE",
-    "buf:ENUM_VALUE_NO_DELETE_UNLESS_NAME_RESERVED",
-    "buf:ENUM_VALUE_NO_DELETE_UNLESS_NUMBER_RESERVED",
-    "buf:EXTENSION_NO_DELETE",
-    "buf:FIELD_NO_DELETE_UNLESS_NUMBER_RESERVED",
-    "buf:FIELD_SAME_CARDINALITY",
-    "buf:FIELD_SAME_TYPE",
-    "buf:FIELD_WIRE_COMPATIBLE_CARDINALITY",
-    "buf:FIELD_WIRE_COMPATIBLE_TYPE",
-    "buf:FIELD_WIRE_JSON_COMPATIBLE_CARDINALITY",
-    "buf:FIELD_WIRE_JSON_COMPATIBLE_TYPE",
-    "buf:FILE_SAME_CC_GENERIC_SERVICES",
-    "buf:FILE_SAME_CSHARP_NAMESPACE",
-    "buf:FILE_SAME_GO_PACKAGE",
-    "buf:FILE_SAME_JAVA_GENERIC_SERVICES",
-    "buf:FILE_SAME_JAVA_MULTIPLE_FILES",
-    "buf:FILE_SAME_JAVA_OUTER_CLASSNAME",
-    "buf:FILE_SAME_JAVA_PACKAGE",
-    "buf:FILE_SAME_OBJC_CLASS_PREFIX",
-    "buf:FILE_SAME_PACKAGE",
-    "buf:FILE_SAME_PHP_CLASS_PREFIX",
-    "buf:FILE_SAME_PHP_METADATA_NAMESPACE",
-    "buf:FILE_SAME_PHP_NAMESPACE",
-    "buf:FILE_SAME_PY_GENERIC_SERVICES",
-    "buf:FILE_SAME_RUBY_PACKAGE",
-    "buf:FILE_SAME_SWIFT_PREFIX",
-    "buf:FILE_SAME_SYNTAX",
-    "buf:MESSAGE_NO_DELETE",
-    "buf:MESSAGE_SAME_JSON_FORMAT",
-    "buf:MESSAGE_SAME_REQUIRED_FIELDS",
-    "buf:PACKAGE_ENUM_NO_DELETE",
-    "buf:PACKAGE_EXTENSION_NO_DELETE",
-    "buf:PACKAGE_MESSAGE_NO_DELETE",
-    "buf:PACKAGE_SERVICE_NO_DELETE",
-    "buf:RPC_SAME_CLIENT_STREAMING",
-    "buf:RPC_SAME_SERVER_STREAMING",
-    "buf:SERVICE_NO_DELETE",
-    "google:ENUM_REMOVAL",
-    "google:FIELD_BEHAVIOR_CHANGE",
-    "google:FIELD_ONEOF_MOVE_IN",
-    "google:FIELD_ONEOF_MOVE_OUT",
-    "google:FIELD_PROTO3_OPTIONAL_CHANGE",
-    "google:FIELD_REPEATED_CHANGE",
-    "google:FIELD_TYPE_CHANGE",
-    "google:MESSAGE_REMOVAL",
-    "google:METHOD_CLIENT_STREAMING_CHANGE",
-    "google:METHOD_SERVER_STREAMING_CHANGE",
-    "google:NEW_REQUIRED_FIELD",
-    "google:PACKAGING_OPTION_ADDITION",
-    "google:PACKAGING_OPTION_REMOVAL",
-    "google:SERVICE_REMOVAL",
-    "protolock:NoChangingFieldTypes",
-    "protolock:NoMovingExistingFieldsIntoOrOutOfOneof",
-    "protolock:NoRemovingFieldsWithoutReserve",
-];
-
 impl TomlReader {
     pub(super) fn packages(&mut self, item: &Item, policy: &mut Policy) {
         const KEYS: &[&str] =
@@ -253,9 +192,8 @@ impl TomlReader {
 
     /// A name that no change can have would make notes of all of them.
     fn alias(&mut self, text: &str, at: Span) {
-        let of_rules = RULES.iter().filter(|rule| rule.needs_baseline());
-        let of_rules = of_rules.flat_map(|rule| rule.aliases.iter().copied());
-        let known: Vec<&str> = of_rules.chain(ALIASES.iter().copied()).collect();
+        let of_changes = RULES.iter().filter(|rule| rule.needs_baseline());
+        let known: Vec<&str> = of_changes.flat_map(|rule| rule.all_aliases()).collect();
         if known.contains(&text) {
             return;
         }

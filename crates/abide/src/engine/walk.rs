@@ -34,7 +34,7 @@ pub(super) fn run<'t>(context: &Context<'t>, rules: &[&'static Rule]) -> Vec<Fin
                 | Check::Element(_)
                 | Check::Annotated(_) => {}
             }
-            sink.findings
+            sink.into_findings()
         });
         let mut findings: Vec<Finding> = each.flatten().collect();
         if let Some(diff) = context.diff() {
@@ -91,7 +91,7 @@ fn changes<'t>(
                         })*
                         _ => {}
                     }
-                    findings.extend(sink.findings);
+                    findings.extend(sink.into_findings());
                 }
                 findings
             });
@@ -142,12 +142,12 @@ fn told_once(findings: &mut Vec<Finding>) {
 }
 
 fn judge<'t>(context: &Context<'t>, rules: &[&'static Rule], file: File<'t>) -> Vec<Finding> {
-    let mut sink = Sink::default();
+    let mut findings = Vec::new();
     let elements: Vec<Element<'t>> = file.elements().collect();
     let annotated: Vec<Element<'t>> =
         elements.iter().copied().filter(|it| it.options().is_some()).collect();
     for rule in rules {
-        (sink.rule, sink.aliases) = (rule.id, rule.aliases);
+        let mut sink = Sink::of(rule);
         match rule.check {
             Check::File(check) => check(context, file, &mut sink),
             Check::Element(check) => {
@@ -167,8 +167,9 @@ fn judge<'t>(context: &Context<'t>, rules: &[&'static Rule], file: File<'t>) -> 
             | Check::Baseline(_)
             | Check::Change(_) => {}
         }
+        findings.extend(sink.into_findings());
     }
-    sink.findings
+    findings
 }
 
 #[cfg(test)]

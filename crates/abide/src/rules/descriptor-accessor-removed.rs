@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &["buf:MESSAGE_NO_REMOVE_STANDARD_DESCRIPTOR_ACCESSOR"],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("descriptor-accessor-removed.md"),
     check: Check::Change(ChangeCheck::Message(check)),

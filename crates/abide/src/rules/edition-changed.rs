@@ -13,6 +13,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Note),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[&["buf:FILE_SAME_SYNTAX"]],
     spares_work_in_progress: true,
     page: include_str!("edition-changed.md"),
     check: Check::Change(ChangeCheck::File(check)),

@@ -16,6 +16,7 @@ pub(super) static RULE: Rule = Rule {
         "protolock:NoRemovingReservedFields",
         "buf:RESERVED_ENUM_NO_DELETE",
     ],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("enum-number-reused.md"),
     check: Check::Change(ChangeCheck::EnumValue(check)),

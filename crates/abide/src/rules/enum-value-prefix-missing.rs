@@ -11,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     severity: None,
     since: "0.1.0",
     aliases: &["buf:ENUM_VALUE_PREFIX"],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("enum-value-prefix-missing.md"),
     check: Check::Element(check),

@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[&["buf:MESSAGE_SAME_REQUIRED_FIELDS"]],
     spares_work_in_progress: true,
     page: include_str!("field-added.md"),
     check: Check::Change(ChangeCheck::Field(check)),

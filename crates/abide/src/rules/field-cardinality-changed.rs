@@ -12,6 +12,12 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[
+        aliases::OF_TYPES,
+        aliases::OF_CARDINALITY,
+        aliases::OF_LOST_ENTRIES,
+        &["buf:FIELD_SAME_ONEOF", "google:FIELD_REPEATED_CHANGE", "protolock:NoChangingFieldTypes"],
+    ],
     spares_work_in_progress: true,
     page: include_str!("field-cardinality-changed.md"),
     check: Check::Change(ChangeCheck::Field(check)),

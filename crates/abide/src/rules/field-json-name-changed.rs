@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &["buf:FIELD_SAME_JSON_NAME"],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("field-json-name-changed.md"),
     check: Check::Change(ChangeCheck::Field(check)),

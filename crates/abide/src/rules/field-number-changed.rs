@@ -17,6 +17,10 @@ pub(super) static RULE: Rule = Rule {
         "protolock:NoChangingFieldIDs",
         "google:FIELD_REMOVAL",
     ],
+    aliases_by_case: &[&[
+        "buf:FIELD_NO_DELETE_UNLESS_NUMBER_RESERVED",
+        "buf:MESSAGE_SAME_REQUIRED_FIELDS",
+    ]],
     spares_work_in_progress: true,
     page: include_str!("field-number-changed.md"),
     check: Check::Change(ChangeCheck::Field(check)),

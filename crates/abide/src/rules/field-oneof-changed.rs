@@ -12,6 +12,15 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[
+        aliases::OF_CARDINALITY,
+        &[
+            "buf:FIELD_SAME_ONEOF",
+            "google:FIELD_ONEOF_MOVE_IN",
+            "google:FIELD_ONEOF_MOVE_OUT",
+            "protolock:NoMovingExistingFieldsIntoOrOutOfOneof",
+        ],
+    ],
     spares_work_in_progress: true,
     page: include_str!("field-oneof-changed.md"),
     check: Check::Change(ChangeCheck::Field(check)),

@@ -13,6 +13,15 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &["buf:FIELD_NO_DELETE", "google:FIELD_REMOVAL"],
+    aliases_by_case: &[
+        aliases::OF_LOST_ENTRIES,
+        &[
+            "buf:FIELD_NO_DELETE_UNLESS_NAME_RESERVED",
+            "buf:FIELD_NO_DELETE_UNLESS_NUMBER_RESERVED",
+            "buf:MESSAGE_SAME_REQUIRED_FIELDS",
+            "protolock:NoRemovingFieldsWithoutReserve",
+        ],
+    ],
     spares_work_in_progress: true,
     page: include_str!("field-removed.md"),
     check: Check::Change(ChangeCheck::Field(check)),

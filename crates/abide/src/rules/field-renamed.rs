@@ -12,6 +12,11 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &["buf:FIELD_SAME_NAME", "protolock:NoChangingFieldNames", "google:FIELD_NAME_CHANGE"],
+    aliases_by_case: &[
+        aliases::OF_TYPES,
+        aliases::OF_LOST_ENTRIES,
+        &["buf:FIELD_SAME_JSON_NAME", "protolock:NoChangingFieldIDs"],
+    ],
     spares_work_in_progress: true,
     page: include_str!("field-renamed.md"),
     check: Check::Change(ChangeCheck::Field(check)),

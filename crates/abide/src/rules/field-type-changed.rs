@@ -12,6 +12,11 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[
+        aliases::OF_TYPES,
+        aliases::OF_CARDINALITY,
+        &["google:FIELD_TYPE_CHANGE", "protolock:NoChangingFieldTypes"],
+    ],
     spares_work_in_progress: true,
     page: include_str!("field-type-changed.md"),
     check: Check::Change(ChangeCheck::Field(check)),

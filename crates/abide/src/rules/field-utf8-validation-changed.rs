@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &["buf:FIELD_SAME_UTF8_VALIDATION", "buf:FIELD_SAME_JAVA_UTF8_VALIDATION"],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("field-utf8-validation-changed.md"),
     check: Check::Change(ChangeCheck::Field(check)),

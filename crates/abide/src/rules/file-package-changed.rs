@@ -12,6 +12,13 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[
+        full_names::MESSAGE_DELETIONS,
+        full_names::ENUM_DELETIONS,
+        full_names::SERVICE_DELETIONS,
+        full_names::EXTENSION_DELETIONS,
+        &["buf:FILE_SAME_PACKAGE"],
+    ],
     spares_work_in_progress: true,
     page: include_str!("file-package-changed.md"),
     check: Check::Change(ChangeCheck::File(check)),

@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[&["buf:ENUM_SAME_JSON_FORMAT", "buf:MESSAGE_SAME_JSON_FORMAT"]],
     spares_work_in_progress: true,
     page: include_str!("json-format-changed.md"),
     check: Check::Change(ChangeCheck::File(check)),

@@ -16,6 +16,7 @@ pub(super) static RULE: Rule = Rule {
         "protolock:NoChangingRPCSignature",
         "google:METHOD_INPUT_TYPE_CHANGE",
     ],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("method-request-type-changed.md"),
     check: Check::Change(ChangeCheck::Method(check)),

@@ -13,6 +13,13 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &["buf:PACKAGE_NO_DELETE"],
+    aliases_by_case: &[
+        full_names::MESSAGE_DELETIONS,
+        full_names::ENUM_DELETIONS,
+        full_names::SERVICE_DELETIONS,
+        full_names::EXTENSION_DELETIONS,
+        &["buf:FILE_NO_DELETE", "buf:FILE_SAME_PACKAGE"],
+    ],
     spares_work_in_progress: true,
     page: include_str!("package-renamed.md"),
     check: Check::Change(ChangeCheck::Package(check)),

@@ -13,6 +13,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &["buf:PACKAGE_SAME_DIRECTORY"],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("package-spread.md"),
     check: Check::Package(check),

@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &["buf:PACKAGE_DEFINED", "buf:PACKAGE_VERSION_SUFFIX", "aip:215"],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("package-version-missing.md"),
     check: Check::Package(check),

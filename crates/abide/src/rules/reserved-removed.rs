@@ -13,6 +13,11 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[&[
+        "buf:RESERVED_ENUM_NO_DELETE",
+        "buf:RESERVED_MESSAGE_NO_DELETE",
+        "protolock:NoRemovingReservedFields",
+    ]],
     spares_work_in_progress: true,
     page: include_str!("reserved-removed.md"),
     check: Check::Change(ChangeCheck::File(check)),

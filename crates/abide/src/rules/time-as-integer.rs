@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: None,
     since: "0.1.0",
     aliases: &["aip:142"],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("time-as-integer.md"),
     check: Check::Element(check),
