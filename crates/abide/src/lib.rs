@@ -22,6 +22,7 @@ mod finding;
 mod full_names;
 mod group;
 mod lifecycle;
+mod location;
 mod lock;
 mod marks;
 mod places;
@@ -55,8 +56,9 @@ pub use engine::hindrances::hindrances;
 pub use engine::judging::check;
 pub use engine::version_plan::plan;
 pub use engine::{Options, RuleScope};
-pub use finding::{ChangeFacts, Finding, Gone, Label, Location, Severity};
+pub use finding::{ChangeFacts, Finding, FindingLabel, Gone, Severity};
 pub use group::{Group, RuleDefaults};
+pub use location::{Location, Origin};
 pub use lock::{Lock, Record};
 pub use policy::{
     BreakingPolicy, ConfigWaiver, DependencyPolicy, DeprecationPolicy, Edge, OptionOrder,

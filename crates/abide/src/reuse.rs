@@ -10,7 +10,8 @@ use rayon::prelude::*;
 use crate::bump::Records;
 use crate::bump::changes::renames;
 use crate::bump_level::Bump;
-use crate::finding::{ChangeFacts, Finding, Location, Severity};
+use crate::finding::{ChangeFacts, Finding, Severity};
+use crate::location::Location;
 use crate::lock::ledger::{Ledger, Reuse};
 use crate::rules::{ENUM_NUMBER_REUSED, FIELD_NUMBER_REUSED};
 
@@ -60,7 +61,7 @@ fn finding(rule: &'static str, element: Element<'_>, number: i32, reuse: Reuse<'
     let mut finding;
     let new = |part: Part, what: String, before: String| {
         let message = format!("{noun} `{name}` takes the {what}, which {before} had");
-        let location = Location::Tree(element.place(part));
+        let location = Location::tree(element.place(part));
         let package = element.package().name();
         let mut finding = Finding::new(rule, location, package, element.full_name(), message);
         finding.fact(what);

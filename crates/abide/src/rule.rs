@@ -14,9 +14,10 @@ use jiff::civil::Date;
 
 use crate::aliases;
 use crate::bump_level::Bump;
-use crate::finding::{ChangeFacts, Finding, Gone, Location, Severity};
+use crate::finding::{ChangeFacts, Finding, Gone, Severity};
 use crate::group::RuleDefaults;
 use crate::lifecycle::{apis, is_deprecated, is_frozen};
+use crate::location::Location;
 use crate::policy::Policy;
 
 pub(crate) use crate::group::Group;
@@ -244,7 +245,7 @@ impl Sink {
         element: impl Into<String>,
         message: impl Into<String>,
     ) -> &mut Finding {
-        self.push(Finding::new(self.rule.id, Location::Tree(place), package, element, message))
+        self.push(Finding::new(self.rule.id, Location::tree(place), package, element, message))
     }
 
     /// Reports a change of an element at the same part of both sides. What is
@@ -259,10 +260,10 @@ impl Sink {
     ) -> &mut Finding {
         let old = change.old();
         let location = match change {
-            Change::Added(new) | Change::Both { new, .. } => Location::Tree(new.place(part)),
+            Change::Added(new) | Change::Both { new, .. } => Location::tree(new.place(part)),
             Change::Removed(old) => diff
                 .container(old)
-                .map_or_else(|| Location::Old(old.place(Part::Whole)), Location::Tree),
+                .map_or_else(|| Location::old(old.place(Part::Whole)), Location::tree),
         };
         let part = if change.new().is_some() { part } else { Part::Whole };
         let old_place = old.map(|it| it.place(part));
@@ -293,7 +294,7 @@ impl Sink {
     ) -> &mut Finding {
         let mut finding = Finding::new(self.rule.id, location, package, element, message);
         finding.change = Some(Box::new(ChangeFacts {
-            old,
+            old: old.map(Location::old),
             effects: Effects::NONE,
             bump: Bump::Minor,
             symbols: Vec::new(),
@@ -312,7 +313,7 @@ impl Sink {
         message: impl Into<String>,
     ) -> &mut Finding {
         let (old, new) = setting.holders;
-        let location = Location::Tree(new.place(setting.new));
+        let location = Location::tree(new.place(setting.new));
         let package = old.file().package().name();
         let always = self.rule.aliases;
         let before = Some(old.place(setting.old));

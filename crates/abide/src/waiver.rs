@@ -16,7 +16,8 @@ use rayon::prelude::*;
 
 use crate::comment_scope::{Covers, comments, covered, leads, lines};
 use crate::dates::parse_date;
-use crate::finding::{Finding, Location};
+use crate::finding::Finding;
+use crate::location::Location;
 use crate::policy::WaiverTarget;
 use crate::rule::{Context, Group, Rule};
 use crate::rules::{RULES, WAIVER_EXPIRED, WAIVER_INVALID, WAIVER_UNUSED, find_rule};
@@ -133,7 +134,7 @@ impl Waivers {
         for waiver in self.by_package.values().flatten() {
             let Allows::Rule(rule) = waiver.allows else { continue };
             let package = context.tree.file(waiver.place.file).package().name();
-            let location = Location::Tree(waiver.place);
+            let location = Location::tree(waiver.place);
             let found = state(rule.id, waiver.until, context.as_of, waiver.used || !ran(rule));
             findings.extend(found.map(|it| it.finding(location, rule.id, package)));
         }
@@ -145,7 +146,7 @@ impl Waivers {
             let silent = used || !waiver.rule.and_then(find_rule).map_or(fingerprints, ran);
             let what = waiver.rule.unwrap_or(name);
             let found = state(what, waiver.until, context.as_of, silent);
-            let location = Location::Config(waiver.span);
+            let location = Location::config(waiver.span);
             findings.extend(found.map(|it| it.finding(location, name, "")));
         }
         findings
@@ -220,7 +221,7 @@ fn in_comments(file: File<'_>) -> Option<(File<'_>, Vec<Waiver>, Vec<Finding>)> 
                     Err((at, defect)) => {
                         let start = line.start + at.start;
                         let span = Span::new(start, line.start + at.end);
-                        let location = Location::Tree(Place { span, ..place });
+                        let location = Location::tree(Place { span, ..place });
                         let package = file.package().name();
                         findings.push(defect.finding(location, file.path(), package));
                     }
@@ -234,7 +235,7 @@ fn in_comments(file: File<'_>) -> Option<(File<'_>, Vec<Waiver>, Vec<Finding>)> 
                     fact: words.to_owned(),
                 };
                 let package = file.package().name();
-                findings.push(defect.finding(Location::Tree(place), file.path(), package));
+                findings.push(defect.finding(Location::tree(place), file.path(), package));
             } else if let Some(id) = words.strip_prefix(BUF_MARKER)
                 && leads(ast, text, comment, token_end)
                 && let Some(id) = id.split_whitespace().next()

@@ -165,7 +165,7 @@ fn options_of_descriptors_are_told_at_their_elements() {
         .flat_map(|it| it.all_fields())
         .find(|it| it.full_name() == "acme.user.v1.User.name");
     let field = field.expect("the tree has it");
-    assert_eq!(finding.location, Location::Tree(field.place(Part::Whole)));
+    assert_eq!(finding.location, Location::tree(field.place(Part::Whole)));
 }
 
 #[test]

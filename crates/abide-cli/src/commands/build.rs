@@ -164,6 +164,7 @@ pub(super) fn for_people(global: &Global, tree: &Tree, report: &Report) -> Strin
         old: None,
         config: None,
         accepted: None,
+        instances: &[],
         prefix: "",
         config_prefix: "",
         color: error_color(global),

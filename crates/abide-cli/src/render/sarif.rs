@@ -72,7 +72,7 @@ fn result(finding: &Finding, rule: usize, scene: &Scene) -> Value {
     }
     if let Some(old) = finding.change.as_ref().and_then(|change| change.old) {
         // No related location: the lines are those of the old tree.
-        properties.insert("old".to_owned(), json::place(&scene.old_lines(old)).into());
+        properties.insert("old".to_owned(), json::place(&scene.lines(&old)).into());
     }
     properties.extend(json::details(finding));
     let mut object = Map::new();
@@ -87,7 +87,7 @@ fn result(finding: &Finding, rule: usize, scene: &Scene) -> Value {
         .iter()
         .enumerate()
         .map(|(index, label)| {
-            let mut place = location(&scene.label_lines(label));
+            let mut place = location(&scene.lines(&label.location));
             place.insert("id".to_owned(), (index + 1).into());
             place.insert("message".to_owned(), message(&shown(&label.message)));
             place.into()

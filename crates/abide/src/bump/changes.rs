@@ -9,7 +9,8 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::bump_level::Bump;
-use crate::finding::{Finding, Location, Severity};
+use crate::finding::{Finding, Severity};
+use crate::location::Location;
 use crate::places::package_place;
 use crate::policy::Policy;
 use crate::report::Report;
@@ -97,7 +98,7 @@ fn add_unnamed(
                 None => package_place(new).filter(|_| path == new.name()),
             };
             let is_fix = place.is_some_and(|place| {
-                let location = Location::Tree(place);
+                let location = Location::tree(place);
                 fixes.covers(&Finding::new(VERSION_NOT_BUMPED.id, location, new.name(), &*name, ""))
             });
             (path, Reason::unnamed(name, if is_fix { Bump::Patch } else { Bump::Minor }))

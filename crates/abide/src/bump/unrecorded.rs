@@ -3,7 +3,8 @@
 use abide_schema::Tree;
 use semver::Version;
 
-use crate::finding::{Finding, Location};
+use crate::finding::Finding;
+use crate::location::Location;
 use crate::places::package_place;
 use crate::rules::VERSION_NOT_BUMPED;
 
@@ -46,7 +47,7 @@ pub(crate) fn findings(tree: &Tree, plan: &Plan) -> Vec<Finding> {
             }
             _ => "run `abide bump --write`",
         };
-        let location = Location::Tree(place);
+        let location = Location::tree(place);
         let mut finding =
             Finding::new(VERSION_NOT_BUMPED.id, location, name, name.clone(), message);
         finding.why = package.reasons.first().map(Reason::to_string);

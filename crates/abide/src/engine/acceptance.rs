@@ -1,7 +1,8 @@
 //! Findings that are accepted, and lines that accept nothing.
 
 use crate::accepted::Accepted;
-use crate::finding::{Finding, Location, Severity};
+use crate::finding::{Finding, Severity};
+use crate::location::Location;
 use crate::rules;
 
 /// Takes away findings that are accepted, and notes lines that accept nothing although this run
@@ -30,7 +31,7 @@ pub(super) fn accept(
     let stale = lines.iter().zip(used).filter(|(line, used)| !used && could_match(&line.rule));
     for (line, _) in stale {
         let message = format!("nothing is left to accept of `{}` in `{}`", line.rule, line.element);
-        let location = Location::Accepted(line.span);
+        let location = Location::accepted(line.span);
         let mut finding =
             Finding::new(rules::ACCEPTED_STALE.id, location, "", &line.element, message);
         finding.severity = Severity::Note;

@@ -7,7 +7,8 @@ use abide_syntax::Span;
 use abide_upgrade::Generated;
 use jiff::civil::Date;
 
-use crate::finding::{Finding, Location, Severity};
+use crate::finding::{Finding, Severity};
+use crate::location::Location;
 use crate::policy::Policy;
 use crate::report::Report;
 use crate::rule::Context;
@@ -46,7 +47,7 @@ pub fn hindrances(tree: &Tree, policy: &Policy, as_of: Date, made: &[Generated])
                 place.is_some_and(|it| it.file == file.id && holds(it.span, span))
             };
             if !findings.iter().any(told) {
-                let location = Location::Tree(Place { file: file.id, span });
+                let location = Location::tree(Place { file: file.id, span });
                 let package = file.package().name();
                 let message = "this type is deprecated, and the next version does not have it";
                 findings.push(Finding::new(

@@ -2,7 +2,8 @@
 
 use abide_schema::{File, FileId, Problem, Tree};
 
-use crate::finding::{Finding, Label, Location, Severity};
+use crate::finding::{Finding, FindingLabel, Severity};
+use crate::location::Location;
 use crate::policy::Policy;
 use crate::rules::find_rule;
 
@@ -41,12 +42,16 @@ pub(super) fn linker_findings(tree: &Tree, policy: &Policy, scope: RuleScope) ->
 fn linker_finding(file: File<'_>, problem: &Problem) -> Finding {
     let element = problem.element.clone().unwrap_or_else(|| file.full_name());
     let package = file.package().name();
-    let location = Location::Tree(problem.place);
+    let location = Location::tree(problem.place);
     let mut finding =
         Finding::new(problem.kind.id(), location, package, element, problem.message.clone());
     let labels = problem.labels.iter();
-    finding.labels =
-        labels.map(|(place, message)| Label { place: *place, message: message.clone() }).collect();
+    finding.labels = labels
+        .map(|(place, message)| FindingLabel {
+            location: Location::tree(*place),
+            message: message.clone(),
+        })
+        .collect();
     finding.help = problem.help.clone();
     finding.facts = vec![problem.message.clone()];
     finding.aliases = find_rule(finding.rule).map_or_else(Vec::new, |it| it.aliases.to_vec());

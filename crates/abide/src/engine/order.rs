@@ -1,20 +1,18 @@
 //! The order of findings.
 
-use crate::finding::{Finding, Location};
+use crate::finding::Finding;
 use crate::rule::Context;
 
 /// Orders findings by path, place, rule and what else tells them apart.
 /// Findings outside of the tree come last.
 pub(super) fn sort(context: &Context<'_>, findings: &mut [Finding]) {
     findings.sort_by(|a, b| {
-        let path = |finding: &Finding| match (&finding.location, context.baseline) {
-            (Location::Tree(place), _) => {
-                Some((&*context.tree.file(place.file).decl().display, *place))
-            }
-            (Location::Old(place), Some(old)) => {
-                Some((&*old.file(place.file).decl().display, *place))
-            }
-            _ => None,
+        let path = |finding: &Finding| {
+            let (tree, place) = match finding.location.place() {
+                Some(place) => (context.tree, place),
+                None => (context.baseline?, finding.location.old_place()?),
+            };
+            Some((&*tree.file(place.file).decl().display, place))
         };
         let (at_a, at_b) = (path(a), path(b));
         // `None` stands before `Some`, but the tree shall come first.

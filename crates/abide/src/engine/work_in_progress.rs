@@ -18,7 +18,7 @@ pub(super) fn spare_work_in_progress(context: &Context<'_>, findings: &mut Vec<F
     let (mut old_spans, mut spans) = (Unready::default(), Unready::default());
     findings.retain_mut(|finding| {
         if let (Some(change), Some(old)) = (&mut finding.change, context.baseline) {
-            let before = change.old.or_else(|| {
+            let before = change.old.and_then(|it| it.old_place()).or_else(|| {
                 let breaks = change.effects.breaks_backward();
                 breaks.then(|| holder_before(context, finding.location.place()?)).flatten()
             });

@@ -3,7 +3,8 @@ use abide_schema::{Edition, File, Part, Place};
 use abide_syntax::Span;
 
 use crate::bump_level::Bump;
-use crate::finding::{Location, Severity};
+use crate::finding::Severity;
+use crate::location::Location;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -32,7 +33,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<File<'t>>, sink: &mut
         None => Place { file: file.id, span: Span::default() },
     };
     let package = old.package().name();
-    let location = Location::Tree(place(new));
+    let location = Location::tree(place(new));
     let finding = sink.change_at(location, Some(place(old)), package, new.path(), message);
     finding.fact(word(was)).fact(word(is)).bump(Bump::None);
     // Editions are one syntax to buf, which compares files of one path.

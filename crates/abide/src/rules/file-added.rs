@@ -2,8 +2,9 @@ use abide_change::{Change, Diff};
 use abide_schema::File;
 
 use crate::bump_level::Bump;
-use crate::finding::{Location, Severity};
+use crate::finding::Severity;
 use crate::full_names;
+use crate::location::Location;
 use crate::places::package_name;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
@@ -27,7 +28,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
     }
     let come = if diff.came_whole(new) { full_names::come(diff, new) } else { Vec::new() };
     let message = format!("file `{}` was added{}", new.path(), full_names::with(&come));
-    let location = Location::Tree(package_name(new));
+    let location = Location::tree(package_name(new));
     let finding = sink.change_at(location, None, new.package().name(), new.path(), message);
     if come.is_empty() {
         // What moved into it is told by itself, and of the file alone nothing is to be known.

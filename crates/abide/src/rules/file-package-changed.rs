@@ -1,8 +1,9 @@
 use abide_change::{Change, Diff};
 use abide_schema::File;
 
-use crate::finding::{Location, Severity};
+use crate::finding::Severity;
 use crate::full_names;
+use crate::location::Location;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -33,7 +34,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
     }
     let (was, is) = (was.name(), is.name());
     let message = format!("file `{}` is in package `{is}` now instead of `{was}`", new.path());
-    let location = Location::Tree(new.package_place());
+    let location = Location::tree(new.package_place());
     let finding = sink.change_at(location, Some(old.package_place()), was, new.path(), message);
     let same_path = (old.path() == new.path()).then_some("buf:FILE_SAME_PACKAGE");
     finding.fact(was).fact(is).source_of_file(diff, change);

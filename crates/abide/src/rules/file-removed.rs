@@ -1,8 +1,9 @@
 use abide_change::{Change, Diff};
 use abide_schema::File;
 
-use crate::finding::{Location, Severity};
+use crate::finding::Severity;
 use crate::full_names;
+use crate::location::Location;
 use crate::places::package_name;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
@@ -34,7 +35,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
     let message = format!("file `{}` was removed{}", old.path(), full_names::with(&gone));
     let place = package_name(old);
     let package = old.package().name();
-    let finding = sink.change_at(Location::Old(place), Some(place), package, old.path(), message);
+    let finding = sink.change_at(Location::old(place), Some(place), package, old.path(), message);
     finding.breaks(full_names::gone_path()).source_of_file(diff, change);
     full_names::all_reach(finding, diff, gone, RULE.aliases.to_vec());
 }

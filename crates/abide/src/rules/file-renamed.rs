@@ -1,8 +1,9 @@
 use abide_change::{Change, Diff, base_name, top_level};
 use abide_schema::File;
 
-use crate::finding::{Location, Severity};
+use crate::finding::Severity;
 use crate::full_names;
+use crate::location::Location;
 use crate::places::package_name;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
@@ -29,7 +30,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
         return;
     }
     let message = format!("file `{}` is called `{}` now", old.path(), new.path());
-    let location = Location::Tree(package_name(new));
+    let location = Location::tree(package_name(new));
     let package = old.package().name();
     let finding = sink.change_at(location, Some(package_name(old)), package, new.path(), message);
     finding.fact(old.path()).breaks(full_names::gone_path()).source_of_file(diff, change);

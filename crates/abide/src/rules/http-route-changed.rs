@@ -2,7 +2,8 @@ use abide_change::option::Setting;
 use abide_change::{Change, Diff, Effects, Holder, Surface};
 use abide_schema::{Element, HttpBinding, Method};
 
-use crate::finding::{Location, Severity};
+use crate::finding::Severity;
+use crate::location::Location;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -51,7 +52,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Method<'t>>, sink: &m
         finding.fact(was_words).fact(is_words.unwrap_or_default());
         finding.breaks(Effects::backward(&[Surface::Rest]));
         if let Some(is) = is {
-            finding.location = Location::Tree(is.place);
+            finding.location = Location::tree(is.place);
             finding.breaks(Effects::forward(&[Surface::Rest]));
         }
         finding.help("keep the old route among the `additional_bindings`");
@@ -59,7 +60,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Method<'t>>, sink: &m
     for is in added {
         let message = format!("`{name}` can be called over HTTP by `{}`", words(&is));
         let finding = sink.setting(&setting, message);
-        finding.location = Location::Tree(is.place);
+        finding.location = Location::tree(is.place);
         finding.fact("").fact(words(&is)).breaks(Effects::forward(&[Surface::Rest]));
     }
 }

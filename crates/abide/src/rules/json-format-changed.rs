@@ -1,7 +1,8 @@
 use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, Features, File, Part, RawOptions};
 
-use crate::finding::{Location, Severity};
+use crate::finding::Severity;
+use crate::location::Location;
 use crate::places::package_name;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
@@ -26,7 +27,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
         let enums = new.all_enums().next().map(|_| "buf:ENUM_SAME_JSON_FORMAT");
         let message = format!("JSON of `{}` is a best effort now", new.path());
         let old = change.old().map(package_name);
-        let location = Location::Tree(package_name(new));
+        let location = Location::tree(package_name(new));
         let package = new.package().name();
         let finding = sink.change_at(location, old, package, new.path(), message);
         finding.aliases(&Vec::from_iter(messages.into_iter().chain(enums)));

@@ -1,8 +1,9 @@
 use abide_change::{Change, Diff};
 use abide_schema::Package;
 
-use crate::finding::{Location, Severity};
+use crate::finding::Severity;
 use crate::full_names;
+use crate::location::Location;
 use crate::places::package_place;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
@@ -25,6 +26,6 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Package<'t>>, sink
     let files = new.files().filter(|it| it.is_judged());
     let come: Vec<_> = files.flat_map(|it| full_names::come(diff, it)).collect();
     let message = format!("{} was added{}", full_names::titled(new), full_names::with(&come));
-    let finding = sink.change_at(Location::Tree(place), None, new.name(), new.name(), message);
+    let finding = sink.change_at(Location::tree(place), None, new.name(), new.name(), message);
     full_names::all_reach(finding, diff, come, Vec::new());
 }

@@ -1,8 +1,9 @@
 use abide_change::{Change, Diff};
 use abide_schema::{File, Package};
 
-use crate::finding::{Location, Severity};
+use crate::finding::Severity;
 use crate::full_names;
+use crate::location::Location;
 use crate::places::package_place;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
@@ -32,7 +33,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Package<'t>>, sink
     let gone: Vec<_> = files.iter().flat_map(|it| full_names::gone(diff, *it)).collect();
     let message = format!("{} was removed{}", full_names::titled(old), full_names::with(&gone));
     let finding =
-        sink.change_at(Location::Old(place), Some(place), old.name(), old.name(), message);
+        sink.change_at(Location::old(place), Some(place), old.name(), old.name(), message);
     let mut aliases = RULE.aliases.to_vec();
     if files.iter().any(|it| diff.new_file(*it).is_none()) {
         finding.breaks(full_names::gone_path());

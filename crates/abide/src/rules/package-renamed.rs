@@ -1,8 +1,9 @@
 use abide_change::{Change, Diff, base_name};
 use abide_schema::{File, Package};
 
-use crate::finding::{Location, Severity};
+use crate::finding::Severity;
 use crate::full_names;
+use crate::location::Location;
 use crate::places::package_place;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
@@ -32,7 +33,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Package<'t>>, sink
     }
     let (Some(was), Some(is)) = (package_place(old), package_place(new)) else { return };
     let message = format!("{} is called `{}` now", full_names::titled(old), new.name());
-    let finding = sink.change_at(Location::Tree(is), Some(was), old.name(), new.name(), message);
+    let finding = sink.change_at(Location::tree(is), Some(was), old.name(), new.name(), message);
     finding.fact(old.name());
     let mut aliases = RULE.aliases.to_vec();
     let files: Vec<File<'t>> = old.files().filter(|it| it.is_judged()).collect();

@@ -2,8 +2,9 @@ use abide_change::{Change, Diff, Effects, Surface, top_level};
 use abide_schema::{Element, File, Part, Place};
 use abide_syntax::{ImportKind, Span};
 
-use crate::finding::{Location, Severity};
+use crate::finding::Severity;
 use crate::full_names;
+use crate::location::Location;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -46,7 +47,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
         let before = old.place_of(import.decl.node, Part::Name);
         let package = old.package().name();
         let finding =
-            sink.change_at(Location::Tree(place), Some(before), package, new.path(), message);
+            sink.change_at(Location::tree(place), Some(before), package, new.path(), message);
         finding
             .fact(target.path())
             .breaks(Effects::backward(&[Surface::SourceGo, Surface::SourcePython]));
