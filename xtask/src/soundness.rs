@@ -13,7 +13,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
-use abide::{Config, Options, Scope};
+use abide::{Config, Options, RuleScope};
 use abide_change::{Diff, Direction, Surface};
 use abide_schema::value::Codec;
 use abide_schema::{FileDecl, Message, SourceFile, Tree, encode_set};
@@ -177,7 +177,7 @@ fn judged(
     outcome: &mut Outcome,
 ) -> Value {
     let options = Options {
-        scope: Scope::Changes,
+        scope: RuleScope::Changes,
         baseline: Some(old),
         changes: true,
         ..Options::on(jiff::civil::date(2026, 1, 1))

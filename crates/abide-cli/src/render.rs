@@ -16,8 +16,8 @@ mod sources;
 
 use std::collections::BTreeMap;
 
-use abide::{Finding, Label, Location, Report, Severity};
-use abide_schema::{Place, Tree};
+use abide::{Finding, Location, Origin, Report, Severity};
+use abide_schema::{File, Tree};
 use abide_syntax::{LineIndex, Position, Span};
 
 use crate::args::Format;
@@ -35,10 +35,12 @@ pub(crate) struct Scene<'a> {
     pub(crate) config: Option<&'a TextFile>,
     /// The accepted findings, with the name to show for them.
     pub(crate) accepted: Option<&'a TextFile>,
+    /// The files that hold instances, in the order of their numbers.
+    pub(crate) instances: &'a [TextFile],
     /// What stands before the path of a file of the tree so that it counts from the top of the
     /// repository, else from the current folder.
     pub(crate) prefix: &'a str,
-    /// The same for the configuration and the accepted findings.
+    /// The same for every other file.
     pub(crate) config_prefix: &'a str,
     /// Whether to use colour.
     pub(crate) color: bool,
@@ -56,6 +58,45 @@ pub(crate) struct TextFile {
     pub(crate) name: String,
     /// Its text.
     pub(crate) text: String,
+}
+
+/// A text that findings point into.
+#[derive(Clone, Copy)]
+enum SourceText<'a> {
+    /// A file of one of the trees.
+    Proto(File<'a>),
+    /// Any other.
+    Other(&'a TextFile),
+}
+
+impl<'a> SourceText<'a> {
+    /// The name to show.
+    fn name(self) -> &'a str {
+        match self {
+            SourceText::Proto(file) => &file.decl().display,
+            SourceText::Other(file) => &file.name,
+        }
+    }
+
+    /// Its bytes; `None` for a file that was read from a descriptor.
+    fn bytes(self) -> Option<&'a [u8]> {
+        match self {
+            SourceText::Proto(file) => file.decl().source_text(),
+            SourceText::Other(file) => Some(file.text.as_bytes()),
+        }
+    }
+
+    /// The lines and columns of a span, where they are known.
+    fn range(self, span: Span) -> Option<(Position, Position)> {
+        match self {
+            SourceText::Proto(file) => file.decl().lines(span),
+            SourceText::Other(file) => {
+                let text = file.text.as_bytes();
+                let index = LineIndex::new(text);
+                Some((index.position(text, span.start), index.position(text, span.end)))
+            }
+        }
+    }
 }
 
 /// Appends a text, in the colour of an escape code where there are colours.
@@ -115,35 +156,26 @@ impl<'a> Scene<'a> {
         report.findings.iter().filter(move |it| !quiet || it.severity == Severity::Error)
     }
 
+    /// The text that a place lies in, whatever it is part of.
+    fn text(&self, origin: Origin) -> Option<SourceText<'a>> {
+        let file = match origin {
+            Origin::Tree(file) => return Some(SourceText::Proto(self.tree.file(file))),
+            Origin::Old(file) => return self.old.map(|old| SourceText::Proto(old.file(file))),
+            Origin::Config => self.config,
+            Origin::Accepted => self.accepted,
+            Origin::Instance(index) => self.instances.get(index as usize),
+        };
+        file.map(SourceText::Other)
+    }
+
+    /// A place as a reader finds it: path, line and column.
     fn lines(&self, location: &Location) -> Lines<'a> {
-        match location {
-            Location::Tree(place) => self.lines_in(self.tree, *place),
-            Location::Old(place) => self.old_lines(*place),
-            Location::Config(span) => self.text_lines(self.config, *span),
-            Location::Accepted(span) => self.text_lines(self.accepted, *span),
-        }
-    }
-
-    /// Lines of the old tree.
-    fn old_lines(&self, place: Place) -> Lines<'a> {
-        self.old.map_or(Lines::default(), |old| self.lines_in(old, place))
-    }
-
-    fn label_lines(&self, label: &Label) -> Lines<'a> {
-        self.lines_in(self.tree, label.place)
-    }
-
-    fn lines_in(&self, tree: &'a Tree, place: Place) -> Lines<'a> {
-        let decl = tree.file(place.file).decl();
-        Lines { path: &decl.display, prefix: self.prefix, range: decl.lines(place.span) }
-    }
-
-    fn text_lines(&self, file: Option<&'a TextFile>, span: Span) -> Lines<'a> {
-        let Some(file) = file else { return Lines::default() };
-        let text = file.text.as_bytes();
-        let index = LineIndex::new(text);
-        let range = (index.position(text, span.start), index.position(text, span.end));
-        Lines { path: &file.name, prefix: self.config_prefix, range: Some(range) }
+        let Some(text) = self.text(location.origin) else { return Lines::default() };
+        let prefix = match text {
+            SourceText::Proto(_) => self.prefix,
+            SourceText::Other(_) => self.config_prefix,
+        };
+        Lines { path: text.name(), prefix, range: text.range(location.span) }
     }
 
     /// The findings to show, by the paths of their files.
@@ -188,5 +220,68 @@ impl<'a> Scene<'a> {
             notes.push(("fingerprint", finding.fingerprint()));
         }
         notes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use abide_schema::{FileDecl, FileId, SourceFile};
+    use codespan_reporting::files::Files;
+
+    use super::sources::Sources;
+    use super::*;
+
+    fn tree(path: &str, text: &str) -> Tree {
+        let (path, text): (Arc<str>, _) = (path.into(), text.as_bytes().into());
+        let display = Arc::clone(&path);
+        let file = SourceFile { path, display, root: 0, imported: false, text };
+        Tree::link(vec![Arc::new(FileDecl::parse(file))])
+    }
+
+    #[test]
+    fn a_place_of_any_origin_is_found() {
+        let (new, old) = (tree("new.proto", "\nxx"), tree("old.proto", "\n\nxx"));
+        let file = |name: &str, text: &str| TextFile { name: name.into(), text: text.into() };
+        let (config, accepted) = (file("abide.toml", "xx"), file("abide.accepted", "\n xx"));
+        let instances = [file("a.json", "\n\n xx"), file("b.json", " xx")];
+        let scene = Scene {
+            tree: &new,
+            old: Some(&old),
+            config: Some(&config),
+            accepted: Some(&accepted),
+            instances: &instances,
+            prefix: "api/",
+            config_prefix: "",
+            color: false,
+            width: 80,
+            quiet: false,
+            verbose: false,
+        };
+        let sources = Sources::new(&scene);
+        for (origin, path, line, column) in [
+            (Origin::Tree(FileId(0)), "api/new.proto", 2, 1),
+            (Origin::Old(FileId(0)), "api/old.proto", 3, 1),
+            (Origin::Config, "abide.toml", 1, 1),
+            (Origin::Accepted, "abide.accepted", 2, 2),
+            (Origin::Instance(0), "a.json", 3, 2),
+            (Origin::Instance(1), "b.json", 1, 2),
+        ] {
+            let text = scene.text(origin).and_then(SourceText::bytes).expect("there is text");
+            let start = text.iter().position(|it| *it == b'x').expect("it is there") as u32;
+            let location = Location { origin, span: Span::new(start, start + 2) };
+            let lines = scene.lines(&location);
+            assert_eq!(lines.full_path(), path);
+            let range = lines.range.map(|(start, end)| (start.line, start.column, end.column));
+            assert_eq!(range, Some((line, column, column + 2)), "{path}");
+            // The snippet is of the same text.
+            let (id, span) = sources.place(&location).expect("there is text to show");
+            assert_eq!(sources.first_line(id, span), start as usize..start as usize + 2);
+            let shown = sources.source(id).expect("it is a text");
+            assert_eq!(shown.as_bytes(), text, "{path}");
+        }
+        let absent = Location { origin: Origin::Instance(2), span: Span::default() };
+        assert!(scene.lines(&absent).range.is_none() && sources.place(&absent).is_none());
     }
 }

@@ -2,8 +2,8 @@
 
 use abide_syntax::Span;
 
-use crate::config::ConfigError;
-use crate::finding::Finding;
+use crate::config_error::ConfigError;
+use crate::finding::{Finding, is_fingerprint};
 
 /// The content of `abide.accepted`: the fingerprints of findings that are not
 /// reported. One line each, sorted, so that two branches merge line by line.
@@ -92,9 +92,4 @@ impl Accepted {
     pub(crate) fn lines(&self) -> &[AcceptedLine] {
         &self.lines
     }
-}
-
-/// Whether a finding can have this fingerprint.
-pub(crate) fn is_fingerprint(text: &str) -> bool {
-    text.len() == 16 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }

@@ -6,18 +6,13 @@
 //! counted in their releases. The API is released seldom, and majors rise only
 //! then.
 
-mod status;
-
 use std::collections::BTreeMap;
 
 use abide_schema::{Package, Stability};
 use jiff::Span;
 use jiff::civil::Date;
 
-use crate::config::parse_date;
-use crate::policy::months_after;
-
-pub use status::{Deprecation, Retirement, Status};
+use crate::dates::{months_after, parse_date};
 
 /// How many days before an API release majors may rise, where `[calendar]`
 /// says nothing.
@@ -120,12 +115,6 @@ impl Calendar {
     pub fn life_end(&self, deprecated_since: Date) -> Option<Date> {
         self.support_end(self.api_releases.next(deprecated_since)?)
     }
-}
-
-/// The major version of a stable package.
-pub(crate) fn stable_major(package: Package<'_>) -> Option<u32> {
-    let version = package.version()?;
-    (version.stability == Stability::Stable).then_some(version.major)
 }
 
 /// Days of the year on which something is released.

@@ -2,7 +2,8 @@
 
 use abide_schema::{Element, Part};
 
-use crate::rule::{Context, Sink, is_deprecated};
+use crate::lifecycle::is_deprecated;
+use crate::rule::{Context, Sink};
 
 /// A way to write the words of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

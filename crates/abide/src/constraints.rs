@@ -7,7 +7,7 @@ use abide_change::{
 use abide_schema::value;
 use abide_schema::{Element, Part};
 
-use crate::finding::Location;
+use crate::location::Location;
 use crate::rule::Sink;
 
 /// Reports how the constraints of an element changed, where `wanted` picks
@@ -35,7 +35,7 @@ pub(crate) fn report<'t>(
     let message = format!("{} `{}` {verb}{what}", new.noun(), new.name());
     let place = found.facets.iter().find_map(|facet| facet.place_new);
     let place_old = found.facets.iter().find_map(|facet| facet.place_old);
-    let location = Location::Tree(place.unwrap_or_else(|| new.place(Part::Name)));
+    let location = Location::tree(place.unwrap_or_else(|| new.place(Part::Name)));
     let before = Some(place_old.unwrap_or_else(|| old.place(Part::Name)));
     let package = old.package().name();
     let finding = sink.change_at(location, before, package, new.full_name(), message);

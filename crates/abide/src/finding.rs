@@ -3,13 +3,13 @@
 use abide_change::{
     Change, Diff, Effects, Language, LostSymbol, Proof, Surface, Witness, lost, lost_file,
 };
-use abide_schema::{Element, File, Place, RawOptions};
-use abide_syntax::Span;
+use abide_schema::{Element, File, RawOptions};
 use sha2::{Digest, Sha256};
 
-use crate::buf;
-use crate::level::Bump;
-use crate::rule::feature_place;
+use crate::aliases;
+use crate::bump_level::Bump;
+use crate::location::Location;
+use crate::places::feature_place;
 
 /// How much a finding matters; policy decides it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -33,34 +33,11 @@ impl Severity {
     }
 }
 
-/// Where a finding stands.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Location {
-    /// In a file of the tree.
-    Tree(Place),
-    /// In a file of the old tree: of what it concerns, nothing survived.
-    Old(Place),
-    /// In `abide.toml`, at these bytes.
-    Config(Span),
-    /// In `abide.accepted`, at these bytes.
-    Accepted(Span),
-}
-
-impl Location {
-    /// The place in the tree, where it is one.
-    pub fn place(&self) -> Option<Place> {
-        match self {
-            Location::Tree(place) => Some(*place),
-            Location::Old(_) | Location::Config(_) | Location::Accepted(_) => None,
-        }
-    }
-}
-
 /// Another place that explains a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Label {
-    /// Where.
-    pub place: Place,
+pub struct FindingLabel {
+    /// Where, in a text of any origin.
+    pub location: Location,
     /// A lower-case phrase that is read at that place.
     pub message: String,
 }
@@ -86,7 +63,7 @@ pub struct Finding {
     /// The package it concerns.
     pub package: String,
     /// Other places that explain it, such as the steps of a path.
-    pub labels: Vec<Label>,
+    pub labels: Vec<FindingLabel>,
     /// Why it matters, in this case.
     pub why: Option<String>,
     /// What to do.
@@ -105,8 +82,8 @@ pub struct Finding {
 /// What a finding about a change knows besides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangeFacts {
-    /// Where the old side stands, in the old tree.
-    pub old: Option<Place>,
+    /// Where the old side stands.
+    pub old: Option<Location>,
     /// Whom it breaks.
     pub effects: Effects,
     /// How far the version of its package must rise for it.
@@ -177,8 +154,12 @@ impl Finding {
     }
 
     /// Another place that explains it.
-    pub fn label(&mut self, place: Place, message: impl Into<String>) -> &mut Finding {
-        self.labels.push(Label { place, message: message.into() });
+    pub fn label(
+        &mut self,
+        location: impl Into<Location>,
+        message: impl Into<String>,
+    ) -> &mut Finding {
+        self.labels.push(FindingLabel { location: location.into(), message: message.into() });
         self
     }
 
@@ -204,7 +185,7 @@ impl Finding {
     /// that the rule names, or more.
     pub fn aliases(&mut self, aliases: &[&'static str]) -> &mut Finding {
         let apart = self.change.as_ref().is_some_and(|change| change.apart);
-        let fires = |alias: &&&str| !apart || buf::fires_apart(alias);
+        let fires = |alias: &&&str| !apart || aliases::fires_apart(alias);
         self.aliases = aliases.iter().filter(fires).copied().collect();
         self
     }
@@ -290,7 +271,7 @@ impl Finding {
         feature: &str,
     ) -> &mut Finding {
         if let Some(place) = feature_place(file, options, feature) {
-            self.location = Location::Tree(place);
+            self.location = Location::tree(place);
         }
         self
     }
@@ -316,4 +297,9 @@ impl Finding {
         }
         hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
     }
+}
+
+/// Whether a finding can have this fingerprint.
+pub(crate) fn is_fingerprint(text: &str) -> bool {
+    text.len() == 16 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }

@@ -4,51 +4,69 @@
 //! clock or prints.
 
 mod accepted;
-mod buf;
+mod aliases;
 mod bump;
+mod bump_level;
 mod calendar;
+mod calendar_status;
 mod case;
-mod check;
+mod comment_scope;
 mod config;
+mod config_error;
 mod constraints;
+mod dates;
 mod dependencies;
+mod drawing;
+mod engine;
 mod finding;
-mod graph;
-mod level;
+mod full_names;
+mod group;
+mod lifecycle;
+mod location;
 mod lock;
 mod marks;
-mod named;
+mod places;
 mod policy;
 mod preset;
 #[cfg(test)]
 #[path = "../../abide-schema/tests/protos/mod.rs"]
 #[allow(clippy::disallowed_methods, reason = "tests read the protos that pages import")]
 mod protos;
+mod report;
 mod reserved;
 mod reuse;
 mod rule;
 mod rules;
+mod security_fixes;
+mod semantic_version;
+mod severities;
+mod suggestion;
 mod waiver;
 
 pub use accepted::Accepted;
-pub use bump::version::fits as version_fits;
-pub use bump::{
-    PackagePlan, Plan, Reason, Records, Rewritten, Verdict, first_version, next_version, plan,
-    rises,
-};
-pub use calendar::{
-    Calendar, Clock, Deprecation, Phase, Phases, Replacement, Retirement, Status, Window,
-};
-pub use check::{Options, Report, Scope, check, hindrances};
-pub use config::{Config, ConfigError, VersionIn, nearest};
-pub use finding::{ChangeFacts, Finding, Gone, Label, Location, Severity};
-pub use graph::GraphView;
-pub use level::Bump;
+pub use bump::changes::rises;
+pub use bump::{PackagePlan, Plan, Reason, Records, Rewritten, Verdict};
+pub use bump_level::Bump;
+pub use calendar::{Calendar, Clock, Phase, Phases, Replacement, Window};
+pub use calendar_status::{Deprecation, Retirement, Status};
+pub use config::{Config, VersionIn};
+pub use config_error::ConfigError;
+pub use drawing::view::GraphView;
+pub use engine::hindrances::hindrances;
+pub use engine::judging::check;
+pub use engine::version_plan::plan;
+pub use engine::{Options, RuleScope};
+pub use finding::{ChangeFacts, Finding, FindingLabel, Gone, Severity};
+pub use group::{Group, RuleDefaults};
+pub use location::{Location, Origin};
 pub use lock::{Lock, Record};
 pub use policy::{
     BreakingPolicy, ConfigWaiver, DependencyPolicy, DeprecationPolicy, Edge, OptionOrder,
     PackagePolicy, Policy, Removal, SecurityFix, WaiverTarget,
 };
 pub use preset::Preset;
-pub use rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-pub use rules::{RULES, nearest_rule};
+pub use report::Report;
+pub use rule::{ChangeCheck, Check, Context, Rule, Sink};
+pub use rules::{ALPHA_TOO_OLD, RULES, find_rule, nearest_rule};
+pub use semantic_version::{first as first_version, fits as version_fits, next as next_version};
+pub use suggestion::nearest;

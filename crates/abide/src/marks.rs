@@ -7,7 +7,7 @@ use memchr::memmem;
 
 /// A mark in a comment.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Mark<'t> {
+pub(crate) struct CommentMark<'t> {
     /// What stands before its colon.
     pub(crate) word: &'t str,
     /// What stands behind it, as far as the line goes.
@@ -20,7 +20,7 @@ const OPENING: &[u8] = b"[#";
 
 /// The marks in the comments of a file, in their order. A descriptor has no text
 /// to find them in.
-pub(crate) fn marks(file: File<'_>) -> Vec<Mark<'_>> {
+pub(crate) fn marks(file: File<'_>) -> Vec<CommentMark<'_>> {
     let text = file.decl().source_text().unwrap_or_default();
     let mut found = Vec::new();
     if memmem::find(text, OPENING).is_none() {
@@ -59,7 +59,7 @@ fn comment(line: &[u8]) -> Option<usize> {
 }
 
 /// The mark that opens at a place in a line.
-fn mark<'t>(file: File<'t>, line: &'t [u8], start: usize, at: usize) -> Option<Mark<'t>> {
+fn mark<'t>(file: File<'t>, line: &'t [u8], start: usize, at: usize) -> Option<CommentMark<'t>> {
     let rest = &line[at + OPENING.len()..];
     let is_word = |it: &u8| it.is_ascii_alphanumeric() || *it == b'-';
     let colon = rest.iter().position(|it| !is_word(it)).filter(|&at| rest[at] == b':')?;
@@ -75,7 +75,7 @@ fn mark<'t>(file: File<'t>, line: &'t [u8], start: usize, at: usize) -> Option<M
     let from = start + at;
     let to = from + OPENING.len() + colon + 1 + length;
     let str = |bytes| std::str::from_utf8(bytes).unwrap_or_default();
-    Some(Mark {
+    Some(CommentMark {
         word: str(&rest[..colon]),
         value: str(value.trim_ascii()),
         place: Place { file: file.id, span: Span::new(from as u32, to as u32) },

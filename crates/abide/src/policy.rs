@@ -2,16 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use abide_change::{Direction, Surface};
+use abide_change::Surface;
 use abide_schema::{Element, Glob, PackageVersion, Stability};
 use abide_syntax::Span;
 use abide_upgrade::{UpgradePolicy, UpgradeSettings};
 use jiff::civil::Date;
 
 use crate::calendar::{Calendar, Replacement};
+use crate::dates::months_after;
 use crate::finding::{ChangeFacts, Finding, Gone, Severity};
-use crate::preset::Preset;
-use crate::rule::{Group, Rule};
+use crate::group::RuleDefaults;
+use crate::severities::{self, Layers};
 
 /// Everything that decides how a tree is judged: a preset with what
 /// `abide.toml` changes in it.
@@ -36,8 +37,8 @@ pub struct Policy {
     pub waivers: Vec<ConfigWaiver>,
     /// Which changes only mend a hole: `[[security-fix]]`.
     pub security_fixes: Vec<SecurityFix>,
-    /// Severities; later layers win.
-    pub(crate) layers: Vec<Layer>,
+    /// Severities: `[rules]` and `[[override]]`.
+    pub(crate) layers: Layers,
 }
 
 /// The version scheme of packages.
@@ -161,12 +162,6 @@ impl DeprecationPolicy {
     }
 }
 
-/// The day so many months later, the last of its month where that is shorter;
-/// `None` beyond the calendar.
-pub(crate) fn months_after(since: Date, months: u32) -> Option<Date> {
-    since.checked_add(jiff::Span::new().try_months(months).ok()?).ok()
-}
-
 /// What may be removed from a package that is no alpha.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Removal {
@@ -244,8 +239,8 @@ impl OptionOrder {
 /// A waiver of `abide.toml`.
 #[derive(Clone, Debug)]
 pub struct ConfigWaiver {
-    /// The rule that it waives; `None` only for a fingerprint.
-    pub rule: Option<&'static Rule>,
+    /// The id of the rule that it waives; `None` only for a fingerprint.
+    pub rule: Option<&'static str>,
     /// What it covers.
     pub target: WaiverTarget,
     /// Why.
@@ -283,106 +278,10 @@ pub struct SecurityFix {
     pub reason: String,
 }
 
-/// Severities by rule and by group; `None` is off.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Levels {
-    pub(crate) rules: BTreeMap<&'static str, Option<Severity>>,
-    pub(crate) groups: BTreeMap<Group, Option<Severity>>,
-}
-
-impl Levels {
-    /// What it says about a rule, and under which key.
-    fn of(&self, rule: &Rule) -> Option<(Option<Severity>, &'static str)> {
-        let by_rule = self.rules.get(rule.id).map(|&level| (level, rule.id));
-        by_rule.or_else(|| self.groups.get(&rule.group).map(|&level| (level, rule.group.name())))
-    }
-}
-
-/// The severities of a preset or of `abide.toml`.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Layer {
-    /// The preset it is; `None` for `abide.toml`.
-    pub(crate) preset: Option<Preset>,
-    pub(crate) levels: Levels,
-    pub(crate) overrides: Vec<Override>,
-}
-
-/// Severities for a part of the tree. An empty list stands for everything.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Override {
-    pub(crate) packages: Vec<Glob>,
-    /// `None` stands for packages without a version.
-    pub(crate) stabilities: Vec<Option<Stability>>,
-    pub(crate) surfaces: Vec<Surface>,
-    pub(crate) directions: Vec<Direction>,
-    pub(crate) levels: Levels,
-}
-
-impl Override {
-    /// Findings of one tree have no surface and no direction, so an override
-    /// for some of these does not concern them.
-    fn concerns(
-        &self,
-        package: &str,
-        stability: Option<Stability>,
-        effect: Option<(Surface, Direction)>,
-    ) -> bool {
-        let surface = |(surface, _)| self.surfaces.contains(&surface);
-        let direction = |(_, direction)| self.directions.contains(&direction);
-        (self.surfaces.is_empty() || effect.is_some_and(surface))
-            && (self.directions.is_empty() || effect.is_some_and(direction))
-            && (self.packages.is_empty() || self.packages.iter().any(|glob| glob.matches(package)))
-            && (self.stabilities.is_empty() || self.stabilities.contains(&stability))
-    }
-
-    fn describe(&self) -> String {
-        let globs: Vec<String> =
-            self.packages.iter().map(|glob| format!("`{}`", glob.text())).collect();
-        let words: Vec<String> = self.stabilities.iter().map(|&it| stability_word(it)).collect();
-        match (globs.is_empty(), words.is_empty()) {
-            (true, true) => "an `[[override]]`".to_owned(),
-            (false, true) => format!("the `[[override]]` of {}", globs.join(", ")),
-            (true, false) => format!("the `[[override]]` of {} packages", words.join(" and ")),
-            (false, false) => {
-                format!("the `[[override]]` of {} in {}", words.join(" and "), globs.join(", "))
-            }
-        }
-    }
-}
-
-/// Whether a component of a package name that is no version was meant as one:
-/// `v` and a digit, then anything.
-pub(crate) fn version_like(component: &str) -> bool {
-    let rest = component.strip_prefix(['v', 'V']);
-    rest.is_some_and(|rest| rest.starts_with(|it: char| it.is_ascii_digit()))
-}
-
-/// The word for a stability in configuration.
-pub(crate) fn stability_word(stability: Option<Stability>) -> String {
-    stability.map_or_else(|| "unversioned".to_owned(), |it| it.to_string())
-}
-
-/// What a layer of the policy says about a rule.
-struct Setting {
-    level: Option<Severity>,
-    reason: String,
-    /// Whether it names the rule itself and not only its group.
-    names_rule: bool,
-    /// Whether it is for some packages or stabilities.
-    names_package: bool,
-    /// Whether it is for some directions.
-    names_direction: bool,
-}
-
 impl Policy {
     /// What an upgrade has to know of it.
     pub fn upgrade_settings(&self) -> UpgradeSettings<'_> {
         UpgradeSettings { policy: &self.upgrade, folder_prefixes: &self.packages.folder_prefixes }
-    }
-
-    /// The policy of a preset alone.
-    pub fn of(preset: Preset) -> Policy {
-        preset.config().policy
     }
 
     /// How much a finding of `rule` in `package` matters (`None`: nothing), and
@@ -396,56 +295,17 @@ impl Policy {
     /// override names the direction, or where they turn the rule off.
     pub fn severity(
         &self,
-        rule: &Rule,
+        rule: RuleDefaults,
         package: &str,
         change: Option<&ChangeFacts>,
     ) -> (Option<Severity>, Option<String>) {
-        let Some(change) = change else {
-            let set = self.setting(rule, package, None);
-            return match set {
-                Some(setting) => (setting.level, Some(setting.reason)),
-                None => (rule.severity, None),
-            };
-        };
-        let broken = change.effects.iter().map(Some);
-        let each = broken.chain(change.effects.is_empty().then_some(None)).map(|effect| {
-            let default = match effect {
-                _ if rule.severity.is_none() => (None, None),
-                Some((_, Direction::Backward)) if self.is_exempt(package) => {
-                    let reason = "an alpha may change".to_owned();
-                    (rule.severity.min(Some(Severity::Note)), Some(reason))
-                }
-                Some((_, Direction::Backward)) => (rule.severity, None),
-                Some((_, Direction::Forward)) | None if self.is_exempt(package) => {
-                    (Some(Severity::Note), None)
-                }
-                Some((_, Direction::Forward)) | None => (Some(change.at_least), None),
-            };
-            let Some(setting) = self.setting(rule, package, effect) else { return default };
-            let decides = match effect {
-                Some((_, Direction::Backward)) => setting.names_package || !self.is_exempt(package),
-                Some((_, Direction::Forward)) => {
-                    let more = change.at_least > Severity::Note;
-                    setting.names_direction || more && setting.names_rule
-                }
-                None => setting.names_rule,
-            };
-            if setting.level.is_none() || decides {
-                (setting.level, Some(setting.reason))
-            } else {
-                default
-            }
-        });
-        // Of equals the first counts.
-        each.reduce(|best, next| if next.0 > best.0 { next } else { best })
-            .unwrap_or((rule.severity, None))
+        self.layers.severity(rule, package, change)
     }
 
     /// Whether breaking changes of a package are no errors: alphas are there
     /// to be changed.
     pub fn is_exempt(&self, package: &str) -> bool {
-        PackageVersion::of_package(package)
-            .is_some_and(|version| version.stability == Stability::Alpha)
+        severities::is_exempt(package)
     }
 
     /// Whether an element may ever be removed from its package: from an alpha,
@@ -454,55 +314,8 @@ impl Policy {
         self.is_exempt(element.package().name()) || self.deprecation.removal != Removal::Never
     }
 
-    /// The last setting that concerns a rule in a package, or one effect of a
-    /// change there.
-    fn setting(
-        &self,
-        rule: &Rule,
-        package: &str,
-        effect: Option<(Surface, Direction)>,
-    ) -> Option<Setting> {
-        let stability = PackageVersion::of_package(package).map(|version| version.stability);
-        for layer in self.layers.iter().rev() {
-            let source = |what: String| match layer.preset {
-                Some(preset) => format!("{what} of preset `{}`", preset.name()),
-                None => format!("{what} in `abide.toml`"),
-            };
-            for it in layer.overrides.iter().rev() {
-                if it.concerns(package, stability, effect)
-                    && let Some((level, key)) = it.levels.of(rule)
-                {
-                    return Some(Setting {
-                        level,
-                        reason: source(it.describe()),
-                        names_rule: key == rule.id,
-                        names_package: !it.packages.is_empty() || !it.stabilities.is_empty(),
-                        names_direction: !it.directions.is_empty(),
-                    });
-                }
-            }
-            if let Some((level, key)) = layer.levels.of(rule) {
-                return Some(Setting {
-                    level,
-                    reason: source(format!("`[rules] {key}`")),
-                    names_rule: key == rule.id,
-                    names_package: false,
-                    names_direction: false,
-                });
-            }
-        }
-        None
-    }
-
     /// Whether any finding of the rule can matter.
-    pub fn runs(&self, rule: &Rule) -> bool {
-        let mut on = rule.severity.is_some();
-        for layer in &self.layers {
-            if let Some((level, _)) = layer.levels.of(rule) {
-                on = level.is_some();
-            }
-            on |= layer.overrides.iter().any(|it| matches!(it.levels.of(rule), Some((Some(_), _))));
-        }
-        on
+    pub fn runs(&self, rule: RuleDefaults) -> bool {
+        self.layers.runs(rule)
     }
 }

@@ -1,7 +1,5 @@
 //! Policies to start from.
 
-use crate::config::Config;
-
 /// A policy that comes with the tool. Each is an `abide.toml` of its own, in
 /// `presets/`, whose comments say why.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -64,10 +62,5 @@ impl Preset {
             Preset::BufWireJson => include_str!("presets/buf-wire-json.toml"),
             Preset::BufWire => include_str!("presets/buf-wire.toml"),
         }
-    }
-
-    /// Its settings.
-    pub(crate) fn config(self) -> Config {
-        Config::of_preset(self)
     }
 }

@@ -1,17 +1,34 @@
 //! Numbers and names that the ledger of `abide.lock` knows from elements that
 //! are gone, however long ago.
 
+use std::borrow::Cow;
+
 use abide_change::{Effects, Surface};
 use abide_schema::{Element, File, Part, Tree};
 use rayon::prelude::*;
 
-use crate::finding::{ChangeFacts, Finding, Location, Severity};
-use crate::level::Bump;
-use crate::lock::{Ledger, Reuse};
+use crate::bump::Records;
+use crate::bump::changes::renames;
+use crate::bump_level::Bump;
+use crate::finding::{ChangeFacts, Finding, Severity};
+use crate::location::Location;
+use crate::lock::ledger::{Ledger, Reuse};
+use crate::rules::{ENUM_NUMBER_REUSED, FIELD_NUMBER_REUSED};
 
 /// A finding for each field, extension and enum value that takes a number or a name which
 /// another one had, unless the old tree has shown the same already.
-pub(crate) fn findings(tree: &Tree, ledger: &Ledger<'_>, known: &[Finding]) -> Vec<Finding> {
+pub(crate) fn findings(tree: &Tree, records: Records<'_>, known: &[Finding]) -> Vec<Finding> {
+    // A line that somebody took out of the lock still stands in that of the release.
+    let [released, lock] = [records.released, records.lock].map(|lock| {
+        let renames = renames(known);
+        lock.map(|lock| {
+            renames.fold(Cow::Borrowed(lock), |mut lock, [package, was, is]| {
+                lock.to_mut().carry(package, was, is);
+                lock
+            })
+        })
+    });
+    let ledger = Ledger::of(released.as_deref(), lock.as_deref());
     if ledger.is_empty() {
         return Vec::new();
     }
@@ -20,10 +37,10 @@ pub(crate) fn findings(tree: &Tree, ledger: &Ledger<'_>, known: &[Finding]) -> V
         file.elements().filter_map(|element| {
             let (rule, number, reuse) = match element {
                 Element::Field(field) => {
-                    ("field-number-reused", field.number(), ledger.reuse_by_field(field))
+                    (FIELD_NUMBER_REUSED.id, field.number(), ledger.reuse_by_field(field))
                 }
                 Element::EnumValue(value) => {
-                    ("enum-number-reused", value.number(), ledger.reuse_by_value(value))
+                    (ENUM_NUMBER_REUSED.id, value.number(), ledger.reuse_by_value(value))
                 }
                 Element::Message(_)
                 | Element::Oneof(_)
@@ -44,7 +61,7 @@ fn finding(rule: &'static str, element: Element<'_>, number: i32, reuse: Reuse<'
     let mut finding;
     let new = |part: Part, what: String, before: String| {
         let message = format!("{noun} `{name}` takes the {what}, which {before} had");
-        let location = Location::Tree(element.place(part));
+        let location = Location::tree(element.place(part));
         let package = element.package().name();
         let mut finding = Finding::new(rule, location, package, element.full_name(), message);
         finding.fact(what);

@@ -6,65 +6,21 @@ use std::sync::OnceLock;
 use abide_change::option::Setting;
 use abide_change::{Change, Diff, Effects, Holder};
 use abide_schema::{
-    Element, Enum, EnumValue, Field, File, Graph, Message, Method, Oneof, Package,
-    PackageVersionStatus, Part, Place, RawOptions, Service, Tree, api_name,
+    Element, Enum, EnumValue, Field, File, Graph, Message, Method, Oneof, Package, Part, Place,
+    Service, Tree,
 };
-use abide_syntax::OptionNode;
 use abide_upgrade::{Basis, Standings};
 use jiff::civil::Date;
 
-use crate::buf;
-use crate::check::Scope;
-use crate::finding::{ChangeFacts, Finding, Gone, Location, Severity};
-use crate::level::Bump;
+use crate::aliases;
+use crate::bump_level::Bump;
+use crate::finding::{ChangeFacts, Finding, Gone, Severity};
+use crate::group::RuleDefaults;
+use crate::lifecycle::{apis, is_deprecated, is_frozen};
+use crate::location::Location;
 use crate::policy::Policy;
-use crate::rules::RULES;
 
-/// The families of rules.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Group {
-    /// What the compiler refuses.
-    Language,
-    /// Names and layout of packages and files.
-    Layout,
-    /// Which package may depend on which.
-    Dependencies,
-    /// How packages and elements live and die.
-    Lifecycle,
-    /// What the style guides of the great API owners ask for; each rule is off
-    /// until it is asked for.
-    Style,
-    /// What changed since an old tree, and whom it breaks.
-    Compatibility,
-    /// The tool's own bookkeeping: waivers and configuration.
-    Policy,
-}
-
-impl Group {
-    /// Every family.
-    pub const ALL: &[Group] = &[
-        Group::Language,
-        Group::Layout,
-        Group::Dependencies,
-        Group::Lifecycle,
-        Group::Style,
-        Group::Compatibility,
-        Group::Policy,
-    ];
-
-    /// Its name in configuration.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Group::Language => "language",
-            Group::Layout => "layout",
-            Group::Dependencies => "dependencies",
-            Group::Lifecycle => "lifecycle",
-            Group::Style => "style",
-            Group::Compatibility => "compatibility",
-            Group::Policy => "policy",
-        }
-    }
-}
+pub(crate) use crate::group::Group;
 
 /// A rule, declared in one place: `rules/<id>.rs`, with its page
 /// `rules/<id>.md` and a line in `rules.rs`.
@@ -84,6 +40,9 @@ pub struct Rule {
     /// The rules of other tools that fire on the same defect: `buf:ID`,
     /// `aip:NUMBER`.
     pub aliases: &'static [&'static str],
+    /// The rules of other tools that fire on some of what it finds: each finding
+    /// names its own.
+    pub aliases_by_case: &'static [&'static [&'static str]],
     /// Whether it says nothing about elements that are work in progress.
     pub spares_work_in_progress: bool,
     /// Its page.
@@ -98,9 +57,14 @@ impl Rule {
         matches!(self.check, Check::Baseline(_) | Check::Change(_))
     }
 
-    /// The rule with this id.
-    pub fn find(id: &str) -> Option<&'static Rule> {
-        RULES.binary_search_by(|rule| rule.id.cmp(id)).ok().map(|at| RULES[at])
+    /// The rules of other tools that fire on anything that it finds.
+    pub fn all_aliases(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.aliases.iter().chain(self.aliases_by_case.iter().copied().flatten()).copied()
+    }
+
+    /// What policy asks of it.
+    pub const fn defaults(&self) -> RuleDefaults {
+        RuleDefaults { id: self.id, group: self.group, severity: self.severity }
     }
 }
 
@@ -175,13 +139,13 @@ impl<'t> Context<'t> {
         policy: &'t Policy,
         as_of: Date,
         baseline: Option<&'t Tree>,
-        scope: Scope,
+        with_graph: bool,
     ) -> Context<'t> {
         let (apis, frozen, standings) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         // Not made when a rule first asks: they are made in parallel, and a
         // thread that waits for a part of them may take up another rule that
         // asks.
-        let graph = (scope == Scope::Everything).then(|| tree.graph());
+        let graph = with_graph.then(|| tree.graph());
         let diff = baseline.map(|old| Diff::of(old, tree));
         let partial = false;
         Context { tree, policy, as_of, baseline, partial, diff, graph, apis, frozen, standings }
@@ -222,69 +186,6 @@ impl<'t> Context<'t> {
     }
 }
 
-/// The versioned packages of a tree by the API they are versions of, in the
-/// order of their versions.
-pub(crate) fn apis(tree: &Tree) -> BTreeMap<String, Vec<Package<'_>>> {
-    let mut apis: BTreeMap<String, Vec<Package<'_>>> = BTreeMap::new();
-    for package in tree.packages() {
-        if let Some(api) = api_name(package.name()) {
-            apis.entry(api).or_default().push(package);
-        }
-    }
-    for versions in apis.values_mut() {
-        versions.sort_by_key(|package| (package.version(), package.id));
-    }
-    apis
-}
-
-/// Where the name in the `package` statement of a file stands, else the first
-/// statement of the file.
-pub(crate) fn package_name(file: File<'_>) -> Place {
-    match file.decl().package {
-        Some(package) => file.place_of(package.node, Part::Name),
-        None => file.package_place(),
-    }
-}
-
-/// Where the name of a package is declared: in its first judged file, else in
-/// its first.
-pub(crate) fn package_place(package: Package<'_>) -> Option<Place> {
-    let judged = package.files().find(|file| file.is_judged());
-    judged.or_else(|| package.files().next()).map(package_name)
-}
-
-/// Where the options of an element set a feature.
-pub(crate) fn feature_place(file: File<'_>, options: RawOptions, feature: &str) -> Option<Place> {
-    let decl = file.decl();
-    let (RawOptions::Syntax(slice), Some(ast), Some(text)) =
-        (options, decl.ast(), decl.source_text())
-    else {
-        return None;
-    };
-    let sets = |option: &OptionNode| {
-        let parts = ast.parts(option);
-        let is = |at: usize, name: &str| {
-            parts.get(at).is_none_or(|part| part.name.of(text) == name.as_bytes())
-        };
-        parts.first().is_some_and(|part| !part.extension) && is(0, "features") && is(1, feature)
-    };
-    let ids = &decl.option_ids[slice.range()];
-    let option = ids.iter().map(|&id| ast.options[id as usize]).find(sets)?;
-    Some(Place { file: file.id, span: option.span })
-}
-
-/// Whether a package does not change any more: the first of its files that
-/// declares a status says so.
-pub(crate) fn is_frozen(package: Package<'_>) -> bool {
-    let status = package.files().find_map(File::package_version_status);
-    status.is_some_and(|(status, _)| status == PackageVersionStatus::Frozen)
-}
-
-/// Whether the element or what encloses it is deprecated.
-pub(crate) fn is_deprecated(element: Element<'_>) -> bool {
-    element.deprecated().is_some() || element.parent().is_some_and(is_deprecated)
-}
-
 /// How an element of the old side went.
 fn gone<'t>(diff: &Diff<'t>, old: Element<'t>) -> Gone {
     let reserved = match old {
@@ -310,22 +211,30 @@ fn gone<'t>(diff: &Diff<'t>, old: Element<'t>) -> Gone {
 }
 
 /// Where a rule puts what it finds.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Sink {
     /// The rule that runs.
-    pub(crate) rule: &'static str,
-    /// Its aliases.
-    pub(crate) aliases: &'static [&'static str],
-    pub(crate) findings: Vec<Finding>,
+    rule: &'static Rule,
+    findings: Vec<Finding>,
 }
 
 impl Sink {
     pub(crate) fn of(rule: &'static Rule) -> Sink {
-        Sink { rule: rule.id, aliases: rule.aliases, findings: Vec::new() }
+        Sink { rule, findings: Vec::new() }
+    }
+
+    /// What the rule found. It declares every alias that its findings have.
+    pub(crate) fn into_findings(self) -> Vec<Finding> {
+        let is_declared = |alias: &&str| self.rule.all_aliases().any(|it| it == *alias);
+        for finding in &self.findings {
+            let undeclared = finding.aliases.iter().find(|it| !is_declared(it));
+            debug_assert_eq!(undeclared, None, "`{}` does not declare it", finding.rule);
+        }
+        self.findings
     }
 
     fn push(&mut self, mut finding: Finding) -> &mut Finding {
-        finding.aliases = self.aliases.to_vec();
+        finding.aliases = self.rule.aliases.to_vec();
         self.findings.push(finding);
         self.findings.last_mut().expect("one was just pushed")
     }
@@ -339,7 +248,7 @@ impl Sink {
         element: impl Into<String>,
         message: impl Into<String>,
     ) -> &mut Finding {
-        self.push(Finding::new(self.rule, Location::Tree(place), package, element, message))
+        self.push(Finding::new(self.rule.id, Location::tree(place), package, element, message))
     }
 
     /// Reports a change of an element at the same part of both sides. What is
@@ -354,19 +263,19 @@ impl Sink {
     ) -> &mut Finding {
         let old = change.old();
         let location = match change {
-            Change::Added(new) | Change::Both { new, .. } => Location::Tree(new.place(part)),
+            Change::Added(new) | Change::Both { new, .. } => Location::tree(new.place(part)),
             Change::Removed(old) => diff
                 .container(old)
-                .map_or_else(|| Location::Old(old.place(Part::Whole)), Location::Tree),
+                .map_or_else(|| Location::old(old.place(Part::Whole)), Location::tree),
         };
         let part = if change.new().is_some() { part } else { Part::Whole };
         let old_place = old.map(|it| it.place(part));
         let named = change.new().or(old).expect("a change has a side");
         let package = old.unwrap_or(named).package().name();
-        let always = self.aliases;
+        let always = self.rule.aliases;
         let finding = self.change_at(location, old_place, package, named.full_name(), message);
         if let Some(facts) = &mut finding.change {
-            facts.apart = buf::is_apart(diff, change);
+            facts.apart = aliases::is_apart(diff, change);
             if let Change::Removed(old) = change {
                 facts.gone = Some(gone(diff, old));
             }
@@ -386,9 +295,9 @@ impl Sink {
         element: impl Into<String>,
         message: impl Into<String>,
     ) -> &mut Finding {
-        let mut finding = Finding::new(self.rule, location, package, element, message);
+        let mut finding = Finding::new(self.rule.id, location, package, element, message);
         finding.change = Some(Box::new(ChangeFacts {
-            old,
+            old: old.map(Location::old),
             effects: Effects::NONE,
             bump: Bump::Minor,
             symbols: Vec::new(),
@@ -407,15 +316,15 @@ impl Sink {
         message: impl Into<String>,
     ) -> &mut Finding {
         let (old, new) = setting.holders;
-        let location = Location::Tree(new.place(setting.new));
+        let location = Location::tree(new.place(setting.new));
         let package = old.file().package().name();
-        let always = self.aliases;
+        let always = self.rule.aliases;
         let before = Some(old.place(setting.old));
         let finding = self.change_at(location, before, package, new.full_name(), message);
         if let (Holder::Element(old), Holder::Element(new), Some(facts)) =
             (old, new, &mut finding.change)
         {
-            facts.apart = buf::are_apart(old, new);
+            facts.apart = aliases::are_apart(old, new);
         }
         finding.aliases(always)
     }

@@ -1,6 +1,7 @@
 //! Every rule, in the order of ids.
 
 use crate::rule::Rule;
+use crate::suggestion::nearest;
 
 /// Declares a module for each `rules/<id>.rs` and lists what they declare.
 macro_rules! rules {
@@ -190,11 +191,45 @@ rules! {
     zero_value_not_unspecified = "rules/zero-value-not-unspecified.rs";
 }
 
+/// The rule with this id.
+pub fn find_rule(id: &str) -> Option<&'static Rule> {
+    RULES.binary_search_by(|rule| rule.id.cmp(id)).ok().map(|at| RULES[at])
+}
+
 /// The id nearest to a word that is none, where one is near enough to be
 /// meant.
 pub fn nearest_rule(word: &str) -> Option<&'static str> {
-    crate::config::nearest(word, RULES.iter().map(|rule| rule.id))
+    nearest(word, RULES.iter().map(|rule| rule.id))
 }
+
+/// The rule about lines of `abide.accepted` that accept nothing.
+pub(crate) static ACCEPTED_STALE: &Rule = &accepted_stale::RULE;
+
+/// The rule about waivers whose last day is over.
+pub(crate) static WAIVER_EXPIRED: &Rule = &waiver_expired::RULE;
+
+/// The rule about comments that would be waivers and are none.
+pub(crate) static WAIVER_INVALID: &Rule = &waiver_invalid::RULE;
+
+/// The rule about waivers that match nothing.
+pub(crate) static WAIVER_UNUSED: &Rule = &waiver_unused::RULE;
+
+/// The rule about versions that are not recorded.
+pub(crate) static VERSION_NOT_BUMPED: &Rule = &version_not_bumped::RULE;
+
+/// The rules about numbers and names that are taken again; the ledger of
+/// `abide.lock` knows more of them than the old tree.
+pub(crate) static FIELD_NUMBER_REUSED: &Rule = &field_number_reused::RULE;
+pub(crate) static ENUM_NUMBER_REUSED: &Rule = &enum_number_reused::RULE;
+
+/// The rules about new full names; what the ledger knows of the old one it then
+/// knows of the new one.
+pub(crate) static MESSAGE_RENAMED: &Rule = &message_renamed::RULE;
+pub(crate) static ENUM_RENAMED: &Rule = &enum_renamed::RULE;
+
+/// The rule about alphas that must be promoted or removed; a release names what
+/// it finds.
+pub static ALPHA_TOO_OLD: &Rule = &alpha_too_old::RULE;
 
 /// The rule that gathers what others find of two fields of one number.
 pub(crate) static REPLACED: &Rule = &field_replaced::RULE;

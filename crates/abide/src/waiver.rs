@@ -9,17 +9,20 @@
 use std::collections::BTreeMap;
 
 use abide_schema::{File, PackageId, Place};
-use abide_syntax::{Ast, Comment, DeclKind, Lexer, Span, TokenKind, comments_between};
+use abide_syntax::Span;
 use jiff::civil::Date;
 use memchr::memmem;
 use rayon::prelude::*;
 
-use crate::bump::{SECURITY_MARKER, gives_reason};
-use crate::config::{did_you_mean, parse_date};
-use crate::finding::{Finding, Location};
+use crate::comment_scope::{Covers, comments, covered, leads, lines};
+use crate::dates::parse_date;
+use crate::finding::Finding;
+use crate::location::Location;
 use crate::policy::WaiverTarget;
 use crate::rule::{Context, Group, Rule};
-use crate::rules::RULES;
+use crate::rules::{RULES, WAIVER_EXPIRED, WAIVER_INVALID, WAIVER_UNUSED, find_rule};
+use crate::security_fixes::{SECURITY_MARKER, gives_reason};
+use crate::suggestion::did_you_mean;
 
 /// What makes a comment a waiver.
 const MARKER: &str = "abide:allow";
@@ -42,19 +45,12 @@ enum Allows {
     Alias(String),
 }
 
-/// What a comment stands above or behind.
-#[derive(Clone, Copy)]
-pub(crate) enum Covers {
-    File,
-    Span(Span),
-}
-
 impl Waiver {
     fn covers(&self, context: &Context<'_>, finding: &Finding, place: Place) -> bool {
         let rule = match &self.allows {
             Allows::Rule(rule) => rule.id == finding.rule,
             Allows::Alias(alias) => {
-                Rule::find(finding.rule).is_some_and(|rule| rule.aliases.contains(&alias.as_str()))
+                find_rule(finding.rule).is_some_and(|rule| rule.aliases.contains(&alias.as_str()))
             }
         };
         let file = self.place.file;
@@ -113,7 +109,7 @@ impl Waivers {
                     }
                 }
                 for (waiver, used) in context.policy.waivers.iter().zip(&mut self.used) {
-                    let rule = waiver.rule.is_none_or(|rule| rule.id == finding.rule);
+                    let rule = waiver.rule.is_none_or(|rule| rule == finding.rule);
                     if rule && waiver.target.covers(finding) && holds(waiver.until) {
                         *used = true;
                         taken = true;
@@ -138,7 +134,7 @@ impl Waivers {
         for waiver in self.by_package.values().flatten() {
             let Allows::Rule(rule) = waiver.allows else { continue };
             let package = context.tree.file(waiver.place.file).package().name();
-            let location = Location::Tree(waiver.place);
+            let location = Location::tree(waiver.place);
             let found = state(rule.id, waiver.until, context.as_of, waiver.used || !ran(rule));
             findings.extend(found.map(|it| it.finding(location, rule.id, package)));
         }
@@ -147,10 +143,10 @@ impl Waivers {
                 WaiverTarget::Element(glob) => glob.text(),
                 WaiverTarget::Fingerprint(text) => text,
             };
-            let silent = used || !waiver.rule.map_or(fingerprints, ran);
-            let what = waiver.rule.map_or(name, |rule| rule.id);
+            let silent = used || !waiver.rule.and_then(find_rule).map_or(fingerprints, ran);
+            let what = waiver.rule.unwrap_or(name);
             let found = state(what, waiver.until, context.as_of, silent);
-            let location = Location::Config(waiver.span);
+            let location = Location::config(waiver.span);
             findings.extend(found.map(|it| it.finding(location, name, "")));
         }
         findings
@@ -181,7 +177,7 @@ fn state(what: &str, until: Option<Date>, as_of: Date, silent: bool) -> Option<D
         && as_of > until
     {
         return Some(Defect {
-            rule: "waiver-expired",
+            rule: WAIVER_EXPIRED.id,
             message: format!("the waiver of `{what}` expired on {until}"),
             at: None,
             help: "mend what it waived, or give it a later date and say why".to_owned(),
@@ -189,7 +185,7 @@ fn state(what: &str, until: Option<Date>, as_of: Date, silent: bool) -> Option<D
         });
     }
     (!silent).then(|| Defect {
-        rule: "waiver-unused",
+        rule: WAIVER_UNUSED.id,
         message: format!("the waiver of `{what}` matches nothing"),
         at: None,
         help: "delete it".to_owned(),
@@ -225,21 +221,21 @@ fn in_comments(file: File<'_>) -> Option<(File<'_>, Vec<Waiver>, Vec<Finding>)> 
                     Err((at, defect)) => {
                         let start = line.start + at.start;
                         let span = Span::new(start, line.start + at.end);
-                        let location = Location::Tree(Place { span, ..place });
+                        let location = Location::tree(Place { span, ..place });
                         let package = file.package().name();
                         findings.push(defect.finding(location, file.path(), package));
                     }
                 }
             } else if gives_reason(words) == Some(false) {
                 let defect = Defect {
-                    rule: "waiver-invalid",
+                    rule: WAIVER_INVALID.id,
                     message: "the mark of a security fix gives no reason".to_owned(),
                     at: None,
                     help: format!("write `{SECURITY_MARKER}: REASON`"),
                     fact: words.to_owned(),
                 };
                 let package = file.package().name();
-                findings.push(defect.finding(Location::Tree(place), file.path(), package));
+                findings.push(defect.finding(Location::tree(place), file.path(), package));
             } else if let Some(id) = words.strip_prefix(BUF_MARKER)
                 && leads(ast, text, comment, token_end)
                 && let Some(id) = id.split_whitespace().next()
@@ -253,72 +249,6 @@ fn in_comments(file: File<'_>) -> Option<(File<'_>, Vec<Waiver>, Vec<Finding>)> 
     Some((file, waivers, findings))
 }
 
-/// Every comment of a text with the end of the token before it.
-pub(crate) fn comments(text: &[u8]) -> Vec<(Comment, u32)> {
-    let mut lexer = Lexer::new(text, 0);
-    let mut comments = Vec::new();
-    let mut gap = 0;
-    loop {
-        let token = lexer.next_token();
-        let between = Span::new(gap, token.span.start);
-        comments.extend(comments_between(text, between).map(|comment| (comment, gap)));
-        if token.kind == TokenKind::End {
-            return comments;
-        }
-        gap = token.span.end;
-    }
-}
-
-/// The lines of a comment without its marks and the white space around them.
-pub(crate) fn lines(text: &[u8], comment: Span) -> Vec<Span> {
-    let mut lines = Vec::new();
-    let mut start = comment.start as usize;
-    for line in comment.of(text).split_inclusive(|&byte| byte == b'\n') {
-        let marks = |byte: &u8| matches!(byte, b'/' | b'*') || byte.is_ascii_whitespace();
-        let first = line.iter().position(|byte| !marks(byte)).unwrap_or(line.len());
-        let last = line.iter().rposition(|byte| !marks(byte)).map_or(first, |at| at + 1);
-        lines.push(Span::new((start + first) as u32, (start + last) as u32));
-        start += line.len();
-    }
-    lines
-}
-
-/// The statement that a comment stands behind, on its line, or above.
-pub(crate) fn covered(ast: &Ast, text: &[u8], comment: Comment, token_end: u32) -> Covers {
-    let behind =
-        token_end > 0 && !Span::new(token_end, comment.span.start).of(text).contains(&b'\n');
-    let holder = ast
-        .decls
-        .iter()
-        .rev()
-        .find(|it| it.span.start < comment.span.start && comment.span.end < it.span.end);
-    let decl = if behind {
-        ast.decls.iter().rev().find(|it| it.span.end == token_end).or(holder)
-    } else {
-        let next = ast.decls.iter().find(|it| it.span.start >= comment.span.end);
-        next.filter(|next| holder.is_none_or(|holder| next.span.end <= holder.span.end)).or(holder)
-    };
-    match decl {
-        Some(decl) => match decl.kind {
-            DeclKind::Syntax { .. } | DeclKind::Package { .. } => Covers::File,
-            _ => Covers::Span(decl.span),
-        },
-        None => Covers::File,
-    }
-}
-
-/// Whether protoc would call the comment a leading one: alone on its lines,
-/// and without a blank line before the statement.
-fn leads(ast: &Ast, text: &[u8], comment: Comment, token_end: u32) -> bool {
-    let before = Span::new(token_end, comment.span.start).of(text);
-    let next = ast.decls.iter().find(|it| it.span.start >= comment.span.end);
-    let Some(next) = next else { return false };
-    let after = Span::new(comment.span.end, next.span.start).str(text);
-    let inner = after.split_once('\n').and_then(|(_, rest)| rest.rsplit_once('\n'));
-    let blank = inner.is_some_and(|(lines, _)| lines.split('\n').any(|it| it.trim().is_empty()));
-    (token_end == 0 || before.contains(&b'\n')) && !blank
-}
-
 /// Reads `abide:allow(RULE, until = "DATE"): REASON`. An error names the bytes
 /// of `words` that it is about.
 fn parse(words: &str) -> Result<(&'static Rule, Option<Date>), (Span, Defect)> {
@@ -329,7 +259,7 @@ fn parse(words: &str) -> Result<(&'static Rule, Option<Date>), (Span, Defect)> {
     };
     let invalid = |part: &str, message: String, help: &str| {
         let defect = Defect {
-            rule: "waiver-invalid",
+            rule: WAIVER_INVALID.id,
             message,
             at: None,
             help: help.to_owned(),
@@ -347,7 +277,7 @@ fn parse(words: &str) -> Result<(&'static Rule, Option<Date>), (Span, Defect)> {
         Some((id, until)) => (id.trim(), Some(until.trim())),
         None => (inside.trim(), None),
     };
-    let Some(rule) = Rule::find(id) else {
+    let Some(rule) = find_rule(id) else {
         let help = did_you_mean(id, RULES.iter().map(|rule| rule.id))
             .unwrap_or_else(|| "`abide rules` lists every rule".to_owned());
         return Err(invalid(id, format!("the waiver names an unknown rule `{id}`"), &help));

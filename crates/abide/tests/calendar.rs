@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
-use abide::{Calendar, Clock, Config, Phase, Policy, Preset, Replacement, Status, Window};
+use abide::{Calendar, Clock, Config, Phase, Preset, Replacement, Status, Window};
 use abide_schema::{FileDecl, SourceFile, Tree};
 use jiff::civil::{Date, date};
 use jiff::{ToSpan, Unit};
 
 /// The policy of the preset `envoy`: clients each quarter, the API each year.
 fn calendar() -> Calendar {
-    Policy::of(Preset::Envoy).calendar
+    Config::of_preset(Preset::Envoy).policy.calendar
 }
 
 fn clock(days: &[(i8, i8)]) -> Clock {
@@ -310,7 +310,7 @@ fn the_status_says_what_happens_next() {
     assert_eq!(retirement.end, date(2026, 6, 30));
 
     assert!(Status::of(&tree, &policy, date(2026, 6, 30)).major_may_rise());
-    let silent = Status::of(&tree, &Policy::of(Preset::Standard), date(2026, 4, 1));
+    let silent = Status::of(&tree, &Config::of_preset(Preset::Standard).policy, date(2026, 4, 1));
     assert!(silent.major_may_rise() && !silent.is_configured() && status.is_configured());
     assert!(silent.deprecations.is_empty() && silent.retirements.is_empty());
     assert_eq!((silent.client_release, silent.api_release), (None, None));

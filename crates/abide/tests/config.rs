@@ -72,7 +72,7 @@ fn later_and_narrower_severities_win() {
     let policy = Config::parse(text, None).expect("it is well-formed").policy;
     let of = |rule: &str, package: &str| {
         let rule = RULES.iter().find(|it| it.id == rule).expect("the rule exists");
-        policy.severity(rule, package, None)
+        policy.severity(rule.defaults(), package, None)
     };
     let spread = |package| of("package-spread", package).0;
     assert_eq!(spread("acme.user.v1"), Some(Severity::Note));
@@ -102,7 +102,7 @@ fn the_reference_of_keys_is_an_abide_toml() {
 #[test]
 fn every_alias_of_a_change_can_be_named() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut files = vec![source.join("named.rs"), source.join("buf.rs")];
+    let mut files = vec![source.join("full_names.rs"), source.join("aliases.rs")];
     let rules = std::fs::read_dir(source.join("rules")).expect("the folder is readable");
     files.extend(rules.map(|entry| entry.expect("the folder is readable").path()));
     let mut known = 0;

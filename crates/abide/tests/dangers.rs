@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use abide::{Config, Finding, Options, Scope, check};
+use abide::{Config, Finding, Options, RuleScope, check};
 use abide_change::Direction;
 use abide_schema::{FileDecl, SourceFile, Tree};
 use jiff::civil::date;
@@ -64,7 +64,7 @@ fn found(fixture: &str, imports: &BTreeMap<String, String>) -> String {
     let options = Options {
         baseline: Some(&old),
         changes: true,
-        scope: Scope::Changes,
+        scope: RuleScope::Changes,
         ..Options::on(date(2026, 1, 15))
     };
     let report = check(&new, &policy, options);

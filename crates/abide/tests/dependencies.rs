@@ -38,7 +38,12 @@ fn findings(tree: &Tree, rule: &str) -> Vec<Vec<String>> {
         let place = finding.location.place().expect("it stands in the tree");
         let mut lines = vec![finding.message.clone()];
         lines.push(show(place, finding.at.as_deref().unwrap_or_default()));
-        lines.extend(finding.labels.iter().map(|it| show(it.place, &it.message)));
+        lines.extend(
+            finding
+                .labels
+                .iter()
+                .map(|it| show(it.location.place().expect("it stands in the tree"), &it.message)),
+        );
         lines
     };
     report.findings.iter().filter(|it| it.rule == rule).map(lines).collect()

@@ -8,7 +8,7 @@ mod trees;
 
 use std::time::{Duration, Instant};
 
-use abide::{Config, Options, Scope, check};
+use abide::{Config, Options, RuleScope, check};
 use abide_schema::Tree;
 use jiff::civil::date;
 
@@ -20,7 +20,7 @@ fn found(old: &Tree, new: &Tree) -> Vec<String> {
     let options = Options {
         baseline: Some(old),
         changes: true,
-        scope: Scope::Changes,
+        scope: RuleScope::Changes,
         ..Options::on(date(2026, 1, 15))
     };
     let report = check(new, &policy, options);

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use abide::{Accepted, Bump, Config, Options, Report, Scope, check};
+use abide::{Accepted, Bump, Config, Options, Report, RuleScope, check};
 use abide_change::Surface;
 use abide_schema::{FileDecl, SourceFile, Tree};
 use jiff::civil::date;
@@ -105,7 +105,7 @@ fn a_waiver_for_a_change_is_used_by_either_baseline() {
         let options = Options { baseline, bump_baseline, scope, ..Options::on(date(2026, 1, 15)) };
         check(new, &policy, options)
     };
-    let broken = judged(&base, "", [Some(&released), None], Scope::Changes);
+    let broken = judged(&base, "", [Some(&released), None], RuleScope::Changes);
     let [removed] = broken.findings.as_slice() else { panic!("{:?}", broken.findings) };
     let fingerprint =
         format!("[[waiver]]\nfingerprint = \"{}\"\nreason = \"agreed\"", removed.fingerprint());
@@ -113,15 +113,15 @@ fn a_waiver_for_a_change_is_used_by_either_baseline() {
     let comment = one("// abide:allow(field-removed): agreed\nmessage User { string name = 1; }");
     for (new, config) in [(&base, fingerprint.as_str()), (&base, rule), (&comment, "")] {
         let told = |old, released, scope| rules(&judged(new, config, [old, released], scope));
-        for scope in [Scope::Everything, Scope::Changes] {
+        for scope in [RuleScope::Everything, RuleScope::Changes] {
             assert!(told(Some(&released), None, scope).is_empty(), "{config}");
             assert!(told(Some(&base), Some(&released), scope).is_empty(), "{config}");
             assert!(told(Some(&released), Some(&base), scope).is_empty(), "{config}");
             assert!(told(None, None, scope).is_empty(), "{config}");
         }
-        let stale = told(Some(&base), Some(&base), Scope::Everything);
+        let stale = told(Some(&base), Some(&base), RuleScope::Everything);
         assert_eq!(stale, ["waiver-unused"], "{config}");
-        assert_eq!(told(Some(&base), None, Scope::Everything), ["waiver-unused"], "{config}");
+        assert_eq!(told(Some(&base), None, RuleScope::Everything), ["waiver-unused"], "{config}");
     }
 }
 
@@ -166,7 +166,7 @@ fn a_chosen_surface_shows_nothing_of_others() {
     let policy = Config::parse("", None).expect("it is well-formed").policy;
     let options = Options {
         baseline: Some(&old),
-        scope: Scope::Changes,
+        scope: RuleScope::Changes,
         surfaces: &[Surface::Json, Surface::SourceGo],
         ..Options::on(date(2026, 1, 15))
     };
@@ -192,8 +192,8 @@ fn what_a_compiler_warns_of_is_no_change() {
         let options = Options { baseline: Some(&old), scope, ..Options::on(date(2026, 1, 15)) };
         rules(&check(&new, &policy, options))
     };
-    assert!(told(Scope::Changes).is_empty(), "{:?}", told(Scope::Changes));
-    assert!(told(Scope::Everything).contains(&"import-unused"));
+    assert!(told(RuleScope::Changes).is_empty(), "{:?}", told(RuleScope::Changes));
+    assert!(told(RuleScope::Everything).contains(&"import-unused"));
 }
 
 #[test]

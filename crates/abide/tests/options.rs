@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use abide::{Location, Options, Policy, Preset, Scope};
+use abide::{Config, Location, Options, Preset, RuleScope};
 use abide_schema::{FileDecl, Part, SourceFile, Tree};
 use jiff::civil::date;
 
@@ -35,12 +35,12 @@ fn tree(text: &str) -> Tree {
 fn said(rule: &str, old: &str, new: &str) -> Vec<String> {
     let (old, new) = (tree(old), tree(new));
     let options = Options {
-        scope: Scope::Changes,
+        scope: RuleScope::Changes,
         baseline: Some(&old),
         changes: true,
         ..Options::on(date(2026, 1, 15))
     };
-    let report = abide::check(&new, &Policy::of(Preset::Standard), options);
+    let report = abide::check(&new, &Config::of_preset(Preset::Standard).policy, options);
     let found = report.findings.iter().filter(|finding| finding.rule == rule);
     let words = found.map(|it| {
         let effects = it.effects();
@@ -157,7 +157,7 @@ fn options_of_descriptors_are_told_at_their_elements() {
     let old = from_descriptors(&tree(&file(" [debug_redact = true, deprecated = true]")));
     let new = from_descriptors(&tree(&file(" [deprecated = true]")));
     let options = Options { baseline: Some(&old), changes: true, ..Options::on(date(2026, 1, 15)) };
-    let report = abide::check(&new, &Policy::of(Preset::Standard), options);
+    let report = abide::check(&new, &Config::of_preset(Preset::Standard).policy, options);
     let finding = report.findings.iter().find(|it| it.rule == "sensitive-mark-removed");
     let finding = finding.expect("the mark is gone");
     let field = new
@@ -165,7 +165,7 @@ fn options_of_descriptors_are_told_at_their_elements() {
         .flat_map(|it| it.all_fields())
         .find(|it| it.full_name() == "acme.user.v1.User.name");
     let field = field.expect("the tree has it");
-    assert_eq!(finding.location, Location::Tree(field.place(Part::Whole)));
+    assert_eq!(finding.location, Location::tree(field.place(Part::Whole)));
 }
 
 #[test]

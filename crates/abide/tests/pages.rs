@@ -22,7 +22,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use abide::{
-    Accepted, Check, Config, Group, Location, Lock, Options, RULES, Records, Report, Rule, Severity,
+    Accepted, Check, Config, Group, Lock, Options, Origin, RULES, Records, Report, Rule, Severity,
+    find_rule,
 };
 use abide_schema::{FileDecl, ProblemKind, SourceFile, Tree};
 use abide_syntax::{LineIndex, Position, Span};
@@ -169,21 +170,23 @@ fn reported(tree: &Tree, old: Option<&Tree>, case: &Case, report: &Report) -> Ve
         (position(span.start), position(span.end))
     };
     let each = report.findings.iter().map(|finding| {
-        let (path, (start, end)): (String, (Position, Position)) = match &finding.location {
-            Location::Tree(place) => {
-                let decl = tree.file(place.file).decl();
-                (decl.display.to_string(), decl.lines(place.span).expect("it is source"))
+        let location = finding.location;
+        let (path, (start, end)): (String, (Position, Position)) = match location.origin {
+            Origin::Tree(file) => {
+                let decl = tree.file(file).decl();
+                (decl.display.to_string(), decl.lines(location.span).expect("it is source"))
             }
-            Location::Old(place) => {
-                let decl = old.expect("a finding of the old tree").file(place.file).decl();
-                let lines = decl.lines(place.span).expect("it is source");
+            Origin::Old(file) => {
+                let decl = old.expect("a finding of the old tree").file(file).decl();
+                let lines = decl.lines(location.span).expect("it is source");
                 (format!("old {}", decl.display), lines)
             }
-            Location::Config(span) => ("abide.toml".to_owned(), outside(&case.config, *span)),
-            Location::Accepted(span) => {
+            Origin::Config => ("abide.toml".to_owned(), outside(&case.config, location.span)),
+            Origin::Accepted => {
                 let text = case.accepted.as_deref().unwrap_or_default();
-                ("abide.accepted".to_owned(), outside(text, *span))
+                ("abide.accepted".to_owned(), outside(text, location.span))
             }
+            Origin::Instance(_) => unreachable!("no page has an instance"),
         };
         Expected {
             path,
@@ -297,7 +300,7 @@ fn the_list_of_rules_is_the_folder() {
 #[test]
 fn every_problem_of_the_linker_is_a_rule() {
     for kind in ProblemKind::ALL {
-        let rule = Rule::find(kind.id()).unwrap_or_else(|| panic!("no rule `{}`", kind.id()));
+        let rule = find_rule(kind.id()).unwrap_or_else(|| panic!("no rule `{}`", kind.id()));
         assert!(matches!(rule.check, Check::Linker), "{}", rule.id);
         assert_eq!(rule.severity == Some(Severity::Error), kind.is_error(), "{}", rule.id);
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use abide::{Check, Report, Rule, Scope, Severity};
+use abide::{Check, Report, Rule, RuleScope, Severity};
 use abide_schema::value::Codec;
 use abide_schema::{FileDecl, FileId, Place, Tree};
 
@@ -148,11 +148,11 @@ pub(super) fn unless_linked(
 /// judged files.
 pub(super) fn link_errors(global: &Global, settings: &Settings, tree: &Tree) -> Option<String> {
     let as_of = global.as_of.unwrap_or_else(today);
-    let options = abide::Options { scope: Scope::Changes, ..abide::Options::on(as_of) };
+    let options = abide::Options { scope: RuleScope::Changes, ..abide::Options::on(as_of) };
     let mut report = abide::check(tree, &settings.config.policy, options);
     report.findings.retain(|finding| {
         let linker = |rule: &Rule| matches!(rule.check, Check::Linker);
-        finding.severity == Severity::Error && Rule::find(finding.rule).is_some_and(linker)
+        finding.severity == Severity::Error && abide::find_rule(finding.rule).is_some_and(linker)
     });
     if report.findings.is_empty() {
         return None;
@@ -167,6 +167,7 @@ pub(super) fn for_people(global: &Global, tree: &Tree, report: &Report) -> Strin
         old: None,
         config: None,
         accepted: None,
+        instances: &[],
         prefix: "",
         config_prefix: "",
         color: error_color(global),

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::io::IsTerminal;
 
-use abide::{Accepted, Location, Options, Records, Report, Scope, Severity};
+use abide::{Accepted, Options, Records, Report, RuleScope, Severity};
 use abide_change::Surface;
 
 use super::{Outcome, error_color, say};
@@ -127,7 +127,7 @@ fn run(
     progress.step("judging");
     let options = Options {
         as_of: global.as_of.unwrap_or_else(today),
-        scope: if work.changes_only { Scope::Changes } else { Scope::Everything },
+        scope: if work.changes_only { RuleScope::Changes } else { RuleScope::Everything },
         baseline: baseline.as_ref().map(|old| &old.tree),
         bump_baseline: released.as_ref().map(|old| &old.tree),
         // A changelog is about what changed.
@@ -171,6 +171,7 @@ fn run(
         old: baseline.as_ref().map(|old| &old.tree),
         config: settings.file.as_ref(),
         accepted: accepted.as_ref().map(|(_, file)| file),
+        instances: &[],
         prefix: &source.prefix().unwrap_or_else(|| settings.prefix(&judge.tree)),
         config_prefix: &settings.config_prefix(),
         color,
@@ -204,7 +205,7 @@ fn run(
 fn record(settings: &Settings, report: &Report) -> Result<String, Error> {
     let acceptable = |finding: &&abide::Finding| {
         finding.severity != Severity::Note
-            && matches!(finding.location, Location::Tree(_))
+            && finding.location.place().is_some()
             && abide::RULES
                 .iter()
                 .any(|rule| rule.id == finding.rule && !matches!(rule.check, abide::Check::Linker))

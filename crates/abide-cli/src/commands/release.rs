@@ -109,7 +109,7 @@ fn notes(global: &Global, loaded: &Loaded, settings: &Settings, made: &Release) 
     }
     let options = abide::Options::on(global.as_of.unwrap_or_else(today));
     let report = abide::check(&loaded.tree, &settings.config.policy, options);
-    let old = report.findings.iter().filter(|finding| finding.rule == "alpha-too-old");
+    let old = report.findings.iter().filter(|finding| finding.rule == abide::ALPHA_TOO_OLD.id);
     notes.extend(old.map(|finding| format!("promote or remove: {}", finding.message)));
     notes
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use abide::{Bump, Options, Policy, Scope, Severity, check, rises};
+use abide::{Bump, Options, Policy, RuleScope, Severity, check, rises};
 use abide_meaning::Meaning;
 use abide_schema::{FileKey as Key, Problem, ProblemKind, Tree};
 use jiff::civil::Date;
@@ -48,7 +48,7 @@ pub(crate) struct Reason {
 pub(super) fn judge(pair: &Pair, policy: &Policy, as_of: Date) -> Judged {
     let (old, new) = rayon::join(|| Tree::link(pair.old.clone()), || Tree::link(pair.new.clone()));
     let options = Options {
-        scope: Scope::Changes,
+        scope: RuleScope::Changes,
         baseline: Some(&old),
         changes: true,
         partial: true,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use abide::{Bump, Severity, first_version, next_version, version_fits};
 use abide_meaning::{Hashes, PackageStep, RollingHashes, SemanticHash};
-use abide_schema::FileKey as Key;
+use abide_schema::{FileKey as Key, ProblemKind};
 use semver::Version;
 
 use super::forest::Moved;
@@ -182,7 +182,7 @@ impl Ledger {
         let circles = self.files_of(package).filter(|key| self.cyclic.contains(*key));
         let circles = circles.map(|(_, path)| Reason {
             severity: Severity::Error,
-            rule: "import-cycle",
+            rule: ProblemKind::ImportCycle.id(),
             element: path.to_string(),
             message: format!("`{path}` imports itself, perhaps by way of others"),
             bump: None,

@@ -19,7 +19,7 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
         let path = lines.full_path();
         let mut text = shown(&finding.message);
         for label in &finding.labels {
-            let at = scene.label_lines(label);
+            let at = scene.lines(&label.location);
             let line = at.range.map_or(String::new(), |(start, _)| format!(":{}", start.line));
             let path = at.full_path();
             let _ = write!(text, "\n{}{line}: {}", shown(&path), shown(&label.message));

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-use abide::{Finding, Location, Report, Severity};
+use abide::{Finding, Location, Origin, Report, Severity};
 use codespan_reporting::files::Files;
 
 use super::human::summary;
@@ -85,7 +85,7 @@ fn article(out: &mut String, finding: &Finding, scene: &Scene, sources: &Sources
         prose(&finding.message),
     );
     if let Some((start, _)) = scene.lines(&finding.location).range {
-        let old = if matches!(finding.location, Location::Old(_)) { " (old)" } else { "" };
+        let old = if matches!(finding.location.origin, Origin::Old(_)) { " (old)" } else { "" };
         let _ = write!(out, " <span>line {}, column {}{old}</span>", start.line, start.column);
     }
     if !finding.element.is_empty() {
@@ -94,18 +94,18 @@ fn article(out: &mut String, finding: &Finding, scene: &Scene, sources: &Sources
     out.push_str("</p>\n");
     snippet(out, sources, &finding.location, AROUND, finding.at.as_deref());
     for label in &finding.labels {
-        let lines = scene.label_lines(label);
+        let lines = scene.lines(&label.location);
         let at = place(&lines.full_path(), &lines);
         let _ = writeln!(out, "<p class=\"where\">{at} <span>{}</span></p>", prose(&label.message));
-        snippet(out, sources, &Location::Tree(label.place), 0, None);
+        snippet(out, sources, &label.location, 0, None);
     }
     let old = finding.change.as_ref().and_then(|change| change.old);
-    if let Some(old) = old.filter(|old| Location::Old(*old) != finding.location) {
+    if let Some(old) = old.filter(|old| *old != finding.location) {
         // The prefix is that of the new tree.
-        let lines = scene.old_lines(old);
+        let lines = scene.lines(&old);
         let at = place(lines.path, &lines);
         let _ = writeln!(out, "<p class=\"where\">{at} <span>(old) as it was</span></p>");
-        snippet(out, sources, &Location::Old(old), 0, None);
+        snippet(out, sources, &old, 0, None);
     }
     let notes = scene.notes(finding);
     if !notes.is_empty() {

@@ -1,6 +1,6 @@
 //! For people: a snippet for each finding, with the path through the tree as labels.
 
-use abide::{Bump, ConfigError, Finding, Location, Report, Severity};
+use abide::{Bump, ConfigError, Finding, Report, Severity};
 use codespan_reporting::diagnostic::{self, Diagnostic};
 use codespan_reporting::term::termcolor::{Ansi, NoColor, WriteColor};
 use codespan_reporting::term::{self, Config};
@@ -106,17 +106,16 @@ fn diagnostic(finding: &Finding, scene: &Scene, sources: &Sources) -> Diagnostic
         }
     }
     for label in &finding.labels {
-        let place = Location::Tree(label.place);
-        match sources.place(&place) {
+        match sources.place(&label.location) {
             Some((file, span)) => labels.push(
                 diagnostic::Label::secondary(file, sources.first_line(file, span))
                     .with_message(&label.message),
             ),
-            None => notes.push(format!("{}: {}", scene.lines(&place).path, label.message)),
+            None => notes.push(format!("{}: {}", scene.lines(&label.location).path, label.message)),
         }
     }
     if let Some(change) = &finding.change {
-        let old = change.old.map(Location::Old).filter(|old| *old != finding.location);
+        let old = change.old.filter(|old| *old != finding.location);
         if let Some((file, span)) = old.and_then(|old| sources.place(&old)) {
             let label = diagnostic::Label::secondary(file, sources.first_line(file, span));
             labels.push(label.with_message("as it was"));

@@ -56,13 +56,13 @@ fn object(finding: &Finding, scene: &Scene) -> Value {
         put(&key, value);
     }
     if let Some(old) = finding.change.as_ref().and_then(|change| change.old) {
-        put("old", Value::Object(place(&scene.old_lines(old))));
+        put("old", Value::Object(place(&scene.lines(&old))));
     }
     let labels: Vec<Value> = finding
         .labels
         .iter()
         .map(|label| {
-            let mut object = place(&scene.label_lines(label));
+            let mut object = place(&scene.lines(&label.location));
             object.insert("message".to_owned(), label.message.as_str().into());
             Value::Object(object)
         })

@@ -53,7 +53,7 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
 fn body(finding: &Finding, scene: &Scene) -> String {
     let mut text = place(finding, scene);
     for label in &finding.labels {
-        let lines = scene.label_lines(label);
+        let lines = scene.lines(&label.location);
         let line = lines.range.map_or(String::new(), |(start, _)| format!(":{}", start.line));
         let path = lines.full_path();
         let _ = write!(text, "\n{}{line}: {}", shown(&path), shown(&label.message));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use abide::{Finding, Report, Rule, Severity};
+use abide::{Finding, Report, Severity};
 use serde_json::{Map, Value, json};
 
 use super::{Lines, Scene, json};
@@ -39,7 +39,7 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
 
 /// What SARIF calls a reporting descriptor.
 fn descriptor(id: &str) -> Value {
-    let Some(rule) = Rule::find(id) else { return json!({ "id": id }) };
+    let Some(rule) = abide::find_rule(id) else { return json!({ "id": id }) };
     let mut properties = Map::from_iter([("tags".to_owned(), json!([rule.group.name()]))]);
     if !rule.aliases.is_empty() {
         properties.insert("aliases".to_owned(), rule.aliases.into());
@@ -72,7 +72,7 @@ fn result(finding: &Finding, rule: usize, scene: &Scene) -> Value {
     }
     if let Some(old) = finding.change.as_ref().and_then(|change| change.old) {
         // No related location: the lines are those of the old tree.
-        properties.insert("old".to_owned(), json::place(&scene.old_lines(old)).into());
+        properties.insert("old".to_owned(), json::place(&scene.lines(&old)).into());
     }
     properties.extend(json::details(finding));
     let mut object = Map::new();
@@ -87,7 +87,7 @@ fn result(finding: &Finding, rule: usize, scene: &Scene) -> Value {
         .iter()
         .enumerate()
         .map(|(index, label)| {
-            let mut place = location(&scene.label_lines(label));
+            let mut place = location(&scene.lines(&label.location));
             place.insert("id".to_owned(), (index + 1).into());
             place.insert("message".to_owned(), message(&shown(&label.message)));
             place.into()

@@ -5,21 +5,22 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use abide::Location;
-use abide_schema::FileId;
+use abide::{Location, Origin};
+use abide_schema::{FileId, Tree};
 use abide_syntax::{LineIndex, Span};
 use codespan_reporting::diagnostic::Diagnostic;
 use codespan_reporting::files::{Error, Files};
 
-use super::{Scene, TextFile};
+use super::{Scene, SourceText, TextFile};
 use crate::source::{is_unprintable, shown};
 
 /// Texts by number: the files of the tree, those of the old tree, then the others.
 pub(super) struct Sources<'a> {
     /// The number of the first file of the old tree.
     old_from: usize,
-    files: Vec<Text<'a>>,
-    extra: Vec<Text<'a>>,
+    /// The number of the first text that is of neither tree.
+    others_from: usize,
+    texts: Vec<Option<Text<'a>>>,
 }
 
 struct Text<'a> {
@@ -37,9 +38,12 @@ enum Lines<'a> {
 }
 
 impl<'a> Text<'a> {
-    fn new(name: &'a str, text: &'a str) -> Text<'a> {
-        let lines = Lines::Own(LineIndex::new(text.as_bytes()));
-        Text { name, bytes: Some(text.as_bytes()), lines, shown: OnceLock::new() }
+    fn of(text: SourceText<'a>) -> Text<'a> {
+        let lines = match text {
+            SourceText::Proto(file) => Lines::Of(file),
+            SourceText::Other(file) => Lines::Own(LineIndex::new(file.text.as_bytes())),
+        };
+        Text { name: text.name(), bytes: text.bytes(), lines, shown: OnceLock::new() }
     }
 
     fn index(&self) -> &LineIndex {
@@ -79,43 +83,36 @@ impl<'a> Text<'a> {
 impl<'a> Sources<'a> {
     /// The one text, as number 0.
     pub(super) fn of_text(file: &'a TextFile) -> Sources<'a> {
-        Sources { old_from: 0, files: Vec::new(), extra: vec![Text::new(&file.name, &file.text)] }
+        let texts = vec![Some(Text::of(SourceText::Other(file)))];
+        Sources { old_from: 0, others_from: 0, texts }
     }
 
     pub(super) fn new(scene: &Scene<'a>) -> Sources<'a> {
-        let source = |file: abide_schema::File<'a>| Text {
-            name: &file.decl().display,
-            bytes: file.decl().source_text(),
-            lines: Lines::Of(file),
-            shown: OnceLock::new(),
-        };
-        let old = scene.old.into_iter().flat_map(|tree| tree.files()).map(source);
-        let extra = [scene.config, scene.accepted]
-            .map(|file| file.map_or(Text::new("", ""), |file| Text::new(&file.name, &file.text)));
-        let new: Vec<Text<'a>> = scene.tree.files().map(source).collect();
-        let old_from = new.len();
-        Sources { old_from, files: new.into_iter().chain(old).collect(), extra: extra.into() }
+        let files = |tree: &'a Tree| tree.files().map(|it| it.id);
+        let mut origins: Vec<Origin> = files(scene.tree).map(Origin::Tree).collect();
+        let old_from = origins.len();
+        origins.extend(scene.old.into_iter().flat_map(files).map(Origin::Old));
+        let others_from = origins.len();
+        origins.extend([Origin::Config, Origin::Accepted]);
+        origins.extend((0..scene.instances.len()).map(|it| Origin::Instance(it as u32)));
+        let texts = origins.into_iter().map(|it| scene.text(it).map(Text::of)).collect();
+        Sources { old_from, others_from, texts }
     }
 
     fn text(&self, id: usize) -> Option<&Text<'a>> {
-        self.files.get(id).or_else(|| self.extra.get(id - self.files.len()))
+        self.texts.get(id)?.as_ref()
     }
 
     /// Where a location stands, if there is text to show for it.
     pub(super) fn place(&self, location: &Location) -> Option<(usize, Span)> {
-        let (id, span) = match location {
-            Location::Tree(place) => {
-                let FileId(id) = place.file;
-                (id as usize, place.span)
-            }
-            Location::Old(place) => {
-                let FileId(id) = place.file;
-                (self.old_from + id as usize, place.span)
-            }
-            Location::Config(span) => (self.files.len(), *span),
-            Location::Accepted(span) => (self.files.len() + 1, *span),
+        let id = match location.origin {
+            Origin::Tree(FileId(id)) => id as usize,
+            Origin::Old(FileId(id)) => self.old_from + id as usize,
+            Origin::Config => self.others_from,
+            Origin::Accepted => self.others_from + 1,
+            Origin::Instance(index) => self.others_from + 2 + index as usize,
         };
-        self.text(id)?.bytes.map(|_| (id, span))
+        self.text(id)?.bytes.map(|_| (id, location.span))
     }
 
     /// A span cut at the end of its first line: a whole message would fill the screen.
@@ -239,7 +236,7 @@ impl<'f> Files<'f> for Sources<'_> {
     fn name(&'f self, id: usize) -> Result<String, Error> {
         // A name may hold a line feed; a report line may not.
         let name = shown(self.text(id).ok_or(Error::FileMissing)?.name);
-        let old = (self.old_from..self.files.len()).contains(&id);
+        let old = (self.old_from..self.others_from).contains(&id);
         Ok(if old { format!("{name} (old)") } else { name })
     }
 

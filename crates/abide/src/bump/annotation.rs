@@ -6,7 +6,9 @@ use abide_schema::{File, Package};
 use abide_upgrade::{STATUS_PROTO, apply, record_edits};
 use semver::Version;
 
-use super::{Rewritten, version};
+use crate::semantic_version;
+
+use super::Rewritten;
 
 /// What the files of a package say, and what they should.
 pub(super) struct Annotated<'t> {
@@ -19,7 +21,7 @@ pub(super) struct Annotated<'t> {
 pub(super) fn version_of(package: Package<'_>) -> Option<Version> {
     let written = package.files().filter_map(|it| it.released_version());
     let versions = written.filter_map(|(text, _)| Version::parse(text).ok());
-    versions.filter(|it| version::fits(it, package.name())).max()
+    versions.filter(|it| semantic_version::fits(it, package.name())).max()
 }
 
 impl<'t> Annotated<'t> {

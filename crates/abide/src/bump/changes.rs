@@ -1,7 +1,6 @@
 //! What changed in each package itself, and how far each change lets its
 //! version rise.
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -9,68 +8,27 @@ use abide_schema::{Element, File, Package, PackageVersion, Part, Stability, Tree
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use crate::accepted::Accepted;
-use crate::check::Report;
-use crate::finding::{Finding, Location, Severity};
-use crate::level::Bump;
+use crate::bump_level::Bump;
+use crate::finding::{Finding, Severity};
+use crate::location::Location;
+use crate::places::package_place;
 use crate::policy::Policy;
-use crate::rule::package_place;
+use crate::report::Report;
+use crate::rules::{ENUM_RENAMED, MESSAGE_RENAMED, VERSION_NOT_BUMPED};
+use crate::security_fixes::SecurityFixes;
 
-use super::security::SecurityFixes;
-use super::unnamed::{self, Paths};
+use super::package_changes::PackageChanges;
+use super::unnamed::{self, PathsByName};
 use super::{Reason, Released};
-
-/// What changed in one package itself.
-#[derive(Default)]
-pub(super) struct Changes {
-    /// The highest bump first, each with the path of what it is about.
-    reasons: Vec<(String, Reason)>,
-}
-
-impl Changes {
-    /// What is to be told. Beside a change that needs no less and has a name, one
-    /// that no rule names says little: often it follows from the other.
-    pub(super) fn reasons(&self) -> impl Iterator<Item = &Reason> {
-        let is_named = |it: &Reason| it.rule.is_some();
-        let all = || self.reasons.iter().map(|(_, reason)| reason);
-        let tells_enough = all().any(|it| is_named(it) && it.bump >= Bump::Minor);
-        all().filter(move |it| !tells_enough || is_named(it))
-    }
-
-    /// Whether something broke that no waiver allows.
-    pub(super) fn broke(&self) -> bool {
-        self.reasons().any(|it| it.bump == Bump::Major)
-    }
-
-    /// How far what changed at or in an element lets the version rise.
-    pub(super) fn bump_within(&self, path: &str) -> Option<Bump> {
-        let is_within = |it: &str| {
-            it.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        };
-        self.bump_where(is_within)
-    }
-
-    pub(super) fn bump_where(&self, is_about: impl Fn(&str) -> bool) -> Option<Bump> {
-        let reasons = self.reasons.iter().filter(|(path, _)| is_about(path));
-        reasons.map(|(_, reason)| reason.bump).max()
-    }
-
-    fn sort(&mut self) {
-        let key = |(_, it): &(String, Reason)| (Reverse(it.bump), it.element.clone(), it.rule);
-        self.reasons.sort_by_cached_key(key);
-        self.reasons.dedup();
-    }
-}
 
 /// What changed in each package since a release: what the rules found, and what
 /// of a package that was there changed its meaning without being found.
 pub(super) fn by_package(
     tree: &Tree,
     released: &Released<'_>,
-    accepted: Option<&Accepted>,
     fixes: &SecurityFixes<'_>,
-) -> BTreeMap<String, Changes> {
-    let mut packages = named(tree, released, accepted, fixes);
+) -> BTreeMap<String, PackageChanges> {
+    let mut packages = named(tree, released, fixes);
     add_unnamed(&mut packages, tree, released.tree, fixes);
     packages
 }
@@ -79,11 +37,10 @@ pub(super) fn by_package(
 fn named(
     tree: &Tree,
     released: &Released<'_>,
-    accepted: Option<&Accepted>,
     fixes: &SecurityFixes<'_>,
-) -> BTreeMap<String, Changes> {
-    let mut packages: BTreeMap<String, (Paths, Changes)> = BTreeMap::new();
-    for (finding, spared) in all_changes(released.changes, released.spared, accepted) {
+) -> BTreeMap<String, PackageChanges> {
+    let mut packages: BTreeMap<String, (PathsByName, PackageChanges)> = BTreeMap::new();
+    for (finding, spared) in released.all_changes() {
         let bump = rise(finding, spared, fixes);
         if bump == Bump::None {
             continue;
@@ -91,7 +48,7 @@ fn named(
         let name = &finding.package;
         let (paths, changes) = packages.entry(name.clone()).or_insert_with(|| {
             let sides = [released.tree, tree].map(|it| it.package_named(name));
-            (Paths::of(sides.into_iter().flatten()), Changes::default())
+            (PathsByName::of(sides.into_iter().flatten()), PackageChanges::default())
         });
         let reason = Reason {
             rule: Some(finding.rule),
@@ -115,7 +72,7 @@ fn named(
 /// Adds what changed its meaning in a way that no rule names: nobody can call
 /// that a mere patch, unless it is marked as one.
 fn add_unnamed(
-    packages: &mut BTreeMap<String, Changes>,
+    packages: &mut BTreeMap<String, PackageChanges>,
     tree: &Tree,
     old: &Tree,
     fixes: &SecurityFixes<'_>,
@@ -130,7 +87,7 @@ fn add_unnamed(
             old.files().len() != new.files().len() || new.files().any(is_touched)
         })
         .collect();
-    let none = Changes::default();
+    let none = PackageChanges::default();
     let found = pairs.par_iter().map(|&(old, new)| {
         let changes = packages.get(new.name()).unwrap_or(&none);
         let reason = |path: String| {
@@ -141,8 +98,8 @@ fn add_unnamed(
                 None => package_place(new).filter(|_| path == new.name()),
             };
             let is_fix = place.is_some_and(|place| {
-                let location = Location::Tree(place);
-                fixes.covers(&Finding::new(super::RULE, location, new.name(), &*name, ""))
+                let location = Location::tree(place);
+                fixes.covers(&Finding::new(VERSION_NOT_BUMPED.id, location, new.name(), &*name, ""))
             });
             (path, Reason::unnamed(name, if is_fix { Bump::Patch } else { Bump::Minor }))
         };
@@ -191,22 +148,10 @@ fn touched<'t>(tree: &'t Tree, old: &Tree) -> BTreeSet<&'t str> {
     touched
 }
 
-/// The changes among findings, each with whether a waiver or `abide.accepted`
-/// spares it.
-fn all_changes<'f>(
-    findings: &'f [Finding],
-    spared: &'f [Finding],
-    accepted: Option<&'f Accepted>,
-) -> impl Iterator<Item = (&'f Finding, bool)> {
-    let stand = findings.iter().map(move |it| (it, accepted.is_some_and(|all| all.holds(it))));
-    let all = stand.chain(spared.iter().map(|it| (it, true)));
-    all.filter(|(it, _)| it.change.is_some())
-}
-
 /// The messages and enums that have another full name: the package, what was
 /// its name, and what is.
 pub(crate) fn renames(findings: &[Finding]) -> impl Iterator<Item = [&str; 3]> {
-    let is_one = |it: &&Finding| matches!(it.rule, "message-renamed" | "enum-renamed");
+    let is_one = |it: &&Finding| [MESSAGE_RENAMED.id, ENUM_RENAMED.id].contains(&it.rule);
     findings
         .iter()
         .filter(is_one)
@@ -233,13 +178,14 @@ fn rise(finding: &Finding, spared: bool, fixes: &SecurityFixes<'_>) -> Bump {
 /// refused.
 pub fn rises<'r>(
     tree: &Tree,
-    old: &Tree,
+    old: &'r Tree,
     policy: &Policy,
     report: &'r Report,
 ) -> Vec<(&'r Finding, Bump)> {
     let fixes = SecurityFixes::of(tree, Some(old), policy);
-    let changes = all_changes(&report.findings, &report.spared, None);
-    changes.map(|(it, spared)| (it, rise(it, spared, &fixes))).collect()
+    let (changes, spared) = (&report.findings, &report.spared);
+    let released = Released { tree: old, changes, spared, accepted: None };
+    released.all_changes().map(|(it, spared)| (it, rise(it, spared, &fixes))).collect()
 }
 
 /// How far any package must rise for these findings and for those that a waiver
@@ -249,12 +195,11 @@ pub fn rises<'r>(
 pub(crate) fn required(
     tree: &Tree,
     policy: &Policy,
-    accepted: Option<&Accepted>,
     released: &Released<'_>,
     are_all: bool,
 ) -> (Bump, bool) {
     let fixes = SecurityFixes::of(tree, Some(released.tree), policy);
-    let changes = all_changes(released.changes, released.spared, accepted);
+    let changes = released.all_changes();
     let (bump, waives) = changes.fold((Bump::None, false), |(bump, any), (it, spared)| {
         let would = || rise(it, false, &fixes) == Bump::Major;
         (bump.max(rise(it, spared, &fixes)), any || spared && would())
@@ -263,8 +208,8 @@ pub(crate) fn required(
     if !are_all || bump >= Bump::Minor {
         return (bump, waives);
     }
-    let packages = by_package(tree, released, accepted, &fixes);
-    let reasons = packages.values().flat_map(Changes::reasons);
+    let packages = by_package(tree, released, &fixes);
+    let reasons = packages.values().flat_map(PackageChanges::reasons);
     (reasons.map(|it| it.bump).max().unwrap_or_default(), waives)
 }
 

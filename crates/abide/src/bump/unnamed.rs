@@ -11,9 +11,9 @@ use abide_meaning as hash;
 use abide_schema::{Element, File, Package};
 use rustc_hash::FxHashMap;
 
-use super::changes::Changes;
+use super::package_changes::PackageChanges;
 
-use crate::level::Bump;
+use crate::bump_level::Bump;
 
 /// The path of an element.
 pub(super) fn path_of(element: Element<'_>) -> String {
@@ -28,17 +28,17 @@ fn path_of_file(file: File<'_>) -> String {
 }
 
 /// The paths of what findings name otherwise.
-pub(super) struct Paths(FxHashMap<String, String>);
+pub(super) struct PathsByName(FxHashMap<String, String>);
 
-impl Paths {
-    pub(super) fn of<'t>(sides: impl Iterator<Item = Package<'t>>) -> Paths {
+impl PathsByName {
+    pub(super) fn of<'t>(sides: impl Iterator<Item = Package<'t>>) -> PathsByName {
         let mut paths = FxHashMap::default();
         for file in sides.flat_map(Package::files) {
             let values = file.all_enums().flat_map(|it| it.values());
             paths.extend(values.map(|it| (it.full_name(), path_of(Element::EnumValue(it)))));
             paths.insert(file.full_name(), path_of_file(file));
         }
-        Paths(paths)
+        PathsByName(paths)
     }
 
     /// The path of the element of a finding.
@@ -50,8 +50,8 @@ impl Paths {
 /// The paths of what changed in a package, but for what is about the changes
 /// that are known; in their order. What is known to need a minor version hides
 /// what else changed within it, for it is not asked.
-pub(super) fn of(old: Package<'_>, new: Package<'_>, known: &Changes) -> BTreeSet<String> {
-    let mut search = Search {
+pub(super) fn of(old: Package<'_>, new: Package<'_>, known: &PackageChanges) -> BTreeSet<String> {
+    let mut search = UnnamedSearch {
         sides: [old, new],
         known,
         holders: [holders(old), holders(new)],
@@ -75,14 +75,14 @@ fn holders(package: Package<'_>) -> FxHashMap<String, String> {
     holders
 }
 
-struct Search<'a, 't> {
+struct UnnamedSearch<'a, 't> {
     sides: [Package<'t>; 2],
-    known: &'a Changes,
+    known: &'a PackageChanges,
     holders: [FxHashMap<String, String>; 2],
     found: BTreeSet<String>,
 }
 
-impl Search<'_, '_> {
+impl UnnamedSearch<'_, '_> {
     fn package(&mut self) {
         let [old, new] = self.sides.map(hash::package_facts);
         for fact in old.symmetric_difference(&new) {

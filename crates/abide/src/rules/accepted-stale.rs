@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Note),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[],
     spares_work_in_progress: false,
     page: include_str!("accepted-stale.md"),
     check: Check::Engine,

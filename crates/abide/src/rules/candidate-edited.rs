@@ -1,5 +1,6 @@
 use crate::finding::Severity;
-use crate::rule::{Check, Context, Group, Rule, Sink, package_name};
+use crate::places::package_name;
+use crate::rule::{Check, Context, Group, Rule, Sink};
 use abide_upgrade::{Drift, drifts};
 
 pub(super) static RULE: Rule = Rule {
@@ -9,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[],
     spares_work_in_progress: false,
     page: include_str!("candidate-edited.md"),
     check: Check::Tree(check),

@@ -1,6 +1,7 @@
-use abide_upgrade::taken;
 use crate::finding::Severity;
-use crate::rule::{Check, Context, Group, Rule, Sink, package_name};
+use crate::places::package_name;
+use crate::rule::{Check, Context, Group, Rule, Sink};
+use abide_upgrade::taken;
 
 pub(super) static RULE: Rule = Rule {
     id: "candidate-path-taken",
@@ -9,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Warning),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("candidate-path-taken.md"),
     check: Check::Tree(check),

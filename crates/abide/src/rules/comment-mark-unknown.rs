@@ -1,8 +1,8 @@
 use abide_schema::File;
 
-use crate::config::did_you_mean;
 use crate::marks::marks;
 use crate::rule::{Check, Context, Group, Rule, Sink};
+use crate::suggestion::did_you_mean;
 
 pub(super) static RULE: Rule = Rule {
     id: "comment-mark-unknown",
@@ -11,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     severity: None,
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("comment-mark-unknown.md"),
     check: Check::File(check),

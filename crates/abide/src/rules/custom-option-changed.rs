@@ -1,14 +1,14 @@
 use std::collections::BTreeMap;
 
-use abide_change::{Change, Diff, Holder};
 use abide_change::option::{self, Difference, Setting};
+use abide_change::{Change, Diff, Holder};
 use abide_schema::Tree;
 use abide_schema::value::{Entry, Value};
 
+use crate::bump_level::Bump;
 use crate::finding::Severity;
 use crate::policy::OptionOrder;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::level::Bump;
 
 pub(super) static RULE: Rule = Rule {
     id: "custom-option-changed",
@@ -17,6 +17,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("custom-option-changed.md"),
     check: Check::Change(ChangeCheck::Holder(check)),

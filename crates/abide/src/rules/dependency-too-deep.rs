@@ -13,6 +13,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Warning),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[],
     spares_work_in_progress: false,
     page: include_str!("dependency-too-deep.md"),
     check: Check::Tree(check),

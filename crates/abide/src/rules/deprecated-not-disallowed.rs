@@ -1,6 +1,7 @@
 use abide_schema::Element;
 
-use crate::calendar::{Deprecation, Phase};
+use crate::calendar::Phase;
+use crate::calendar_status::Deprecation;
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
@@ -11,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Warning),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("deprecated-not-disallowed.md"),
     check: Check::Annotated(check),

@@ -1,7 +1,8 @@
 use abide_schema::{Element, Part};
 
 use crate::finding::Severity;
-use crate::rule::{Check, Context, Group, Rule, Sink, is_deprecated};
+use crate::lifecycle::is_deprecated;
+use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "deprecated-type-in-use",
@@ -10,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Warning),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("deprecated-type-in-use.md"),
     check: Check::Element(check),

@@ -1,6 +1,6 @@
 use abide_schema::Element;
 
-use crate::config::parse_date;
+use crate::dates::parse_date;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: None,
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("deprecation-without-version.md"),
     check: Check::Annotated(check),

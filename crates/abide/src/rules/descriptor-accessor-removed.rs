@@ -1,5 +1,5 @@
-use abide_change::{Change, Diff, Effects, Surface};
 use abide_change::option::{self, Setting};
+use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, Message};
 
 use crate::finding::Severity;
@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &["buf:MESSAGE_NO_REMOVE_STANDARD_DESCRIPTOR_ACCESSOR"],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("descriptor-accessor-removed.md"),
     check: Check::Change(ChangeCheck::Message(check)),

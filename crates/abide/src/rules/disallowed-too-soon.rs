@@ -1,6 +1,6 @@
 use abide_schema::Element;
 
-use crate::calendar::Deprecation;
+use crate::calendar_status::Deprecation;
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
@@ -11,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Warning),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("disallowed-too-soon.md"),
     check: Check::Annotated(check),

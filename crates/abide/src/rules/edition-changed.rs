@@ -2,9 +2,10 @@ use abide_change::{Change, Diff};
 use abide_schema::{Edition, File, Part, Place};
 use abide_syntax::Span;
 
-use crate::finding::{Location, Severity};
+use crate::bump_level::Bump;
+use crate::finding::Severity;
+use crate::location::Location;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::level::Bump;
 
 pub(super) static RULE: Rule = Rule {
     id: "edition-changed",
@@ -13,6 +14,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Note),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[&["buf:FILE_SAME_SYNTAX"]],
     spares_work_in_progress: true,
     page: include_str!("edition-changed.md"),
     check: Check::Change(ChangeCheck::File(check)),
@@ -31,7 +33,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<File<'t>>, sink: &mut
         None => Place { file: file.id, span: Span::default() },
     };
     let package = old.package().name();
-    let location = Location::Tree(place(new));
+    let location = Location::tree(place(new));
     let finding = sink.change_at(location, Some(place(old)), package, new.path(), message);
     finding.fact(word(was)).fact(word(is)).bump(Bump::None);
     // Editions are one syntax to buf, which compares files of one path.

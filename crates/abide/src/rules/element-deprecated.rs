@@ -1,7 +1,7 @@
-use abide_change::{Change, Diff, Holder};
-use abide_change::option::Setting;
 use crate::finding::Severity;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use abide_change::option::Setting;
+use abide_change::{Change, Diff, Holder};
 
 pub(super) static RULE: Rule = Rule {
     id: "element-deprecated",
@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("element-deprecated.md"),
     check: Check::Change(ChangeCheck::Holder(check)),

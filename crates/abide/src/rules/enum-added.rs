@@ -2,7 +2,7 @@ use abide_change::{Change, Diff};
 use abide_schema::{Element, Enum};
 
 use crate::finding::Severity;
-use crate::named;
+use crate::full_names;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -12,11 +12,12 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("enum-added.md"),
     check: Check::Change(ChangeCheck::Enum(check)),
 };
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Enum<'t>>, sink: &mut Sink) {
-    named::added(diff, change.map(Element::Enum), sink);
+    full_names::added(diff, change.map(Element::Enum), sink);
 }

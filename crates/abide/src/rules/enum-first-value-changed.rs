@@ -11,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[&["buf:FIELD_SAME_DEFAULT"]],
     spares_work_in_progress: true,
     page: include_str!("enum-first-value-changed.md"),
     check: Check::Change(ChangeCheck::Enum(check)),

@@ -16,6 +16,7 @@ pub(super) static RULE: Rule = Rule {
         "protolock:NoRemovingReservedFields",
         "buf:RESERVED_ENUM_NO_DELETE",
     ],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("enum-number-reused.md"),
     check: Check::Change(ChangeCheck::EnumValue(check)),
@@ -25,10 +26,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
     let Some(new) = change.new() else { return };
     let Some(holder) = diff.old_enum(new.parent()) else { return };
     let known = |it: EnumValue<'t>| (it.number(), it.name());
-    let reserves = (
-        holder.reserves_number(new.number()),
-        holder.reserves_name(new.name()),
-    );
+    let reserves = (holder.reserves_number(new.number()), holder.reserves_name(new.name()));
     let was = change.old().map(known);
     reserved::reused(diff, Element::EnumValue(new), was, known(new), reserves, sink);
 }

@@ -11,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &["buf:ENUM_SAME_TYPE"],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("enum-openness-changed.md"),
     check: Check::Change(ChangeCheck::Enum(check)),

@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: None,
     since: "0.1.0",
     aliases: &["buf:ENUM_VALUE_UPPER_SNAKE_CASE", "aip:126"],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("enum-value-name-case.md"),
     check: Check::Element(check),

@@ -11,6 +11,12 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &["protolock:NoChangingFieldIDs", "google:ENUM_VALUE_NUMBER_CHANGE"],
+    aliases_by_case: &[&[
+        "buf:ENUM_VALUE_NO_DELETE",
+        "buf:ENUM_VALUE_NO_DELETE_UNLESS_NAME_RESERVED",
+        "buf:ENUM_VALUE_NO_DELETE_UNLESS_NUMBER_RESERVED",
+        "buf:ENUM_VALUE_SAME_NAME",
+    ]],
     spares_work_in_progress: true,
     page: include_str!("enum-value-number-changed.md"),
     check: Check::Change(ChangeCheck::EnumValue(check)),

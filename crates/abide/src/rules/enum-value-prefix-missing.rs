@@ -1,7 +1,8 @@
 use abide_schema::{Element, Part};
 
 use crate::case::Case;
-use crate::rule::{Check, Context, Group, Rule, Sink, is_deprecated};
+use crate::lifecycle::is_deprecated;
+use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "enum-value-prefix-missing",
@@ -10,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     severity: None,
     since: "0.1.0",
     aliases: &["buf:ENUM_VALUE_PREFIX"],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("enum-value-prefix-missing.md"),
     check: Check::Element(check),

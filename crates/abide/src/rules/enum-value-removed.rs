@@ -12,6 +12,13 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &["google:ENUM_VALUE_REMOVAL"],
+    aliases_by_case: &[&[
+        "buf:ENUM_VALUE_NO_DELETE",
+        "buf:ENUM_VALUE_NO_DELETE_UNLESS_NAME_RESERVED",
+        "buf:ENUM_VALUE_NO_DELETE_UNLESS_NUMBER_RESERVED",
+        "buf:ENUM_VALUE_SAME_NAME",
+        "protolock:NoRemovingFieldsWithoutReserve",
+    ]],
     spares_work_in_progress: true,
     page: include_str!("enum-value-removed.md"),
     check: Check::Change(ChangeCheck::EnumValue(check)),

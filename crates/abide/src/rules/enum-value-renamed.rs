@@ -15,6 +15,7 @@ pub(super) static RULE: Rule = Rule {
         "protolock:NoChangingFieldNames",
         "google:ENUM_VALUE_REMOVAL",
     ],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("enum-value-renamed.md"),
     check: Check::Change(ChangeCheck::EnumValue(check)),

@@ -3,7 +3,8 @@ use abide_syntax::Span;
 use memchr::memmem;
 
 use crate::finding::Severity;
-use crate::rule::{Check, Context, Group, Rule, Sink, is_deprecated};
+use crate::lifecycle::is_deprecated;
+use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "experimental-in-stable",
@@ -12,6 +13,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Warning),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("experimental-in-stable.md"),
     check: Check::File(check),

@@ -2,7 +2,7 @@ use abide_change::{Change, Diff};
 use abide_schema::{Element, Field};
 
 use crate::finding::Severity;
-use crate::named;
+use crate::full_names;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[full_names::EXTENSION_DELETIONS],
     spares_work_in_progress: true,
     page: include_str!("extension-moved.md"),
     check: Check::Change(ChangeCheck::Field(check)),
@@ -19,6 +20,6 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     if change.new().or(change.old()).is_some_and(Field::is_extension) {
-        named::moved(diff, change.map(Element::Field), sink);
+        full_names::moved(diff, change.map(Element::Field), sink);
     }
 }

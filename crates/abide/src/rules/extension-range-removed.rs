@@ -11,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &["buf:EXTENSION_MESSAGE_NO_DELETE"],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("extension-range-removed.md"),
     check: Check::Change(ChangeCheck::Message(check)),

@@ -2,7 +2,7 @@ use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, Field, Message, value};
 
 use crate::finding::Severity;
-use crate::named;
+use crate::full_names;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[full_names::EXTENSION_DELETIONS],
     spares_work_in_progress: true,
     page: include_str!("extension-removed.md"),
     check: Check::Change(ChangeCheck::Field(check)),
@@ -19,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Some(old) = change.old().filter(|it| it.is_extension()) else { return };
-    let Some(finding) = named::removed(diff, change.map(Element::Field), sink) else { return };
+    let Some(finding) = full_names::removed(diff, change.map(Element::Field), sink) else { return };
     finding.fact(old.number().to_string());
     if old.extendee().and_then(|it| diff.new_message(it)).is_some_and(|it| is_free(it, old)) {
         // An extension that takes the number over would read old data as its

@@ -1,8 +1,8 @@
 use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, Field, Part, Presence};
 
+use crate::aliases;
 use crate::finding::Severity;
-use crate::buf;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[&["buf:MESSAGE_SAME_REQUIRED_FIELDS"]],
     spares_work_in_progress: true,
     page: include_str!("field-added.md"),
     check: Check::Change(ChangeCheck::Field(check)),
@@ -36,7 +37,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     if required {
         finding.help("make it optional: what was written before has no such field");
         // buf goes by the label and does not see the feature.
-        if buf::is_labelled_required(new) {
+        if aliases::is_labelled_required(new) {
             finding.aliases(&["buf:MESSAGE_SAME_REQUIRED_FIELDS"]);
         }
     }

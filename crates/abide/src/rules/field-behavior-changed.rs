@@ -1,8 +1,9 @@
-use abide_change::{Change, Diff, Effects, Holder, Surface};
 use abide_change::option::{self};
+use abide_change::{Change, Diff, Effects, Holder, Surface};
 use abide_schema::{Element, Field, Part};
 
-use crate::finding::{Location, Severity};
+use crate::finding::Severity;
+use crate::location::Location;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -12,6 +13,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[&["google:FIELD_BEHAVIOR_CHANGE", "google:NEW_REQUIRED_FIELD"]],
     spares_work_in_progress: true,
     page: include_str!("field-behavior-changed.md"),
     check: Check::Change(ChangeCheck::Field(check)),
@@ -39,7 +41,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
             (true, None) => format!("the new field `{}` is `{behavior}`", new.name()),
             (false, _) => format!("field `{}` is not `{behavior}` any more", new.name()),
         };
-        let location = Location::Tree(holder.place(entry));
+        let location = Location::tree(holder.place(entry));
         let old_place = old.map(|it| it.place(Part::Whole));
         let package = new.package().name();
         let finding = sink.change_at(location, old_place, package, new.full_name(), message);

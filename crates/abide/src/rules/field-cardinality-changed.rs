@@ -1,8 +1,8 @@
 use abide_change::{Change, Diff};
 use abide_schema::{Cardinality, Element, Field, Part};
 
+use crate::aliases;
 use crate::finding::Severity;
-use crate::buf;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -12,6 +12,12 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[
+        aliases::OF_TYPES,
+        aliases::OF_CARDINALITY,
+        aliases::OF_LOST_ENTRIES,
+        &["buf:FIELD_SAME_ONEOF", "google:FIELD_REPEATED_CHANGE", "protolock:NoChangingFieldTypes"],
+    ],
     spares_work_in_progress: true,
     page: include_str!("field-cardinality-changed.md"),
     check: Check::Change(ChangeCheck::Field(check)),
@@ -32,12 +38,12 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
     finding.fact(word(was)).fact(word(is));
     finding.proven(diff.prove_kept(old, new)).source(diff, change.map(Element::Field));
-    let mut aliases = buf::of_counts(old, new);
+    let mut aliases = aliases::of_cardinality(old, new);
     if old.is_map() || new.is_map() {
         // The type changes with it: it is told here.
-        aliases.extend(buf::of_types(old, new));
+        aliases.extend(aliases::of_types(old, new));
         if let Some(holder) = new.containing_message() {
-            aliases.extend(buf::of_lost_entry(old, holder));
+            aliases.extend(aliases::of_lost_entry(old, holder));
         }
     } else {
         aliases.push("protolock:NoChangingFieldTypes");
@@ -48,5 +54,5 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     {
         aliases.push("buf:FIELD_SAME_ONEOF");
     }
-    finding.aliases(&buf::of_pair(old, new, &aliases));
+    finding.aliases(&aliases::of_pair(old, new, &aliases));
 }

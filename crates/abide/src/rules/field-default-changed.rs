@@ -1,9 +1,9 @@
-use abide_change::{shown, Change, Diff};
+use abide_change::{Change, Diff, shown};
 use abide_schema::value::default_of;
 use abide_schema::{Cardinality, Element, Field, Part};
 
+use crate::aliases;
 use crate::finding::Severity;
-use crate::buf;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -13,6 +13,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &["buf:FIELD_SAME_DEFAULT"],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("field-default-changed.md"),
     check: Check::Change(ChangeCheck::Field(check)),
@@ -30,11 +31,11 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     if !diff.differ((old, new), &was, &is) {
         return;
     }
-    let to_buf = if buf::is_same_default(&was, &is) { &[] } else { RULE.aliases };
+    let to_buf = if aliases::is_same_default_to_buf(&was, &is) { &[] } else { RULE.aliases };
     let (was, is) = (shown(old, &was), shown(new, &is));
     let message = format!("default of field `{}` changed from `{was}` to `{is}`", new.name());
     let finding = sink.change(diff, change.map(Element::Field), Part::Default, message);
     finding.fact(was).fact(is);
     finding.proven(diff.prove_absence(old, new)).source(diff, change.map(Element::Field));
-    finding.aliases(&buf::of_pair(old, new, to_buf));
+    finding.aliases(&aliases::of_pair(old, new, to_buf));
 }

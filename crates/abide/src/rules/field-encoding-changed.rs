@@ -1,8 +1,8 @@
 use abide_change::{Change, Diff};
 use abide_schema::{Cardinality, Element, Field, Part, Scalar, Type};
 
+use crate::aliases;
 use crate::finding::Severity;
-use crate::buf;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[aliases::OF_TYPES],
     spares_work_in_progress: true,
     page: include_str!("field-encoding-changed.md"),
     check: Check::Change(ChangeCheck::Field(check)),
@@ -31,7 +32,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         finding.fact(word(was.delimited)).fact(word(is.delimited));
         finding.proven(diff.prove_kept(old, new)).source(diff, change.map(Element::Field));
         if diff.same_type(old.ty(), new.ty()) {
-            finding.aliases(&buf::of_pair(old, new, &buf::of_types(old, new)));
+            finding.aliases(&aliases::of_pair(old, new, &aliases::of_types(old, new)));
         }
         return;
     }

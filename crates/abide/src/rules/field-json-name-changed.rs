@@ -1,8 +1,8 @@
 use abide_change::{Change, Diff, Surface};
 use abide_schema::{Element, Field, Part};
 
+use crate::aliases;
 use crate::finding::Severity;
-use crate::buf;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &["buf:FIELD_SAME_JSON_NAME"],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("field-json-name-changed.md"),
     check: Check::Change(ChangeCheck::Field(check)),
@@ -33,5 +34,5 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     finding.fact(&was).fact(is);
     finding.proven(diff.prove_field(change).on(&[Surface::Json]));
     finding.help(format!("write `[json_name = \"{was}\"]` to keep the JSON as it is"));
-    finding.aliases(&buf::of_pair(old, new, RULE.aliases));
+    finding.aliases(&aliases::of_pair(old, new, RULE.aliases));
 }

@@ -1,10 +1,10 @@
-use abide_change::{Change, Diff, Holder};
 use abide_change::option::Setting;
+use abide_change::{Change, Diff, Holder};
 use abide_schema::{Element, Field, Scalar, Type};
 
+use crate::bump_level::Bump;
 use crate::finding::Severity;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::level::Bump;
 
 pub(super) static RULE: Rule = Rule {
     id: "field-jstype-changed",
@@ -13,6 +13,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &["buf:FIELD_SAME_JSTYPE"],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("field-jstype-changed.md"),
     check: Check::Change(ChangeCheck::Field(check)),

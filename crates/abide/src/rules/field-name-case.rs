@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: None,
     since: "0.1.0",
     aliases: &["buf:FIELD_LOWER_SNAKE_CASE", "buf:ONEOF_LOWER_SNAKE_CASE", "aip:140"],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("field-name-case.md"),
     check: Check::Element(check),

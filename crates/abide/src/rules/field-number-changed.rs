@@ -1,8 +1,8 @@
 use abide_change::{Change, Diff, Surface};
 use abide_schema::{Element, Field, Part};
 
+use crate::aliases;
 use crate::finding::Severity;
-use crate::buf;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -17,6 +17,10 @@ pub(super) static RULE: Rule = Rule {
         "protolock:NoChangingFieldIDs",
         "google:FIELD_REMOVAL",
     ],
+    aliases_by_case: &[&[
+        "buf:FIELD_NO_DELETE_UNLESS_NUMBER_RESERVED",
+        "buf:MESSAGE_SAME_REQUIRED_FIELDS",
+    ]],
     spares_work_in_progress: true,
     page: include_str!("field-number-changed.md"),
     check: Check::Change(ChangeCheck::Field(check)),
@@ -45,7 +49,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         finding
             .help(format!("add a field instead, and keep this one; else write `reserved {was};`"));
     }
-    if buf::is_labelled_required(old) || buf::is_labelled_required(new) {
+    if aliases::is_labelled_required(old) || aliases::is_labelled_required(new) {
         aliases.push("buf:MESSAGE_SAME_REQUIRED_FIELDS");
     }
     finding.aliases(&aliases);

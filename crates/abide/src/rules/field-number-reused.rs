@@ -16,6 +16,7 @@ pub(super) static RULE: Rule = Rule {
         "protolock:NoRemovingReservedFields",
         "buf:RESERVED_MESSAGE_NO_DELETE",
     ],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("field-number-reused.md"),
     check: Check::Change(ChangeCheck::Field(check)),
@@ -26,10 +27,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let holder = new.containing_message().and_then(|it| diff.old_message(it));
     let Some(holder) = holder else { return };
     let known = |it: Field<'t>| (it.number(), it.name());
-    let reserves = (
-        holder.reserves_number(new.number()),
-        holder.reserves_name(new.name()),
-    );
+    let reserves = (holder.reserves_number(new.number()), holder.reserves_name(new.name()));
     let was = change.old().map(known);
     reserved::reused(diff, Element::Field(new), was, known(new), reserves, sink);
 }

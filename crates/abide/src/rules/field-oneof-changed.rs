@@ -1,8 +1,8 @@
 use abide_change::{Change, Diff};
 use abide_schema::{Element, Field, Oneof, Part};
 
+use crate::aliases;
 use crate::finding::Severity;
-use crate::buf;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -12,6 +12,15 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[
+        aliases::OF_CARDINALITY,
+        &[
+            "buf:FIELD_SAME_ONEOF",
+            "google:FIELD_ONEOF_MOVE_IN",
+            "google:FIELD_ONEOF_MOVE_OUT",
+            "protolock:NoMovingExistingFieldsIntoOrOutOfOneof",
+        ],
+    ],
     spares_work_in_progress: true,
     page: include_str!("field-oneof-changed.md"),
     check: Check::Change(ChangeCheck::Field(check)),
@@ -50,6 +59,6 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         aliases.push("google:FIELD_ONEOF_MOVE_OUT");
     }
     // Presence that a field has as a member alone is told here.
-    aliases.extend(buf::of_counts(old, new));
-    finding.aliases(&buf::of_pair(old, new, &aliases));
+    aliases.extend(aliases::of_cardinality(old, new));
+    finding.aliases(&aliases::of_pair(old, new, &aliases));
 }

@@ -1,8 +1,8 @@
 use abide_change::{Change, Diff};
 use abide_schema::{Cardinality, Element, Field, Part, Presence, Type};
 
+use crate::aliases;
 use crate::finding::Severity;
-use crate::buf;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[aliases::OF_CARDINALITY, &["google:FIELD_PROTO3_OPTIONAL_CHANGE"]],
     spares_work_in_progress: true,
     page: include_str!("field-presence-changed.md"),
     check: Check::Change(ChangeCheck::Field(check)),
@@ -51,9 +52,9 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     if (was, is) == (Presence::Explicit, Presence::Implicit) {
         finding.why("who set it to zero cannot be told any more from who did not set it");
     }
-    let mut aliases = buf::of_counts(old, new);
+    let mut aliases = aliases::of_cardinality(old, new);
     if old.decl().proto3_optional != new.decl().proto3_optional {
         aliases.push("google:FIELD_PROTO3_OPTIONAL_CHANGE");
     }
-    finding.aliases(&buf::of_pair(old, new, &aliases));
+    finding.aliases(&aliases::of_pair(old, new, &aliases));
 }

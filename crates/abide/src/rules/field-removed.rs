@@ -1,8 +1,8 @@
 use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, Field, Part};
 
+use crate::aliases;
 use crate::finding::Severity;
-use crate::buf;
 use crate::reserved;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
@@ -13,6 +13,15 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &["buf:FIELD_NO_DELETE", "google:FIELD_REMOVAL"],
+    aliases_by_case: &[
+        aliases::OF_LOST_ENTRIES,
+        &[
+            "buf:FIELD_NO_DELETE_UNLESS_NAME_RESERVED",
+            "buf:FIELD_NO_DELETE_UNLESS_NUMBER_RESERVED",
+            "buf:MESSAGE_SAME_REQUIRED_FIELDS",
+            "protolock:NoRemovingFieldsWithoutReserve",
+        ],
+    ],
     spares_work_in_progress: true,
     page: include_str!("field-removed.md"),
     check: Check::Change(ChangeCheck::Field(check)),
@@ -76,9 +85,9 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
             finding.help(format!("write `{missing}`"));
         }
     }
-    if buf::is_labelled_required(old) {
+    if aliases::is_labelled_required(old) {
         aliases.push("buf:MESSAGE_SAME_REQUIRED_FIELDS");
     }
-    aliases.extend(buf::of_lost_entry(old, holder));
+    aliases.extend(aliases::of_lost_entry(old, holder));
     finding.aliases(&aliases);
 }

@@ -1,8 +1,8 @@
 use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, Field, Part};
 
+use crate::aliases;
 use crate::finding::Severity;
-use crate::buf;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -12,6 +12,11 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &["buf:FIELD_SAME_NAME", "protolock:NoChangingFieldNames", "google:FIELD_NAME_CHANGE"],
+    aliases_by_case: &[
+        aliases::OF_TYPES,
+        aliases::OF_LOST_ENTRIES,
+        &["buf:FIELD_SAME_JSON_NAME", "protolock:NoChangingFieldIDs"],
+    ],
     spares_work_in_progress: true,
     page: include_str!("field-renamed.md"),
     check: Check::Change(ChangeCheck::Field(check)),
@@ -55,8 +60,8 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     }
     // The entry of a map is called like the field.
     if old.is_map() && new.is_map() {
-        aliases.extend(buf::of_types(old, new));
-        aliases.extend(buf::of_lost_entry(old, holder));
+        aliases.extend(aliases::of_types(old, new));
+        aliases.extend(aliases::of_lost_entry(old, holder));
     }
     finding.aliases(&aliases);
 }

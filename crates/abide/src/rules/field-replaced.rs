@@ -13,6 +13,7 @@ pub(crate) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("field-replaced.md"),
     check: Check::Change(ChangeCheck::Field(check)),

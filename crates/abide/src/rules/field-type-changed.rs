@@ -1,8 +1,8 @@
 use abide_change::{Change, Diff, entries};
 use abide_schema::{Element, Field, Part, Type};
 
+use crate::aliases;
 use crate::finding::Severity;
-use crate::buf;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -12,6 +12,11 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[
+        aliases::OF_TYPES,
+        aliases::OF_CARDINALITY,
+        &["google:FIELD_TYPE_CHANGE", "protolock:NoChangingFieldTypes"],
+    ],
     spares_work_in_progress: true,
     page: include_str!("field-type-changed.md"),
     check: Check::Change(ChangeCheck::Field(check)),
@@ -30,17 +35,17 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let finding = sink.change(diff, change.map(Element::Field), part, message);
     finding.fact(was).fact(is);
     finding.proven(diff.prove_kept(old, new)).source(diff, change.map(Element::Field));
-    let mut aliases = buf::of_types(pairs[0].0, pairs[0].1);
+    let mut aliases = aliases::of_types(pairs[0].0, pairs[0].1);
     if !new.is_map() {
         aliases.extend(["protolock:NoChangingFieldTypes", "google:FIELD_TYPE_CHANGE"]);
         // A message has presence, a scalar may have none.
         if matches!(old.ty(), Type::Message(_)) != matches!(new.ty(), Type::Message(_))
             && old.cardinality() == new.cardinality()
         {
-            aliases.extend(buf::of_counts(old, new));
+            aliases.extend(aliases::of_cardinality(old, new));
         }
     }
-    finding.aliases(&buf::of_pair(old, new, &aliases));
+    finding.aliases(&aliases::of_pair(old, new, &aliases));
 }
 
 /// The type of a field as it is written, with its full name.

@@ -1,8 +1,8 @@
 use abide_change::{Change, Diff};
 use abide_schema::{Element, Field, Part, Scalar, Type};
 
+use crate::aliases;
 use crate::finding::Severity;
-use crate::buf;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &["buf:FIELD_SAME_UTF8_VALIDATION", "buf:FIELD_SAME_JAVA_UTF8_VALIDATION"],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("field-utf8-validation-changed.md"),
     check: Check::Change(ChangeCheck::Field(check)),
@@ -40,5 +41,5 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     finding.at_feature(new.file(), new.decl().options, "utf8_validation");
     finding.fact(now).proven(diff.prove_kept(old, new));
     finding.source(diff, change.map(Element::Field));
-    finding.aliases(&buf::of_pair(old, new, RULE.aliases));
+    finding.aliases(&aliases::of_pair(old, new, RULE.aliases));
 }

@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: None,
     since: "0.1.0",
     aliases: &["buf:FILE_LOWER_SNAKE_CASE", "aip:191"],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("file-name-case.md"),
     check: Check::File(check),

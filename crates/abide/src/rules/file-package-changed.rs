@@ -1,8 +1,9 @@
 use abide_change::{Change, Diff};
 use abide_schema::File;
 
-use crate::finding::{Location, Severity};
-use crate::named;
+use crate::finding::Severity;
+use crate::full_names;
+use crate::location::Location;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -12,6 +13,13 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[
+        full_names::MESSAGE_DELETIONS,
+        full_names::ENUM_DELETIONS,
+        full_names::SERVICE_DELETIONS,
+        full_names::EXTENSION_DELETIONS,
+        &["buf:FILE_SAME_PACKAGE"],
+    ],
     spares_work_in_progress: true,
     page: include_str!("file-package-changed.md"),
     check: Check::Change(ChangeCheck::File(check)),
@@ -26,9 +34,9 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
     }
     let (was, is) = (was.name(), is.name());
     let message = format!("file `{}` is in package `{is}` now instead of `{was}`", new.path());
-    let location = Location::Tree(new.package_place());
+    let location = Location::tree(new.package_place());
     let finding = sink.change_at(location, Some(old.package_place()), was, new.path(), message);
     let same_path = (old.path() == new.path()).then_some("buf:FILE_SAME_PACKAGE");
     finding.fact(was).fact(is).source_of_file(diff, change);
-    named::all_reach(finding, diff, named::carried(diff, old), Vec::from_iter(same_path));
+    full_names::all_reach(finding, diff, full_names::carried(diff, old), Vec::from_iter(same_path));
 }

@@ -1,9 +1,11 @@
 use abide_change::{Change, Diff};
 use abide_schema::File;
 
-use crate::finding::{Location, Severity};
-use crate::named;
-use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink, package_name};
+use crate::finding::Severity;
+use crate::full_names;
+use crate::location::Location;
+use crate::places::package_name;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "file-removed",
@@ -12,6 +14,12 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &["buf:FILE_NO_DELETE"],
+    aliases_by_case: &[
+        full_names::MESSAGE_DELETIONS,
+        full_names::ENUM_DELETIONS,
+        full_names::SERVICE_DELETIONS,
+        full_names::EXTENSION_DELETIONS,
+    ],
     spares_work_in_progress: true,
     page: include_str!("file-removed.md"),
     check: Check::Change(ChangeCheck::File(check)),
@@ -23,11 +31,11 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
     if diff.new_package(old.package()).is_none() {
         return;
     }
-    let gone = if diff.went_whole(old) { named::gone(diff, old) } else { Vec::new() };
-    let message = format!("file `{}` was removed{}", old.path(), named::with(&gone));
+    let gone = if diff.went_whole(old) { full_names::gone(diff, old) } else { Vec::new() };
+    let message = format!("file `{}` was removed{}", old.path(), full_names::with(&gone));
     let place = package_name(old);
     let package = old.package().name();
-    let finding = sink.change_at(Location::Old(place), Some(place), package, old.path(), message);
-    finding.breaks(named::gone_path()).source_of_file(diff, change);
-    named::all_reach(finding, diff, gone, RULE.aliases.to_vec());
+    let finding = sink.change_at(Location::old(place), Some(place), package, old.path(), message);
+    finding.breaks(full_names::gone_path()).source_of_file(diff, change);
+    full_names::all_reach(finding, diff, gone, RULE.aliases.to_vec());
 }

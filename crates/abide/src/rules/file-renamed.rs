@@ -1,9 +1,11 @@
 use abide_change::{Change, Diff, base_name, top_level};
 use abide_schema::File;
 
-use crate::finding::{Location, Severity};
-use crate::named;
-use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink, package_name};
+use crate::finding::Severity;
+use crate::full_names;
+use crate::location::Location;
+use crate::places::package_name;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "file-renamed",
@@ -12,6 +14,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &["buf:FILE_NO_DELETE"],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("file-renamed.md"),
     check: Check::Change(ChangeCheck::File(check)),
@@ -27,10 +30,10 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
         return;
     }
     let message = format!("file `{}` is called `{}` now", old.path(), new.path());
-    let location = Location::Tree(package_name(new));
+    let location = Location::tree(package_name(new));
     let package = old.package().name();
     let finding = sink.change_at(location, Some(package_name(old)), package, new.path(), message);
-    finding.fact(old.path()).breaks(named::gone_path()).source_of_file(diff, change);
+    finding.fact(old.path()).breaks(full_names::gone_path()).source_of_file(diff, change);
     for old in top_level(old) {
         if let Some(new) = diff.new_element(old).filter(|it| it.file() == new) {
             finding.source(diff, Change::Both { old, new });

@@ -3,7 +3,9 @@ use std::collections::BTreeMap;
 use abide_schema::{File, Part, Place, Tree, encode_file};
 
 use crate::finding::Severity;
-use crate::rule::{Check, Context, Group, Rule, Sink, is_frozen, package_name, package_place};
+use crate::lifecycle::is_frozen;
+use crate::places::{package_name, package_place};
+use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "frozen-package-changed",
@@ -12,6 +14,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[],
     spares_work_in_progress: false,
     page: include_str!("frozen-package-changed.md"),
     check: Check::Baseline(check),

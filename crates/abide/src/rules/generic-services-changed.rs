@@ -1,5 +1,5 @@
-use abide_change::{Change, Diff, Effects, Surface};
 use abide_change::option::{self, Setting};
+use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, Part, Service};
 
 use crate::finding::Severity;
@@ -12,6 +12,11 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[&[
+        "buf:FILE_SAME_CC_GENERIC_SERVICES",
+        "buf:FILE_SAME_JAVA_GENERIC_SERVICES",
+        "buf:FILE_SAME_PY_GENERIC_SERVICES",
+    ]],
     spares_work_in_progress: true,
     page: include_str!("generic-services-changed.md"),
     check: Check::Change(ChangeCheck::Service(check)),

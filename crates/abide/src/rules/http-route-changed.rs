@@ -1,8 +1,9 @@
-use abide_change::{Change, Diff, Effects, Holder, Surface};
 use abide_change::option::Setting;
+use abide_change::{Change, Diff, Effects, Holder, Surface};
 use abide_schema::{Element, HttpBinding, Method};
 
-use crate::finding::{Location, Severity};
+use crate::finding::Severity;
+use crate::location::Location;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -12,6 +13,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("http-route-changed.md"),
     check: Check::Change(ChangeCheck::Method(check)),
@@ -50,7 +52,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Method<'t>>, sink: &m
         finding.fact(was_words).fact(is_words.unwrap_or_default());
         finding.breaks(Effects::backward(&[Surface::Rest]));
         if let Some(is) = is {
-            finding.location = Location::Tree(is.place);
+            finding.location = Location::tree(is.place);
             finding.breaks(Effects::forward(&[Surface::Rest]));
         }
         finding.help("keep the old route among the `additional_bindings`");
@@ -58,7 +60,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Method<'t>>, sink: &m
     for is in added {
         let message = format!("`{name}` can be called over HTTP by `{}`", words(&is));
         let finding = sink.setting(&setting, message);
-        finding.location = Location::Tree(is.place);
+        finding.location = Location::tree(is.place);
         finding.fact("").fact(words(&is)).breaks(Effects::forward(&[Surface::Rest]));
     }
 }

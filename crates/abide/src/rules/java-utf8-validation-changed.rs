@@ -1,5 +1,5 @@
-use abide_change::{Change, Diff, Effects, Holder, Surface};
 use abide_change::option::{self};
+use abide_change::{Change, Diff, Effects, Holder, Surface};
 use abide_schema::value::Value;
 use abide_schema::{Element, File, Scalar, Type};
 
@@ -13,6 +13,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &["buf:FIELD_SAME_JAVA_UTF8_VALIDATION"],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("java-utf8-validation-changed.md"),
     check: Check::Change(ChangeCheck::File(check)),

@@ -1,8 +1,10 @@
 use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, Features, File, Part, RawOptions};
 
-use crate::finding::{Location, Severity};
-use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink, package_name};
+use crate::finding::Severity;
+use crate::location::Location;
+use crate::places::package_name;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "json-format-changed",
@@ -11,6 +13,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[&["buf:ENUM_SAME_JSON_FORMAT", "buf:MESSAGE_SAME_JSON_FORMAT"]],
     spares_work_in_progress: true,
     page: include_str!("json-format-changed.md"),
     check: Check::Change(ChangeCheck::File(check)),
@@ -24,7 +27,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
         let enums = new.all_enums().next().map(|_| "buf:ENUM_SAME_JSON_FORMAT");
         let message = format!("JSON of `{}` is a best effort now", new.path());
         let old = change.old().map(package_name);
-        let location = Location::Tree(package_name(new));
+        let location = Location::tree(package_name(new));
         let package = new.package().name();
         let finding = sink.change_at(location, old, package, new.path(), message);
         finding.aliases(&Vec::from_iter(messages.into_iter().chain(enums)));

@@ -1,5 +1,5 @@
-use abide_change::{Change, Diff, Effects, Holder, Surface};
 use abide_change::option::{self};
+use abide_change::{Change, Diff, Effects, Holder, Surface};
 use abide_schema::value::Value;
 use abide_schema::{Edition, Element, File, Openness};
 
@@ -13,6 +13,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("language-feature-changed.md"),
     check: Check::Change(ChangeCheck::File(check)),

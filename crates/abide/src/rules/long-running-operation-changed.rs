@@ -1,11 +1,11 @@
-use abide_change::{Change, Diff, Effects, Holder, Surface};
 use abide_change::option::Setting;
+use abide_change::{Change, Diff, Effects, Holder, Surface};
 use abide_schema::value::Entry;
 use abide_schema::{Element, File, Message, Method, Tree};
 
+use crate::bump_level::Bump;
 use crate::finding::Severity;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::level::Bump;
 
 pub(super) static RULE: Rule = Rule {
     id: "long-running-operation-changed",
@@ -14,6 +14,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("long-running-operation-changed.md"),
     check: Check::Change(ChangeCheck::Method(check)),

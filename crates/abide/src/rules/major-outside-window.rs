@@ -1,8 +1,10 @@
 use abide_schema::{Tree, api_name};
 
-use crate::calendar::stable_major;
 use crate::finding::Severity;
-use crate::rule::{Check, Context, Group, Rule, Sink, apis, package_place};
+use crate::lifecycle::apis;
+use crate::lifecycle::stable_major;
+use crate::places::package_place;
+use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "major-outside-window",
@@ -11,6 +13,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[],
     spares_work_in_progress: false,
     page: include_str!("major-outside-window.md"),
     check: Check::Baseline(check),

@@ -1,6 +1,7 @@
-use crate::calendar::Retirement;
+use crate::calendar_status::Retirement;
 use crate::finding::Severity;
-use crate::rule::{Check, Context, Group, Rule, Sink, package_place};
+use crate::places::package_place;
+use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "major-past-support",
@@ -9,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Warning),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[],
     spares_work_in_progress: false,
     page: include_str!("major-past-support.md"),
     check: Check::Tree(check),

@@ -2,7 +2,7 @@ use abide_change::{Change, Diff};
 use abide_schema::{Element, Method, Part};
 
 use crate::finding::Severity;
-use crate::named;
+use crate::full_names;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("method-added.md"),
     check: Check::Change(ChangeCheck::Method(check)),
@@ -24,5 +25,5 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
     }
     let change = change.map(Element::Method);
     let message = format!("method `{}` of `{}` was added", new.name(), new.service().full_name());
-    named::reach(sink.change(diff, change, Part::Name, message), diff, change);
+    full_names::reach(sink.change(diff, change, Part::Name, message), diff, change);
 }

@@ -2,7 +2,7 @@ use abide_change::{Change, Diff};
 use abide_schema::{Element, Method, Part};
 
 use crate::finding::Severity;
-use crate::named;
+use crate::full_names;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &["buf:RPC_NO_DELETE", "protolock:NoRemovingRPCs", "google:METHOD_REMOVAL"],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("method-removed.md"),
     check: Check::Change(ChangeCheck::Method(check)),
@@ -25,5 +26,5 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
     }
     let change = change.map(Element::Method);
     let message = format!("method `{}` of `{}` was removed", old.name(), old.service().full_name());
-    named::reach(sink.change(diff, change, Part::Whole, message), diff, change);
+    full_names::reach(sink.change(diff, change, Part::Whole, message), diff, change);
 }

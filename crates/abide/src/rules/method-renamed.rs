@@ -2,7 +2,7 @@ use abide_change::{Change, Diff};
 use abide_schema::{Element, Method, Part};
 
 use crate::finding::Severity;
-use crate::named;
+use crate::full_names;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &["buf:RPC_NO_DELETE", "protolock:NoRemovingRPCs", "google:METHOD_REMOVAL"],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("method-renamed.md"),
     check: Check::Change(ChangeCheck::Method(check)),
@@ -27,5 +28,5 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
     let message = format!("method `{}` of `{service}` is called `{}` now", old.name(), new.name());
     let finding = sink.change(diff, change, Part::Name, message);
     finding.fact(old.name());
-    named::reach(finding, diff, change);
+    full_names::reach(finding, diff, change);
 }

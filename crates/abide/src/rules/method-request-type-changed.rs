@@ -2,7 +2,7 @@ use abide_change::{Change, Diff, Surface};
 use abide_schema::{Element, Method, Part};
 
 use crate::finding::Severity;
-use crate::named;
+use crate::full_names;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -16,6 +16,7 @@ pub(super) static RULE: Rule = Rule {
         "protolock:NoChangingRPCSignature",
         "google:METHOD_INPUT_TYPE_CHANGE",
     ],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("method-request-type-changed.md"),
     check: Check::Change(ChangeCheck::Method(check)),
@@ -31,9 +32,9 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
     let message = format!("method `{name}` takes `{is_name}` now instead of `{was_name}`");
     let finding = sink.change(diff, change.map(Element::Method), Part::Input, message);
     finding.fact(was_name).fact(is_name);
-    let proof = diff.prove_payload(was, is, named::notations(old, new));
+    let proof = diff.prove_payload(was, is, full_names::notations(old, new));
     // An old client writes what a new server reads.
     finding.breaks(proof.effects.carried_by(Surface::Rpc, |direction| direction));
-    finding.breaks(named::emptied(was, is));
+    finding.breaks(full_names::emptied(was, is));
     finding.proven(proof).source(diff, change.map(Element::Method));
 }

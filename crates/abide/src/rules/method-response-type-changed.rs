@@ -2,7 +2,7 @@ use abide_change::{Change, Diff, Direction, Surface};
 use abide_schema::{Element, Method, Part};
 
 use crate::finding::Severity;
-use crate::named;
+use crate::full_names;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -16,6 +16,7 @@ pub(super) static RULE: Rule = Rule {
         "protolock:NoChangingRPCSignature",
         "google:METHOD_RESPONSE_TYPE_CHANGE",
     ],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("method-response-type-changed.md"),
     check: Check::Change(ChangeCheck::Method(check)),
@@ -31,9 +32,9 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
     let message = format!("method `{name}` gives `{is_name}` now instead of `{was_name}`");
     let finding = sink.change(diff, change.map(Element::Method), Part::Output, message);
     finding.fact(was_name).fact(is_name);
-    let proof = diff.prove_payload(was, is, named::notations(old, new));
+    let proof = diff.prove_payload(was, is, full_names::notations(old, new));
     // What a new server writes is read by an old client.
     finding.breaks(proof.effects.carried_by(Surface::Rpc, Direction::other));
-    finding.breaks(named::emptied(was, is));
+    finding.breaks(full_names::emptied(was, is));
     finding.proven(proof).source(diff, change.map(Element::Method));
 }

@@ -1,5 +1,5 @@
-use abide_change::{Change, Diff, Holder};
 use abide_change::option::{self, Setting};
+use abide_change::{Change, Diff, Holder};
 use abide_schema::value::Entry;
 use abide_schema::{Element, Method};
 
@@ -13,6 +13,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("method-signature-changed.md"),
     check: Check::Change(ChangeCheck::Method(check)),

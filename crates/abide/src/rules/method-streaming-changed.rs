@@ -11,6 +11,13 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[&[
+        "buf:RPC_SAME_CLIENT_STREAMING",
+        "buf:RPC_SAME_SERVER_STREAMING",
+        "google:METHOD_CLIENT_STREAMING_CHANGE",
+        "google:METHOD_SERVER_STREAMING_CHANGE",
+        "protolock:NoChangingRPCSignature",
+    ]],
     spares_work_in_progress: true,
     page: include_str!("method-streaming-changed.md"),
     check: Check::Change(ChangeCheck::Method(check)),

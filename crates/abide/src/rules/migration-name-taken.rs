@@ -1,5 +1,5 @@
-use abide_upgrade::{clashes};
 use abide_schema::Element;
+use abide_upgrade::clashes;
 
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink};
@@ -11,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("migration-name-taken.md"),
     check: Check::Element(check),

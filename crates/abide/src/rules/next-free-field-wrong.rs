@@ -1,6 +1,6 @@
 use abide_schema::{Element, File, MAX_FIELD_NUMBER, Node};
 
-use crate::marks::{Mark, marks};
+use crate::marks::{CommentMark, marks};
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: None,
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("next-free-field-wrong.md"),
     check: Check::File(check),
@@ -18,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
 const WORD: &str = "next-free-field";
 
 fn check<'t>(context: &Context<'t>, file: File<'t>, sink: &mut Sink) {
-    let mut found: Vec<Mark<'t>> = marks(file);
+    let mut found: Vec<CommentMark<'t>> = marks(file);
     found.retain(|it| it.word == WORD);
     if found.is_empty() || context.is_frozen(file.package()) {
         return;

@@ -1,13 +1,13 @@
 use std::collections::BTreeSet;
 
-use abide_change::{Change, Diff, Holder};
 use abide_change::option::{self, Setting};
+use abide_change::{Change, Diff, Holder};
 use abide_schema::value::Entry;
 use abide_schema::{Element, Field};
 
+use crate::bump_level::Bump;
 use crate::finding::Severity;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::level::Bump;
 
 pub(super) static RULE: Rule = Rule {
     id: "option-target-changed",
@@ -16,6 +16,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("option-target-changed.md"),
     check: Check::Change(ChangeCheck::Field(check)),

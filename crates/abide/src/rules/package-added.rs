@@ -1,9 +1,11 @@
 use abide_change::{Change, Diff};
 use abide_schema::Package;
 
-use crate::finding::{Location, Severity};
-use crate::named;
-use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink, package_place};
+use crate::finding::Severity;
+use crate::full_names;
+use crate::location::Location;
+use crate::places::package_place;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "package-added",
@@ -12,6 +14,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("package-added.md"),
     check: Check::Change(ChangeCheck::Package(check)),
@@ -21,8 +24,8 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Package<'t>>, sink
     let Change::Added(new) = change else { return };
     let Some(place) = package_place(new) else { return };
     let files = new.files().filter(|it| it.is_judged());
-    let come: Vec<_> = files.flat_map(|it| named::come(diff, it)).collect();
-    let message = format!("{} was added{}", named::titled(new), named::with(&come));
-    let finding = sink.change_at(Location::Tree(place), None, new.name(), new.name(), message);
-    named::all_reach(finding, diff, come, Vec::new());
+    let come: Vec<_> = files.flat_map(|it| full_names::come(diff, it)).collect();
+    let message = format!("{} was added{}", full_names::titled(new), full_names::with(&come));
+    let finding = sink.change_at(Location::tree(place), None, new.name(), new.name(), message);
+    full_names::all_reach(finding, diff, come, Vec::new());
 }

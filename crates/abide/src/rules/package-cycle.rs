@@ -13,6 +13,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &["buf:PACKAGE_NO_IMPORT_CYCLE"],
+    aliases_by_case: &[],
     spares_work_in_progress: false,
     page: include_str!("package-cycle.md"),
     check: Check::Tree(check),

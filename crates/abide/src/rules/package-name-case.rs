@@ -1,7 +1,8 @@
 use abide_schema::Package;
 
 use crate::case::Case;
-use crate::rule::{Check, Context, Group, Rule, Sink, package_place};
+use crate::places::package_place;
+use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "package-name-case",
@@ -10,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     severity: None,
     since: "0.1.0",
     aliases: &["buf:PACKAGE_LOWER_SNAKE_CASE", "aip:191"],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("package-name-case.md"),
     check: Check::Package(check),

@@ -1,7 +1,8 @@
 use abide_schema::File;
 
 use crate::finding::Severity;
-use crate::rule::{Check, Context, Group, Rule, Sink, package_name};
+use crate::places::package_name;
+use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "package-path-mismatch",
@@ -10,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &["buf:PACKAGE_DIRECTORY_MATCH", "aip:191"],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("package-path-mismatch.md"),
     check: Check::File(check),

@@ -1,9 +1,11 @@
 use abide_change::{Change, Diff};
 use abide_schema::{File, Package};
 
-use crate::finding::{Location, Severity};
-use crate::named;
-use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink, package_place};
+use crate::finding::Severity;
+use crate::full_names;
+use crate::location::Location;
+use crate::places::package_place;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "package-removed",
@@ -12,6 +14,13 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &["buf:PACKAGE_NO_DELETE"],
+    aliases_by_case: &[
+        full_names::MESSAGE_DELETIONS,
+        full_names::ENUM_DELETIONS,
+        full_names::SERVICE_DELETIONS,
+        full_names::EXTENSION_DELETIONS,
+        &["buf:FILE_NO_DELETE"],
+    ],
     spares_work_in_progress: true,
     page: include_str!("package-removed.md"),
     check: Check::Change(ChangeCheck::Package(check)),
@@ -21,14 +30,14 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Package<'t>>, sink
     let Change::Removed(old) = change else { return };
     let Some(place) = package_place(old) else { return };
     let files: Vec<File<'t>> = old.files().filter(|it| it.is_judged()).collect();
-    let gone: Vec<_> = files.iter().flat_map(|it| named::gone(diff, *it)).collect();
-    let message = format!("{} was removed{}", named::titled(old), named::with(&gone));
+    let gone: Vec<_> = files.iter().flat_map(|it| full_names::gone(diff, *it)).collect();
+    let message = format!("{} was removed{}", full_names::titled(old), full_names::with(&gone));
     let finding =
-        sink.change_at(Location::Old(place), Some(place), old.name(), old.name(), message);
+        sink.change_at(Location::old(place), Some(place), old.name(), old.name(), message);
     let mut aliases = RULE.aliases.to_vec();
     if files.iter().any(|it| diff.new_file(*it).is_none()) {
-        finding.breaks(named::gone_path());
+        finding.breaks(full_names::gone_path());
         aliases.push("buf:FILE_NO_DELETE");
     }
-    named::all_reach(finding, diff, gone, aliases);
+    full_names::all_reach(finding, diff, gone, aliases);
 }

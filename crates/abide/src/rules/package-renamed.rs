@@ -1,9 +1,11 @@
 use abide_change::{Change, Diff, base_name};
 use abide_schema::{File, Package};
 
-use crate::finding::{Location, Severity};
-use crate::named;
-use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink, package_place};
+use crate::finding::Severity;
+use crate::full_names;
+use crate::location::Location;
+use crate::places::package_place;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "package-renamed",
@@ -12,6 +14,13 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &["buf:PACKAGE_NO_DELETE"],
+    aliases_by_case: &[
+        full_names::MESSAGE_DELETIONS,
+        full_names::ENUM_DELETIONS,
+        full_names::SERVICE_DELETIONS,
+        full_names::EXTENSION_DELETIONS,
+        &["buf:FILE_NO_DELETE", "buf:FILE_SAME_PACKAGE"],
+    ],
     spares_work_in_progress: true,
     page: include_str!("package-renamed.md"),
     check: Check::Change(ChangeCheck::Package(check)),
@@ -23,8 +32,8 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Package<'t>>, sink
         return;
     }
     let (Some(was), Some(is)) = (package_place(old), package_place(new)) else { return };
-    let message = format!("{} is called `{}` now", named::titled(old), new.name());
-    let finding = sink.change_at(Location::Tree(is), Some(was), old.name(), new.name(), message);
+    let message = format!("{} is called `{}` now", full_names::titled(old), new.name());
+    let finding = sink.change_at(Location::tree(is), Some(was), old.name(), new.name(), message);
     finding.fact(old.name());
     let mut aliases = RULE.aliases.to_vec();
     let files: Vec<File<'t>> = old.files().filter(|it| it.is_judged()).collect();
@@ -35,12 +44,12 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Package<'t>>, sink
         match diff.new_file(file).filter(|it| it.package() == new) {
             Some(it) if it.path() == file.path() => aliases.push("buf:FILE_SAME_PACKAGE"),
             Some(it) if base_name(it) == base_name(file) => {
-                finding.breaks(named::gone_path());
+                finding.breaks(full_names::gone_path());
                 aliases.push("buf:FILE_NO_DELETE");
             }
             _ => {}
         }
     }
-    let carried: Vec<_> = files.iter().flat_map(|it| named::carried(diff, *it)).collect();
-    named::all_reach(finding, diff, carried, aliases);
+    let carried: Vec<_> = files.iter().flat_map(|it| full_names::carried(diff, *it)).collect();
+    full_names::all_reach(finding, diff, carried, aliases);
 }

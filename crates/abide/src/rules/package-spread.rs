@@ -3,7 +3,8 @@ use std::collections::BTreeMap;
 use abide_schema::{File, Package};
 
 use crate::finding::Severity;
-use crate::rule::{Check, Context, Group, Rule, Sink, package_name};
+use crate::places::package_name;
+use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "package-spread",
@@ -12,6 +13,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &["buf:PACKAGE_SAME_DIRECTORY"],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("package-spread.md"),
     check: Check::Package(check),

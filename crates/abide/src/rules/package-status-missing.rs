@@ -1,6 +1,7 @@
 use abide_schema::File;
 
-use crate::rule::{Check, Context, Group, Rule, Sink, package_name};
+use crate::places::package_name;
+use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "package-status-missing",
@@ -9,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: None,
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[],
     spares_work_in_progress: false,
     page: include_str!("package-status-missing.md"),
     check: Check::File(check),

@@ -1,8 +1,9 @@
 use abide_schema::{Package, PackageVersion, Stability};
 
 use crate::finding::Severity;
-use crate::policy::version_like;
-use crate::rule::{Check, Context, Group, Rule, Sink, package_place};
+use crate::lifecycle::version_like;
+use crate::places::package_place;
+use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "package-version-malformed",
@@ -11,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &["buf:PACKAGE_VERSION_SUFFIX", "aip:215"],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("package-version-malformed.md"),
     check: Check::Package(check),

@@ -1,5 +1,5 @@
-use abide_change::{Change, Diff, Effects, Holder, Surface};
 use abide_change::option::{self, Setting};
+use abide_change::{Change, Diff, Effects, Holder, Surface};
 use abide_schema::File;
 
 use crate::finding::Severity;
@@ -12,6 +12,21 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[&[
+        "buf:FILE_SAME_CSHARP_NAMESPACE",
+        "buf:FILE_SAME_GO_PACKAGE",
+        "buf:FILE_SAME_JAVA_MULTIPLE_FILES",
+        "buf:FILE_SAME_JAVA_OUTER_CLASSNAME",
+        "buf:FILE_SAME_JAVA_PACKAGE",
+        "buf:FILE_SAME_OBJC_CLASS_PREFIX",
+        "buf:FILE_SAME_PHP_CLASS_PREFIX",
+        "buf:FILE_SAME_PHP_METADATA_NAMESPACE",
+        "buf:FILE_SAME_PHP_NAMESPACE",
+        "buf:FILE_SAME_RUBY_PACKAGE",
+        "buf:FILE_SAME_SWIFT_PREFIX",
+        "google:PACKAGING_OPTION_ADDITION",
+        "google:PACKAGING_OPTION_REMOVAL",
+    ]],
     spares_work_in_progress: true,
     page: include_str!("packaging-option-changed.md"),
     check: Check::Change(ChangeCheck::File(check)),

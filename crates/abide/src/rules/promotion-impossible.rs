@@ -1,5 +1,5 @@
-use abide_upgrade::{promotion_fault};
 use abide_schema::{Element, Migration};
+use abide_upgrade::promotion_fault;
 
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink};
@@ -11,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("promotion-impossible.md"),
     check: Check::Annotated(check),
@@ -23,7 +24,9 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         .into_iter()
         .find(|(migration, _)| matches!(migration, Migration::PromoteToOneof(_)));
     let Some((Migration::PromoteToOneof(oneof), place)) = promotion else { return };
-    let Some(fault) = promotion_fault(field).filter(|_| context.standings().concerns(element.file())) else {
+    let Some(fault) =
+        promotion_fault(field).filter(|_| context.standings().concerns(element.file()))
+    else {
         return;
     };
     let (noun, name) = (element.noun(), element.full_name());

@@ -2,8 +2,9 @@ use abide_change::{Change, Diff, Effects, Surface, top_level};
 use abide_schema::{Element, File, Part, Place};
 use abide_syntax::{ImportKind, Span};
 
-use crate::finding::{Location, Severity};
-use crate::named;
+use crate::finding::Severity;
+use crate::full_names;
+use crate::location::Location;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -13,6 +14,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("public-import-removed.md"),
     check: Check::Change(ChangeCheck::File(check)),
@@ -20,7 +22,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
-    let passed_on = named::imported(new, true);
+    let passed_on = full_names::imported(new, true);
     for import in old.imports().filter(|it| it.decl.kind == ImportKind::Public) {
         let Some(target) = import.file else { continue };
         // Whoever imports the file still sees what lives on in it.
@@ -45,12 +47,12 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
         let before = old.place_of(import.decl.node, Part::Name);
         let package = old.package().name();
         let finding =
-            sink.change_at(Location::Tree(place), Some(before), package, new.path(), message);
+            sink.change_at(Location::tree(place), Some(before), package, new.path(), message);
         finding
             .fact(target.path())
             .breaks(Effects::backward(&[Surface::SourceGo, Surface::SourcePython]));
         // A header includes the headers of all imports.
-        if twin.is_none_or(|it| !named::imported(new, false).contains(it.id.0 as usize)) {
+        if twin.is_none_or(|it| !full_names::imported(new, false).contains(it.id.0 as usize)) {
             finding.breaks(Effects::backward(&[Surface::SourceCpp]));
         }
         finding.why("files that import this one see what it imports publicly");

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use abide_change::{Change, Diff, Effects, Surface};
-use abide_schema::{Element, File, Part, ReservedNameDecl, Ranges};
+use abide_schema::{Element, File, Part, Ranges, ReservedNameDecl};
 
 use crate::finding::Severity;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
@@ -13,6 +13,11 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[&[
+        "buf:RESERVED_ENUM_NO_DELETE",
+        "buf:RESERVED_MESSAGE_NO_DELETE",
+        "protolock:NoRemovingReservedFields",
+    ]],
     spares_work_in_progress: true,
     page: include_str!("reserved-removed.md"),
     check: Check::Change(ChangeCheck::File(check)),
@@ -22,8 +27,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
     let Some(new) = change.new() else { return };
     for it in new.all_messages() {
         if let Some(old) = diff.old_message(it) {
-            let numbers =
-                Ranges::from(old.reserved_ranges()).without(&it.reserved_ranges().into());
+            let numbers = Ranges::from(old.reserved_ranges()).without(&it.reserved_ranges().into());
             let (was, is) = (old.reserved_names(), it.reserved_names());
             let mut names = missing_names(old.file(), was, it.file(), is);
             // What a field takes is told with the field.
@@ -36,7 +40,8 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
     }
     for it in new.all_enums() {
         if let Some(old) = diff.old_enum(it) {
-            let numbers = Ranges::inclusive(old.reserved_ranges()).without(&Ranges::inclusive(it.reserved_ranges()));
+            let numbers = Ranges::inclusive(old.reserved_ranges())
+                .without(&Ranges::inclusive(it.reserved_ranges()));
             let (was, is) = (old.reserved_names(), it.reserved_names());
             let mut names = missing_names(old.file(), was, it.file(), is);
             let taken = it.values().map(|it| i64::from(it.number()));

@@ -1,11 +1,11 @@
-use abide_change::{Change, Diff, Effects, Holder, Surface};
 use abide_change::option::Setting;
+use abide_change::{Change, Diff, Effects, Holder, Surface};
 use abide_schema::Tree;
 use abide_schema::value::Entry;
 
+use crate::bump_level::Bump;
 use crate::finding::Severity;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::level::Bump;
 
 pub(super) static RULE: Rule = Rule {
     id: "resource-changed",
@@ -14,6 +14,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("resource-changed.md"),
     check: Check::Change(ChangeCheck::Holder(check)),
@@ -61,7 +62,8 @@ fn compare(setting: Setting<'_>, sink: &mut Sink) {
     let (Some(before), Some(after)) = (setting.old, setting.new) else {
         if let Some(before) = setting.old {
             let was = kind(old, before);
-            let finding = sink.setting(&setting, format!("resource `{was}` is not defined any more"));
+            let finding =
+                sink.setting(&setting, format!("resource `{was}` is not defined any more"));
             finding.fact(was).at_least(Severity::Warning).bump(Bump::Major);
             finding.why("references to it and helpers made from its patterns are lost");
         } else if let Some(after) = setting.new {

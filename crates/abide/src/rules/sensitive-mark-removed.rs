@@ -1,5 +1,5 @@
-use abide_change::{Change, Diff, Holder};
 use abide_change::option::Setting;
+use abide_change::{Change, Diff, Holder};
 use abide_schema::value::Value;
 
 use crate::finding::Severity;
@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("sensitive-mark-removed.md"),
     check: Check::Change(ChangeCheck::Holder(check)),

@@ -2,7 +2,7 @@ use abide_change::{Change, Diff};
 use abide_schema::{Element, Service};
 
 use crate::finding::Severity;
-use crate::named;
+use crate::full_names;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -12,11 +12,12 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[full_names::SERVICE_DELETIONS],
     spares_work_in_progress: true,
     page: include_str!("service-moved.md"),
     check: Check::Change(ChangeCheck::Service(check)),
 };
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Service<'t>>, sink: &mut Sink) {
-    named::moved(diff, change.map(Element::Service), sink);
+    full_names::moved(diff, change.map(Element::Service), sink);
 }

@@ -13,6 +13,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &["buf:STABLE_PACKAGE_NO_IMPORT_UNSTABLE"],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("stable-depends-on-unstable.md"),
     check: Check::Tree(|context, sink| depends_on_less(context, sink, Stability::Stable)),

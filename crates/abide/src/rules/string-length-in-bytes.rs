@@ -1,7 +1,8 @@
 use abide_change::places_of_facet;
 use abide_schema::Element;
 
-use crate::rule::{Check, Context, Group, Rule, Sink, is_deprecated};
+use crate::lifecycle::is_deprecated;
+use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "string-length-in-bytes",
@@ -10,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     severity: None,
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("string-length-in-bytes.md"),
     check: Check::Annotated(check),

@@ -1,6 +1,7 @@
 use abide_schema::{Element, Field, Part, Scalar, Type};
 
-use crate::rule::{Check, Context, Group, Rule, Sink, is_deprecated};
+use crate::lifecycle::is_deprecated;
+use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "time-as-integer",
@@ -9,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: None,
     since: "0.1.0",
     aliases: &["aip:142"],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("time-as-integer.md"),
     check: Check::Element(check),

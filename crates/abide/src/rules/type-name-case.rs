@@ -16,6 +16,7 @@ pub(super) static RULE: Rule = Rule {
         "buf:SERVICE_PASCAL_CASE",
         "aip:190",
     ],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("type-name-case.md"),
     check: Check::Element(check),

@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Warning),
     since: "0.1.0",
     aliases: &[],
+    aliases_by_case: &[],
     spares_work_in_progress: false,
     page: include_str!("waiver-unused.md"),
     check: Check::Engine,

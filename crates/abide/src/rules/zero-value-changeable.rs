@@ -1,7 +1,8 @@
 use abide_schema::{Element, Openness, Part};
 
 use crate::finding::Severity;
-use crate::rule::{Check, Context, Group, Rule, Sink, is_deprecated};
+use crate::lifecycle::is_deprecated;
+use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "zero-value-changeable",
@@ -10,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Note),
     since: "0.1.0",
     aliases: &["buf:ENUM_ZERO_VALUE_SUFFIX", "aip:126"],
+    aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("zero-value-changeable.md"),
     check: Check::Element(check),

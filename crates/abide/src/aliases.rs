@@ -58,13 +58,15 @@ pub(crate) fn of_pair(old: Field<'_>, new: Field<'_>, rules: &[&'static str]) ->
     rules.iter().copied().filter(fires).collect()
 }
 
+/// What [`of_lost_entry`] may name.
+pub(crate) const OF_LOST_ENTRIES: &[&str] =
+    &["buf:MESSAGE_NO_DELETE", "buf:PACKAGE_MESSAGE_NO_DELETE"];
+
 /// The rules of buf that fire where the entry of a map has no message of its
 /// name in the new holder: buf counts entries among the messages.
 pub(crate) fn of_lost_entry(old: Field<'_>, holder: Message<'_>) -> &'static [&'static str] {
     match old.message_type().filter(|_| old.is_map()) {
-        Some(entry) if holder.messages().all(|it| it.name() != entry.name()) => {
-            &["buf:MESSAGE_NO_DELETE", "buf:PACKAGE_MESSAGE_NO_DELETE"]
-        }
+        Some(entry) if holder.messages().all(|it| it.name() != entry.name()) => OF_LOST_ENTRIES,
         _ => &[],
     }
 }
@@ -72,19 +74,19 @@ pub(crate) fn of_lost_entry(old: Field<'_>, holder: Message<'_>) -> &'static [&'
 /// What buf calls the kind of a type: features count, so a message with
 /// delimited encoding is a group.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum BufType {
     Scalar(Scalar),
     Enum,
     Message,
     Group,
 }
 
-fn kind(field: Field<'_>) -> Option<Kind> {
+fn kind(field: Field<'_>) -> Option<BufType> {
     Some(match field.ty() {
-        Type::Scalar(scalar) => Kind::Scalar(scalar),
-        Type::Enum(_) => Kind::Enum,
-        Type::Message(_) if field.features().delimited => Kind::Group,
-        Type::Message(_) => Kind::Message,
+        Type::Scalar(scalar) => BufType::Scalar(scalar),
+        Type::Enum(_) => BufType::Enum,
+        Type::Message(_) if field.features().delimited => BufType::Group,
+        Type::Message(_) => BufType::Message,
         Type::Unresolved => return None,
     })
 }
@@ -106,6 +108,13 @@ const JSON_GROUPS: &[&[Scalar]] = &[
     &[Scalar::Fixed64, Scalar::Sfixed64],
 ];
 
+/// What [`of_types`] may name.
+pub(crate) const OF_TYPES: &[&str] = &[
+    "buf:FIELD_SAME_TYPE",
+    "buf:FIELD_WIRE_COMPATIBLE_TYPE",
+    "buf:FIELD_WIRE_JSON_COMPATIBLE_TYPE",
+];
+
 /// The rules of buf about types that fire on two fields, or on the values of
 /// two maps.
 pub(crate) fn of_types(old: Field<'_>, new: Field<'_>) -> Vec<&'static str> {
@@ -118,11 +127,11 @@ pub(crate) fn of_types(old: Field<'_>, new: Field<'_>) -> Vec<&'static str> {
         return Vec::new();
     }
     let compatible = |groups: &[&[Scalar]], text_to_bytes: bool| match (was, is) {
-        (Kind::Scalar(Scalar::String), Kind::Scalar(Scalar::Bytes)) => text_to_bytes,
-        (Kind::Scalar(was), Kind::Scalar(is)) => {
+        (BufType::Scalar(Scalar::String), BufType::Scalar(Scalar::Bytes)) => text_to_bytes,
+        (BufType::Scalar(was), BufType::Scalar(is)) => {
             groups.iter().any(|group| group.contains(&was) && group.contains(&is))
         }
-        (Kind::Enum, Kind::Enum) => {
+        (BufType::Enum, BufType::Enum) => {
             old.enum_type().zip(new.enum_type()).is_some_and(|(old, new)| is_subset(old, new))
         }
         _ => false,
@@ -147,7 +156,7 @@ fn is_subset(old: Enum<'_>, new: Enum<'_>) -> bool {
 
 /// Whether buf takes two defaults for one: it compares numbers with a fraction
 /// as floats of single precision.
-pub(crate) fn is_same_default(was: &Value, is: &Value) -> bool {
+pub(crate) fn is_same_default_to_buf(was: &Value, is: &Value) -> bool {
     let single = |value: &Value| match *value {
         Value::F32(value) => Some(value),
         Value::F64(value) => Some(value as f32),
@@ -176,8 +185,16 @@ fn count(field: Field<'_>) -> Count {
     }
 }
 
+/// What [`of_cardinality`] may name.
+pub(crate) const OF_CARDINALITY: &[&str] = &[
+    "buf:FIELD_SAME_CARDINALITY",
+    "buf:FIELD_WIRE_COMPATIBLE_CARDINALITY",
+    "buf:FIELD_WIRE_JSON_COMPATIBLE_CARDINALITY",
+    "buf:MESSAGE_SAME_REQUIRED_FIELDS",
+];
+
 /// The rules of buf about cardinality and presence that fire on two fields.
-pub(crate) fn of_counts(old: Field<'_>, new: Field<'_>) -> Vec<&'static str> {
+pub(crate) fn of_cardinality(old: Field<'_>, new: Field<'_>) -> Vec<&'static str> {
     let (was, is) = (count(old), count(new));
     if was == is {
         return Vec::new();
@@ -206,7 +223,7 @@ pub(crate) fn is_labelled_required(field: Field<'_>) -> bool {
 mod tests {
     use abide_schema::value::Value;
 
-    use super::is_same_default;
+    use super::is_same_default_to_buf;
 
     #[test]
     fn defaults_are_one_where_floats_are_equal() {
@@ -216,7 +233,7 @@ mod tests {
             (Value::F32(0.1), Value::F32(0.2), false),
             (Value::I32(1), Value::I32(2), false),
         ] {
-            assert_eq!(is_same_default(&was, &is), same, "{was:?} {is:?}");
+            assert_eq!(is_same_default_to_buf(&was, &is), same, "{was:?} {is:?}");
         }
     }
 }

@@ -7,14 +7,14 @@ use memchr::memmem;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
+use crate::comment_scope::{self, Covers};
 use crate::finding::Finding;
 use crate::policy::{Policy, SecurityFix};
-use crate::waiver::{self, Covers};
 
 /// What stands in a comment, before `: REASON`.
 pub(crate) const SECURITY_MARKER: &str = "abide:security-fix";
 
-pub(super) struct SecurityFixes<'p> {
+pub(crate) struct SecurityFixes<'p> {
     /// What comments cover, by the index of the file.
     marked: FxHashMap<u32, Vec<Span>>,
     named: &'p [SecurityFix],
@@ -24,16 +24,17 @@ impl<'p> SecurityFixes<'p> {
     /// Of a tree. A mark that stood at the same element of the release, in
     /// whichever file of the package, is of an earlier fix and says nothing about
     /// what changed since.
-    pub(super) fn of(tree: &Tree, released: Option<&Tree>, policy: &'p Policy) -> Self {
+    pub(crate) fn of(tree: &Tree, released: Option<&Tree>, policy: &'p Policy) -> Self {
         let files: Vec<File<'_>> = tree.files().filter(|it| it.is_judged()).collect();
         let marked = files.par_iter().with_min_len(16).map(|file| {
             let mut marks = marks(*file);
             if !marks.is_empty() {
                 let old = released.and_then(|it| it.package_named(file.package().name()));
-                let old: Vec<Mark> =
+                let old: Vec<SecurityMark> =
                     old.into_iter().flat_map(Package::files).flat_map(self::marks).collect();
-                let is_old =
-                    |it: &Mark| old.iter().any(|old| (&old.words, &old.at) == (&it.words, &it.at));
+                let is_old = |it: &SecurityMark| {
+                    old.iter().any(|old| (&old.words, &old.at) == (&it.words, &it.at))
+                };
                 marks.retain(|it| !is_old(it));
             }
             (file.id.0, marks.into_iter().map(|it| it.covers).collect())
@@ -42,7 +43,7 @@ impl<'p> SecurityFixes<'p> {
         SecurityFixes { marked, named: &policy.security_fixes }
     }
 
-    pub(super) fn covers(&self, finding: &Finding) -> bool {
+    pub(crate) fn covers(&self, finding: &Finding) -> bool {
         let marked = finding.location.place().is_some_and(|place| {
             let spans = self.marked.get(&place.file.0).into_iter().flatten();
             spans.into_iter().any(|it| it.start <= place.span.start && place.span.end <= it.end)
@@ -52,7 +53,7 @@ impl<'p> SecurityFixes<'p> {
 }
 
 /// A mark in a comment.
-struct Mark {
+struct SecurityMark {
     /// It, with its reason.
     words: String,
     /// The full name of the element that it marks; none of a file.
@@ -60,7 +61,7 @@ struct Mark {
     covers: Span,
 }
 
-fn marks(file: File<'_>) -> Vec<Mark> {
+fn marks(file: File<'_>) -> Vec<SecurityMark> {
     let decl = file.decl();
     let (Some(text), Some(ast)) = (decl.source_text(), decl.ast()) else { return Vec::new() };
     if memmem::find(text, SECURITY_MARKER.as_bytes()).is_none() {
@@ -74,15 +75,15 @@ fn marks(file: File<'_>) -> Vec<Mark> {
         innermost.map(Element::full_name)
     };
     let mut marks = Vec::new();
-    for (comment, token_end) in waiver::comments(text) {
-        for line in waiver::lines(text, comment.span) {
+    for (comment, token_end) in comment_scope::comments(text) {
+        for line in comment_scope::lines(text, comment.span) {
             let words = line.str(text);
             if gives_reason(words) == Some(true) {
-                let (at, covers) = match waiver::covered(ast, text, comment, token_end) {
+                let (at, covers) = match comment_scope::covered(ast, text, comment, token_end) {
                     Covers::File => (None, Span::new(0, text.len() as u32)),
                     Covers::Span(span) => (at(span), span),
                 };
-                marks.push(Mark { words: words.to_owned(), at, covers });
+                marks.push(SecurityMark { words: words.to_owned(), at, covers });
             }
         }
     }

@@ -3,9 +3,9 @@
 use abide_schema::{Element, Package, Place, Tree};
 use jiff::civil::Date;
 
-use crate::calendar::{Calendar, Phases, Window, stable_major};
+use crate::calendar::{Calendar, Phases, Window};
+use crate::lifecycle::{apis, stable_major};
 use crate::policy::Policy;
-use crate::rule;
 
 /// What the calendar says about a tree on a day: what is released next, what
 /// may happen today, and what happens to old things next. Empty where nothing
@@ -31,7 +31,7 @@ impl<'t> Status<'t> {
     /// What the calendar of a policy says about the judged files of a tree.
     pub fn of(tree: &'t Tree, policy: &Policy, as_of: Date) -> Status<'t> {
         let calendar = &policy.calendar;
-        let apis = rule::apis(tree);
+        let apis = apis(tree);
         let mut retirements: Vec<Retirement<'t>> = apis
             .values()
             .flat_map(|versions| versions.iter().map(move |package| (*package, versions)))

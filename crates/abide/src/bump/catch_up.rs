@@ -7,7 +7,7 @@ use abide_meaning::TreeHashes;
 use abide_schema::{Element, Field, Message, Method, Package, Tree, Type};
 use rustc_hash::FxHashMap;
 
-use crate::level::Bump;
+use crate::bump_level::Bump;
 
 /// From an element of a package to a type of another one.
 pub(super) struct Way {
@@ -38,7 +38,8 @@ pub(super) fn to_changed_types(
 ) -> Vec<Way> {
     let tree = package.files().next().map(|it| it.tree);
     let Some(tree) = tree else { return Vec::new() };
-    let mut search = Search { tree, old, new, came: FxHashMap::default(), open: VecDeque::new() };
+    let mut search =
+        ClosureSearch { tree, old, new, came: FxHashMap::default(), open: VecDeque::new() };
     for (from, to) in from_elements(package) {
         search.reach(From::Element(from), to);
     }
@@ -66,7 +67,7 @@ pub(super) fn to_changed_types(
     ways
 }
 
-struct Search<'t> {
+struct ClosureSearch<'t> {
     tree: &'t Tree,
     old: &'t TreeHashes,
     new: &'t TreeHashes,
@@ -74,7 +75,7 @@ struct Search<'t> {
     open: VecDeque<Type>,
 }
 
-impl Search<'_> {
+impl ClosureSearch<'_> {
     fn reach(&mut self, from: From, to: Type) {
         let Some(element) = element(self.tree, to) else { return };
         let name = element.full_name();

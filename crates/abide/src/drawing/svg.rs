@@ -5,8 +5,8 @@ use std::fmt::{self, Display, Write};
 
 use abide_schema::{Level, Package};
 
-use super::layout::{Layout, Route, lay_out};
-use super::{COLOURS, Drawing, Edge, class, label};
+use super::placement::{Placement, Route, lay_out};
+use super::{COLOURS, Drawing, DrawnEdge, class, label};
 
 /// Around everything.
 const MARGIN: i64 = 32;
@@ -30,11 +30,11 @@ const STYLE: &str = include_str!("svg.css");
 
 impl<'t> Drawing<'t> {
     pub(super) fn svg(&self, out: &mut String) -> fmt::Result {
-        let names: Vec<Name<'_>> = self.packages.iter().map(|&it| Name::of(it)).collect();
-        let width = names.iter().map(Name::width).max().unwrap_or(0);
-        let heights: Vec<i64> = names.iter().map(Name::height).collect();
+        let names: Vec<BoxName<'_>> = self.packages.iter().map(|&it| BoxName::of(it)).collect();
+        let width = names.iter().map(BoxName::width).max().unwrap_or(0);
+        let heights: Vec<i64> = names.iter().map(BoxName::height).collect();
         let index = |package: &Package<'t>| self.packages.binary_search(package).ok();
-        let edges: Vec<(usize, usize, &Edge<'t>)> = self
+        let edges: Vec<(usize, usize, &DrawnEdge<'t>)> = self
             .edges
             .iter()
             .filter_map(|edge| Some((index(&edge.from)?, index(&edge.to)?, edge)))
@@ -96,7 +96,7 @@ impl<'t> Drawing<'t> {
     fn edge(
         &self,
         out: &mut String,
-        edge: &Edge<'_>,
+        edge: &DrawnEdge<'_>,
         route: &Route,
         (right, middle): (i64, i64),
     ) -> fmt::Result {
@@ -141,7 +141,7 @@ impl<'t> Drawing<'t> {
     }
 
     /// What the colours and the dashes of this drawing say.
-    fn legend(&self, layout: &Layout) -> Legend {
+    fn legend(&self, layout: &Placement) -> Legend {
         let mut legend = Legend::default();
         for (word, _) in COLOURS {
             if self.packages.iter().any(|&package| class(package) == word) {
@@ -151,7 +151,7 @@ impl<'t> Drawing<'t> {
         if self.packages.iter().any(|package| !package.is_judged()) {
             legend.node("imported", "only imported");
         }
-        if self.edges.iter().any(Edge::is_idle) {
+        if self.edges.iter().any(DrawnEdge::is_idle) {
             legend.edge("idle", "unused import");
         }
         if layout.routes.iter().any(|route| route.closes) {
@@ -188,15 +188,15 @@ fn way(out: &mut String, route: &Route) -> fmt::Result {
 
 /// A package as its box shows it: what contains it in small letters, and below
 /// that its own part of the name.
-struct Name<'t> {
+struct BoxName<'t> {
     package: Package<'t>,
     lines: Vec<String>,
     own: String,
     version: String,
 }
 
-impl<'t> Name<'t> {
-    fn of(package: Package<'t>) -> Name<'t> {
+impl<'t> BoxName<'t> {
+    fn of(package: Package<'t>) -> BoxName<'t> {
         let name = label(package);
         let version = package.version().map_or("", |version| version.text.as_str());
         let (unversioned, version) = match name.strip_suffix(version) {
@@ -211,7 +211,12 @@ impl<'t> Name<'t> {
             lines.splice(..left_out, ["\u{2026}".to_owned()]);
         }
         let room = COLUMNS.saturating_sub(columns(version));
-        Name { package, lines, own: shortened(own, room), version: shortened(version, COLUMNS / 2) }
+        BoxName {
+            package,
+            lines,
+            own: shortened(own, room),
+            version: shortened(version, COLUMNS / 2),
+        }
     }
 
     /// Its width, if a column of the font is as wide as that of the usual ones,

@@ -3,7 +3,7 @@
 use abide_schema::PackageVersion;
 use semver::{BuildMetadata, Prerelease, Version};
 
-use crate::level::Bump;
+use crate::bump_level::Bump;
 
 /// The first version of a package: `3.0.0` for `v3`, `3.0.0-alpha.1` for
 /// `v3alpha`, `3.1.0-beta.2.1` for `v3p1beta2`, and `1.0.0` without a version

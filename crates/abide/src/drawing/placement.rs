@@ -30,7 +30,7 @@ const SWEEPS: usize = 8;
 
 /// Where everything lies, in pixels; the first row starts at 0.
 #[derive(Debug)]
-pub(super) struct Layout {
+pub(super) struct Placement {
     pub(super) left: i64,
     pub(super) right: i64,
     pub(super) bottom: i64,
@@ -48,19 +48,19 @@ pub(super) struct Route {
     /// What is straight of it, downward, from the lower side of the upper box to
     /// the upper side of the lower one; in between it bends. Empty where the edge
     /// leads from a box to itself.
-    pub(super) runs: Vec<Run>,
+    pub(super) runs: Vec<StraightRun>,
 }
 
 /// A straight part of a way.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Run {
+pub(super) struct StraightRun {
     pub(super) x: i64,
     pub(super) top: i64,
     pub(super) bottom: i64,
 }
 
 /// Places boxes of one width and the given heights, and the edges between them.
-pub(super) fn lay_out(width: i64, heights: &[i64], edges: &[(usize, usize)]) -> Layout {
+pub(super) fn lay_out(width: i64, heights: &[i64], edges: &[(usize, usize)]) -> Placement {
     let closes = closing(heights.len(), edges);
     let turned = edges.iter().zip(&closes);
     let turned: Vec<(usize, usize)> =
@@ -365,7 +365,7 @@ fn place(
     rows: &Rows,
     lanes: &Lanes,
     columns: &[f64],
-) -> Layout {
+) -> Placement {
     let (corridors, places) = lanes.corridors(columns, rows.columns);
 
     // From the left: where each column starts.
@@ -445,12 +445,16 @@ fn place(
         let (above, below) = (rows.row_of[upper], rows.row_of[lower]);
         let bottom = boxes[upper].1 + heights[upper];
         let x = middle(upper) + leaving[edge];
-        let mut runs = vec![Run { x, top: bottom, bottom: bottoms[above] }];
+        let mut runs = vec![StraightRun { x, top: bottom, bottom: bottoms[above] }];
         if let Some(lane) = lanes.lane_of[edge] {
-            runs.push(Run { x: lane_x(lane), top: tops[above + 1], bottom: bottoms[below - 1] });
+            runs.push(StraightRun {
+                x: lane_x(lane),
+                top: tops[above + 1],
+                bottom: bottoms[below - 1],
+            });
         }
         let x = middle(lower) + arriving[arrival(edge)];
-        runs.push(Run { x, top: tops[below], bottom: boxes[lower].1 });
+        runs.push(StraightRun { x, top: tops[below], bottom: boxes[lower].1 });
         runs
     };
     let closes = closes.into_iter().enumerate();
@@ -459,7 +463,7 @@ fn place(
     let lanes = (0..lanes.targets.len()).map(lane_x);
     let ends = boxes.iter().flat_map(|&(x, _)| [x, x + width]).chain(lanes);
     let (left, right) = ends.fold((i64::MAX, 0), |(left, right), x| (left.min(x), right.max(x)));
-    Layout { left: left.min(right), right, bottom: y, boxes, routes }
+    Placement { left: left.min(right), right, bottom: y, boxes, routes }
 }
 
 /// How far from the middle of a box each edge touches it. An edge is its box,
@@ -489,7 +493,7 @@ mod tests {
     const WIDTH: i64 = 120;
 
     /// Lays out, and asserts what holds of every layout.
-    fn laid_out(heights: &[i64], edges: &[(usize, usize)]) -> Layout {
+    fn laid_out(heights: &[i64], edges: &[(usize, usize)]) -> Placement {
         let layout = lay_out(WIDTH, heights, edges);
         assert_eq!(
             format!("{layout:?}"),
@@ -506,7 +510,7 @@ mod tests {
         layout
     }
 
-    fn boxes_keep_apart(layout: &Layout, heights: &[i64]) {
+    fn boxes_keep_apart(layout: &Placement, heights: &[i64]) {
         for (index, &(x, y)) in layout.boxes.iter().enumerate() {
             for (other, &(right, below)) in layout.boxes.iter().enumerate().skip(index + 1) {
                 let beside = (x - right).abs() >= WIDTH + CORRIDOR - 1;
@@ -521,7 +525,7 @@ mod tests {
     }
 
     /// A route goes down from box to box, past all others.
-    fn leads(layout: &Layout, heights: &[i64], from: usize, to: usize, route: &Route) {
+    fn leads(layout: &Placement, heights: &[i64], from: usize, to: usize, route: &Route) {
         if from == to {
             assert!(route.closes && route.runs.is_empty());
             return;
@@ -547,7 +551,7 @@ mod tests {
     }
 
     /// Who shares a lane leads to the same box.
-    fn lanes_keep_apart(layout: &Layout, edges: &[(usize, usize)]) {
+    fn lanes_keep_apart(layout: &Placement, edges: &[(usize, usize)]) {
         let mut lanes: BTreeMap<i64, Vec<(i64, i64, usize, bool)>> = BTreeMap::new();
         for (&(from, to), route) in edges.iter().zip(&layout.routes) {
             if let [_, lane, _] = route.runs[..] {
@@ -569,7 +573,7 @@ mod tests {
         }
     }
 
-    fn only_circles_are_closed(layout: &Layout, nodes: usize, edges: &[(usize, usize)]) {
+    fn only_circles_are_closed(layout: &Placement, nodes: usize, edges: &[(usize, usize)]) {
         let graph = digraph(nodes, edges.iter().copied());
         let mut circle_of = vec![0; nodes];
         for (circle, members) in kosaraju_scc(&graph).iter().enumerate() {

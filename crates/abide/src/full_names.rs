@@ -15,6 +15,22 @@ use crate::rule::Sink;
 /// The languages in which a file is included or imported by its own path.
 const BY_PATH: [Surface; 2] = [Surface::SourceCpp, Surface::SourcePython];
 
+/// What [`deletions`] may name of a message.
+pub(crate) const MESSAGE_DELETIONS: &[&str] =
+    &["buf:MESSAGE_NO_DELETE", "buf:PACKAGE_MESSAGE_NO_DELETE", "google:MESSAGE_REMOVAL"];
+
+/// What [`deletions`] may name of an enum.
+pub(crate) const ENUM_DELETIONS: &[&str] =
+    &["buf:ENUM_NO_DELETE", "buf:PACKAGE_ENUM_NO_DELETE", "google:ENUM_REMOVAL"];
+
+/// What [`deletions`] may name of a service.
+pub(crate) const SERVICE_DELETIONS: &[&str] =
+    &["buf:SERVICE_NO_DELETE", "buf:PACKAGE_SERVICE_NO_DELETE", "google:SERVICE_REMOVAL"];
+
+/// What [`deletions`] may name of an extension.
+pub(crate) const EXTENSION_DELETIONS: &[&str] =
+    &["buf:EXTENSION_NO_DELETE", "buf:PACKAGE_EXTENSION_NO_DELETE", "buf:FIELD_SAME_NAME"];
+
 /// A message, enum, service or extension that is gone.
 pub(crate) fn removed<'t, 's>(
     diff: &Diff<'t>,

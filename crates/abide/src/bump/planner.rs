@@ -1,0 +1,316 @@
+//! From what changed to a version for each package.
+
+use std::cell::LazyCell;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use abide_meaning::TreeHashes;
+use abide_schema::{Package, Tree};
+use abide_upgrade::{Standings, candidate_packages};
+use semver::Version;
+
+use crate::bump_level::Bump;
+use crate::config::VersionIn;
+use crate::finding::{Finding, Severity};
+use crate::lock::{Lock, Record};
+use crate::policy::Policy;
+use crate::security_fixes::SecurityFixes;
+use crate::semantic_version;
+
+use super::annotation::{self, Annotated};
+use super::changes::{self, renames};
+use super::package_changes::PackageChanges;
+use super::{PackagePlan, Plan, Reason, Records, Released, Verdict, catch_up};
+
+/// The version that each package needs since a release. `early` are the majors
+/// that rise when none may.
+pub(crate) fn plan_since(
+    tree: &Tree,
+    policy: &Policy,
+    records: Records<'_>,
+    released: Option<Released<'_>>,
+    early: &[Finding],
+) -> Plan {
+    let new = TreeHashes::of(tree);
+    let old = released.as_ref().map(|it| TreeHashes::of(it.tree));
+    let fixes = SecurityFixes::of(tree, released.as_ref().map(|it| it.tree), policy);
+    let changes = released
+        .as_ref()
+        .map_or_else(BTreeMap::new, |released| changes::by_package(tree, released, &fixes));
+    let planner = Planner { tree, policy, records, new, old, released, changes, early };
+    planner.plan()
+}
+
+struct Planner<'a> {
+    tree: &'a Tree,
+    policy: &'a Policy,
+    records: Records<'a>,
+    new: TreeHashes,
+    old: Option<TreeHashes>,
+    released: Option<Released<'a>>,
+    changes: BTreeMap<String, PackageChanges>,
+    /// The majors that rise when none may.
+    early: &'a [Finding],
+}
+
+impl Planner<'_> {
+    fn plan(mut self) -> Plan {
+        let judged: Vec<Package<'_>> = self.tree.packages().filter(|it| it.is_judged()).collect();
+        let names: BTreeSet<&str> = judged.iter().map(|it| it.name()).collect();
+        let mut lock = self.records.lock.cloned().unwrap_or_default();
+        lock.resolve();
+        let mut rewritten = Vec::new();
+        let mut packages = Vec::new();
+        for package in &judged {
+            let annotated = Annotated::of(*package, &self.new);
+            let plan = self.package(*package, &annotated);
+            if let (Some(to), Some(hashes)) = (&plan.to, self.new.package(package.name())) {
+                let in_lock = self.records.version_in == VersionIn::Lock;
+                let record = Record { version: to.clone(), hashes };
+                lock.set_record(package.name(), in_lock.then_some(record));
+                if let Some(released) = self.records.released {
+                    lock.remember(released, package.name());
+                }
+                for [_, was, is] in self.renames(package.name()) {
+                    lock.carry(package.name(), was, is);
+                }
+                lock.set_uses(self.tree, package.name());
+                if !in_lock {
+                    rewritten.extend(annotated.rewritten(to));
+                }
+            }
+            packages.push(plan);
+        }
+        if let Some(released) = self.records.released {
+            let absent = released.known_packages().filter(|it| !names.contains(it));
+            absent.for_each(|name| lock.remember(released, name));
+        }
+        for name in self.gone(&names) {
+            let plan = self.gone_package(&name);
+            if plan.verdict == Verdict::Unrecorded {
+                lock.set_gone(&name);
+            }
+            packages.push(plan);
+        }
+        self.name_candidates(&mut packages);
+        packages.sort_by(|a, b| a.name.cmp(&b.name));
+        rewritten.sort_by(|a, b| a.path.cmp(&b.path));
+        let is_lock_stale = *self.records.lock.unwrap_or(&Lock::default()) != lock;
+        Plan { packages, lock, rewritten, is_lock_stale }
+    }
+
+    /// Says where breaks go that are refused; those of a package that is gone, by
+    /// what it was.
+    fn name_candidates(&self, packages: &mut [PackagePlan]) {
+        let trees = [Some(self.tree), self.released.as_ref().map(|it| it.tree)];
+        let trees: Vec<_> = trees
+            .into_iter()
+            .flatten()
+            .map(|tree| (tree, LazyCell::new(|| Standings::of(tree))))
+            .collect();
+        for plan in packages.iter_mut().filter(|it| it.verdict == Verdict::Refused) {
+            let found = trees.iter().find_map(|(tree, standings)| {
+                let package = tree.package_named(&plan.name).filter(|it| it.is_judged())?;
+                Some(candidate_packages(&self.policy.upgrade, standings, package))
+            });
+            plan.candidates = found.unwrap_or_default();
+        }
+    }
+
+    fn package(&mut self, package: Package<'_>, annotated: &Annotated<'_>) -> PackagePlan {
+        let name = package.name();
+        let hashes = self.new.package(name);
+        let record = self.records.lock.and_then(|it| it.record(name));
+        let in_lock = record.map(|it| it.version.clone());
+        // Whoever moves versions to another place does not begin anew.
+        let recorded = annotated.version().max(in_lock.clone());
+        let in_lock = (in_lock, record.map(|it| it.hashes) == hashes);
+        let in_option = (annotated.version(), annotated.agrees());
+        let ((here, agrees), (_, elsewhere)) = match self.records.version_in {
+            VersionIn::Lock => (in_lock, in_option),
+            VersionIn::Option => (in_option, in_lock),
+        };
+        let is_known = agrees || here.is_none() && elsewhere;
+        let before = self.old.as_ref().and_then(|it| it.package(name));
+        let known = || if is_known { hashes } else { record.map(|it| it.hashes) };
+        let mut plan = PackagePlan {
+            name: name.to_owned(),
+            from: recorded.clone(),
+            recorded: recorded.clone(),
+            required: Bump::None,
+            to: None,
+            hash_old: before.or_else(known).map(|it| it.closure),
+            hash_new: hashes.map(|it| it.closure),
+            reasons: Vec::new(),
+            catches_up: false,
+            waits_for: None,
+            verdict: Verdict::Unrecorded,
+            candidates: BTreeSet::new(),
+        };
+        let is_early = |it: &&Finding| it.package == name && it.severity == Severity::Error;
+        if let Some(early) = self.early.iter().find(is_early) {
+            plan.verdict = Verdict::Early;
+            plan.required = Bump::Major;
+            plan.reasons.push(Reason {
+                rule: Some(early.rule),
+                element: early.element.clone(),
+                bump: Bump::Major,
+                message: early.message.clone(),
+                via: Vec::new(),
+                waived: false,
+            });
+            return plan;
+        }
+        if self.released.is_some() {
+            plan.from = self.released_version(name, record);
+            if plan.from.is_some() || before.is_some() {
+                self.require(package, &mut plan);
+                self.mistrust(name, &mut plan);
+            }
+            if plan.required == Bump::Major {
+                plan.verdict = Verdict::Refused;
+                return plan;
+            }
+            if plan.waits_for.is_some() {
+                plan.verdict = Verdict::Waiting;
+                return plan;
+            }
+        } else if !is_known && recorded.is_some() {
+            // What counts on for every change needs no release to count from.
+            if recorded.as_ref().is_none_or(|it| it.pre.is_empty()) {
+                plan.verdict = Verdict::Unknown;
+                return plan;
+            }
+            plan.required = Bump::Minor;
+        }
+        let needed = match (&plan.from, &recorded) {
+            (Some(from), _) => semantic_version::next(from, plan.required),
+            // Nobody recorded the release, but that a patch was counted from it shows.
+            (None, Some(counted)) if counted.patch > 0 && plan.required == Bump::Minor => {
+                semantic_version::next(counted, Bump::Minor)
+            }
+            (None, _) => semantic_version::first(name),
+        };
+        // What is recorded already may be ahead; no version ever falls.
+        let to = match &recorded {
+            Some(recorded) if *recorded > needed => recorded.clone(),
+            _ => needed,
+        };
+        if agrees && here.as_ref() == Some(&to) {
+            plan.verdict = Verdict::Recorded;
+        }
+        plan.to = Some(to);
+        plan
+    }
+
+    /// The version of a package at the last release: as recorded there, else
+    /// as recorded here for the same meaning.
+    fn released_version(&self, name: &str, record: Option<&Record>) -> Option<Version> {
+        let released = self.released.as_ref()?;
+        let in_lock = self.records.released.and_then(|it| it.record(name));
+        let in_lock = in_lock.map(|it| it.version.clone());
+        let package = released.tree.package_named(name);
+        let in_option = package.and_then(annotation::version_of);
+        let before = self.old.as_ref().and_then(|it| it.package(name));
+        let as_it_was = record.filter(|it| Some(it.hashes) == before);
+        in_lock.max(in_option).or_else(|| as_it_was.map(|it| it.version.clone()))
+    }
+
+    /// How far a package must rise, and why.
+    fn require(&self, package: Package<'_>, plan: &mut PackagePlan) {
+        let name = package.name();
+        let Some(old) = &self.old else { return };
+        let (before, after) = (old.package(name), self.new.package(name));
+        // A break is one even where the meaning is the same, as that of a type in another file.
+        let changes = self.changes.get(name);
+        plan.reasons = changes.into_iter().flat_map(PackageChanges::reasons).cloned().collect();
+        if plan.reasons.is_empty() && before.map(|it| it.own) != after.map(|it| it.own) {
+            plan.reasons.push(Reason::unnamed(name.to_owned(), Bump::Minor));
+        }
+        if before.map(|it| it.closure) != after.map(|it| it.closure) {
+            plan.catches_up = plan.reasons.is_empty();
+            self.catch_up(package, old, plan);
+        }
+        plan.reasons.sort_by_key(|it| Reverse(it.bump));
+        plan.required = plan.reasons.iter().map(|it| it.bump).max().unwrap_or_default();
+    }
+
+    /// Adds the types of other packages that it reaches and that changed.
+    fn catch_up(&self, package: Package<'_>, old: &TreeHashes, plan: &mut PackagePlan) {
+        let bump_of = |package: &str, ty: &str| {
+            self.changes.get(package).and_then(|it| it.bump_within(ty)).unwrap_or(Bump::Minor)
+        };
+        for way in catch_up::to_changed_types(package, old, &self.new, &bump_of) {
+            if way.bump == Bump::Major {
+                plan.waits_for = Some(way.package);
+            }
+            plan.reasons.push(Reason {
+                rule: None,
+                element: way.steps.last().cloned().unwrap_or_default(),
+                bump: way.bump.min(Bump::Minor),
+                message: "it reaches this type, whose meaning changed".to_owned(),
+                via: way.steps,
+                waived: false,
+            });
+        }
+    }
+
+    /// Asks for another version where the release was not what was recorded as
+    /// its version: nobody knows which of the two its users have.
+    fn mistrust(&self, name: &str, plan: &mut PackagePlan) {
+        let Some(record) = self.records.released.and_then(|it| it.record(name)) else { return };
+        let tree = |it: &TreeHashes| it.package(name).map(|it| it.closure);
+        let recorded = Some(record.hashes.closure);
+        if recorded == self.old.as_ref().and_then(tree) || recorded == tree(&self.new) {
+            return;
+        }
+        plan.reasons.push(Reason {
+            rule: None,
+            element: name.to_owned(),
+            bump: Bump::Minor,
+            message: format!("what was released is not what was recorded as {}", record.version),
+            via: Vec::new(),
+            waived: false,
+        });
+        plan.required = plan.required.max(Bump::Minor);
+    }
+
+    fn renames(&self, package: &str) -> impl Iterator<Item = [&str; 3]> {
+        let found = self.released.iter().flat_map(|it| [it.changes, it.spared]);
+        found.flat_map(renames).filter(move |[of, ..]| *of == package)
+    }
+
+    /// The packages that are recorded, or were released, and are not there.
+    fn gone(&self, names: &BTreeSet<&str>) -> BTreeSet<String> {
+        let recorded = self.records.lock.into_iter().flat_map(Lock::packages);
+        let trees = self.released.iter().map(|it| it.tree);
+        let released = trees.flat_map(|it| it.packages().filter(|it| it.is_judged()));
+        let all = recorded.chain(released.map(|it| it.name()));
+        all.filter(|name| !names.contains(name)).map(str::to_owned).collect()
+    }
+
+    fn gone_package(&self, name: &str) -> PackagePlan {
+        let changes = self.changes.get(name);
+        let refused = changes.is_some_and(PackageChanges::broke);
+        let is_recorded = self.records.lock.is_none_or(|it| it.packages().all(|it| it != name));
+        let record = self.records.lock.and_then(|it| it.record(name));
+        PackagePlan {
+            name: name.to_owned(),
+            from: record.map(|it| it.version.clone()),
+            recorded: record.map(|it| it.version.clone()),
+            required: if refused { Bump::Major } else { Bump::None },
+            to: None,
+            hash_old: record.map(|it| it.hashes.closure),
+            hash_new: None,
+            reasons: changes.into_iter().flat_map(PackageChanges::reasons).cloned().collect(),
+            catches_up: false,
+            waits_for: None,
+            verdict: match (refused, is_recorded) {
+                (true, _) => Verdict::Refused,
+                (false, true) => Verdict::Recorded,
+                (false, false) => Verdict::Unrecorded,
+            },
+            candidates: BTreeSet::new(),
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Versions that are not recorded, as findings.
+
+use abide_schema::Tree;
+use semver::Version;
+
+use crate::finding::Finding;
+use crate::location::Location;
+use crate::places::package_place;
+use crate::rules::VERSION_NOT_BUMPED;
+
+use super::{Plan, Reason, Verdict};
+
+/// What `abide check` says of versions that are not recorded. What broke is
+/// told by the rules about changes.
+pub(crate) fn findings(tree: &Tree, plan: &Plan) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for package in &plan.packages {
+        let named = tree.package_named(&package.name).filter(|it| it.is_judged());
+        let Some(place) = named.and_then(package_place) else { continue };
+        let name = &package.name;
+        let recorded = package.recorded.as_ref();
+        let message = match (package.verdict, recorded, &package.to) {
+            // Of what waits, the break that it waits for is told.
+            (Verdict::Recorded | Verdict::Refused | Verdict::Early | Verdict::Waiting, ..) => {
+                continue;
+            }
+            (_, None, Some(to)) => {
+                format!("no version of package `{name}` is recorded, which begins with {to}")
+            }
+            (_, Some(recorded), Some(to)) if to > recorded => {
+                format!("package `{name}` is recorded as {recorded} and needs {to}")
+            }
+            (_, Some(recorded), _) => match package.is_as_recorded() {
+                Some(false) => format!("package `{name}` changed since {recorded} was recorded"),
+                Some(true) => {
+                    format!("version {recorded} of package `{name}` is yet to be recorded here")
+                }
+                None => {
+                    format!("package `{name}` is not known to be what {recorded} was recorded for")
+                }
+            },
+            (_, None, None) => continue,
+        };
+        let help = match package.verdict {
+            Verdict::Unknown => {
+                "run `abide bump --write --against SOURCE`, where SOURCE is the last release"
+            }
+            _ => "run `abide bump --write`",
+        };
+        let location = Location::tree(place);
+        let mut finding =
+            Finding::new(VERSION_NOT_BUMPED.id, location, name, name.clone(), message);
+        finding.why = package.reasons.first().map(Reason::to_string);
+        finding.help(help);
+        finding.fact(package.to.as_ref().map_or_else(String::new, Version::to_string));
+        finding.fact(package.hash_new.map_or_else(String::new, |it| it.to_string()));
+        findings.push(finding);
+    }
+    findings
+}

@@ -1,0 +1,343 @@
+//! The tables of `abide.toml` that each set one part of the policy.
+
+use std::collections::BTreeMap;
+
+use abide_schema::Stability;
+use abide_syntax::Span;
+use abide_upgrade::{CandidateLayout, Closure, ImportOrder, LinkPolicy, UpgradeReason};
+use jiff::civil::Date;
+use toml_edit::Item;
+
+use crate::calendar::Clock;
+use crate::dates::day_of_year;
+use crate::policy::{Edge, OptionOrder, Policy, Removal};
+use crate::rules::RULES;
+use crate::suggestion::did_you_mean;
+
+use super::toml_reader::{TomlReader, entries, span};
+
+impl TomlReader {
+    pub(super) fn packages(&mut self, item: &Item, policy: &mut Policy) {
+        const KEYS: &[&str] =
+            &["pattern", "stabilities", "folder-prefix", "unversioned", "plain-from", "max-majors"];
+        let packages = &mut policy.packages;
+        let Some(table) = self.table(item) else { return };
+        for entry in entries(table) {
+            let item = entry.item;
+            match entry.key {
+                "pattern" => {
+                    let Some(text) = self.string(item) else { continue };
+                    if text.split('.').any(|component| component == "vN") {
+                        packages.pattern = self.glob(&text, span(item));
+                    } else {
+                        let message =
+                            "the pattern has no component `vN`, which stands for the version";
+                        self.error(span(item), message, None);
+                    }
+                }
+                "stabilities" => {
+                    let words = [
+                        ("alpha", Stability::Alpha),
+                        ("beta", Stability::Beta),
+                        ("stable", Stability::Stable),
+                    ];
+                    let strings = self.strings(item);
+                    packages.stabilities = strings
+                        .into_iter()
+                        .filter_map(|(text, span)| self.word(&text, span, &words))
+                        .collect();
+                }
+                "folder-prefix" => packages.folder_prefixes = self.texts(item),
+                "unversioned" => packages.unversioned = self.globs(item),
+                "plain-from" => packages.plain_from = self.count(item),
+                "max-majors" => packages.max_majors = self.count(item),
+                _ => self.unknown_key(&entry, "`[packages]`", KEYS),
+            }
+        }
+    }
+
+    pub(super) fn dependencies(&mut self, item: &Item, policy: &mut Policy) {
+        const KEYS: &[&str] = &["allow", "deny", "max-depth"];
+        let Some(table) = self.table(item) else { return };
+        for entry in entries(table) {
+            match entry.key {
+                "allow" => policy.dependencies.allow = self.edges(entry.item),
+                "deny" => policy.dependencies.deny = self.edges(entry.item),
+                "max-depth" => policy.dependencies.max_depth = self.count(entry.item),
+                _ => self.unknown_key(&entry, "`[dependencies]`", KEYS),
+            }
+        }
+    }
+
+    fn edges(&mut self, item: &Item) -> Vec<Edge> {
+        let mut edges = Vec::new();
+        for (text, span) in self.strings(item) {
+            let is_one = |name: &&str| !name.is_empty() && !name.contains(char::is_whitespace);
+            let names: Vec<&str> = text.split("->").map(str::trim).filter(is_one).collect();
+            let arrows = text.matches("->").count();
+            let ([from, to], 1) = (&names[..], arrows) else {
+                let help = Some("write it as `FROM -> TO`".to_owned());
+                self.error(span, format!("`{text}` is no edge"), help);
+                continue;
+            };
+            let from = self.glob(from, span);
+            let to = self.glob(to, span);
+            if let (Some(from), Some(to)) = (from, to) {
+                edges.push(Edge { from, to, span });
+            }
+        }
+        edges
+    }
+
+    pub(super) fn calendar(&mut self, item: &Item, policy: &mut Policy) {
+        const KEYS: &[&str] = &[
+            "client-releases",
+            "api-releases",
+            "major-window-days",
+            "previous-major-months",
+            "stable-since",
+            "alpha-max-months",
+            "alpha-max-releases",
+            "alpha-since",
+            "version-dates",
+        ];
+        let calendar = &mut policy.calendar;
+        let Some(table) = self.table(item) else { return };
+        for entry in entries(table) {
+            let item = entry.item;
+            match entry.key {
+                "client-releases" => calendar.client_releases = self.clock(item),
+                "api-releases" => calendar.api_releases = self.clock(item),
+                "major-window-days" => calendar.major_window_days = self.count(item),
+                "previous-major-months" => calendar.previous_major_months = self.count(item),
+                "stable-since" => calendar.stable_since = self.dates(item),
+                "alpha-max-months" => calendar.alpha_max_months = self.count(item),
+                "alpha-max-releases" => calendar.alpha_max_releases = self.count(item),
+                "alpha-since" => calendar.alpha_since = self.dates(item),
+                "version-dates" => calendar.version_dates = self.dates(item),
+                _ => self.unknown_key(&entry, "`[calendar]`", KEYS),
+            }
+        }
+    }
+
+    /// A table of dates by name.
+    fn dates(&mut self, item: &Item) -> BTreeMap<String, Date> {
+        let mut dates = BTreeMap::new();
+        if let Some(table) = self.table(item) {
+            for entry in entries(table) {
+                if let Some(date) = self.date(entry.item) {
+                    dates.insert(entry.key.to_owned(), date);
+                }
+            }
+        }
+        dates
+    }
+
+    /// Days of the year, such as `06-30`.
+    fn clock(&mut self, item: &Item) -> Clock {
+        let mut days = Vec::new();
+        for (text, span) in self.strings(item) {
+            match day_of_year(&text) {
+                Some(day) => days.push(day),
+                None => {
+                    let help = "write month and day, such as `06-30`".to_owned();
+                    self.error(span, format!("`{text}` is no day of every year"), Some(help));
+                }
+            }
+        }
+        Clock::of(days).expect("each is a day of every year")
+    }
+
+    pub(super) fn deprecation(&mut self, item: &Item, policy: &mut Policy) {
+        const KEYS: &[&str] = &["removal", "window-months", "without-equivalent", "dropped"];
+        let Some(table) = self.table(item) else { return };
+        for entry in entries(table) {
+            match entry.key {
+                "removal" => {
+                    let words = [
+                        ("never", Removal::Never),
+                        ("reserved", Removal::Reserved),
+                        ("deprecated", Removal::Deprecated),
+                    ];
+                    policy.deprecation.removal =
+                        self.word_of(entry.item, &words).unwrap_or_default();
+                }
+                "window-months" => policy.deprecation.window_months = self.count(entry.item),
+                "without-equivalent" => {
+                    policy.deprecation.without_equivalent = self.globs(entry.item);
+                }
+                "dropped" => policy.deprecation.dropped = self.globs(entry.item),
+                _ => self.unknown_key(&entry, "`[deprecation]`", KEYS),
+            }
+        }
+    }
+
+    pub(super) fn breaking(&mut self, item: &Item, policy: &mut Policy) {
+        const KEYS: &[&str] = &["aliases", "surfaces"];
+        let Some(table) = self.table(item) else { return };
+        for entry in entries(table) {
+            match entry.key {
+                "aliases" => {
+                    let texts = self.strings(entry.item);
+                    for (text, span) in &texts {
+                        self.alias(text, *span);
+                    }
+                    policy.breaking.aliases = texts.into_iter().map(|(text, _)| text).collect();
+                }
+                "surfaces" => policy.breaking.surfaces = self.surfaces(entry.item),
+                _ => self.unknown_key(&entry, "`[breaking]`", KEYS),
+            }
+        }
+    }
+
+    /// A name that no change can have would make notes of all of them.
+    fn alias(&mut self, text: &str, at: Span) {
+        let of_changes = RULES.iter().filter(|rule| rule.needs_baseline());
+        let known: Vec<&str> = of_changes.flat_map(|rule| rule.all_aliases()).collect();
+        if known.contains(&text) {
+            return;
+        }
+        // Often just the name of the tool is missing.
+        let named = known.iter().find(|it| it.split(':').nth(1) == Some(text)).copied();
+        let help = named.map(|it| format!("did you mean `{it}`?"));
+        let help =
+            help.or_else(|| did_you_mean(text, known.iter().copied())).unwrap_or_else(|| {
+                "name what another tool reports of a change, such as `buf:FIELD_SAME_TYPE`"
+                    .to_owned()
+            });
+        self.error(at, format!("no change has the alias `{text}`"), Some(help));
+    }
+
+    /// Options of the preset that are not named here stay as they are.
+    pub(super) fn options(&mut self, item: &Item, policy: &mut Policy) {
+        let Some(table) = self.table(item) else { return };
+        for entry in entries(table) {
+            if entry.item.is_table_like() {
+                let message = format!("`{}` is no name of an option", entry.key);
+                let help = "write the full name in quotes, as in `\"acme.max_rows\" = \"lower\"`";
+                self.error(entry.key_span, message, Some(help.to_owned()));
+                continue;
+            }
+            let words = self.strings(entry.item);
+            let orders =
+                words.into_iter().filter_map(|(word, at)| self.word(&word, at, OptionOrder::ALL));
+            let orders = orders.collect();
+            policy.options.insert(entry.key.to_owned(), orders);
+        }
+    }
+
+    pub(super) fn upgrade(&mut self, item: &Item, policy: &mut Policy) {
+        const KEYS: &[&str] = &[
+            "always",
+            "build-files",
+            "build-labels",
+            "closure",
+            "drop-detached-comments",
+            "dropped-options",
+            "http-major",
+            "imports",
+            "layout",
+            "links",
+            "majors",
+            "packages",
+            "reasons",
+            "services",
+            "stable-moves",
+            "unstable",
+        ];
+        let Some(table) = self.table(item) else { return };
+        let upgrade = &mut policy.upgrade;
+        for entry in entries(table) {
+            match entry.key {
+                "always" => upgrade.always = self.globs(entry.item),
+                "build-files" => self.set(&mut upgrade.build_files, entry.item),
+                "build-labels" => upgrade.build_labels = self.names(entry.item),
+                "closure" => {
+                    if let Some(closure) = self.word_of(entry.item, Closure::ALL) {
+                        upgrade.closure = closure;
+                    }
+                }
+                "drop-detached-comments" => {
+                    self.set(&mut upgrade.drop_detached_comments, entry.item);
+                }
+                "dropped-options" => upgrade.dropped_options = self.texts(entry.item),
+                "http-major" => upgrade.http_major = self.count(entry.item),
+                "imports" => {
+                    let words = [("kept", ImportOrder::Kept), ("computed", ImportOrder::Computed)];
+                    if let Some(order) = self.word_of(entry.item, &words) {
+                        upgrade.imports = order;
+                    }
+                }
+                "layout" => {
+                    if let Some(layout) = self.word_of(entry.item, CandidateLayout::ALL) {
+                        upgrade.layout = layout;
+                    }
+                }
+                "links" => self.links(entry.item, &mut upgrade.links),
+                "majors" => upgrade.majors = self.majors(entry.item),
+                "packages" => upgrade.packages = self.names(entry.item),
+                "reasons" => {
+                    let words = self.strings(entry.item);
+                    let reasons = words
+                        .into_iter()
+                        .filter_map(|(word, at)| self.word(&word, at, UpgradeReason::ALL));
+                    upgrade.reasons = reasons.collect();
+                }
+                "services" => self.set(&mut upgrade.services, entry.item),
+                "stable-moves" => self.set(&mut upgrade.stable_moves, entry.item),
+                "unstable" => self.set(&mut upgrade.unstable, entry.item),
+                _ => self.unknown_key(&entry, "`[upgrade]`", KEYS),
+            }
+        }
+    }
+
+    fn links(&mut self, item: &Item, links: &mut LinkPolicy) {
+        const KEYS: &[&str] = &["label", "members", "roots", "stale-members"];
+        let Some(table) = self.table(item) else { return };
+        for entry in entries(table) {
+            match entry.key {
+                "label" => links.label = self.string(entry.item),
+                "members" => links.members = self.names(entry.item),
+                "roots" => links.roots = self.texts(entry.item),
+                "stale-members" => self.set(&mut links.stale_members, entry.item),
+                _ => self.unknown_key(&entry, "`[upgrade.links]`", KEYS),
+            }
+        }
+    }
+
+    /// Names, and the name for each.
+    fn names(&mut self, item: &Item) -> BTreeMap<String, String> {
+        let mut names = BTreeMap::new();
+        let Some(table) = self.table(item) else { return names };
+        for entry in entries(table) {
+            if let Some(name) = self.string(entry.item) {
+                names.insert(entry.key.to_owned(), name);
+            }
+        }
+        names
+    }
+
+    /// Majors, and the version that follows each.
+    fn majors(&mut self, item: &Item) -> BTreeMap<u32, String> {
+        let mut majors = BTreeMap::new();
+        let Some(table) = self.table(item) else { return majors };
+        for entry in entries(table) {
+            let Ok(major) = entry.key.parse() else {
+                let message = format!("`{}` is no major version", entry.key);
+                self.error(entry.key_span, message, Some("write a number, such as `2`".to_owned()));
+                continue;
+            };
+            if let Some(version) = self.string(entry.item) {
+                majors.insert(major, version);
+            }
+        }
+        majors
+    }
+
+    fn set(&mut self, flag: &mut bool, item: &Item) {
+        match item.as_bool() {
+            Some(value) => *flag = value,
+            None => self.wrong_type(item, "`true` or `false`").unwrap_or_default(),
+        }
+    }
+}

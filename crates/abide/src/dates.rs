@@ -1,0 +1,22 @@
+//! Days as texts name them, and months after a day.
+
+use jiff::civil::Date;
+
+/// A date without a time of day, such as `2027-06-30`.
+pub(crate) fn parse_date(text: &str) -> Option<Date> {
+    // `Date`'s own parser also takes a time of day and drops it.
+    (text.len() == 10).then(|| text.parse().ok())?
+}
+
+/// Month and day, such as `06-30`.
+pub(crate) fn day_of_year(text: &str) -> Option<(i8, i8)> {
+    // A year without a 29 February.
+    let date = parse_date(&format!("2023-{text}"))?;
+    Some((date.month(), date.day()))
+}
+
+/// The day so many months later, the last of its month where that is shorter;
+/// `None` beyond the calendar.
+pub(crate) fn months_after(since: Date, months: u32) -> Option<Date> {
+    since.checked_add(jiff::Span::new().try_months(months).ok()?).ok()
+}

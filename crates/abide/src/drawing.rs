@@ -1,0 +1,78 @@
+//! The package DAG as text: for Graphviz, for Mermaid, as JSON, as a drawing.
+
+mod placement;
+mod svg;
+mod text;
+pub(crate) mod view;
+
+use std::collections::BTreeMap;
+
+use abide_schema::{Level, Package, Stability, Tree, Use, api_name};
+
+/// What is drawn: packages, and the edges between them.
+struct Drawing<'t> {
+    tree: &'t Tree,
+    packages: Vec<Package<'t>>,
+    edges: Vec<DrawnEdge<'t>>,
+}
+
+struct DrawnEdge<'t> {
+    from: Package<'t>,
+    to: Package<'t>,
+    /// How often, and the first evidence, at each level that there is.
+    levels: Vec<(Level, u32, Use<'t>)>,
+}
+
+impl DrawnEdge<'_> {
+    fn words(&self) -> String {
+        let words: Vec<&str> = self.levels.iter().map(|(level, ..)| level.word()).collect();
+        words.join(", ")
+    }
+
+    /// Whether nothing of what is imported is used.
+    fn is_idle(&self) -> bool {
+        self.levels.iter().all(|(level, ..)| *level == Level::Import)
+    }
+}
+
+impl<'t> Drawing<'t> {
+    /// The packages by API, in the order of names; those of an API with a
+    /// single version, and those without one, stand alone.
+    fn clusters(&self) -> Vec<(Option<String>, Vec<Package<'t>>)> {
+        let mut apis: BTreeMap<String, Vec<Package<'t>>> = BTreeMap::new();
+        let mut alone = Vec::new();
+        for &package in &self.packages {
+            match api_name(package.name()) {
+                Some(api) => apis.entry(api).or_default().push(package),
+                None => alone.push((None, vec![package])),
+            }
+        }
+        let clusters = apis.into_iter().map(|(api, packages)| {
+            let several = packages.len() > 1;
+            (several.then_some(api), packages)
+        });
+        clusters.chain(alone).collect()
+    }
+}
+
+/// What a package is called in a drawing.
+fn label(package: Package<'_>) -> &str {
+    if package.name().is_empty() { "(no package)" } else { package.name() }
+}
+
+const COLOURS: [(&str, &str); 4] =
+    [("stable", "#b7e1cd"), ("beta", "#fde9a9"), ("alpha", "#f6b8a6"), ("unversioned", "#e0e0e0")];
+
+fn class(package: Package<'_>) -> &'static str {
+    match package.version().map(|version| version.stability) {
+        Some(Stability::Stable) => "stable",
+        Some(Stability::Beta) => "beta",
+        Some(Stability::Alpha) => "alpha",
+        None => "unversioned",
+    }
+}
+
+fn colour(package: Package<'_>) -> &'static str {
+    let class = class(package);
+    COLOURS.iter().find(|(name, _)| *name == class).map_or("white", |(_, colour)| colour)
+}

@@ -1,0 +1,72 @@
+//! What is shown of the packages, in which form.
+
+use abide_schema::{Graph, Level, Package};
+
+use super::{Drawing, DrawnEdge};
+
+/// What a drawing of the packages shows.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct GraphView {
+    /// Also the packages that are not judged, as far as judged ones reach them.
+    pub imported: bool,
+}
+
+impl GraphView {
+    fn drawing<'t>(self, graph: &Graph<'t>) -> Drawing<'t> {
+        let tree = graph.tree();
+        let judged = tree.packages().filter(|it| it.is_judged());
+        let shown = if self.imported {
+            let mut shown = vec![false; tree.packages().len()];
+            let mut open: Vec<Package<'t>> = judged.collect();
+            while let Some(package) = open.pop() {
+                if !std::mem::replace(&mut shown[package.id.0 as usize], true) {
+                    open.extend(graph.edges_of(package).map(|edge| edge.to));
+                }
+            }
+            tree.packages().filter(|it| shown[it.id.0 as usize]).collect()
+        } else {
+            judged.collect::<Vec<_>>()
+        };
+        let edges = shown.iter().flat_map(|&package| graph.edges_of(package));
+        let edges = edges.filter(|edge| shown.binary_search(&edge.to).is_ok()).map(|edge| {
+            let level = |level| Some((level, edge.counts().at(level), edge.evidence(level)?));
+            DrawnEdge {
+                from: edge.from,
+                to: edge.to,
+                levels: Level::ALL.into_iter().filter_map(level).collect(),
+            }
+        });
+        Drawing { tree, edges: edges.collect(), packages: shown }
+    }
+
+    /// For Graphviz: a cluster for each API, colours by stability.
+    pub fn dot(self, graph: &Graph<'_>) -> String {
+        let mut text = String::new();
+        // Writing to a string does not fail.
+        let _ = self.drawing(graph).dot(&mut text);
+        text
+    }
+
+    /// For Mermaid, as GitHub draws it: a subgraph for each API.
+    pub fn mermaid(self, graph: &Graph<'_>) -> String {
+        let mut text = String::new();
+        let _ = self.drawing(graph).mermaid(&mut text);
+        text
+    }
+
+    /// As one JSON object: packages, and edges with their evidence.
+    pub fn json(self, graph: &Graph<'_>) -> String {
+        let mut text = String::new();
+        let _ = self.drawing(graph).json(&mut text);
+        text
+    }
+
+    /// As a drawing in SVG, light or dark as its viewer is, which needs nothing
+    /// else: who depends stands above what it depends on, and each edge tells its
+    /// first evidence.
+    pub fn svg(self, graph: &Graph<'_>) -> String {
+        let mut text = String::new();
+        let _ = self.drawing(graph).svg(&mut text);
+        text
+    }
+}

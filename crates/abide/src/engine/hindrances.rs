@@ -1,0 +1,70 @@
+//! What keeps candidates for the next major version from being made.
+
+use std::collections::BTreeMap;
+
+use abide_schema::{FileId, Place, Tree};
+use abide_syntax::Span;
+use abide_upgrade::Generated;
+use jiff::civil::Date;
+
+use crate::finding::{Finding, Severity};
+use crate::location::Location;
+use crate::policy::Policy;
+use crate::report::Report;
+use crate::rule::Context;
+use crate::rules::{DEPRECATED_TYPE, UPGRADE_RULES};
+
+use super::RuleScope;
+use super::linker_findings::linker_findings;
+use super::order::sort;
+use super::walk::run;
+use super::weighing::apply_severities;
+
+/// What keeps candidates from being made of these files: errors of the
+/// language, and migrations that no compiler would take. Neither a waiver nor a
+/// severity nor work in progress lets one pass.
+pub fn hindrances(tree: &Tree, policy: &Policy, as_of: Date, made: &[Generated]) -> Report {
+    let by_source: BTreeMap<FileId, &Generated> = made.iter().map(|it| (it.from, it)).collect();
+    let holds = |outer: Span, inner: Span| outer.start <= inner.start && inner.end <= outer.end;
+    let scope = RuleScope::Changes;
+    let context = Context::new(tree, policy, as_of, None, false);
+    let rules = UPGRADE_RULES;
+    let mut findings = linker_findings(tree, policy, scope);
+    apply_severities(policy, as_of, &mut findings);
+    findings.retain(|it| it.severity == Severity::Error);
+    findings.extend(run(&context, rules));
+    findings.retain(|finding| {
+        let Some(place) = finding.location.place() else { return false };
+        let Some(made) = by_source.get(&place.file) else { return false };
+        // What is deprecated elsewhere does not go.
+        finding.rule != DEPRECATED_TYPE.id || made.dangling.iter().any(|it| holds(place.span, *it))
+    });
+    for made in made {
+        let file = tree.file(made.from);
+        for &span in &made.dangling {
+            let told = |it: &Finding| {
+                let place = it.location.place();
+                place.is_some_and(|it| it.file == file.id && holds(it.span, span))
+            };
+            if !findings.iter().any(told) {
+                let location = Location::tree(Place { file: file.id, span });
+                let package = file.package().name();
+                let message = "this type is deprecated, and the next version does not have it";
+                findings.push(Finding::new(
+                    DEPRECATED_TYPE.id,
+                    location,
+                    package,
+                    package,
+                    message,
+                ));
+            }
+        }
+    }
+    sort(&context, &mut findings);
+    findings.dedup();
+    for finding in &mut findings {
+        finding.severity = Severity::Error;
+        finding.severity_reason = Some("it keeps a candidate from being made".to_owned());
+    }
+    Report { files: made.len(), errors: findings.len(), findings, ..Report::default() }
+}

@@ -1,0 +1,182 @@
+//! A run: its stages, one after the other.
+
+use abide_schema::Tree;
+
+use crate::bump::Released;
+use crate::bump::changes::required;
+use crate::bump::planner::plan_since;
+use crate::bump::unrecorded;
+use crate::finding::{Finding, Severity};
+use crate::policy::Policy;
+use crate::report::Report;
+use crate::reuse;
+use crate::rule::{Context, Rule};
+use crate::rules::{self, RULES, find_rule};
+use crate::waiver::Waivers;
+
+use super::acceptance::accept;
+use super::linker_findings::linker_findings;
+use super::order::sort;
+use super::walk::run;
+use super::weighing::{apply_severities, narrow, runs};
+use super::work_in_progress::spare_work_in_progress;
+use super::{Options, RuleScope};
+
+/// Judges a tree. The result depends on nothing but the arguments: not on
+/// threads, not on the order in which the files were found.
+pub fn check<'t>(tree: &'t Tree, policy: &'t Policy, options: Options<'t>) -> Report {
+    // A fingerprint may be that of a change, and that of any other finding.
+    let is_whole = options.baseline.is_some() && options.scope == RuleScope::Everything;
+    judge_tree(tree, policy, options, is_whole)
+}
+
+/// The same, where `fingerprints` tells whether a waiver by fingerprint alone
+/// is stale if it matches nothing.
+fn judge_tree<'t>(
+    tree: &'t Tree,
+    policy: &'t Policy,
+    options: Options<'t>,
+    fingerprints: bool,
+) -> Report {
+    let mut context = Context::new(
+        tree,
+        policy,
+        options.as_of,
+        options.baseline,
+        options.scope == RuleScope::Everything,
+    );
+    context.partial = options.partial;
+    let rules: Vec<&'static Rule> = RULES
+        .iter()
+        .copied()
+        .filter(|it| options.scope.has(it) && policy.runs(it.defaults()))
+        .collect();
+
+    let mut findings = run(&context, &rules);
+    findings.extend(linker_findings(tree, policy, options.scope));
+    if let Some(records) = options.records {
+        let reused = reuse::findings(tree, records, &findings);
+        findings.extend(reused.into_iter().filter(|it| runs(policy, it)));
+    }
+    spare_work_in_progress(&context, &mut findings);
+    narrow(options.surfaces, &mut findings);
+    sort(&context, &mut findings);
+    findings.dedup();
+
+    let mut report = Report {
+        files: tree.files().filter(|file| file.is_judged()).count(),
+        packages: tree.packages().filter(|package| package.is_judged()).count(),
+        ..Report::default()
+    };
+    let mut waivers = Waivers::of(&context);
+    report.spared = waivers.take(&context, &mut findings);
+    report.waived = report.spared.len();
+    apply_severities(policy, options.as_of, &mut findings);
+    apply_severities(policy, options.as_of, &mut report.spared);
+    let since = options.bump_baseline.map(|old| (old, since_release(tree, policy, options, old)));
+    let accepted = options.accepted;
+    let released = |tree, [changes, spared]: [_; 2]| Released { tree, changes, spared, accepted };
+    let bump_from = match &since {
+        Some((old, since)) => Some(released(*old, [&*since.findings, &*since.spared])),
+        None => options.baseline.map(|old| released(old, [&*findings, &*report.spared])),
+    };
+    if let Some(released) = &bump_from {
+        let are_all = options.surfaces.is_empty();
+        let (bump, waives) = required(tree, policy, released, are_all);
+        (report.required_bump, report.waives_breaks) = (Some(bump), waives);
+    }
+    let asks_versions = options.scope == RuleScope::Everything
+        && !options.partial
+        && options.records.is_some_and(|it| it.exist(tree));
+    if asks_versions {
+        let early = findings.iter().filter(|it| it.rule == rules::EARLY_MAJOR.id);
+        let early: Vec<Finding> = early.cloned().collect();
+        let plan = plan_since(tree, policy, options.records.unwrap_or_default(), bump_from, &early);
+        let mut unrecorded = unrecorded::findings(tree, &plan);
+        unrecorded.retain(|it| runs(policy, it));
+        report.waived += waivers.take(&context, &mut unrecorded).len();
+        apply_severities(policy, options.as_of, &mut unrecorded);
+        findings.extend(unrecorded);
+    }
+    let ran = |rule: &Rule| {
+        options.scope.has(rule)
+            && policy.runs(rule.defaults())
+            && (options.baseline.is_some() || !rule.needs_baseline())
+            && (asks_versions || rule.id != rules::VERSION_NOT_BUMPED.id)
+    };
+    let mut about_waivers = waivers.findings(&context, &ran, fingerprints);
+    apply_severities(policy, options.as_of, &mut about_waivers);
+    findings.extend(about_waivers);
+    if let Some((_, since)) = &since {
+        findings.retain(|it| it.rule != rules::WAIVER_UNUSED.id || is_unused_in(since, it));
+    }
+    if !options.changes {
+        findings.retain(|it| it.change.is_none() || it.severity > Severity::Note);
+    }
+    if options.partial {
+        findings.retain(|finding| {
+            finding.rule != rules::WAIVER_UNUSED.id || finding.location.place().is_some()
+        });
+    }
+    if let Some(accepted) = options.accepted {
+        let could_match = |rule: &str| !options.partial && find_rule(rule).is_none_or(ran);
+        report.accepted = accept(accepted, &mut findings, &could_match);
+        apply_severities(policy, options.as_of, &mut findings);
+    }
+    sort(&context, &mut findings);
+
+    let count = |severity| findings.iter().filter(|it| it.severity == severity).count();
+    report.errors = count(Severity::Error);
+    report.warnings = count(Severity::Warning);
+    report.notes = count(Severity::Note);
+    report.findings = findings;
+    report
+}
+
+/// What changed since the last release, for the bump.
+pub(super) fn since_release<'t>(
+    tree: &'t Tree,
+    policy: &'t Policy,
+    options: Options<'t>,
+    released: &'t Tree,
+) -> Report {
+    let since = Options {
+        scope: RuleScope::Changes,
+        baseline: Some(released),
+        bump_baseline: None,
+        changes: true,
+        accepted: None,
+        ..options
+    };
+    judge_tree(tree, policy, since, true)
+}
+
+/// The majors that rise above those of the last release at a time when none may,
+/// but for those that are waived or accepted.
+pub(super) fn early_majors(
+    tree: &Tree,
+    policy: &Policy,
+    options: Options<'_>,
+    released: &Tree,
+) -> Vec<Finding> {
+    let context = Context::new(tree, policy, options.as_of, Some(released), true);
+    let rules = RULES.iter().copied();
+    let rules: Vec<&'static Rule> =
+        rules.filter(|it| it.id == rules::EARLY_MAJOR.id && policy.runs(it.defaults())).collect();
+    let mut findings = run(&context, &rules);
+    Waivers::of(&context).take(&context, &mut findings);
+    findings.retain(|it| !options.accepted.is_some_and(|accepted| accepted.holds(it)));
+    apply_severities(policy, options.as_of, &mut findings);
+    findings
+}
+
+/// Whether a waiver that matched nothing matched nothing since the last
+/// release either, if it is for changes.
+fn is_unused_in(since: &Report, unused: &Finding) -> bool {
+    let rule = unused.facts.first().and_then(|what| find_rule(what));
+    rule.is_some_and(|rule| !rule.needs_baseline())
+        || since
+            .findings
+            .iter()
+            .any(|it| (it.rule, &it.location) == (unused.rule, &unused.location))
+}

@@ -1,0 +1,72 @@
+//! What the linker found, as findings.
+
+use abide_schema::{File, FileId, Problem, Tree};
+
+use crate::finding::{Finding, FindingLabel, Severity};
+use crate::location::Location;
+use crate::policy::Policy;
+use crate::rules::find_rule;
+
+use super::RuleScope;
+use super::weighing::runs;
+
+/// Problems of judged files, and those of imported files: as they are where
+/// they keep a judged file from linking, as notes elsewhere.
+pub(super) fn linker_findings(tree: &Tree, policy: &Policy, scope: RuleScope) -> Vec<Finding> {
+    let mut needed: Option<Vec<bool>> = None;
+    let mut findings = Vec::new();
+    // What a compiler only warns of says nothing about a change.
+    let told = |it: &&Problem| scope == RuleScope::Everything || it.kind.is_error();
+    for problem in tree.problems().iter().filter(told) {
+        let file = tree.file(problem.place.file);
+        let mut finding = linker_finding(file, problem);
+        if !file.is_judged() {
+            if !problem.kind.is_error() {
+                continue;
+            }
+            let needed = needed.get_or_insert_with(|| needed_by_judged(tree));
+            if !needed[file.id.0 as usize] {
+                finding.severity = Severity::Note;
+                finding.severity_reason = Some("no judged file needs this file".to_owned());
+            }
+        }
+        let id = finding.rule;
+        debug_assert!(find_rule(id).is_some(), "a test compares kinds and rules");
+        if runs(policy, &finding) {
+            findings.push(finding);
+        }
+    }
+    findings
+}
+
+fn linker_finding(file: File<'_>, problem: &Problem) -> Finding {
+    let element = problem.element.clone().unwrap_or_else(|| file.full_name());
+    let package = file.package().name();
+    let location = Location::tree(problem.place);
+    let mut finding =
+        Finding::new(problem.kind.id(), location, package, element, problem.message.clone());
+    let labels = problem.labels.iter();
+    finding.labels = labels
+        .map(|(place, message)| FindingLabel {
+            location: Location::tree(*place),
+            message: message.clone(),
+        })
+        .collect();
+    finding.help = problem.help.clone();
+    finding.facts = vec![problem.message.clone()];
+    finding.aliases = find_rule(finding.rule).map_or_else(Vec::new, |it| it.aliases.to_vec());
+    finding
+}
+
+/// Which files judged files reach by imports, themselves included.
+fn needed_by_judged(tree: &Tree) -> Vec<bool> {
+    let mut needed = vec![false; tree.files().len()];
+    let mut open: Vec<FileId> =
+        tree.files().filter(|file| file.is_judged()).map(|file| file.id).collect();
+    while let Some(id) = open.pop() {
+        if !std::mem::replace(&mut needed[id.0 as usize], true) {
+            open.extend(tree.file(id).imports().filter_map(|it| it.file).map(|file| file.id));
+        }
+    }
+    needed
+}

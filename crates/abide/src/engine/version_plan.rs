@@ -1,0 +1,26 @@
+//! The versions that packages need, by a run since the last release.
+
+use abide_schema::Tree;
+
+use crate::bump::planner::plan_since;
+use crate::bump::{Plan, Released};
+use crate::policy::Policy;
+
+use super::Options;
+use super::judging::{early_majors, since_release};
+
+/// The version that each package of a tree needs since the last release,
+/// which is the baseline of the bump, else the baseline. Without either only
+/// the agreement of tree and record is told.
+pub fn plan<'t>(tree: &'t Tree, policy: &'t Policy, options: Options<'t>) -> Plan {
+    let released = options.bump_baseline.or(options.baseline);
+    let since = released.map(|old| (old, since_release(tree, policy, options, old)));
+    let early = released.map(|old| early_majors(tree, policy, options, old)).unwrap_or_default();
+    let released = since.as_ref().map(|(old, since)| Released {
+        tree: old,
+        changes: &since.findings,
+        spared: &since.spared,
+        accepted: options.accepted,
+    });
+    plan_since(tree, policy, options.records.unwrap_or_default(), released, &early)
+}

@@ -1,0 +1,77 @@
+//! How much findings matter: what policy makes of their severities, and what is
+//! left of them on the surfaces that count.
+
+use abide_change::Surface;
+use jiff::civil::Date;
+
+use crate::bump_level::Bump;
+use crate::finding::{Finding, Severity};
+use crate::policy::Policy;
+use crate::rules::find_rule;
+
+/// What remains of each finding on these surfaces; without a surface there, a
+/// change that breaks somebody is no finding.
+pub(super) fn narrow(surfaces: &[Surface], findings: &mut Vec<Finding>) {
+    if surfaces.is_empty() {
+        return;
+    }
+    findings.retain_mut(|finding| {
+        let Some(change) = &mut finding.change else { return true };
+        let before = change.effects;
+        change.effects = before.on(surfaces);
+        change.symbols.retain(|it| surfaces.contains(&it.surface));
+        change.witness = change.witness.take().filter(|it| surfaces.contains(&it.surface));
+        before.is_empty() || !change.effects.is_empty()
+    });
+}
+
+/// Whether the rule of a finding is not switched off everywhere.
+pub(super) fn runs(policy: &Policy, finding: &Finding) -> bool {
+    find_rule(finding.rule).is_none_or(|rule| policy.runs(rule.defaults()))
+}
+
+/// Gives every finding the severity that policy wants, and every change its
+/// bump; drops findings that are off.
+pub(super) fn apply_severities(policy: &Policy, as_of: Date, findings: &mut Vec<Finding>) {
+    findings.retain_mut(|finding| {
+        demote(policy, as_of, finding);
+        let Some(rule) = find_rule(finding.rule) else { return true };
+        let change = finding.change.as_deref();
+        let (severity, reason) = policy.severity(rule.defaults(), &finding.package, change);
+        let Some(severity) = severity else { return false };
+        // A finding that was made a note on the way stays one.
+        if finding.severity_reason.is_none() {
+            finding.severity = severity;
+            finding.severity_reason = reason;
+            if let Some(change) = &mut finding.change {
+                if policy.is_exempt(&finding.package) {
+                    change.bump = change.bump.min(Bump::Minor);
+                } else if change.effects.breaks_backward() {
+                    change.bump = Bump::Major;
+                }
+            }
+        }
+        true
+    });
+}
+
+/// Makes a change a note that the policy allows or does not ask for.
+fn demote(policy: &Policy, as_of: Date, finding: &mut Finding) {
+    let selected = policy.breaking.selects(finding);
+    let Some(change) = &mut finding.change else { return };
+    if finding.severity_reason.is_some() {
+        return;
+    }
+    let reason = match &change.gone {
+        Some(gone) if policy.deprecation.allows(gone, &policy.calendar, as_of) => {
+            change.bump = change.bump.min(Bump::Minor);
+            "`[deprecation] removal` allows what was deprecated to go"
+        }
+        _ if !selected => {
+            "`[breaking] aliases` names none of the rules that other tools have for it"
+        }
+        _ => return,
+    };
+    finding.severity = Severity::Note;
+    finding.severity_reason = Some(reason.to_owned());
+}

@@ -1,0 +1,66 @@
+//! What work in progress is spared.
+
+use abide_schema::{Element, FileId, Message, Part, Place, Tree};
+use abide_syntax::Span;
+use rustc_hash::FxHashMap;
+
+use crate::bump_level::Bump;
+use crate::finding::{Finding, Severity};
+use crate::rule::Context;
+use crate::rules::find_rule;
+
+/// Drops findings of rules that spare work in progress, where it is. A change
+/// of what was work in progress stays, as a note.
+pub(super) fn spare_work_in_progress(context: &Context<'_>, findings: &mut Vec<Finding>) {
+    let spares = |finding: &Finding| {
+        find_rule(finding.rule).is_some_and(|rule| rule.spares_work_in_progress)
+    };
+    let (mut old_spans, mut spans) = (Unready::default(), Unready::default());
+    findings.retain_mut(|finding| {
+        if let (Some(change), Some(old)) = (&mut finding.change, context.baseline) {
+            let before = change.old.and_then(|it| it.old_place()).or_else(|| {
+                let breaks = change.effects.breaks_backward();
+                breaks.then(|| holder_before(context, finding.location.place()?)).flatten()
+            });
+            if before.is_some_and(|place| old_spans.contains(old, place)) {
+                finding.severity = Severity::Note;
+                finding.severity_reason = Some("it was work in progress".to_owned());
+                change.bump = change.bump.min(Bump::Minor);
+            }
+            return true;
+        }
+        match finding.location.place() {
+            Some(place) if spares(finding) => !spans.contains(context.tree, place),
+            _ => true,
+        }
+    });
+}
+
+/// Where the message was that something new is added to.
+fn holder_before(context: &Context<'_>, added: Place) -> Option<Place> {
+    let holds = |message: &Message<'_>| {
+        let Place { span, .. } = Element::Message(*message).place(Part::Whole);
+        span.start <= added.span.start && added.span.end <= span.end
+    };
+    // Messages stand behind those that enclose them.
+    let holder = context.tree.file(added.file).all_messages().rev().find(holds)?;
+    let before = context.diff()?.old_message(holder)?;
+    Some(Element::Message(before).place(Part::Whole))
+}
+
+/// Where work in progress stands, by file; found when first asked for.
+#[derive(Default)]
+struct Unready(FxHashMap<FileId, Vec<Span>>);
+
+impl Unready {
+    /// Whether a place lies in a file or an element that is work in progress.
+    fn contains(&mut self, tree: &Tree, place: Place) -> bool {
+        let file = tree.file(place.file);
+        let spans = self.0.entry(place.file).or_insert_with(|| {
+            let unready = file.elements().filter(|it| it.work_in_progress().is_some());
+            unready.map(|it| it.place(Part::Whole).span).collect()
+        });
+        file.work_in_progress().is_some()
+            || spans.iter().any(|it| it.start <= place.span.start && place.span.end <= it.end)
+    }
+}

@@ -1,0 +1,220 @@
+//! Severities by rule and by group, in layers: those of a preset, and those of
+//! `abide.toml` over them.
+
+use std::collections::BTreeMap;
+
+use abide_change::{Direction, Surface};
+use abide_schema::{Glob, PackageVersion, Stability};
+
+use crate::finding::{ChangeFacts, Severity};
+use crate::group::{Group, RuleDefaults};
+use crate::preset::Preset;
+
+/// Severities by rule and by group; `None` is off.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Levels {
+    pub(crate) rules: BTreeMap<&'static str, Option<Severity>>,
+    pub(crate) groups: BTreeMap<Group, Option<Severity>>,
+}
+
+impl Levels {
+    /// What it says about a rule, and under which key.
+    fn of(&self, rule: RuleDefaults) -> Option<(Option<Severity>, &'static str)> {
+        let by_rule = self.rules.get(rule.id).map(|&level| (level, rule.id));
+        by_rule.or_else(|| self.groups.get(&rule.group).map(|&level| (level, rule.group.name())))
+    }
+}
+
+/// The severities of a preset or of `abide.toml`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Layer {
+    /// The preset it is; `None` for `abide.toml`.
+    pub(crate) preset: Option<Preset>,
+    pub(crate) levels: Levels,
+    pub(crate) overrides: Vec<Override>,
+}
+
+/// Severities for a part of the tree. An empty list stands for everything.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Override {
+    pub(crate) packages: Vec<Glob>,
+    /// `None` stands for packages without a version.
+    pub(crate) stabilities: Vec<Option<Stability>>,
+    pub(crate) surfaces: Vec<Surface>,
+    pub(crate) directions: Vec<Direction>,
+    pub(crate) levels: Levels,
+}
+
+impl Override {
+    /// Findings of one tree have no surface and no direction, so an override
+    /// for some of these does not concern them.
+    fn concerns(
+        &self,
+        package: &str,
+        stability: Option<Stability>,
+        effect: Option<(Surface, Direction)>,
+    ) -> bool {
+        let surface = |(surface, _)| self.surfaces.contains(&surface);
+        let direction = |(_, direction)| self.directions.contains(&direction);
+        (self.surfaces.is_empty() || effect.is_some_and(surface))
+            && (self.directions.is_empty() || effect.is_some_and(direction))
+            && (self.packages.is_empty() || self.packages.iter().any(|glob| glob.matches(package)))
+            && (self.stabilities.is_empty() || self.stabilities.contains(&stability))
+    }
+
+    fn describe(&self) -> String {
+        let globs: Vec<String> =
+            self.packages.iter().map(|glob| format!("`{}`", glob.text())).collect();
+        let words: Vec<String> = self.stabilities.iter().map(|&it| stability_word(it)).collect();
+        match (globs.is_empty(), words.is_empty()) {
+            (true, true) => "an `[[override]]`".to_owned(),
+            (false, true) => format!("the `[[override]]` of {}", globs.join(", ")),
+            (true, false) => format!("the `[[override]]` of {} packages", words.join(" and ")),
+            (false, false) => {
+                format!("the `[[override]]` of {} in {}", words.join(" and "), globs.join(", "))
+            }
+        }
+    }
+}
+
+/// The word for a stability in configuration.
+fn stability_word(stability: Option<Stability>) -> String {
+    stability.map_or_else(|| "unversioned".to_owned(), |it| it.to_string())
+}
+
+/// What a layer says about a rule.
+struct LayerSetting {
+    level: Option<Severity>,
+    reason: String,
+    /// Whether it names the rule itself and not only its group.
+    names_rule: bool,
+    /// Whether it is for some packages or stabilities.
+    names_package: bool,
+    /// Whether it is for some directions.
+    names_direction: bool,
+}
+
+/// Severities in layers; later ones win.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Layers(Vec<Layer>);
+
+impl Layers {
+    /// Puts a layer over the others.
+    pub(crate) fn push(&mut self, layer: Layer) {
+        self.0.push(layer);
+    }
+
+    /// The layer of a preset alone, which says of each setting where it is from.
+    pub(crate) fn set_preset(&mut self, preset: Preset) {
+        for layer in &mut self.0 {
+            layer.preset = Some(preset);
+        }
+    }
+
+    /// How much a finding matters in a package, and why; `Policy::severity` says it
+    /// in full.
+    pub(crate) fn severity(
+        &self,
+        rule: RuleDefaults,
+        package: &str,
+        change: Option<&ChangeFacts>,
+    ) -> (Option<Severity>, Option<String>) {
+        let Some(change) = change else {
+            let set = self.setting(rule, package, None);
+            return match set {
+                Some(setting) => (setting.level, Some(setting.reason)),
+                None => (rule.severity, None),
+            };
+        };
+        let broken = change.effects.iter().map(Some);
+        let each = broken.chain(change.effects.is_empty().then_some(None)).map(|effect| {
+            let default = match effect {
+                _ if rule.severity.is_none() => (None, None),
+                Some((_, Direction::Backward)) if is_exempt(package) => {
+                    let reason = "an alpha may change".to_owned();
+                    (rule.severity.min(Some(Severity::Note)), Some(reason))
+                }
+                Some((_, Direction::Backward)) => (rule.severity, None),
+                Some((_, Direction::Forward)) | None if is_exempt(package) => {
+                    (Some(Severity::Note), None)
+                }
+                Some((_, Direction::Forward)) | None => (Some(change.at_least), None),
+            };
+            let Some(setting) = self.setting(rule, package, effect) else { return default };
+            let decides = match effect {
+                Some((_, Direction::Backward)) => setting.names_package || !is_exempt(package),
+                Some((_, Direction::Forward)) => {
+                    let more = change.at_least > Severity::Note;
+                    setting.names_direction || more && setting.names_rule
+                }
+                None => setting.names_rule,
+            };
+            if setting.level.is_none() || decides {
+                (setting.level, Some(setting.reason))
+            } else {
+                default
+            }
+        });
+        // Of equals the first counts.
+        each.reduce(|best, next| if next.0 > best.0 { next } else { best })
+            .unwrap_or((rule.severity, None))
+    }
+
+    /// The last setting that concerns a rule in a package, or one effect of a
+    /// change there.
+    fn setting(
+        &self,
+        rule: RuleDefaults,
+        package: &str,
+        effect: Option<(Surface, Direction)>,
+    ) -> Option<LayerSetting> {
+        let stability = PackageVersion::of_package(package).map(|version| version.stability);
+        for layer in self.0.iter().rev() {
+            let source = |what: String| match layer.preset {
+                Some(preset) => format!("{what} of preset `{}`", preset.name()),
+                None => format!("{what} in `abide.toml`"),
+            };
+            for it in layer.overrides.iter().rev() {
+                if it.concerns(package, stability, effect)
+                    && let Some((level, key)) = it.levels.of(rule)
+                {
+                    return Some(LayerSetting {
+                        level,
+                        reason: source(it.describe()),
+                        names_rule: key == rule.id,
+                        names_package: !it.packages.is_empty() || !it.stabilities.is_empty(),
+                        names_direction: !it.directions.is_empty(),
+                    });
+                }
+            }
+            if let Some((level, key)) = layer.levels.of(rule) {
+                return Some(LayerSetting {
+                    level,
+                    reason: source(format!("`[rules] {key}`")),
+                    names_rule: key == rule.id,
+                    names_package: false,
+                    names_direction: false,
+                });
+            }
+        }
+        None
+    }
+
+    /// Whether any finding of the rule can matter.
+    pub(crate) fn runs(&self, rule: RuleDefaults) -> bool {
+        let mut on = rule.severity.is_some();
+        for layer in &self.0 {
+            if let Some((level, _)) = layer.levels.of(rule) {
+                on = level.is_some();
+            }
+            on |= layer.overrides.iter().any(|it| matches!(it.levels.of(rule), Some((Some(_), _))));
+        }
+        on
+    }
+}
+
+/// Whether breaking changes of a package are no errors: alphas are there to be
+/// changed.
+pub(crate) fn is_exempt(package: &str) -> bool {
+    PackageVersion::of_package(package).is_some_and(|version| version.stability == Stability::Alpha)
+}
