@@ -8,7 +8,7 @@ use super::read::nanos;
 
 /// What the values of a type are to a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ValueKind {
+pub(super) enum DatumKind {
     Number(NumberKind),
     Text,
     Bytes,
@@ -22,7 +22,7 @@ pub(super) enum ValueKind {
 /// The type of one value: of a singular field, an item, a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ValueType {
-    pub(super) shape: ValueKind,
+    pub(super) shape: DatumKind,
     pub(super) ty: Type,
     /// Whether it is a message of wrappers.proto; the shape is what it wraps.
     pub(super) wrapper: bool,
@@ -43,31 +43,31 @@ impl ValueType {
         let ty = field.ty();
         let bare = |shape| ValueType { shape, ty, wrapper: false };
         let message = match ty {
-            Type::Scalar(Scalar::String) => return bare(ValueKind::Text),
-            Type::Scalar(Scalar::Bytes) => return bare(ValueKind::Bytes),
-            Type::Scalar(scalar) => return bare(ValueKind::Number(NumberKind::Scalar(scalar))),
-            Type::Enum(_) => return bare(ValueKind::Number(NumberKind::Enum)),
-            Type::Unresolved => return bare(ValueKind::Unresolved),
+            Type::Scalar(Scalar::String) => return bare(DatumKind::Text),
+            Type::Scalar(Scalar::Bytes) => return bare(DatumKind::Bytes),
+            Type::Scalar(scalar) => return bare(DatumKind::Number(NumberKind::Scalar(scalar))),
+            Type::Enum(_) => return bare(DatumKind::Number(NumberKind::Enum)),
+            Type::Unresolved => return bare(DatumKind::Unresolved),
             Type::Message(id) => field.tree.message(id),
         };
         let name = message.full_name();
         let Some(known) = name.strip_prefix("google.protobuf.") else {
-            return bare(ValueKind::Message);
+            return bare(DatumKind::Message);
         };
         match known {
-            "Any" => bare(ValueKind::Any),
-            "Duration" => bare(ValueKind::Number(NumberKind::Duration)),
-            "Timestamp" => bare(ValueKind::Number(NumberKind::Timestamp)),
+            "Any" => bare(DatumKind::Any),
+            "Duration" => bare(DatumKind::Number(NumberKind::Duration)),
+            "Timestamp" => bare(DatumKind::Number(NumberKind::Timestamp)),
             _ if known.ends_with("Value") && message.fields().len() == 1 => {
                 match message.field_named("value") {
                     Some(inner) if !matches!(inner.ty(), Type::Message(_)) => {
                         let inner = ValueType::of(inner);
                         ValueType { shape: inner.shape, ty, wrapper: true }
                     }
-                    _ => bare(ValueKind::Message),
+                    _ => bare(DatumKind::Message),
                 }
             }
-            _ => bare(ValueKind::Message),
+            _ => bare(DatumKind::Message),
         }
     }
 
@@ -82,14 +82,14 @@ impl ValueType {
 
     fn bare(self, tree: &Tree, value: &Value) -> Datum {
         match (self.shape, value) {
-            (ValueKind::Any, Value::Message(message)) => {
+            (DatumKind::Any, Value::Message(message)) => {
                 Datum::Bytes(message.str(tree, "type_url").unwrap_or_default().into())
             }
             (
-                ValueKind::Number(NumberKind::Duration | NumberKind::Timestamp),
+                DatumKind::Number(NumberKind::Duration | NumberKind::Timestamp),
                 Value::Message(message),
             ) => Datum::Number(nanos(tree, message)),
-            (ValueKind::Number(kind), Value::F64(_) | Value::F32(_)) => {
+            (DatumKind::Number(kind), Value::F64(_) | Value::F32(_)) => {
                 let number = value.as_f64().and_then(|value| kind.float(value));
                 number.map_or(Datum::Nan, Datum::Number)
             }
@@ -106,8 +106,8 @@ impl ValueType {
     /// What an unset value is to a rule; an unset message is empty.
     pub(super) fn zero(self) -> Datum {
         match (self.shape, self.ty) {
-            (ValueKind::Number(_), _) => Datum::Number(0),
-            (ValueKind::Message, Type::Message(id)) => Datum::Message(value::Message::new(id)),
+            (DatumKind::Number(_), _) => Datum::Number(0),
+            (DatumKind::Message, Type::Message(id)) => Datum::Message(value::Message::new(id)),
             _ => Datum::Bytes(Vec::new()),
         }
     }
@@ -115,7 +115,7 @@ impl ValueType {
     /// The value of the type that a datum is of.
     pub(super) fn value(self, tree: &Tree, datum: &Datum) -> Option<Value> {
         match self.ty {
-            Type::Message(id) if self.shape != ValueKind::Message => {
+            Type::Message(id) if self.shape != DatumKind::Message => {
                 let mut message = value::Message::new(id);
                 let ty = tree.message(id);
                 let mut set = |name: &str, value: Value| {
@@ -124,16 +124,16 @@ impl ValueType {
                     Some(())
                 };
                 match (self.shape, datum) {
-                    (ValueKind::Any, Datum::Bytes(url)) => {
+                    (DatumKind::Any, Datum::Bytes(url)) => {
                         set("type_url", Value::String(std::str::from_utf8(url).ok()?.into()))?;
                     }
                     (
-                        ValueKind::Number(NumberKind::Duration | NumberKind::Timestamp),
+                        DatumKind::Number(NumberKind::Duration | NumberKind::Timestamp),
                         Datum::Number(nanos),
                     ) => {
                         // The nanoseconds of a timestamp are never negative.
                         let (seconds, rest) =
-                            if self.shape == ValueKind::Number(NumberKind::Timestamp) {
+                            if self.shape == DatumKind::Number(NumberKind::Timestamp) {
                                 (nanos.div_euclid(SECOND), nanos.rem_euclid(SECOND))
                             } else {
                                 (nanos / SECOND, nanos % SECOND)
@@ -228,7 +228,7 @@ pub(super) fn convert(
             Some(Datum::Message(there.unwrap_or_else(|_| value::Message::new(ty))))
         }
         (Datum::Number(number), _) => match (from.shape, to.shape) {
-            (ValueKind::Number(a), ValueKind::Number(b)) if a.is_comparable(b) => {
+            (DatumKind::Number(a), DatumKind::Number(b)) if a.is_comparable(b) => {
                 Some(Datum::Number(*number))
             }
             _ => None,

@@ -10,7 +10,7 @@ use abide_schema::value::Value;
 use abide_schema::{Cardinality, Type};
 
 use super::acceptance::Acceptance;
-use super::datum::{Contents, Datum, ValueKind, ValueType, convert, domain, key};
+use super::datum::{Contents, Datum, DatumKind, ValueType, convert, domain, key};
 use super::evaluate::Evaluator;
 use super::limits::{
     DialectLimits, Expression, FieldLimits, StringSet, ValueLimits, ValueSet, within,
@@ -103,7 +103,7 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
 
     /// Where `b` judges nested messages by their own rules and `a` does not.
     fn nested(&self, a: &FieldLimits<'a>, b: &FieldLimits<'b>) -> Option<Included<Contents>> {
-        let (ValueKind::Message, ValueKind::Message) = (a.single().shape, b.single().shape) else {
+        let (DatumKind::Message, DatumKind::Message) = (a.single().shape, b.single().shape) else {
             return None;
         };
         let skips = |parts: &[DialectLimits], dialect: Dialect| {
@@ -332,7 +332,7 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
             return false;
         }
         match (&values.set, values.single.shape) {
-            (ValueSet::Numbers(set, _), ValueKind::Number(kind)) => {
+            (ValueSet::Numbers(set, _), DatumKind::Number(kind)) => {
                 set.intersection(&domain(self.a.tree, values.single, kind)).is_empty()
             }
             (ValueSet::Strings(set), shape) => match &set.among {
@@ -340,7 +340,7 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
                     among.iter().all(|text| matches!(set.evaluate(text), Acceptance::Rejected(_)))
                 }
                 None => {
-                    let utf8 = shape != ValueKind::Bytes;
+                    let utf8 = shape != DatumKind::Bytes;
                     within(set, TextSearch::default(), utf8, false).0.shortest()
                         == SearchResult::Nothing
                 }
@@ -369,7 +369,7 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
             a
         };
         let comparable = match (a.single.shape, b.single.shape) {
-            (ValueKind::Number(a), ValueKind::Number(b)) => a.is_comparable(b),
+            (DatumKind::Number(a), DatumKind::Number(b)) => a.is_comparable(b),
             (a, b) => a == b,
         };
         if !comparable || a.single.wrapper != b.single.wrapper && a.single.shape != b.single.shape {
@@ -390,7 +390,7 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
         let without_zero = without_zero || b.zero_passes;
         let found = match (&b.set, a.single.shape) {
             (ValueSet::All, _) => Included::Yes,
-            (ValueSet::Numbers(set, now), ValueKind::Number(kind)) => {
+            (ValueSet::Numbers(set, now), DatumKind::Number(kind)) => {
                 self.numbers(a, kind, b, (set, now), without_zero)
             }
             (ValueSet::Strings(strings), _) => {
@@ -398,7 +398,7 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
                     ValueSet::Strings(own) => (**own).clone(),
                     _ => StringSet::default(),
                 };
-                let utf8 = a.single.shape != ValueKind::Bytes;
+                let utf8 = a.single.shape != DatumKind::Bytes;
                 let texts = TextInclusion {
                     a: &own,
                     b: strings,
@@ -430,7 +430,7 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
     ) -> Included<Datum> {
         let here = domain(self.a.tree, a.single, kind);
         let there = match b.single.shape {
-            ValueKind::Number(kind) => domain(self.b.tree, b.single, kind),
+            DatumKind::Number(kind) => domain(self.b.tree, b.single, kind),
             _ => here.clone(),
         };
         let domain = here.intersection(&there);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use abide_schema::{Cardinality, Field, Presence, Type};
 
-use super::datum::{Datum, ValueKind, ValueType, element, key};
+use super::datum::{Datum, DatumKind, ValueType, element, key};
 use super::formats::{self, StringFormat};
 use super::limits::{
     DialectLimits, Expression, FieldLimits, ListLimits, StringSet, ValueLimits, ValueSet,
@@ -144,15 +144,15 @@ fn default(field: Field<'_>, single: ValueType) -> Datum {
             let value = field.tree.enumeration(id).values().find(|it| it.name() == text);
             value.map_or(first(field.ty()), |it| Datum::Number(it.number().into()))
         }
-        (_, ValueKind::Number(kind)) if kind.is_float() => match text.parse::<f64>() {
+        (_, DatumKind::Number(kind)) if kind.is_float() => match text.parse::<f64>() {
             Ok(value) => kind.float(value).map_or(Datum::Nan, Datum::Number),
             Err(_) => Datum::Number(0),
         },
-        (_, ValueKind::Number(_)) => Datum::Number(match &*text {
+        (_, DatumKind::Number(_)) => Datum::Number(match &*text {
             "true" => 1,
             text => text.parse().unwrap_or(0),
         }),
-        (_, ValueKind::Bytes) => Datum::Bytes(unescaped(&text)),
+        (_, DatumKind::Bytes) => Datum::Bytes(unescaped(&text)),
         _ => Datum::Bytes(text.into_owned().into_bytes()),
     }
 }
@@ -190,7 +190,7 @@ impl ValueLimits {
         let flag = |key: &str| facets.iter().any(|facet| facet.key() == key && facet.flag());
         let zero = ["IGNORE_IF_ZERO_VALUE", "IGNORE_IF_DEFAULT_VALUE", "IGNORE_IF_UNPOPULATED"];
         // The zero value of a message is its absence.
-        let scalar = single.shape != ValueKind::Message
+        let scalar = single.shape != DatumKind::Message
             && (single.wrapper || !matches!(single.ty, Type::Message(_)));
         let mut values = ValueLimits {
             dialect,
@@ -212,11 +212,11 @@ impl ValueLimits {
             .collect();
         match single.shape {
             _ if rules.is_empty() => {}
-            ValueKind::Number(kind) => values.set = values.numbers(kind, &rules),
-            ValueKind::Text | ValueKind::Bytes | ValueKind::Any => {
+            DatumKind::Number(kind) => values.set = values.numbers(kind, &rules),
+            DatumKind::Text | DatumKind::Bytes | DatumKind::Any => {
                 values.set = values.strings(&rules)
             }
-            ValueKind::Message | ValueKind::Unresolved => {
+            DatumKind::Message | DatumKind::Unresolved => {
                 for facet in rules {
                     values.opaque.extend(texts(facet));
                 }
@@ -325,7 +325,7 @@ impl ValueLimits {
                 None => set,
             });
         };
-        let text = self.single.shape == ValueKind::Text;
+        let text = self.single.shape == DatumKind::Text;
         let strict = !facets.iter().any(|facet| facet.key() == "strict" && !facet.flag());
         for facet in facets {
             let key = facet.key();

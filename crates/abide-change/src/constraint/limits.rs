@@ -7,7 +7,7 @@ use std::rc::Rc;
 use abide_schema::{Field, MessageId, Presence, Type};
 
 use super::acceptance::Acceptance;
-use super::datum::{Datum, ValueKind, ValueType, element};
+use super::datum::{Datum, DatumKind, ValueType, element};
 use super::formats::StringFormat;
 use super::number_set::NumberSet;
 use super::pattern::{Length, Pattern, TextSearch, literals};
@@ -170,7 +170,7 @@ impl ValueLimits {
     /// The message type whose own rules hold for the values as well.
     pub(super) fn nested(&self) -> Option<MessageId> {
         match (self.single.shape, self.single.ty) {
-            (ValueKind::Message, Type::Message(id)) if !self.skip => Some(id),
+            (DatumKind::Message, Type::Message(id)) if !self.skip => Some(id),
             _ => None,
         }
     }

@@ -6,7 +6,7 @@ use abide_schema::value::{self, Entry, Value};
 use abide_schema::{Cardinality, Field, FieldId, MessageId, Presence, Tree, Type};
 
 use super::acceptance::Acceptance;
-use super::datum::{Contents, Datum, ValueKind, ValueType, domain};
+use super::datum::{Contents, Datum, DatumKind, ValueType, domain};
 use super::evaluate::{Evaluator, violated};
 use super::limits::{DialectLimits, FieldLimits, StringSet, ValueLimits, ValueSet, within};
 use super::pattern::{SearchResult, TextSearch};
@@ -47,18 +47,18 @@ pub(super) fn pair(tree: &Tree, field: Field<'_>, key: &Datum, value: &Datum) ->
 fn data(evaluator: &Evaluator<'_>, values: &ValueLimits, count: usize, depth: u32) -> Vec<Datum> {
     let zero = values.single.zero();
     let found = match (&values.set, values.single.shape) {
-        (ValueSet::Numbers(set, _), ValueKind::Number(kind)) => {
+        (ValueSet::Numbers(set, _), DatumKind::Number(kind)) => {
             let domain = domain(evaluator.tree, values.single, kind);
             numbers(&set.intersection(&domain), count)
         }
-        (_, ValueKind::Number(kind)) => {
+        (_, DatumKind::Number(kind)) => {
             numbers(&domain(evaluator.tree, values.single, kind), count)
         }
-        (ValueSet::Strings(set), shape) => texts(set, shape != ValueKind::Bytes, count),
-        (_, ValueKind::Text | ValueKind::Bytes | ValueKind::Any) => {
+        (ValueSet::Strings(set), shape) => texts(set, shape != DatumKind::Bytes, count),
+        (_, DatumKind::Text | DatumKind::Bytes | DatumKind::Any) => {
             texts(&StringSet::default(), true, count)
         }
-        (_, ValueKind::Message) => {
+        (_, DatumKind::Message) => {
             let Type::Message(ty) = values.single.ty else { return Vec::new() };
             let message = match values.nested() {
                 Some(ty) => minimal(evaluator, ty, depth),
@@ -66,7 +66,7 @@ fn data(evaluator: &Evaluator<'_>, values: &ValueLimits, count: usize, depth: u3
             };
             message.into_iter().map(Datum::Message).collect()
         }
-        (_, ValueKind::Unresolved) => Vec::new(),
+        (_, DatumKind::Unresolved) => Vec::new(),
     };
     let zero = (values.zero_passes || values.skip).then_some(zero);
     let mut all: Vec<Datum> = zero.into_iter().chain(found).collect();
@@ -367,12 +367,12 @@ fn unusual<'t>(evaluator: &Evaluator<'t>, field: Field<'t>, depth: u32) -> Vec<C
     let single = limits.single();
     let mut data = Vec::new();
     match single.shape {
-        ValueKind::Message => {
+        DatumKind::Message => {
             if let Type::Message(ty) = single.ty {
                 data.extend(rejected_at(evaluator, ty, depth + 1).map(Datum::Message));
             }
         }
-        ValueKind::Number(kind) => {
+        DatumKind::Number(kind) => {
             let domain = domain(evaluator.tree, single, kind);
             for part in &limits.parts {
                 if let ValueSet::Numbers(set, _) = &part.values.set {

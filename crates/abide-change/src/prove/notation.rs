@@ -19,10 +19,10 @@ pub(super) fn read(
     tree: &Tree,
     ty: MessageId,
     bytes: &[u8],
-) -> Result<value::Message, Refusal> {
+) -> Result<value::Message, ReadError> {
     let message = parse(surface, tree, ty, bytes)?;
     match message.missing_required(tree) {
-        Some(field) => Err(Refusal::Missing(field.id)),
+        Some(field) => Err(ReadError::Missing(field.id)),
         None => Ok(message),
     }
 }
@@ -33,28 +33,28 @@ pub(super) fn parse(
     tree: &Tree,
     ty: MessageId,
     bytes: &[u8],
-) -> Result<value::Message, Refusal> {
+) -> Result<value::Message, ReadError> {
     let read = match surface {
         Surface::Wire => Codec::new(tree).decode(ty, bytes),
         Surface::Json => Codec::new(tree).read_json(ty, bytes, Undeclared::Refuse).into_result(),
         _ => Codec::new(tree).read_text(ty, bytes, Undeclared::Refuse).into_result(),
     };
-    let message = read.map_err(|error| Refusal::Malformed(error.message))?;
+    let message = read.map_err(|error| ReadError::Malformed(error.message))?;
     Ok(message.normalized(tree))
 }
 
 /// Why a reader takes no value.
-pub(super) enum Refusal {
+pub(super) enum ReadError {
     Malformed(String),
     /// A required field.
     Missing(FieldId),
 }
 
-impl Refusal {
+impl ReadError {
     pub(super) fn reason(self, tree: &Tree) -> String {
         match self {
-            Refusal::Malformed(reason) => reason,
-            Refusal::Missing(field) => {
+            ReadError::Malformed(reason) => reason,
+            ReadError::Missing(field) => {
                 format!("the required field `{}` is missing", tree.field(field).name())
             }
         }
