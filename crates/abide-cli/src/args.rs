@@ -5,11 +5,13 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-const SOURCES: &str = "\
-SOURCE is a folder, `git:REV[:SUBDIR]` (`git:main...` for the merge base), a descriptor set \
-(.binpb, .pb, .json, .txtpb, also .gz or .zst; `-` for standard input) or an archive (.tar, \
-.tar.gz, .tar.zst, .zip). Without it: the tree that the nearest abide.toml names, else the \
-current folder.";
+fn sources() -> String {
+    format!(
+        "SOURCE is {}. Without it: the tree that the nearest abide.toml names, else the current \
+         folder.",
+        crate::source::help()
+    )
+}
 
 const EXIT_STATUS: &str = "\
 Exit status: 0 nothing at error level, 1 findings at error level, 2 the tool could not do its work.";
@@ -267,7 +269,7 @@ pub(crate) struct BumpAction {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Judge a tree by everything that applies: the command for hooks and CI
-    #[command(after_help = format!("{SOURCES}\n\n{EXIT_STATUS}"))]
+    #[command(after_help = format!("{}\n\n{EXIT_STATUS}", sources()))]
     Check {
         /// What to judge.
         #[command(flatten)]
@@ -280,14 +282,14 @@ pub(crate) enum Command {
         accept: bool,
     },
     /// Judge a tree by the rules that need no other tree
-    #[command(after_help = format!("{SOURCES}\n\n{EXIT_STATUS}"))]
+    #[command(after_help = format!("{}\n\n{EXIT_STATUS}", sources()))]
     Lint {
         /// What to judge.
         #[command(flatten)]
         judge: JudgeArgs,
     },
     /// Show what changed since an old tree, and whom it breaks
-    #[command(after_help = format!("{SOURCES}\n\n{EXIT_STATUS}"))]
+    #[command(after_help = format!("{}\n\n{EXIT_STATUS}", sources()))]
     Breaking {
         /// What to judge.
         #[command(flatten)]
@@ -301,7 +303,7 @@ pub(crate) enum Command {
         surface: Vec<String>,
     },
     /// Make the candidates of the next major version: vN becomes v(N+1)alpha
-    #[command(after_help = format!("{SOURCES}\n\n{EXIT_STATUS}"))]
+    #[command(after_help = format!("{}\n\n{EXIT_STATUS}", sources()))]
     Upgrade {
         /// The tree.
         #[command(flatten)]
@@ -323,7 +325,7 @@ pub(crate) enum Command {
         target: UpgradeTarget,
     },
     /// Release the candidates: v(N+1)alpha becomes v(N+1), and what it replaces is frozen
-    #[command(after_help = format!("{SOURCES}\n\n{EXIT_STATUS}"))]
+    #[command(after_help = format!("{}\n\n{EXIT_STATUS}", sources()))]
     Release {
         /// The tree.
         #[command(flatten)]
@@ -333,7 +335,7 @@ pub(crate) enum Command {
         target: ReleaseTarget,
     },
     /// Tell which version each package needs since the last release, and why
-    #[command(after_help = format!("{SOURCES}\n\n{EXIT_STATUS}"))]
+    #[command(after_help = format!("{}\n\n{EXIT_STATUS}", sources()))]
     Bump {
         /// The tree.
         #[command(flatten)]
@@ -349,7 +351,7 @@ pub(crate) enum Command {
         format: PlanFormat,
     },
     /// Draw the package DAG with versions and stability
-    #[command(after_help = SOURCES)]
+    #[command(after_help = sources())]
     Graph {
         /// The tree.
         #[command(flatten)]
@@ -362,7 +364,7 @@ pub(crate) enum Command {
         imports: bool,
     },
     /// Write a FileDescriptorSet with source info, equal to protoc's
-    #[command(after_help = SOURCES)]
+    #[command(after_help = sources())]
     Build {
         /// The tree.
         #[command(flatten)]
@@ -380,7 +382,7 @@ pub(crate) enum Command {
         exclude_source_info: bool,
     },
     /// Print the semantic hashes of files, messages and packages, which change when the meaning does
-    #[command(after_help = format!("{HASHES}\n\n{SOURCES}\n\n{EXIT_STATUS}"))]
+    #[command(after_help = format!("{HASHES}\n\n{}\n\n{EXIT_STATUS}", sources()))]
     Hash {
         /// The tree.
         #[command(flatten)]

@@ -18,7 +18,7 @@ use std::process::ExitCode;
 
 use crate::args::{Cli, Color, Command, Global};
 use crate::error::Error;
-use crate::source::shown;
+use crate::printable::shown;
 use crate::write;
 
 /// What a command that did its work says.

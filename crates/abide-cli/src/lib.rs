@@ -7,6 +7,7 @@ mod diff;
 mod error;
 mod history;
 mod load;
+mod printable;
 mod progress;
 mod render;
 mod settings;

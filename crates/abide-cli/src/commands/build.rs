@@ -12,10 +12,11 @@ use super::{Outcome, error_color, say};
 use crate::args::{Format, Global, TreeArgs};
 use crate::error::Error;
 use crate::load::{Loaded, load};
+use crate::printable::shown;
 use crate::progress::Progress;
 use crate::render::{Scene, render};
 use crate::settings::Settings;
-use crate::source::{DescriptorFormat, asked_for, shown};
+use crate::source::{DescriptorFormat, asked_for};
 
 pub(super) fn build(
     global: &Global,

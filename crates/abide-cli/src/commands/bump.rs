@@ -15,10 +15,11 @@ use crate::args::{BumpAction, Global, PlanFormat, TreeArgs};
 use crate::diff::unified;
 use crate::error::Error;
 use crate::load::{Loaded, load, load_old};
+use crate::printable::shown;
 use crate::progress::Progress;
 use crate::render::plan as render;
 use crate::settings::{CONFIG, Settings, lock, unresolved};
-use crate::source::{LOCK, Source, shown};
+use crate::source::{LOCK, Source};
 use crate::write;
 
 /// How often the work begins anew when somebody edits what is being written.

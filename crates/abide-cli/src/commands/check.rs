@@ -10,10 +10,11 @@ use super::{Outcome, error_color, say};
 use crate::args::{CompareArgs, Format, Global, JudgeArgs};
 use crate::error::Error;
 use crate::load::{Loaded, load, load_both, load_old};
+use crate::printable::shown;
 use crate::progress::Progress;
 use crate::render::{Scene, TextFile, render};
 use crate::settings::{ACCEPTED, Settings, lock, unresolved};
-use crate::source::{Source, shown};
+use crate::source::Source;
 use crate::write;
 
 /// How wide a report is where no terminal says it.

@@ -7,9 +7,9 @@ use super::{Outcome, check::troubles, error_color, say};
 use crate::args::{Global, GraphFormat, TreeArgs};
 use crate::error::Error;
 use crate::load::load;
+use crate::printable::shown;
 use crate::progress::Progress;
 use crate::settings::Settings;
-use crate::source::shown;
 
 pub(super) fn graph(
     global: &Global,

@@ -5,10 +5,10 @@ use super::{Outcome, error_color, say};
 use crate::args::{Global, HistoryArgs, HistoryFormat};
 use crate::error::Error;
 use crate::history::{Judgement, walk};
+use crate::printable::shown;
 use crate::progress::Progress;
 use crate::render::{HistoryScene, history as render};
 use crate::settings::Settings;
-use crate::source::shown;
 
 pub(super) fn history(global: &Global, args: &HistoryArgs, color: bool) -> Result<Outcome, Error> {
     let progress = Progress::new(global.quiet);

@@ -12,9 +12,10 @@ use super::{Outcome, say};
 use crate::args::Global;
 use crate::error::Error;
 use crate::load::load;
+use crate::printable::shown;
 use crate::progress::Progress;
 use crate::settings::{CONFIG, find_preset};
-use crate::source::{Source, SourceOptions, join, shown};
+use crate::source::{Source, SourceOptions, join};
 use crate::write;
 
 use buf::Buf;

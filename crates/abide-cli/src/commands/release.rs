@@ -12,8 +12,8 @@ use super::{Outcome, say};
 use crate::args::{Global, ReleaseTarget, TreeArgs};
 use crate::error::Error;
 use crate::load::{Loaded, load};
+use crate::printable::shown;
 use crate::settings::Settings;
-use crate::source::shown;
 
 pub(super) fn release(
     global: &Global,

@@ -14,9 +14,9 @@ use crate::args::{Global, TreeArgs, UpgradeTarget};
 use crate::diff::unified;
 use crate::error::Error;
 use crate::load::{Loaded, load};
+use crate::printable::shown;
 use crate::progress::Progress;
 use crate::settings::Settings;
-use crate::source::shown;
 use crate::write;
 
 pub(super) fn upgrade(

@@ -7,7 +7,7 @@ use jiff::civil::Date;
 use serde_json::{Map, Value, json};
 
 use crate::args::Global;
-use crate::source::shown;
+use crate::printable::shown;
 
 /// How many deprecations people see unless they ask for more.
 const DEPRECATIONS: usize = 5;

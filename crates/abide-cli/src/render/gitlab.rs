@@ -6,7 +6,7 @@ use abide::{Report, Severity};
 use serde_json::{Value, json};
 
 use super::Scene;
-use crate::source::shown;
+use crate::printable::shown;
 
 pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
     // GitLab takes findings of one fingerprint for one finding.

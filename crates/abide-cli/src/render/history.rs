@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::history::{CommitRow, History, PackageRow, Reason, Verdict};
+use crate::printable::shown;
 use crate::render::paint;
-use crate::source::shown;
 
 mod page;
 

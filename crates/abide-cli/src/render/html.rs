@@ -11,7 +11,7 @@ use super::human::summary;
 use super::markup::{BASE, escaped, fill};
 use super::sources::Sources;
 use super::{Lines, Scene};
-use crate::source::shown;
+use crate::printable::shown;
 
 const PAGE: &str = include_str!("html/page.html");
 const STYLE: &str = include_str!("html/page.css");

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::sources::Sources;
 use super::{Scene, TextFile};
-use crate::source::shown;
+use crate::printable::shown;
 
 /// How many findings are written in one go.
 const CHUNK: usize = 32;

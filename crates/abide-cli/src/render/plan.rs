@@ -6,8 +6,8 @@ use abide::{Bump, PackagePlan, Plan, Reason, Status, Verdict};
 use serde_json::{Map, Value, json};
 
 use crate::args::Global;
+use crate::printable::shown;
 use crate::render::{calendar, paint};
-use crate::source::shown;
 
 /// How many reasons of one package people see unless they ask for more.
 const REASONS: usize = 5;

@@ -7,7 +7,7 @@ use abide::{Finding, Report, Rule, Severity};
 use serde_json::{Map, Value, json};
 
 use super::{Lines, Scene, json};
-use crate::source::shown;
+use crate::printable::shown;
 
 pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
     let findings: Vec<&Finding> = scene.shown(report).collect();

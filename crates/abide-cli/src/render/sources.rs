@@ -12,7 +12,7 @@ use codespan_reporting::diagnostic::Diagnostic;
 use codespan_reporting::files::{Error, Files};
 
 use super::{Scene, TextFile};
-use crate::source::{is_unprintable, shown};
+use crate::printable::{is_unprintable, shown};
 
 /// Texts by number: the files of the tree, those of the old tree, then the others.
 pub(super) struct Sources<'a> {
