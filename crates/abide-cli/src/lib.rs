@@ -12,6 +12,7 @@ mod progress;
 mod render;
 mod settings;
 pub mod source;
+mod terminal;
 pub mod write;
 
 use std::process::ExitCode;

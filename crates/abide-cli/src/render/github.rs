@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use abide::{Report, Severity};
 
-use super::Scene;
+use super::scene::Scene;
 use crate::printable::shown;
 
 pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use abide::{Report, Severity};
 use serde_json::{Value, json};
 
-use super::Scene;
+use super::scene::Scene;
 use crate::printable::shown;
 
 pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use abide::{Bump, ChangeFacts, Finding, Report, Severity};
 
-use super::Scene;
+use super::scene::Scene;
 use crate::printable::shown;
 
 pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {

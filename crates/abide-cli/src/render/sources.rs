@@ -11,7 +11,7 @@ use abide_syntax::{LineIndex, Span};
 use codespan_reporting::diagnostic::Diagnostic;
 use codespan_reporting::files::{Error, Files};
 
-use super::{Scene, TextFile};
+use super::scene::{Scene, TextFile};
 use crate::printable::{is_unprintable, shown};
 
 /// Texts by number: the files of the tree, those of the old tree, then the others.
