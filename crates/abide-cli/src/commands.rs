@@ -47,7 +47,7 @@ pub(crate) fn run(cli: &Cli) -> ExitCode {
             bump::bump(&cli.global, tree, against.as_deref(), *action, format)
         }
         Command::Graph { tree, format, imports } => {
-            graph::graph(&cli.global, tree, *format, *imports)
+            graph::graph(&cli.global, tree, format, *imports)
         }
         Command::Build { tree, out, exclude_imports, exclude_source_info } => {
             let out = out.as_deref();
