@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::{Result, tools};
+use crate::task::Result;
+use crate::tools;
 
 /// Runs `abide bump` on `api`: whether it found everything in order.
 ///

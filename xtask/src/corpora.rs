@@ -7,8 +7,8 @@ use std::process::Command;
 
 use flate2::read::GzDecoder;
 
+use crate::task::{Place, Result};
 use crate::tools::{stdout, target, workspace};
-use crate::{Place, Result};
 
 /// The release of google-proto-files that figures are comparable for.
 const GOOGLEAPIS: &str = "google-proto-files@5.0.3";
@@ -73,7 +73,7 @@ pub(crate) fn archives(place: &Place) -> Result<Vec<Corpus>> {
     let shared = place.shared.clone().unwrap_or(workspace()?.join("../shared"));
     let folder = shared.join("corpora");
     let Ok(entries) = fs::read_dir(&folder) else {
-        eprintln!("WARNING: no `{}`: nothing is compared on its trees", folder.display());
+        println!("SKIPPED: no `{}`: nothing is compared on its trees", folder.display());
         return Ok(Vec::new());
     };
     let mut names = BTreeSet::new();

@@ -3,10 +3,11 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::Result;
+use crate::task::Result;
 use crate::tools::{abide, output, stdout, target, workspace};
 
 /// The hooks that run the `abide` on the PATH. Each has a twin that is built
@@ -109,7 +110,28 @@ message Group {
     },
 ];
 
+/// Stands in for cargo: installs a binary that is built already, where the source lies that it
+/// is asked to build.
+const STAND_IN: &str = "\
+#!/bin/sh
+set -eu
+[ \"$1\" = install ]
+while [ $# -gt 0 ]; do
+  case $1 in
+    --root) root=$2 ;;
+    --path) path=$2 ;;
+  esac
+  shift
+done
+grep -q '^name = \"abide\"$' \"$path/Cargo.toml\"
+mkdir -p \"$root/bin\"
+cp '{binary}' \"$root/bin/abide\"
+";
+
 /// Tries every hook; true when each commit became what it should.
+///
+/// The hooks that are built from source are handed `binary` by a stand-in for cargo, unless
+/// `from_source` has them built in the clone that pre-commit makes, with nothing built before.
 pub(crate) fn run(from_source: bool, binary: Option<&Path>) -> Result<bool> {
     let version = stdout(Command::new("pre-commit").arg("--version"))
         .map_err(|error| format!("`pip install pre-commit`: {error}"))?;
@@ -125,25 +147,22 @@ pub(crate) fn run(from_source: bool, binary: Option<&Path>) -> Result<bool> {
     let installed = binary.parent().map(Path::to_owned);
     let user = Repository::user(&stage, "user", &source, "", installed, &binary)?;
     let mut agreed = user.commits(&binary)?;
-    if from_source {
-        let user = Repository::user(&stage, "from-source", &source, "-from-source", None, &binary)?;
-        let tried = user.commits(&binary);
-        forget_what_was_built()?;
-        agreed &= tried?;
-    }
+    let cargo = if from_source { None } else { Some(stand_in(&stage, &binary)?) };
+    let user = Repository::user(&stage, "from-source", &source, "-from-source", cargo, &binary)?;
+    agreed &= user.commits(&binary)?;
     println!("hooks: {}", if agreed { "as they should be" } else { "not as they should be" });
     Ok(agreed)
 }
 
-/// Takes away what the hooks built. In a folder that two checkouts build into, cargo does not tell
-/// one's packages from the other's, so it would pass for what is here, whatever changed since.
-fn forget_what_was_built() -> Result<()> {
-    let mut cargo = Command::new("cargo");
-    cargo.current_dir(workspace()?).args(["clean", "--quiet", "--release", "--locked"]);
-    for package in ["abide-syntax", "abide-schema", "abide", "abide-cli"] {
-        cargo.args(["--package", package]);
-    }
-    stdout(&mut cargo).map(|_| ())
+/// The folder of a `cargo` that installs this binary.
+fn stand_in(stage: &Path, binary: &Path) -> Result<PathBuf> {
+    let folder = stage.join("cargo");
+    let binary = binary.to_str().ok_or("the path of `abide` is no text")?;
+    let path = folder.join("cargo");
+    fs::create_dir_all(&folder)?;
+    fs::write(&path, STAND_IN.replace("{binary}", binary))?;
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755))?;
+    Ok(folder)
 }
 
 /// A repository of this run, whose commands see none of the settings of the
@@ -216,7 +235,8 @@ impl Repository {
         fs::create_dir_all(&folder)?;
         let path = std::env::var_os("PATH").unwrap_or_default();
         let path = std::env::join_paths(installed.into_iter().chain(std::env::split_paths(&path)))?;
-        let repository = Self { folder, cache: stage.join("cache"), target: target()?, path };
+        let (cache, target) = (stage.join("cache"), stage.join("target"));
+        let repository = Self { folder, cache, target, path };
         stdout(repository.git().args(["init", "--quiet", "--initial-branch", "main"]))?;
         Ok(repository)
     }
@@ -297,7 +317,7 @@ impl Repository {
             .current_dir(&self.folder)
             .env("PATH", &self.path)
             .env("PRE_COMMIT_HOME", &self.cache)
-            // What is built from source shares what this workspace has built.
+            // Apart from what this workspace has built: cargo would take one for the other.
             .env("CARGO_TARGET_DIR", &self.target)
             .env("GIT_CONFIG_GLOBAL", nobody)
             .env("GIT_CONFIG_NOSYSTEM", "1");

@@ -14,16 +14,16 @@ mod hooks;
 mod oracle;
 mod repository;
 mod soundness;
+mod task;
 mod tools;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 
-/// What goes wrong here is for the person at the terminal; words are enough.
-type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+use self::task::Place;
 
 #[derive(Parser)]
 #[command(about = "Automation of this workspace")]
@@ -87,7 +87,7 @@ enum Task {
     /// Make commits in a small repository under the hooks of `.pre-commit-hooks.yaml`, with the real
     /// pre-commit.
     Hooks {
-        /// Try the hooks that are built from source, too.
+        /// Build the hooks that are built from source, instead of handing them the binary.
         #[arg(long)]
         from_source: bool,
         /// The binary to run, instead of building this workspace's own.
@@ -100,20 +100,6 @@ enum Task {
         #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
         command: Vec<OsString>,
     },
-}
-
-/// Where things are that are not part of the repository.
-#[derive(Args)]
-pub(crate) struct Place {
-    /// The binary to judge, instead of building this workspace's own.
-    #[arg(long, value_name = "FILE")]
-    abide: Option<PathBuf>,
-    /// The folder that holds `corpora/`; by default it lies beside the workspace.
-    #[arg(long, value_name = "DIR")]
-    shared: Option<PathBuf>,
-    /// An installed google-proto-files, instead of installing it under `target/`.
-    #[arg(long, value_name = "DIR")]
-    googleapis: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {

@@ -5,7 +5,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::{Result, corpora};
+use crate::corpora;
+use crate::task::Result;
 
 /// The committer date of the first commit: 2023-11-14.
 const BEGIN: u64 = 1_700_000_000;

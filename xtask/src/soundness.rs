@@ -23,7 +23,7 @@ use fastrand::Rng;
 use serde_json::{Value, json};
 
 use self::schema::Schema;
-use crate::Result;
+use crate::task::Result;
 
 /// How many values of each direction are sent across each pair.
 const VALUES: usize = 12;
@@ -32,7 +32,7 @@ const VALUES: usize = 12;
 pub(crate) fn run(pairs: u64, first: u64, seed: u64) -> Result<bool> {
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     let share = |worker: u64| (first + worker..first + pairs).step_by(workers);
-    let outcomes: Vec<std::result::Result<Outcome, String>> = std::thread::scope(|scope| {
+    let outcomes: Vec<std::result::Result<Tally, String>> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..workers as u64)
             .map(|worker| {
                 scope.spawn(move || work(seed, share(worker)).map_err(|error| error.to_string()))
@@ -43,7 +43,7 @@ pub(crate) fn run(pairs: u64, first: u64, seed: u64) -> Result<bool> {
             .map(|thread| thread.join().unwrap_or_else(|_| Err("a worker ended".into())))
             .collect()
     });
-    let mut total = Outcome::default();
+    let mut total = Tally::default();
     for outcome in outcomes {
         let outcome = outcome?;
         for (name, count) in outcome.counts {
@@ -93,7 +93,7 @@ fn changed_lines(old: &str, new: &str) -> String {
 }
 
 #[derive(Default)]
-struct Outcome {
+struct Tally {
     counts: BTreeMap<String, u64>,
     failures: Vec<Value>,
     edits: u64,
@@ -111,7 +111,7 @@ fn pair(seed: u64, id: u64) -> (Schema, Schema) {
     (old, new)
 }
 
-fn work(seed: u64, ids: impl Iterator<Item = u64>) -> Result<Outcome> {
+fn work(seed: u64, ids: impl Iterator<Item = u64>) -> Result<Tally> {
     let mut reader = reader()?;
     let mut input = reader.stdin.take().ok_or("the reader has no input")?;
     let output = BufReader::new(reader.stdout.take().ok_or("the reader has no output")?);
@@ -120,7 +120,7 @@ fn work(seed: u64, ids: impl Iterator<Item = u64>) -> Result<Outcome> {
         output.lines().map_while(std::result::Result::ok).collect()
     });
     let policy = Config::parse("", None).map_err(|_| "an empty policy is none")?.policy;
-    let mut outcome = Outcome::default();
+    let mut outcome = Tally::default();
     for id in ids {
         outcome.edits += 1;
         let (old, new) = pair(seed, id);
@@ -174,7 +174,7 @@ fn judged(
     old: &Tree,
     new: &Tree,
     policy: &abide::Policy,
-    outcome: &mut Outcome,
+    outcome: &mut Tally,
 ) -> Value {
     let options = Options {
         scope: RuleScope::Changes,

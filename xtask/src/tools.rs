@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use crate::Result;
+use crate::task::Result;
 
 /// The root of this workspace.
 pub(crate) fn workspace() -> Result<PathBuf> {

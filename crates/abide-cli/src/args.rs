@@ -5,16 +5,23 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-const SOURCES: &str = "\
-SOURCE is a folder, `git:REV[:SUBDIR]` (`git:main...` for the merge base), a descriptor set \
-(.binpb, .pb, .json, .txtpb, also .gz or .zst; `-` for standard input) or an archive (.tar, \
-.tar.gz, .tar.zst, .zip). Without it: the tree that the nearest abide.toml names, else the \
-current folder.";
+use crate::render::{
+    GRAPHS, GraphFormat, HASHES, HISTORIES, HashFormat, HistoryFormat, PLANS, PlanFormat, REPORTS,
+    RULE_LISTS, ReportFormat, RulesFormat, one_of,
+};
+
+fn sources() -> String {
+    format!(
+        "SOURCE is {}. Without it: the tree that the nearest abide.toml names, else the current \
+         folder.",
+        crate::source::help()
+    )
+}
 
 const EXIT_STATUS: &str = "\
 Exit status: 0 nothing at error level, 1 findings at error level, 2 the tool could not do its work.";
 
-const HASHES: &str = "\
+const ABOUT_HASHES: &str = "\
 A hash changes when the meaning does: names, numbers, types, resolved features, options. Comments, \
 layout, the order of declarations, notation and the file of a package that an element stands in do \
 not enter it. `own` is an element's own meaning, `closure` that of everything reachable from it.
@@ -22,7 +29,7 @@ not enter it. `own` is an element's own meaning, `closure` that of everything re
 To see why a hash changed, compare what was hashed:
   diff <(abide hash git:main --facts acme.user.v1.User) <(abide hash --facts acme.user.v1.User)";
 
-const HISTORY: &str = "\
+const ABOUT_HISTORY: &str = "\
 The walk goes along first parents: a merge is judged as one change, against its first parent. Each \
 commit is judged by the policy and the waivers of today, on the day it was committed. A version that \
 the commit records (in abide.lock or as a file option) is shown as it is; else it is what the bumps \
@@ -98,69 +105,6 @@ pub(crate) enum Color {
     Never,
 }
 
-/// The form of a report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// For people: a snippet for each finding.
-    Human,
-    /// JSON Lines: an object for each finding, then a summary.
-    Json,
-    /// SARIF 2.1.0, for code scanning: with the page of every rule that reports.
-    Sarif,
-    /// JUnit XML: a suite for each file; a finding at error level is a failure.
-    Junit,
-    /// Workflow commands of GitHub Actions.
-    Github,
-    /// A Code Quality report of GitLab.
-    Gitlab,
-    /// A changelog grouped by package, with compatible changes.
-    Markdown,
-    /// One page that needs nothing else: the findings by file, with a filter.
-    Html,
-}
-
-/// The form of a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ListFormat {
-    /// For people.
-    Human,
-    /// JSON Lines: an object for each entry.
-    Json,
-}
-
-/// The form of a plan of versions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PlanFormat {
-    /// For people: each package with the version it needs, and why.
-    Human,
-    /// JSON Lines: an object for each package, then a summary.
-    Json,
-}
-
-/// The form of a graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum GraphFormat {
-    /// Graphviz.
-    Dot,
-    /// Mermaid, which GitHub draws.
-    Mermaid,
-    /// JSON: packages, and edges with their evidence.
-    Json,
-    /// A drawing, for browsers and documents.
-    Svg,
-}
-
-/// The form of a history.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum HistoryFormat {
-    /// For people: a table, the newest commit first.
-    Human,
-    /// JSON Lines: an object for each commit and package, the oldest first, then a summary.
-    Json,
-    /// One page that needs nothing else: the timeline of every package.
-    Html,
-}
-
 /// Which commits of which tree.
 #[derive(Args, Debug)]
 pub(crate) struct HistoryArgs {
@@ -175,8 +119,8 @@ pub(crate) struct HistoryArgs {
     #[arg(short = 'I', long = "import-path", value_name = "DIR")]
     pub(crate) import_path: Vec<String>,
     /// The form of the history
-    #[arg(long, value_name = "FORMAT", default_value = "human")]
-    pub(crate) format: HistoryFormat,
+    #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = one_of(HISTORIES))]
+    pub(crate) format: &'static HistoryFormat,
 }
 
 /// Which tree, and where its imports are.
@@ -197,8 +141,8 @@ pub(crate) struct JudgeArgs {
     #[command(flatten)]
     pub(crate) tree: TreeArgs,
     /// The form of the report
-    #[arg(long, value_name = "FORMAT", default_value = "human")]
-    pub(crate) format: Format,
+    #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = one_of(REPORTS))]
+    pub(crate) format: &'static ReportFormat,
 }
 
 /// Arguments of the commands that compare.
@@ -267,7 +211,7 @@ pub(crate) struct BumpAction {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Judge a tree by everything that applies: the command for hooks and CI
-    #[command(after_help = format!("{SOURCES}\n\n{EXIT_STATUS}"))]
+    #[command(after_help = format!("{}\n\n{EXIT_STATUS}", sources()))]
     Check {
         /// What to judge.
         #[command(flatten)]
@@ -280,14 +224,14 @@ pub(crate) enum Command {
         accept: bool,
     },
     /// Judge a tree by the rules that need no other tree
-    #[command(after_help = format!("{SOURCES}\n\n{EXIT_STATUS}"))]
+    #[command(after_help = format!("{}\n\n{EXIT_STATUS}", sources()))]
     Lint {
         /// What to judge.
         #[command(flatten)]
         judge: JudgeArgs,
     },
     /// Show what changed since an old tree, and whom it breaks
-    #[command(after_help = format!("{SOURCES}\n\n{EXIT_STATUS}"))]
+    #[command(after_help = format!("{}\n\n{EXIT_STATUS}", sources()))]
     Breaking {
         /// What to judge.
         #[command(flatten)]
@@ -301,7 +245,7 @@ pub(crate) enum Command {
         surface: Vec<String>,
     },
     /// Make the candidates of the next major version: vN becomes v(N+1)alpha
-    #[command(after_help = format!("{SOURCES}\n\n{EXIT_STATUS}"))]
+    #[command(after_help = format!("{}\n\n{EXIT_STATUS}", sources()))]
     Upgrade {
         /// The tree.
         #[command(flatten)]
@@ -323,7 +267,7 @@ pub(crate) enum Command {
         target: UpgradeTarget,
     },
     /// Release the candidates: v(N+1)alpha becomes v(N+1), and what it replaces is frozen
-    #[command(after_help = format!("{SOURCES}\n\n{EXIT_STATUS}"))]
+    #[command(after_help = format!("{}\n\n{EXIT_STATUS}", sources()))]
     Release {
         /// The tree.
         #[command(flatten)]
@@ -333,7 +277,7 @@ pub(crate) enum Command {
         target: ReleaseTarget,
     },
     /// Tell which version each package needs since the last release, and why
-    #[command(after_help = format!("{SOURCES}\n\n{EXIT_STATUS}"))]
+    #[command(after_help = format!("{}\n\n{EXIT_STATUS}", sources()))]
     Bump {
         /// The tree.
         #[command(flatten)]
@@ -345,24 +289,24 @@ pub(crate) enum Command {
         #[command(flatten)]
         action: BumpAction,
         /// The form of the report
-        #[arg(long, value_name = "FORMAT", default_value = "human")]
-        format: PlanFormat,
+        #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = one_of(PLANS))]
+        format: &'static PlanFormat,
     },
     /// Draw the package DAG with versions and stability
-    #[command(after_help = SOURCES)]
+    #[command(after_help = sources())]
     Graph {
         /// The tree.
         #[command(flatten)]
         tree: TreeArgs,
         /// The form of the graph
-        #[arg(long, value_name = "FORMAT", default_value = "dot")]
-        format: GraphFormat,
+        #[arg(long, value_name = "FORMAT", default_value = "dot", value_parser = one_of(GRAPHS))]
+        format: &'static GraphFormat,
         /// Show the packages of imported files too
         #[arg(long)]
         imports: bool,
     },
     /// Write a FileDescriptorSet with source info, equal to protoc's
-    #[command(after_help = SOURCES)]
+    #[command(after_help = sources())]
     Build {
         /// The tree.
         #[command(flatten)]
@@ -380,7 +324,7 @@ pub(crate) enum Command {
         exclude_source_info: bool,
     },
     /// Print the semantic hashes of files, messages and packages, which change when the meaning does
-    #[command(after_help = format!("{HASHES}\n\n{SOURCES}\n\n{EXIT_STATUS}"))]
+    #[command(after_help = format!("{ABOUT_HASHES}\n\n{}\n\n{EXIT_STATUS}", sources()))]
     Hash {
         /// The tree.
         #[command(flatten)]
@@ -393,11 +337,11 @@ pub(crate) enum Command {
         #[arg(long, value_name = "NAME", conflicts_with_all = ["package", "format"])]
         facts: Option<String>,
         /// The form of the list
-        #[arg(long, value_name = "FORMAT", default_value = "human")]
-        format: ListFormat,
+        #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = one_of(HASHES))]
+        format: &'static HashFormat,
     },
     /// Show what every commit did to every package: hash, version, required bump and verdict
-    #[command(after_help = HISTORY)]
+    #[command(after_help = ABOUT_HISTORY)]
     History {
         /// Which commits.
         #[command(flatten)]
@@ -411,8 +355,8 @@ pub(crate) enum Command {
     /// List the rules
     Rules {
         /// The form of the list
-        #[arg(long, value_name = "FORMAT", default_value = "human")]
-        format: ListFormat,
+        #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = one_of(RULE_LISTS))]
+        format: &'static RulesFormat,
     },
     /// Write an abide.toml to start from
     Init {
@@ -429,4 +373,68 @@ pub(crate) enum Command {
 fn date(text: &str) -> Result<jiff::civil::Date, &'static str> {
     let day = if text.len() == 10 { text.parse().ok() } else { None };
     day.ok_or("there is no such day: write one as in 2026-06-30")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use clap::CommandFactory;
+
+    use super::*;
+    use crate::render::Format;
+
+    /// The help of a command, in full.
+    fn help(command: &str) -> String {
+        let mut cli = Cli::command();
+        let found = cli.find_subcommand_mut(command).expect("there is such a command");
+        found.render_long_help().to_string()
+    }
+
+    fn is_in_help<W>(command: &str, formats: &[Format<W>]) {
+        let help = help(command);
+        assert!(!formats.is_empty());
+        for format in formats {
+            let line = help
+                .lines()
+                .find(|line| line.trim_start().starts_with(&format!("- {}:", format.name)));
+            let line = line.unwrap_or_else(|| panic!("`{}` is not in:\n{help}", format.name));
+            let said = line.split_once(':').map_or("", |(_, said)| said.trim());
+            assert!(!said.is_empty() && format.help.starts_with(said), "{line}");
+        }
+    }
+
+    #[test]
+    fn every_format_is_in_the_help_of_its_commands() {
+        for command in ["check", "lint", "breaking"] {
+            is_in_help(command, REPORTS);
+        }
+        is_in_help("bump", PLANS);
+        is_in_help("graph", GRAPHS);
+        is_in_help("hash", HASHES);
+        is_in_help("rules", RULE_LISTS);
+        is_in_help("history", HISTORIES);
+    }
+
+    #[test]
+    fn every_format_of_a_report_is_documented_and_has_a_golden() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let manual = std::fs::read_to_string(root.join("README.md")).expect("it is readable");
+        for format in REPORTS {
+            assert!(manual.contains(&format!("`{}`", format.name)), "README.md: {}", format.name);
+            let suffix = match format.name {
+                "human" => "txt",
+                "markdown" => "md",
+                name => name,
+            };
+            let golden = root.join(format!("testdata/cli/changes.{suffix}"));
+            assert!(golden.is_file(), "{}", golden.display());
+        }
+    }
+
+    #[test]
+    fn every_kind_of_source_is_in_the_help() {
+        let help = help("check").split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(help.contains(&crate::source::help()), "{help}");
+    }
 }

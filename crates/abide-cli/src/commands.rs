@@ -4,102 +4,61 @@ mod build;
 mod bump;
 mod check;
 mod explain;
+mod fitness;
+mod folder_lock;
 mod graph;
 mod hash;
 mod history;
 mod init;
+mod outcome;
 mod release;
 mod upgrade;
 
-use std::fs::{File, TryLockError};
-use std::io::{IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::args::{Cli, Color, Command, Global};
+use self::outcome::Outcome;
+use crate::args::{Cli, Command, Global};
 use crate::error::Error;
-use crate::source::shown;
+use crate::printable::shown;
+use crate::terminal::say;
 use crate::write;
-
-/// What a command that did its work says.
-struct Outcome {
-    /// What is written; `None` leaves everything as it is.
-    report: Option<Vec<u8>>,
-    /// Where it is written, if the command itself says so: else the file that `--output` names, or
-    /// standard output.
-    target: Option<PathBuf>,
-    /// Whether it found something at error level.
-    failed: bool,
-    /// Parts of the work that could not be done, one phrase each: exit status 2.
-    troubles: Vec<String>,
-}
-
-impl Outcome {
-    fn of(report: impl Into<Vec<u8>>) -> Outcome {
-        Outcome { report: Some(report.into()), ..Outcome::nothing(false) }
-    }
-
-    fn nothing(failed: bool) -> Outcome {
-        Outcome { report: None, target: None, failed, troubles: Vec::new() }
-    }
-}
-
-/// Keeps every other command that writes to a tree out of its folder while the file lives. The
-/// folder itself is what is locked: it is there before the first record, and nothing is left
-/// behind.
-fn exclusive(folder: &Path, global: &Global) -> Result<Option<File>, Error> {
-    let failed = |error| Error::File { what: format!("cannot lock `{}`", folder.display()), error };
-    // Where a folder cannot be opened, or locked, what is written is still compared before.
-    let Ok(file) = File::open(folder) else { return Ok(None) };
-    match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
-        Err(TryLockError::WouldBlock) => {
-            if !global.quiet {
-                say("note: waiting for another command that writes to this tree");
-            }
-            file.lock().map_err(failed)?;
-            Ok(Some(file))
-        }
-        Err(TryLockError::Error(_)) => Ok(None),
-    }
-}
 
 /// Runs a command and gives the exit status of the contract: 0, 1 or 2.
 pub(crate) fn run(cli: &Cli) -> ExitCode {
-    let color = report_color(&cli.global);
     if let Some(jobs) = cli.global.jobs {
         // Fails only where a pool exists already, and this is the first use.
         let _ = rayon::ThreadPoolBuilder::new().num_threads(jobs.into()).build_global();
     }
     let result = match &cli.command {
         Command::Check { judge, compare, accept } => {
-            check::check(&cli.global, judge, compare, *accept, color)
+            check::check(&cli.global, judge, compare, *accept)
         }
         Command::Breaking { judge, compare, surface } => {
-            check::breaking(&cli.global, judge, compare, surface, color)
+            check::breaking(&cli.global, judge, compare, surface)
         }
-        Command::Lint { judge } => check::lint(&cli.global, judge, color),
+        Command::Lint { judge } => check::lint(&cli.global, judge),
         Command::Upgrade { tree, package, closure, mapping, target } => {
             let closure = closure.as_deref();
             upgrade::upgrade(&cli.global, tree, package, closure, mapping, target)
         }
         Command::Release { tree, target } => release::release(&cli.global, tree, target),
         Command::Bump { tree, against, action, format } => {
-            bump::bump(&cli.global, tree, against.as_deref(), *action, *format, color)
+            bump::bump(&cli.global, tree, against.as_deref(), *action, format)
         }
         Command::Graph { tree, format, imports } => {
-            graph::graph(&cli.global, tree, *format, *imports)
+            graph::graph(&cli.global, tree, format, *imports)
         }
         Command::Build { tree, out, exclude_imports, exclude_source_info } => {
             let out = out.as_deref();
             build::build(&cli.global, tree, out, *exclude_imports, *exclude_source_info)
         }
         Command::Hash { tree, package, facts, format } => {
-            hash::hash(&cli.global, tree, package.as_deref(), facts.as_deref(), *format)
+            hash::hash(&cli.global, tree, package.as_deref(), facts.as_deref(), format)
         }
-        Command::History { args } => history::history(&cli.global, args, color),
+        Command::History { args } => history::history(&cli.global, args),
         Command::Explain { rule } => explain::explain(rule),
-        Command::Rules { format } => explain::rules(*format),
+        Command::Rules { format } => Ok(explain::rules(format)),
         Command::Init { dir, from } => init::init(&cli.global, dir.as_deref(), from.as_deref()),
     };
     match result.and_then(|outcome| finish(&cli.global, outcome)) {
@@ -132,37 +91,11 @@ fn finish(global: &Global, outcome: Outcome) -> Result<ExitCode, Error> {
     })
 }
 
-/// A line on standard error. Where nobody reads it, the exit status is left.
-fn say(text: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{text}");
-}
-
 /// An error of the tool itself.
 fn complain(error: &Error) {
     match error {
         // They come rendered, line by line.
         Error::Config(text) => say(text.trim_end()),
         error => say(&format!("error: {}", shown(&error.to_string()))),
-    }
-}
-
-fn report_color(global: &Global) -> bool {
-    use_color(global, global.output.is_none() && std::io::stdout().is_terminal())
-}
-
-/// Whether the errors of the tool itself are coloured.
-fn error_color(global: &Global) -> bool {
-    use_color(global, std::io::stderr().is_terminal())
-}
-
-fn use_color(global: &Global, terminal: bool) -> bool {
-    match global.color {
-        Color::Always => true,
-        Color::Never => false,
-        Color::Auto => {
-            terminal
-                && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-                && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
-        }
     }
 }

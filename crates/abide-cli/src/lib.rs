@@ -7,10 +7,12 @@ mod diff;
 mod error;
 mod history;
 mod load;
+mod printable;
 mod progress;
 mod render;
 mod settings;
 pub mod source;
+mod terminal;
 pub mod write;
 
 use std::process::ExitCode;

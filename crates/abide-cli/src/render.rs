@@ -1,287 +1,128 @@
-//! Findings as text: one module for each format, all fed the same way.
+//! The formats of all output: one module writes each, and the lists here say which command has it.
 
-pub(crate) mod calendar;
+mod calendar_note;
+mod format;
 mod github;
 mod gitlab;
-pub(crate) mod history;
+mod hash_list;
+mod history_report;
 mod html;
-mod human;
-mod json;
+mod json_lines;
 mod junit;
 mod markdown;
 mod markup;
-pub(crate) mod plan;
+mod plan_report;
+mod rule_list;
 mod sarif;
+mod scene;
+mod snippets;
 mod sources;
 
-use std::collections::BTreeMap;
+use abide::{GraphView, Report};
+use abide_schema::Graph;
 
-use abide::{Finding, Location, Origin, Report, Severity};
-use abide_schema::{File, Tree};
-use abide_syntax::{LineIndex, Position, Span};
+use crate::history::History;
 
-use crate::args::Format;
+pub(crate) use format::{Format, one_of};
+pub(crate) use hash_list::{HashList, Told};
+pub(crate) use plan_report::PlanReport;
+pub(crate) use scene::{Look, Scene, TextFile};
+pub(crate) use snippets::config_errors;
 
-pub(crate) use history::HistoryScene;
-pub(crate) use human::config_errors;
+/// Of `abide check`, `abide lint` and `abide breaking`.
+pub(crate) type ReportFormat = Format<fn(&Report, &Scene) -> Vec<u8>>;
+/// The forms of a report.
+pub(crate) const REPORTS: &[ReportFormat] = &[
+    HUMAN,
+    Format::plain(
+        "json",
+        "JSON Lines: an object for each finding, then a summary",
+        json_lines::render,
+    ),
+    Format::plain(
+        "sarif",
+        "SARIF 2.1.0, for code scanning: with the page of every rule that reports",
+        sarif::render,
+    ),
+    Format::plain(
+        "junit",
+        "JUnit XML: a suite for each file; a finding at error level is a failure",
+        junit::render,
+    ),
+    Format::plain("github", "Workflow commands of GitHub Actions", github::render),
+    Format::plain("gitlab", "A Code Quality report of GitLab", gitlab::render),
+    ReportFormat::plain(
+        "markdown",
+        "A changelog grouped by package, with compatible changes",
+        markdown::render,
+    )
+    .of_changes(),
+    Format::plain(
+        "html",
+        "One page that needs nothing else: the findings by file, with a filter",
+        html::render,
+    ),
+];
 
-/// What a renderer needs besides the findings.
-pub(crate) struct Scene<'a> {
-    /// The tree that was judged.
-    pub(crate) tree: &'a Tree,
-    /// The old tree, where there is one.
-    pub(crate) old: Option<&'a Tree>,
-    /// The configuration, with the name to show for it.
-    pub(crate) config: Option<&'a TextFile>,
-    /// The accepted findings, with the name to show for them.
-    pub(crate) accepted: Option<&'a TextFile>,
-    /// The files that hold instances, in the order of their numbers.
-    pub(crate) instances: &'a [TextFile],
-    /// What stands before the path of a file of the tree so that it counts from the top of the
-    /// repository, else from the current folder.
-    pub(crate) prefix: &'a str,
-    /// The same for every other file.
-    pub(crate) config_prefix: &'a str,
-    /// Whether to use colour.
-    pub(crate) color: bool,
-    /// How wide lines for people may be, in columns.
-    pub(crate) width: usize,
-    /// Errors only, and no summary.
-    pub(crate) quiet: bool,
-    /// Say why each finding has its severity.
-    pub(crate) verbose: bool,
-}
+/// What every command says to people of findings that keep it from its work.
+pub(crate) const HUMAN: ReportFormat =
+    Format::styled("human", "For people: a snippet for each finding", snippets::render);
 
-/// A text that findings may point into and that is no part of the tree.
-pub(crate) struct TextFile {
-    /// The name to show.
-    pub(crate) name: String,
-    /// Its text.
-    pub(crate) text: String,
-}
+/// Of `abide bump`.
+pub(crate) type PlanFormat = Format<fn(&PlanReport<'_>, Look) -> Vec<u8>>;
+/// The forms of a plan of versions.
+pub(crate) const PLANS: &[PlanFormat] = &[
+    Format::styled(
+        "human",
+        "For people: each package with the version it needs, and why",
+        plan_report::human,
+    ),
+    Format::plain(
+        "json",
+        "JSON Lines: an object for each package, then a summary",
+        plan_report::json,
+    ),
+];
 
-/// A text that findings point into.
-#[derive(Clone, Copy)]
-enum SourceText<'a> {
-    /// A file of one of the trees.
-    Proto(File<'a>),
-    /// Any other.
-    Other(&'a TextFile),
-}
+/// Of `abide hash`.
+pub(crate) type HashFormat = Format<fn(&HashList<'_>) -> String>;
+/// The forms of a list of hashes.
+pub(crate) const HASHES: &[HashFormat] = &[
+    Format::plain("human", "For people", hash_list::human),
+    Format::plain("json", "JSON Lines: an object for each entry", hash_list::lines),
+];
 
-impl<'a> SourceText<'a> {
-    /// The name to show.
-    fn name(self) -> &'a str {
-        match self {
-            SourceText::Proto(file) => &file.decl().display,
-            SourceText::Other(file) => &file.name,
-        }
-    }
+/// Of `abide rules`.
+pub(crate) type RulesFormat = Format<fn() -> String>;
+/// The forms of the list of rules.
+pub(crate) const RULE_LISTS: &[RulesFormat] = &[
+    Format::plain("human", "For people", rule_list::human),
+    Format::plain("json", "JSON Lines: an object for each entry", rule_list::json),
+];
 
-    /// Its bytes; `None` for a file that was read from a descriptor.
-    fn bytes(self) -> Option<&'a [u8]> {
-        match self {
-            SourceText::Proto(file) => file.decl().source_text(),
-            SourceText::Other(file) => Some(file.text.as_bytes()),
-        }
-    }
+/// Of `abide graph`.
+pub(crate) type GraphFormat = Format<fn(GraphView, &Graph<'_>) -> String>;
+/// The forms of a graph.
+pub(crate) const GRAPHS: &[GraphFormat] = &[
+    Format::plain("dot", "Graphviz", GraphView::dot),
+    Format::plain("mermaid", "Mermaid, which GitHub draws", GraphView::mermaid),
+    Format::plain("json", "JSON: packages, and edges with their evidence", GraphView::json),
+    Format::plain("svg", "A drawing, for browsers and documents", GraphView::svg),
+];
 
-    /// The lines and columns of a span, where they are known.
-    fn range(self, span: Span) -> Option<(Position, Position)> {
-        match self {
-            SourceText::Proto(file) => file.decl().lines(span),
-            SourceText::Other(file) => {
-                let text = file.text.as_bytes();
-                let index = LineIndex::new(text);
-                Some((index.position(text, span.start), index.position(text, span.end)))
-            }
-        }
-    }
-}
-
-/// Appends a text, in the colour of an escape code where there are colours.
-fn paint(out: &mut String, color: bool, code: &str, text: &str) {
-    if color {
-        out.push_str(&format!("\x1b[{code}m{text}\x1b[0m"));
-    } else {
-        out.push_str(text);
-    }
-}
-
-/// Renders a report.
-pub(crate) fn render(report: &Report, scene: &Scene, format: Format) -> Vec<u8> {
-    match format {
-        Format::Human => human::render(report, scene),
-        Format::Json => json::render(report, scene),
-        Format::Sarif => sarif::render(report, scene),
-        Format::Junit => junit::render(report, scene),
-        Format::Github => github::render(report, scene),
-        Format::Gitlab => gitlab::render(report, scene),
-        Format::Html => html::render(report, scene),
-        Format::Markdown => markdown::render(report, scene),
-    }
-}
-
-/// A place as a reader counts: the end column is exclusive.
-#[derive(Default)]
-struct Lines<'a> {
-    path: &'a str,
-    /// What stands before it so that it counts from the top of the repository.
-    prefix: &'a str,
-    range: Option<(Position, Position)>,
-}
-
-impl Lines<'_> {
-    /// The path behind its prefix.
-    fn full_path(&self) -> String {
-        full_path(self.prefix, self.path)
-    }
-}
-
-/// A path behind a prefix, with every `..` undone: services match findings with the files of a
-/// repository by the text of their paths.
-fn full_path(prefix: &str, path: &str) -> String {
-    let mut prefix = prefix.trim_end_matches('/');
-    let mut path = path;
-    while let Some(rest) = path.strip_prefix("../").filter(|_| !prefix.is_empty()) {
-        prefix = prefix.rsplit_once('/').map_or("", |(above, _)| above);
-        path = rest;
-    }
-    if prefix.is_empty() { path.to_owned() } else { format!("{prefix}/{path}") }
-}
-
-impl<'a> Scene<'a> {
-    fn shown<'r>(&self, report: &'r Report) -> impl Iterator<Item = &'r Finding> {
-        let quiet = self.quiet;
-        report.findings.iter().filter(move |it| !quiet || it.severity == Severity::Error)
-    }
-
-    /// The text that a place lies in, whatever it is part of.
-    fn text(&self, origin: Origin) -> Option<SourceText<'a>> {
-        let file = match origin {
-            Origin::Tree(file) => return Some(SourceText::Proto(self.tree.file(file))),
-            Origin::Old(file) => return self.old.map(|old| SourceText::Proto(old.file(file))),
-            Origin::Config => self.config,
-            Origin::Accepted => self.accepted,
-            Origin::Instance(index) => self.instances.get(index as usize),
-        };
-        file.map(SourceText::Other)
-    }
-
-    /// A place as a reader finds it: path, line and column.
-    fn lines(&self, location: &Location) -> Lines<'a> {
-        let Some(text) = self.text(location.origin) else { return Lines::default() };
-        let prefix = match text {
-            SourceText::Proto(_) => self.prefix,
-            SourceText::Other(_) => self.config_prefix,
-        };
-        Lines { path: text.name(), prefix, range: text.range(location.span) }
-    }
-
-    /// The findings to show, by the paths of their files.
-    fn by_path<'r>(&self, report: &'r Report) -> BTreeMap<String, Vec<&'r Finding>> {
-        let mut files: BTreeMap<String, Vec<&Finding>> = BTreeMap::new();
-        for finding in self.shown(report) {
-            let path = self.lines(&finding.location).full_path();
-            files.entry(path).or_default().push(finding);
-        }
-        files
-    }
-
-    /// What is told below a finding: whom a change breaks, the value that shows it, why, and what
-    /// to do; each with the word it stands under.
-    fn notes(&self, finding: &Finding) -> Vec<(&'static str, String)> {
-        let mut notes = Vec::new();
-        if let Some(change) = &finding.change {
-            if !change.effects.is_empty() {
-                notes.push(("breaks", change.effects.to_string()));
-            }
-            for lost in &change.symbols {
-                notes.push((lost.surface.name(), lost.symbol.clone()));
-            }
-            if let Some(witness) = &change.witness {
-                let side = witness.direction.writer();
-                let value = match witness.value.as_str() {
-                    "" => "the empty message".to_owned(),
-                    _ => witness.shown(),
-                };
-                let text = format!(
-                    "{value} as {side} {} on {}: {}",
-                    witness.message, witness.surface, witness.observed,
-                );
-                notes.push(("witness", text));
-            }
-        }
-        for (head, text) in [("why", &finding.why), ("help", &finding.help)] {
-            notes.extend(text.clone().map(|text| (head, text)));
-        }
-        if self.verbose {
-            notes.extend(finding.severity_reason.clone().map(|text| ("severity", text)));
-            notes.push(("fingerprint", finding.fingerprint()));
-        }
-        notes
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use abide_schema::{FileDecl, FileId, SourceFile};
-    use codespan_reporting::files::Files;
-
-    use super::sources::Sources;
-    use super::*;
-
-    fn tree(path: &str, text: &str) -> Tree {
-        let (path, text): (Arc<str>, _) = (path.into(), text.as_bytes().into());
-        let display = Arc::clone(&path);
-        let file = SourceFile { path, display, root: 0, imported: false, text };
-        Tree::link(vec![Arc::new(FileDecl::parse(file))])
-    }
-
-    #[test]
-    fn a_place_of_any_origin_is_found() {
-        let (new, old) = (tree("new.proto", "\nxx"), tree("old.proto", "\n\nxx"));
-        let file = |name: &str, text: &str| TextFile { name: name.into(), text: text.into() };
-        let (config, accepted) = (file("abide.toml", "xx"), file("abide.accepted", "\n xx"));
-        let instances = [file("a.json", "\n\n xx"), file("b.json", " xx")];
-        let scene = Scene {
-            tree: &new,
-            old: Some(&old),
-            config: Some(&config),
-            accepted: Some(&accepted),
-            instances: &instances,
-            prefix: "api/",
-            config_prefix: "",
-            color: false,
-            width: 80,
-            quiet: false,
-            verbose: false,
-        };
-        let sources = Sources::new(&scene);
-        for (origin, path, line, column) in [
-            (Origin::Tree(FileId(0)), "api/new.proto", 2, 1),
-            (Origin::Old(FileId(0)), "api/old.proto", 3, 1),
-            (Origin::Config, "abide.toml", 1, 1),
-            (Origin::Accepted, "abide.accepted", 2, 2),
-            (Origin::Instance(0), "a.json", 3, 2),
-            (Origin::Instance(1), "b.json", 1, 2),
-        ] {
-            let text = scene.text(origin).and_then(SourceText::bytes).expect("there is text");
-            let start = text.iter().position(|it| *it == b'x').expect("it is there") as u32;
-            let location = Location { origin, span: Span::new(start, start + 2) };
-            let lines = scene.lines(&location);
-            assert_eq!(lines.full_path(), path);
-            let range = lines.range.map(|(start, end)| (start.line, start.column, end.column));
-            assert_eq!(range, Some((line, column, column + 2)), "{path}");
-            // The snippet is of the same text.
-            let (id, span) = sources.place(&location).expect("there is text to show");
-            assert_eq!(sources.first_line(id, span), start as usize..start as usize + 2);
-            let shown = sources.source(id).expect("it is a text");
-            assert_eq!(shown.as_bytes(), text, "{path}");
-        }
-        let absent = Location { origin: Origin::Instance(2), span: Span::default() };
-        assert!(scene.lines(&absent).range.is_none() && sources.place(&absent).is_none());
-    }
-}
+/// Of `abide history`.
+pub(crate) type HistoryFormat = Format<fn(&History, Look) -> Vec<u8>>;
+/// The forms of a history.
+pub(crate) const HISTORIES: &[HistoryFormat] = &[
+    Format::styled("human", "For people: a table, the newest commit first", history_report::human),
+    Format::plain(
+        "json",
+        "JSON Lines: an object for each commit and package, the oldest first, then a summary",
+        history_report::json,
+    ),
+    Format::plain(
+        "html",
+        "One page that needs nothing else: the timeline of every package",
+        history_report::html,
+    ),
+];

@@ -371,3 +371,8 @@ fn shown(path: &Path, current: &Path) -> String {
     let relative = path.strip_prefix(current).unwrap_or(path);
     if relative.as_os_str().is_empty() { ".".to_owned() } else { relative.display().to_string() }
 }
+
+/// The date in UTC: two who judge a tree at one moment judge it alike.
+pub(crate) fn today() -> jiff::civil::Date {
+    jiff::tz::TimeZone::UTC.to_datetime(jiff::Timestamp::now()).date()
+}

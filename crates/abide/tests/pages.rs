@@ -28,6 +28,7 @@ use abide::{
 use abide_schema::{FileDecl, ProblemKind, SourceFile, Tree};
 use abide_syntax::{LineIndex, Position, Span};
 use jiff::civil::date;
+use rayon::prelude::*;
 
 mod markers;
 #[path = "../../abide-schema/tests/protos/mod.rs"]
@@ -142,25 +143,31 @@ fn cases(page: &str) -> Vec<Case> {
     cases
 }
 
-/// The files that examples may import without showing them.
-fn imports() -> BTreeMap<String, String> {
+/// The files that examples may import without showing them, by path.
+type Imports = BTreeMap<String, Arc<FileDecl>>;
+
+fn imports() -> Imports {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = protos(&root.join("../../testdata/imports"));
     files.extend(protos(&root.join("../../api")));
-    files
+    files.into_iter().map(|(path, text)| (path.clone(), parse(&path, &text, true))).collect()
 }
 
-fn tree<'a>(files: impl Iterator<Item = &'a Block>, imports: &BTreeMap<String, String>) -> Tree {
-    let mut sources: BTreeMap<String, (&str, bool)> =
-        imports.iter().map(|(path, text)| (path.clone(), (text.as_str(), true))).collect();
-    sources.extend(files.map(|block| (block.path(), (block.text.as_str(), block.imported))));
-    let parse = |(path, (text, imported)): (String, (&str, bool))| {
-        let path: Arc<str> = path.into();
-        let display = Arc::clone(&path);
-        let text = text.as_bytes().into();
-        Arc::new(FileDecl::parse(SourceFile { path, display, root: 0, imported, text }))
-    };
-    Tree::link(sources.into_iter().map(parse).collect())
+fn parse(path: &str, text: &str, imported: bool) -> Arc<FileDecl> {
+    let path: Arc<str> = path.into();
+    let display = Arc::clone(&path);
+    let text = text.as_bytes().into();
+    Arc::new(FileDecl::parse(SourceFile { path, display, root: 0, imported, text }))
+}
+
+fn tree<'a>(files: impl Iterator<Item = &'a Block>, imports: &Imports) -> Tree {
+    let mut sources = imports.clone();
+    sources.extend(files.map(|block| {
+        let path = block.path();
+        let file = parse(&path, &block.text, block.imported);
+        (path, file)
+    }));
+    Tree::link(sources.into_values().collect())
 }
 
 fn reported(tree: &Tree, old: Option<&Tree>, case: &Case, report: &Report) -> Vec<Expected> {
@@ -202,11 +209,7 @@ fn reported(tree: &Tree, old: Option<&Tree>, case: &Case, report: &Report) -> Ve
 
 /// Judges a case: the rules that reported, or what is marked and not reported
 /// and the reverse.
-fn judge(
-    case: &Case,
-    imports: &BTreeMap<String, String>,
-    changes: bool,
-) -> Result<Vec<&'static str>, String> {
+fn judge(case: &Case, imports: &Imports, changes: bool) -> Result<Vec<&'static str>, String> {
     let policy = Config::parse(&case.config, None).map_err(|it| format!("{it:?}"))?.policy;
     let accepted = case.accepted.as_deref().map(Accepted::parse).transpose();
     let accepted = accepted.map_err(|it| format!("{it:?}"))?;
@@ -241,16 +244,15 @@ fn judge(
 #[test]
 fn every_page_shows_what_its_rule_reports() {
     let imports = imports();
-    let mut complaints = String::new();
-    for rule in RULES {
-        if let Err(complaint) = page(rule, &imports) {
-            complaints += &format!("{}:\n{complaint}", rule.id);
-        }
-    }
+    let pages = RULES.par_iter().map(|rule| match page(rule, &imports) {
+        Ok(()) => String::new(),
+        Err(complaint) => format!("{}:\n{complaint}", rule.id),
+    });
+    let complaints = pages.collect::<Vec<_>>().concat();
     assert!(complaints.is_empty(), "{complaints}");
 }
 
-fn page(rule: &Rule, imports: &BTreeMap<String, String>) -> Result<(), String> {
+fn page(rule: &Rule, imports: &Imports) -> Result<(), String> {
     let mut complaints = String::new();
     let titles: Vec<&str> = rule.page.lines().filter_map(|line| line.strip_prefix("## ")).collect();
     if titles != ["What it checks", "Why", "Bad", "Good", "Limits"] {

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
 
-use super::{Bench, Tool, verdict};
-use crate::Result;
+use super::timing::{Bench, Tool, verdict};
 use crate::corpora::Corpus;
 use crate::repository::{Commit, repository};
+use crate::task::Result;
 
 /// How many commits the longest history has.
 const COMMITS: usize = 2000;

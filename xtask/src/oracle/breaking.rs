@@ -15,10 +15,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
 
+use super::judged::{BufReport, Judged};
 use super::wire::{messages, string};
 use super::witnesses;
-use crate::Result;
 use crate::corpora::{self, Corpus};
+use crate::task::Result;
 use crate::tools::{Protoc, output, stdout, workspace};
 
 /// Every rule of buf, whatever its category.
@@ -35,29 +36,6 @@ struct Pair {
     new: Corpus,
 }
 
-/// What is known of a pair.
-pub(super) struct Judged {
-    pub(super) name: String,
-    /// The sets of descriptors of the old and the new tree.
-    pub(super) sets: [PathBuf; 2],
-    /// The findings of Abide about changes, as JSON.
-    pub(super) findings: Vec<Value>,
-    /// What buf reports, or why it refuses the pair.
-    theirs: std::result::Result<Vec<Report>, String>,
-}
-
-/// Where a rule of buf stands in a report.
-#[derive(Clone, PartialEq, Eq)]
-struct Report {
-    rule: String,
-    path: String,
-    /// The file in the old tree, where Abide tells it.
-    old_path: String,
-    /// Line and column, from 1.
-    start: (u64, u64),
-    said: String,
-}
-
 /// How often a rule was reported.
 #[derive(Default)]
 struct Row {
@@ -69,7 +47,7 @@ struct Row {
 struct Difference {
     side: &'static str,
     pair: String,
-    report: Report,
+    report: BufReport,
 }
 
 /// Compares on all pairs; true when every difference has a reason and every
@@ -101,7 +79,7 @@ pub(super) fn run(trees: &[Corpus], protoc: &Protoc, abide: &Path, show: usize) 
         };
         let ours = aliases(&pair.findings);
         for rule in theirs.iter().chain(&ours).map(|it| &it.rule).collect::<BTreeSet<_>>() {
-            let of = |list: &[Report]| -> Vec<Report> {
+            let of = |list: &[BufReport]| -> Vec<BufReport> {
                 list.iter().filter(|it| it.rule == *rule).cloned().collect()
             };
             let row = rows.entry(rule.clone()).or_default();
@@ -179,7 +157,7 @@ fn explained(
                 None => {
                     unexplained += 1;
                     if unexplained <= show.max(1) {
-                        let (Report { path, said, .. }, (line, column)) = (report, report.start);
+                        let (BufReport { path, said, .. }, (line, column)) = (report, report.start);
                         println!("  {rule}: {side}: {pair}: {path}:{line}:{column}: {said}");
                     }
                 }
@@ -385,7 +363,7 @@ fn varint(mut number: usize, out: &mut Vec<u8>) {
 }
 
 /// What buf reports of a pair.
-fn buf([old, new]: &[PathBuf; 2]) -> Result<std::result::Result<Vec<Report>, String>> {
+fn buf([old, new]: &[PathBuf; 2]) -> Result<std::result::Result<Vec<BufReport>, String>> {
     let mut buf = Command::new("buf");
     buf.args(["breaking", "--exclude-imports"]).arg(new).arg("--against").arg(old);
     let said = output(buf.args(["--error-format", "json", "--config", BUF_CONFIG]))?;
@@ -398,7 +376,7 @@ fn buf([old, new]: &[PathBuf; 2]) -> Result<std::result::Result<Vec<Report>, Str
         let line: Value = serde_json::from_str(line)?;
         let number = |key: &str| line[key].as_u64().unwrap_or(1);
         let text = |key: &str| line[key].as_str().unwrap_or_default().to_owned();
-        reports.push(Report {
+        reports.push(BufReport {
             rule: text("type"),
             path: text("path"),
             old_path: String::new(),
@@ -432,14 +410,14 @@ fn findings(pair: &Pair, protoc: &Protoc, abide: &Path) -> Result<Vec<Value>> {
 }
 
 /// The rules of buf that Abide names, where its findings stand.
-fn aliases(findings: &[Value]) -> Vec<Report> {
+fn aliases(findings: &[Value]) -> Vec<BufReport> {
     let mut reports = Vec::new();
     for line in findings {
         let aliases = line["aliases"].as_array().into_iter().flatten();
         for rule in aliases.filter_map(|alias| alias.as_str()?.strip_prefix("buf:")) {
             let number = |key: &str| line["start"][key].as_u64().unwrap_or(1);
             let text = |key: &str| line[key].as_str().unwrap_or_default().to_owned();
-            reports.push(Report {
+            reports.push(BufReport {
                 rule: rule.to_owned(),
                 path: text("path"),
                 old_path: line["old"]["path"].as_str().unwrap_or_default().to_owned(),
@@ -453,13 +431,13 @@ fn aliases(findings: &[Value]) -> Vec<Report> {
 
 /// Pairs reports of one rule: at one place, then in one file, new or old, then
 /// anywhere for those that buf gives no file.
-fn matched(row: &mut Row, mut theirs: Vec<Report>, mut ours: Vec<Report>, pair: &str) {
-    let mut take = |same: &dyn Fn(&Report, &Report) -> bool| -> Vec<Report> {
+fn matched(row: &mut Row, mut theirs: Vec<BufReport>, mut ours: Vec<BufReport>, pair: &str) {
+    let mut take = |same: &dyn Fn(&BufReport, &BufReport) -> bool| -> Vec<BufReport> {
         let (mut left, mut taken) = (Vec::new(), Vec::new());
         for mut their in theirs.drain(..) {
             match ours.iter().position(|our| same(&their, our)) {
                 Some(at) => {
-                    let Report { path, start, said, .. } = ours.remove(at);
+                    let BufReport { path, start, said, .. } = ours.remove(at);
                     let _ = write!(their.said, " — {path}:{}:{}: {said}", start.0, start.1);
                     taken.push(their);
                 }

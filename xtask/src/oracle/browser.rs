@@ -6,8 +6,9 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use crate::corpora;
+use crate::task::Result;
 use crate::tools::{output, stdout};
-use crate::{Result, corpora};
 
 /// What every driver is given.
 const CHECKS: &str = include_str!("browser.js");

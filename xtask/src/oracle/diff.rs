@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::wire::{Kind, Schema, Value, fields, messages, packed};
-use crate::Result;
+use crate::task::Result;
 
 const FILE: &str = "google.protobuf.FileDescriptorProto";
 const LOCATION: &str = "google.protobuf.SourceCodeInfo.Location";

@@ -6,8 +6,9 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::browser;
+use crate::corpora;
+use crate::task::Result;
 use crate::tools::output;
-use crate::{Result, corpora};
 
 const DRIVER: &str = include_str!("findings.js");
 

@@ -7,9 +7,9 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::protoc_set;
-use crate::Result;
+use super::sets::protoc_set;
 use crate::corpora::{self, Corpus};
+use crate::task::Result;
 use crate::tools::{Protoc, stdout, workspace};
 
 /// Kind and name of what is hashed, to its own and its closure hash.

@@ -6,8 +6,8 @@ use std::process::Command;
 use serde_json::json;
 
 use super::browser;
-use crate::Result;
 use crate::repository::{Commit, repository};
+use crate::task::Result;
 use crate::tools::stdout;
 
 const DRIVER: &str = include_str!("history.js");

@@ -9,11 +9,11 @@ use std::fs;
 
 use abide_syntax::{Lexer, Span, TokenKind, comments_between};
 
-use super::by_name;
+use super::sets::by_name;
 use super::upgrade::{Comments, attached, compiled};
 use super::wire::{Value, fields, strings};
-use crate::Result;
 use crate::corpora::{self, Corpus};
+use crate::task::Result;
 use crate::tools::{Protoc, workspace};
 
 /// Lays out every file of these trees; true when nothing differs.

@@ -5,11 +5,11 @@
 //! claimed, or belong to a family that the model leaves out with a reason.
 
 mod cpp;
+mod declared;
 mod go;
 mod java;
 mod tokens;
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -18,12 +18,10 @@ use std::sync::Arc;
 use abide_change::Language;
 use abide_schema::{Element, File, FileDecl, SourceFile, Tree, missing_imports};
 
-use crate::Result;
+use self::declared::Declared;
 use crate::corpora::{self, Corpus, fresh};
+use crate::task::Result;
 use crate::tools::{Protoc, output, stdout, workspace};
-
-/// A symbol and its signature, in the normal form of a language.
-pub(super) type Declared = BTreeSet<(String, String)>;
 
 /// Own files whose options name packages by bytes that are no name; that
 /// generators write them is chance.
@@ -322,11 +320,6 @@ fn model(language: Language, file: File<'_>) -> Declared {
         Language::Python => Some((symbol.name, symbol.signature)),
     };
     symbols.into_iter().filter_map(normal).collect()
-}
-
-/// A generated file: comments may hold bytes that are not UTF-8.
-pub(super) fn read(path: &Path) -> Result<String> {
-    Ok(String::from_utf8_lossy(&fs::read(path)?).into_owned())
 }
 
 /// What Python finds in the modules once they are imported.

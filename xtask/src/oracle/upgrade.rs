@@ -15,10 +15,10 @@ use std::process::{Command, Output};
 use serde_json::Value;
 
 use super::diff::differences;
+use super::sets::{by_name, descriptor_proto};
 use super::wire::{self, Schema, fields, messages, packed, strings};
-use super::{by_name, descriptor_proto};
-use crate::Result;
 use crate::corpora::{self, Corpus};
+use crate::task::Result;
 use crate::tools::{Protoc, output, stdout};
 
 /// The one that does as the generator did, and the one for everybody.

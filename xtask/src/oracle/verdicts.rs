@@ -9,8 +9,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::Result;
 use crate::corpora::fresh;
+use crate::task::Result;
 use crate::tools::{Protoc, output, workspace};
 
 /// How bad a compiler thinks something is.

@@ -9,9 +9,9 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::Result;
 use crate::corpora::{self, Corpus};
 use crate::repository::{Commit, repository};
+use crate::task::Result;
 use crate::tools::{stdout, workspace};
 
 /// Every release, oldest first.

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::Result;
+use crate::task::Result;
 
 /// One value as the wire holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,8 +10,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use super::breaking::Judged;
-use crate::Result;
+use super::judged::Judged;
+use crate::task::Result;
 
 /// What the Python packages are known not to show: the begin of the rule, a part
 /// of what they say, and why.

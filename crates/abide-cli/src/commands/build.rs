@@ -4,19 +4,19 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use abide::{Check, Report, Rule, RuleScope, Severity};
 use abide_schema::value::Codec;
 use abide_schema::{FileDecl, FileId, Place, Tree};
 
-use super::check::{today, troubles, width};
-use super::{Outcome, error_color, say};
-use crate::args::{Format, Global, TreeArgs};
+use super::fitness::unless_linked;
+use super::outcome::Outcome;
+use crate::args::{Global, TreeArgs};
 use crate::error::Error;
-use crate::load::{Loaded, load};
+use crate::load::load;
+use crate::printable::shown;
 use crate::progress::Progress;
-use crate::render::{Scene, render};
 use crate::settings::Settings;
-use crate::source::{DescriptorFormat, asked_for, shown};
+use crate::source::{DescriptorFormat, asked_for};
+use crate::terminal::{error_color, say};
 
 pub(super) fn build(
     global: &Global,
@@ -123,58 +123,4 @@ fn notation(tree: &Tree, set: Vec<u8>, format: DescriptorFormat) -> Result<Vec<u
         _ => Codec::new(tree).to_text(&set),
     };
     Ok(text.into_bytes())
-}
-
-/// What a command says of a tree that does not link, or was not read, in full: of such a tree
-/// nothing is written.
-pub(super) fn unless_linked(
-    global: &Global,
-    settings: &Settings,
-    loaded: &Loaded,
-    progress: &Progress,
-) -> Option<Outcome> {
-    let errors = link_errors(global, settings, &loaded.tree);
-    let troubles = troubles(loaded);
-    if errors.is_none() && troubles.is_empty() {
-        return None;
-    }
-    progress.finish();
-    errors.iter().for_each(|text| say(text));
-    say("note: nothing was written");
-    Some(Outcome { troubles, ..Outcome::nothing(errors.is_some()) })
-}
-
-/// What is wrong with a tree, for people, where it is no valid one: what protoc refuses of its
-/// judged files.
-pub(super) fn link_errors(global: &Global, settings: &Settings, tree: &Tree) -> Option<String> {
-    let as_of = global.as_of.unwrap_or_else(today);
-    let options = abide::Options { scope: RuleScope::Changes, ..abide::Options::on(as_of) };
-    let mut report = abide::check(tree, &settings.config.policy, options);
-    report.findings.retain(|finding| {
-        let linker = |rule: &Rule| matches!(rule.check, Check::Linker);
-        finding.severity == Severity::Error && abide::find_rule(finding.rule).is_some_and(linker)
-    });
-    if report.findings.is_empty() {
-        return None;
-    }
-    Some(for_people(global, tree, &report))
-}
-
-/// Findings that are the reason why a command did nothing, as its words to people.
-pub(super) fn for_people(global: &Global, tree: &Tree, report: &Report) -> String {
-    let scene = Scene {
-        tree,
-        old: None,
-        config: None,
-        accepted: None,
-        instances: &[],
-        prefix: "",
-        config_prefix: "",
-        color: error_color(global),
-        width: width(global),
-        quiet: true,
-        verbose: global.verbose,
-    };
-    let text = render(report, &scene, Format::Human);
-    String::from_utf8_lossy(&text).trim_end().to_owned()
 }

@@ -8,17 +8,19 @@ use abide_schema::Tree;
 use abide_upgrade::STATUS_PROTO;
 use memchr::memmem;
 
-use super::build::unless_linked;
-use super::check::{foreign, today, unlinked};
-use super::{Outcome, error_color, exclusive, say};
-use crate::args::{BumpAction, Global, PlanFormat, TreeArgs};
+use super::fitness::{foreign, unless_linked, unlinked};
+use super::folder_lock::exclusive;
+use super::outcome::Outcome;
+use crate::args::{BumpAction, Global, TreeArgs};
 use crate::diff::unified;
 use crate::error::Error;
 use crate::load::{Loaded, load, load_old};
+use crate::printable::shown;
 use crate::progress::Progress;
-use crate::render::plan as render;
-use crate::settings::{CONFIG, Settings, lock, unresolved};
-use crate::source::{LOCK, Source, shown};
+use crate::render::{PlanFormat, PlanReport};
+use crate::settings::{CONFIG, Settings, lock, today, unresolved};
+use crate::source::{LOCK, Source};
+use crate::terminal::{error_color, look, say};
 use crate::write;
 
 /// How often the work begins anew when somebody edits what is being written.
@@ -47,8 +49,7 @@ pub(super) fn bump(
     tree: &TreeArgs,
     against: Option<&str>,
     action: BumpAction,
-    format: PlanFormat,
-    color: bool,
+    format: &PlanFormat,
 ) -> Result<Outcome, Error> {
     let settings = Settings::read(global, tree.source.as_deref(), error_color(global))?;
     if settings.is_part() {
@@ -87,10 +88,9 @@ pub(super) fn bump(
         } else {
             let as_of = global.as_of.unwrap_or_else(today);
             let status = Status::of(&loaded.tree, &settings.config.policy, as_of);
-            match format {
-                PlanFormat::Human => render::human(&plan, &status, &written, color, global),
-                PlanFormat::Json => render::json(&plan, &status, &written),
-            }
+            let written = &written[..];
+            let report = PlanReport { plan: &plan, status: &status, written };
+            (format.write)(&report, look(global, format.is_styled))
         };
         let undone = plan.count(Verdict::Unknown) > 0;
         let failed = plan.count(Verdict::Refused) + plan.count(Verdict::Early) > 0

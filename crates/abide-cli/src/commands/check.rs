@@ -1,23 +1,20 @@
 //! `abide check`, `abide lint` and `abide breaking`.
 
-use std::collections::HashSet;
-use std::io::IsTerminal;
-
 use abide::{Accepted, Options, Records, Report, RuleScope, Severity};
 use abide_change::Surface;
 
-use super::{Outcome, error_color, say};
-use crate::args::{CompareArgs, Format, Global, JudgeArgs};
+use super::fitness::{foreign, troubles, unlinked};
+use super::outcome::Outcome;
+use crate::args::{CompareArgs, Global, JudgeArgs};
 use crate::error::Error;
-use crate::load::{Loaded, load, load_both, load_old};
+use crate::load::{load, load_both, load_old};
+use crate::printable::shown;
 use crate::progress::Progress;
-use crate::render::{Scene, TextFile, render};
-use crate::settings::{ACCEPTED, Settings, lock, unresolved};
-use crate::source::{Source, shown};
+use crate::render::{Scene, TextFile};
+use crate::settings::{ACCEPTED, Settings, lock, today, unresolved};
+use crate::source::Source;
+use crate::terminal::{error_color, look, say};
 use crate::write;
-
-/// How wide a report is where no terminal says it.
-const WIDTH: usize = 100;
 
 /// What a command of this family does besides judging the tree by itself.
 #[derive(Default)]
@@ -31,9 +28,9 @@ struct Work<'a> {
     asks_records: bool,
 }
 
-pub(super) fn lint(global: &Global, judge: &JudgeArgs, color: bool) -> Result<Outcome, Error> {
+pub(super) fn lint(global: &Global, judge: &JudgeArgs) -> Result<Outcome, Error> {
     let settings = Settings::read(global, judge.tree.source.as_deref(), error_color(global))?;
-    run(global, judge, &settings, &Work::default(), color)
+    run(global, judge, &settings, &Work::default())
 }
 
 pub(super) fn check(
@@ -41,7 +38,6 @@ pub(super) fn check(
     judge: &JudgeArgs,
     compare: &CompareArgs,
     accept: bool,
-    color: bool,
 ) -> Result<Outcome, Error> {
     let settings = Settings::read(global, judge.tree.source.as_deref(), error_color(global))?;
     if accept && settings.is_partial() {
@@ -49,7 +45,7 @@ pub(super) fn check(
             "`--accept` writes {ACCEPTED} for the whole tree: leave SOURCE out"
         )));
     }
-    run(global, judge, &settings, &Work { accept, ..work(compare, &settings) }, color)
+    run(global, judge, &settings, &Work { accept, ..work(compare, &settings) })
 }
 
 pub(super) fn breaking(
@@ -57,7 +53,6 @@ pub(super) fn breaking(
     judge: &JudgeArgs,
     compare: &CompareArgs,
     surfaces: &[String],
-    color: bool,
 ) -> Result<Outcome, Error> {
     let settings = Settings::read(global, judge.tree.source.as_deref(), error_color(global))?;
     let surfaces = surfaces.iter().filter_map(|name| Surface::find(name)).collect();
@@ -69,7 +64,7 @@ pub(super) fn breaking(
                 .to_owned(),
         ));
     }
-    run(global, judge, &settings, &work, color)
+    run(global, judge, &settings, &work)
 }
 
 /// What the command line says, over what `abide.toml` says.
@@ -89,7 +84,6 @@ fn run(
     judge: &JudgeArgs,
     settings: &Settings,
     work: &Work<'_>,
-    color: bool,
 ) -> Result<Outcome, Error> {
     let progress = Progress::new(global.quiet);
     let sources = [judge.tree.source.as_deref(), work.against, work.bump_against];
@@ -130,8 +124,7 @@ fn run(
         scope: if work.changes_only { RuleScope::Changes } else { RuleScope::Everything },
         baseline: baseline.as_ref().map(|old| &old.tree),
         bump_baseline: released.as_ref().map(|old| &old.tree),
-        // A changelog is about what changed.
-        changes: work.changes || judge.format == Format::Markdown,
+        changes: work.changes || judge.format.is_of_changes,
         surfaces: &work.surfaces,
         accepted: None,
         records: work.asks_records.then_some(records),
@@ -174,12 +167,9 @@ fn run(
         instances: &[],
         prefix: &source.prefix().unwrap_or_else(|| settings.prefix(&judge.tree)),
         config_prefix: &settings.config_prefix(),
-        color,
-        width: width(global),
-        quiet: global.quiet,
-        verbose: global.verbose,
+        look: look(global, judge.format.is_styled),
     };
-    let text = render(&report, &scene, judge.format);
+    let text = (judge.format.write)(&report, &scene);
     progress.finish();
     if global.verbose {
         notes.extend(progress.timings());
@@ -220,69 +210,4 @@ fn record(settings: &Settings, report: &Report) -> Result<String, Error> {
         1 => format!("1 finding recorded in {ACCEPTED}"),
         count => format!("{count} findings recorded in {ACCEPTED}"),
     })
-}
-
-/// What the user should know of an old tree that does not link in full: it is compared as far as
-/// it does. One of which nothing is understood cannot be compared with at all.
-pub(super) fn unlinked(old: &Loaded) -> Result<Option<String>, Error> {
-    let judged = |id| old.tree.file(id).is_judged();
-    let problems = old.tree.problems().iter();
-    let mut errors = problems.filter(|it| it.kind.is_error() && judged(it.place.file));
-    let Some(first) = errors.next() else { return Ok(None) };
-    let file = old.tree.file(first.place.file);
-    let line = file.decl().lines(first.place.span).map(|(start, _)| format!(":{}", start.line));
-    let place = format!("{}{}", file.decl().display, line.unwrap_or_default());
-    let mut files = old.tree.files().filter(|file| file.is_judged());
-    if files.all(|file| file.elements().next().is_none()) {
-        return Err(Error::Usage(format!(
-            "nothing of the baseline `{}` can be read: {place}: {}",
-            old.name, first.message
-        )));
-    }
-    let more = match errors.count() {
-        0 => String::new(),
-        1 => ", and 1 more error".to_owned(),
-        more => format!(", and {more} more errors"),
-    };
-    Ok(Some(format!(
-        "the baseline `{}` is compared as far as it links: {place}: {}{more}",
-        old.name, first.message
-    )))
-}
-
-/// What the user should know of an old tree that shares no path and no package with the new one.
-pub(super) fn foreign(new: &Loaded, old: &Loaded) -> Option<String> {
-    let names = |tree| {
-        let files = abide_schema::Tree::files(tree).filter(|file| file.is_judged());
-        files.flat_map(|file| [file.path(), file.package().name()])
-    };
-    let before: HashSet<&str> = names(&old.tree).collect();
-    let mut after = names(&new.tree).peekable();
-    let both = !before.is_empty() && after.peek().is_some();
-    let strange = both && !after.any(|name| before.contains(name));
-    strange.then(|| {
-        format!(
-            "the baseline `{}` has no path and no package in common with this tree: see that it \
-             names the same tree, with the same roots",
-            old.name
-        )
-    })
-}
-
-/// Files that could not be read: the rest is judged, but the work is not done.
-pub(super) fn troubles(loaded: &Loaded) -> Vec<String> {
-    loaded.unreadable.iter().map(ToString::to_string).collect()
-}
-
-/// How wide lines of a report may be: as the terminal, within what reads well.
-pub(super) fn width(global: &Global) -> usize {
-    if global.output.is_some() || !std::io::stdout().is_terminal() {
-        return WIDTH;
-    }
-    terminal_size::terminal_size().map_or(WIDTH, |(columns, _)| columns.0.clamp(40, 160).into())
-}
-
-/// The date in UTC: two who judge a tree at one moment judge it alike.
-pub(super) fn today() -> jiff::civil::Date {
-    jiff::tz::TimeZone::UTC.to_datetime(jiff::Timestamp::now()).date()
 }

@@ -1,11 +1,10 @@
 //! `abide explain` and `abide rules`.
 
 use abide::{RULES, Rule};
-use serde_json::json;
 
-use super::Outcome;
-use crate::args::ListFormat;
+use super::outcome::Outcome;
 use crate::error::Error;
+use crate::render::RulesFormat;
 
 pub(super) fn explain(id: &str) -> Result<Outcome, Error> {
     let named = |rule: &&&Rule| rule.id == id || rule.aliases.contains(&id);
@@ -19,28 +18,6 @@ pub(super) fn explain(id: &str) -> Result<Outcome, Error> {
     }
 }
 
-pub(super) fn rules(format: ListFormat) -> Result<Outcome, Error> {
-    let mut out = String::new();
-    let width = RULES.iter().map(|rule| rule.id.len()).max().unwrap_or(0);
-    for rule in RULES {
-        let severity = rule.severity.map_or("off", |severity| severity.word());
-        match format {
-            ListFormat::Json => {
-                let row = json!({
-                    "kind": "rule",
-                    "id": rule.id,
-                    "summary": rule.summary,
-                    "group": rule.group.name(),
-                    "severity": severity,
-                    "since": rule.since,
-                    "aliases": rule.aliases,
-                });
-                out.push_str(&format!("{row}\n"));
-            }
-            ListFormat::Human => {
-                out.push_str(&format!("{:width$}  {severity:7}  {}\n", rule.id, rule.summary));
-            }
-        }
-    }
-    Ok(Outcome::of(out))
+pub(super) fn rules(format: &RulesFormat) -> Outcome {
+    Outcome::of((format.write)())
 }

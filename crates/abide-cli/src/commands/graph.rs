@@ -2,19 +2,21 @@
 
 use abide::GraphView;
 
-use super::build::link_errors;
-use super::{Outcome, check::troubles, error_color, say};
-use crate::args::{Global, GraphFormat, TreeArgs};
+use super::fitness::{link_errors, troubles};
+use super::outcome::Outcome;
+use crate::args::{Global, TreeArgs};
 use crate::error::Error;
 use crate::load::load;
+use crate::printable::shown;
 use crate::progress::Progress;
+use crate::render::GraphFormat;
 use crate::settings::Settings;
-use crate::source::shown;
+use crate::terminal::{error_color, say};
 
 pub(super) fn graph(
     global: &Global,
     tree: &TreeArgs,
-    format: GraphFormat,
+    format: &GraphFormat,
     imports: bool,
 ) -> Result<Outcome, Error> {
     let progress = Progress::new(global.quiet);
@@ -31,11 +33,6 @@ pub(super) fn graph(
     }
     let view = GraphView { imported: imports };
     let graph = loaded.tree.graph();
-    let text = match format {
-        GraphFormat::Dot => view.dot(&graph),
-        GraphFormat::Mermaid => view.mermaid(&graph),
-        GraphFormat::Json => view.json(&graph),
-        GraphFormat::Svg => view.svg(&graph),
-    };
+    let text = (format.write)(view, &graph);
     Ok(Outcome { failed: errors.is_some(), troubles: troubles(&loaded), ..Outcome::of(text) })
 }

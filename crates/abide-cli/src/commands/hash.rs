@@ -1,27 +1,26 @@
 //! `abide hash`.
 
-use std::fmt::Write;
-
-use abide_meaning::{Hashes, TreeHashes};
-use abide_schema::{File, Tree};
+use abide_meaning::TreeHashes;
+use abide_schema::Tree;
 use rayon::prelude::*;
-use serde_json::json;
 
-use super::build::link_errors;
-use super::{Outcome, check::troubles, error_color, say};
-use crate::args::{Global, ListFormat, TreeArgs};
+use super::fitness::{link_errors, troubles};
+use super::outcome::Outcome;
+use crate::args::{Global, TreeArgs};
 use crate::error::Error;
 use crate::load::load;
+use crate::printable::shown;
 use crate::progress::Progress;
+use crate::render::{HashFormat, HashList, Told};
 use crate::settings::Settings;
-use crate::source::shown;
+use crate::terminal::{error_color, say};
 
 pub(super) fn hash(
     global: &Global,
     args: &TreeArgs,
     package: Option<&str>,
     facts: Option<&str>,
-    format: ListFormat,
+    format: &HashFormat,
 ) -> Result<Outcome, Error> {
     let progress = Progress::new(global.quiet);
     let settings = Settings::read(global, args.source.as_deref(), error_color(global))?;
@@ -36,10 +35,9 @@ pub(super) fn hash(
             let hashes = TreeHashes::of(tree);
             progress.step("writing the hashes");
             let packages = packages(tree, package)?;
-            let text = match format {
-                ListFormat::Human => human(&packages, &hashes, package.is_some()),
-                ListFormat::Json => lines(&packages, &hashes),
-            };
+            let with_messages = package.is_some();
+            let list = HashList { packages: &packages, hashes: &hashes, with_messages };
+            let text = (format.write)(&list);
             // The process ends soon; taking this and the tree apart would be for nothing.
             std::mem::forget(hashes);
             text
@@ -59,9 +57,6 @@ pub(super) fn hash(
     std::mem::forget(loaded);
     Ok(outcome)
 }
-
-/// The name of a package, and its files by path.
-type Told<'t> = (&'t str, Vec<(&'t str, File<'t>)>);
 
 /// The files to tell of, by package: the judged ones, or all of the package that is asked for.
 fn packages<'t>(tree: &'t Tree, wanted: Option<&str>) -> Result<Vec<Told<'t>>, Error> {
@@ -106,61 +101,4 @@ fn unknown(tree: &Tree, name: &str) -> Error {
         "there is no package, file, message, enum, service or extension `{name}`{}",
         nearest(name, known)
     ))
-}
-
-fn human(packages: &[Told<'_>], hashes: &TreeHashes, with_messages: bool) -> String {
-    let tell = |out: &mut String, title: String, hashes: Option<Hashes>| {
-        if let Some(Hashes { own, closure }) = hashes {
-            let _ = writeln!(out, "{title}\n  own      {own}\n  closure  {closure}");
-        }
-    };
-    let told = packages.par_iter().map(|(package, files)| {
-        let mut out = String::new();
-        let title = match *package {
-            "" => "files without a package".to_owned(),
-            name => format!("package {name}"),
-        };
-        tell(&mut out, title, hashes.package(package));
-        for (path, _) in files {
-            tell(&mut out, format!("file {path}"), hashes.file(path));
-        }
-        let names = if with_messages { messages(files) } else { Vec::new() };
-        for name in names {
-            tell(&mut out, format!("message {name}"), hashes.message(&name));
-        }
-        out
-    });
-    told.collect::<Vec<_>>().concat()
-}
-
-fn lines(packages: &[Told<'_>], hashes: &TreeHashes) -> String {
-    // A large tree has tens of thousands of these; hashes need no escape.
-    let line = |kind: &str, name: &str, hashes: Option<Hashes>| {
-        let Some(Hashes { own, closure }) = hashes else { return String::new() };
-        let name = json!(name);
-        format!(
-            "{{\"kind\":\"{kind}\",\"name\":{name},\"own\":\"{own}\",\"closure\":\"{closure}\"}}\n"
-        )
-    };
-    let files = packages.iter().flat_map(|(_, files)| files);
-    let mut paths: Vec<&str> = files.map(|(path, _)| *path).collect();
-    paths.sort_unstable();
-    let mut names: Vec<String> =
-        packages.par_iter().flat_map(|(_, files)| messages(files)).collect();
-    names.par_sort_unstable();
-    let files = paths.par_iter().map(|path| line("file", path, hashes.file(path)));
-    let messages = names.par_iter().map(|name| line("message", name, hashes.message(name)));
-    let packages = packages.par_iter().map(|(name, _)| line("package", name, hashes.package(name)));
-    let told: Vec<String> = files.chain(messages).chain(packages).collect();
-    told.concat()
-}
-
-/// The full names of the messages of files, in their order; none twice.
-fn messages(files: &[(&str, File<'_>)]) -> Vec<String> {
-    let all = files.iter().flat_map(|(_, file)| file.all_messages());
-    let mut names: Vec<String> =
-        all.filter(|it| !it.is_map_entry()).map(|it| it.full_name()).collect();
-    names.sort_unstable();
-    names.dedup();
-    names
 }

@@ -1,16 +1,15 @@
 //! `abide history`.
 
-use super::check::width;
-use super::{Outcome, error_color, say};
-use crate::args::{Global, HistoryArgs, HistoryFormat};
+use super::outcome::Outcome;
+use crate::args::{Global, HistoryArgs};
 use crate::error::Error;
 use crate::history::{Judgement, walk};
+use crate::printable::shown;
 use crate::progress::Progress;
-use crate::render::{HistoryScene, history as render};
 use crate::settings::Settings;
-use crate::source::shown;
+use crate::terminal::{error_color, look, say};
 
-pub(super) fn history(global: &Global, args: &HistoryArgs, color: bool) -> Result<Outcome, Error> {
+pub(super) fn history(global: &Global, args: &HistoryArgs) -> Result<Outcome, Error> {
     let progress = Progress::new(global.quiet);
     let on_disk = args.path.as_deref().filter(|path| std::path::Path::new(path).exists());
     let settings = Settings::read(global, on_disk, error_color(global))?;
@@ -19,19 +18,7 @@ pub(super) fn history(global: &Global, args: &HistoryArgs, color: bool) -> Resul
         Judgement { policy: &settings.config.policy, as_of: global.as_of, focus: focus.as_deref() };
     let history = walk(&timeline, &judgement, &progress)?;
     progress.step("writing the report");
-    let text = match args.format {
-        HistoryFormat::Human => render::human(
-            &history,
-            &HistoryScene {
-                color,
-                width: width(global),
-                quiet: global.quiet,
-                verbose: global.verbose,
-            },
-        ),
-        HistoryFormat::Json => render::json(&history),
-        HistoryFormat::Html => render::html(&history),
-    };
+    let text = (args.format.write)(&history, look(global, args.format.is_styled));
     progress.finish();
     let timings = if global.verbose { progress.timings() } else { Vec::new() };
     for note in history.notes.iter().chain(&timings).filter(|_| !global.quiet) {

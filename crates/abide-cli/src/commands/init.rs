@@ -8,13 +8,15 @@ use std::path::{Path, PathBuf};
 
 use abide::Preset;
 
-use super::{Outcome, say};
+use super::outcome::Outcome;
 use crate::args::Global;
 use crate::error::Error;
 use crate::load::load;
+use crate::printable::shown;
 use crate::progress::Progress;
 use crate::settings::{CONFIG, find_preset};
-use crate::source::{Source, SourceOptions, join, shown};
+use crate::source::{Source, SourceOptions, join};
+use crate::terminal::say;
 use crate::write;
 
 use buf::Buf;

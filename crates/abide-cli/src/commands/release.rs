@@ -3,17 +3,17 @@
 use abide_schema::Tree;
 use abide_upgrade::{Refusal, Release, Risen};
 
-use super::build::for_people;
-use super::check::{today, troubles};
+use super::fitness::{for_people, troubles};
+use super::outcome::Outcome;
 use super::upgrade::{
     Builds, Changes, FileChange, Opened, count, diff_of, display, hindrances, write_changes,
 };
-use super::{Outcome, say};
 use crate::args::{Global, ReleaseTarget, TreeArgs};
 use crate::error::Error;
 use crate::load::{Loaded, load};
-use crate::settings::Settings;
-use crate::source::shown;
+use crate::printable::shown;
+use crate::settings::{Settings, today};
+use crate::terminal::say;
 
 pub(super) fn release(
     global: &Global,

@@ -9,16 +9,17 @@ use abide_upgrade::{
     BUILD_MARK, BuildFile, Closure, Generated, Refusal, StaleCandidate, Upgrade, UpgradeOptions,
 };
 
-use super::build::for_people;
-use super::check::{today, troubles};
-use super::{Outcome, error_color, exclusive, say};
+use super::fitness::{for_people, troubles};
+use super::folder_lock::exclusive;
+use super::outcome::Outcome;
 use crate::args::{Global, TreeArgs, UpgradeTarget};
 use crate::diff::unified;
 use crate::error::Error;
 use crate::load::{Loaded, load};
+use crate::printable::shown;
 use crate::progress::Progress;
-use crate::settings::Settings;
-use crate::source::shown;
+use crate::settings::{Settings, today};
+use crate::terminal::{error_color, say};
 use crate::write;
 
 pub(super) fn upgrade(

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use abide::{Report, Severity};
 
-use super::Scene;
-use crate::source::shown;
+use super::scene::Scene;
+use crate::printable::shown;
 
 pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
     let mut out = String::new();

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use abide::{Report, Severity};
 use serde_json::{Value, json};
 
-use super::Scene;
-use crate::source::shown;
+use super::scene::Scene;
+use crate::printable::shown;
 
 pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
     // GitLab takes findings of one fingerprint for one finding.

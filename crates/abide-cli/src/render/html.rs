@@ -7,11 +7,11 @@ use std::ops::Range;
 use abide::{Finding, Location, Origin, Report, Severity};
 use codespan_reporting::files::Files;
 
-use super::human::summary;
 use super::markup::{BASE, escaped, fill};
+use super::scene::{Lines, Scene};
+use super::snippets::summary;
 use super::sources::Sources;
-use super::{Lines, Scene};
-use crate::source::shown;
+use crate::printable::shown;
 
 const PAGE: &str = include_str!("html/page.html");
 const STYLE: &str = include_str!("html/page.css");
@@ -46,7 +46,7 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
         files.push_str("<p class=\"none\">Nothing to report.</p>\n");
     }
     let page = fill(PAGE, |mark| match mark {
-        "summary" if scene.quiet => String::new(),
+        "summary" if scene.look.quiet => String::new(),
         "summary" => format!("<p>{}.</p>\n", escaped(summary(report).trim_end())),
         "severities" => severities(report, scene),
         "files" => files.clone(),

@@ -7,8 +7,8 @@ use std::fmt::Write;
 use abide::{Finding, Report, Severity};
 
 use super::markup::escaped;
-use super::{Scene, full_path};
-use crate::source::shown;
+use super::scene::{Scene, full_path};
+use crate::printable::shown;
 
 pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
     let mut files = scene.by_path(report);

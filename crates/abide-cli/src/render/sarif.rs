@@ -6,8 +6,9 @@ use std::fmt::Write;
 use abide::{Finding, Report, Severity};
 use serde_json::{Map, Value, json};
 
-use super::{Lines, Scene, json};
-use crate::source::shown;
+use super::json_lines;
+use super::scene::{Lines, Scene};
+use crate::printable::shown;
 
 pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
     let findings: Vec<&Finding> = scene.shown(report).collect();
@@ -31,7 +32,7 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
             }},
             "columnKind": "unicodeCodePoints",
             "results": results,
-            "properties": json::counts(report),
+            "properties": json_lines::counts(report),
         }],
     });
     format!("{log}\n").into_bytes()
@@ -72,9 +73,9 @@ fn result(finding: &Finding, rule: usize, scene: &Scene) -> Value {
     }
     if let Some(old) = finding.change.as_ref().and_then(|change| change.old) {
         // No related location: the lines are those of the old tree.
-        properties.insert("old".to_owned(), json::place(&scene.lines(&old)).into());
+        properties.insert("old".to_owned(), json_lines::place(&scene.lines(&old)).into());
     }
-    properties.extend(json::details(finding));
+    properties.extend(json_lines::details(finding));
     let mut object = Map::new();
     let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
     put("ruleId", finding.rule.into());

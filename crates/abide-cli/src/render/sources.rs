@@ -11,8 +11,8 @@ use abide_syntax::{LineIndex, Span};
 use codespan_reporting::diagnostic::Diagnostic;
 use codespan_reporting::files::{Error, Files};
 
-use super::{Scene, SourceText, TextFile};
-use crate::source::{is_unprintable, shown};
+use super::scene::{Scene, SourceText, TextFile};
+use crate::printable::{is_unprintable, shown};
 
 /// Texts by number: the files of the tree, those of the old tree, then the others.
 pub(super) struct Sources<'a> {

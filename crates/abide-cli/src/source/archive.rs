@@ -1,31 +1,99 @@
 //! Proto trees in tar and zip archives, unpacked into memory and never onto the disk.
 
-use super::unpack::{self, Allowance, Compression};
-use super::*;
 use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Read};
+use std::path::Path;
 
+use abide_schema::{SourceFile, Text};
+
+use super::contents::{Gathered, LOCK};
+use super::disk::MAX_FILE;
+use super::failure::{
+    NO_ROOT, NOT_REGULAR, NOT_UNICODE, ReadProblem, SourceError, TOO_LARGE, io_reason,
+};
+use super::kind::{Asked, OpenSource, Opening, Reading, SourceKind};
+use super::paths::{below, is_proto, join, normalize};
+use super::roots::{Mount, RootLayout, mount};
+use super::spec::split_subdir;
+use super::unpack::{self, Allowance, Compression};
+use crate::printable::shown;
+
+pub(super) const KIND: SourceKind = SourceKind {
+    help: "an archive (.tar, .tar.gz, .tar.zst, .zip)",
+    brief: "an archive (`.tar`, `.tar.gz`, `.tar.zst`, `.zip`)",
+    is_spelled: |_| false,
+    is_found: |asked, found| match found {
+        Ok(found) => found.is_file() && packing(asked.name).is_some(),
+        Err(_) => part_of_archive(asked.name).is_some(),
+    },
+    open,
+};
+
+/// The file, its packing and the folder in it that `archive.tar.gz:SUBDIR` names.
+fn part_of_archive(name: &str) -> Option<(&str, Packing, &str)> {
+    let (file, subdir) = split_subdir(name);
+    Some((file, packing(file)?, subdir?))
+}
+
+fn open(asked: &Asked<'_>, mut layout: RootLayout) -> Result<Opening, SourceError> {
+    let options = asked.options;
+    let whole = || Some((asked.name, packing(asked.name)?, ""));
+    let named = if asked.path.exists() { whole() } else { part_of_archive(asked.name) };
+    let (file, packing, subdir) =
+        named.ok_or_else(|| SourceError::unusable(asked.name, NOT_REGULAR))?;
+    let archive = Archive::open(&options.base.join(file), file, packing, subdir)?;
+    let inside = |written: &str| {
+        let folder = normalize(written).filter(|_| !Path::new(written).is_absolute())?;
+        let folder = join(&archive.top, &folder);
+        archive.has_folder(&folder).then_some(Mount::Inside(folder))
+    };
+    let mut notes = Vec::new();
+    let imports = mount(options, inside, Some(&archive.top), &mut layout, &mut notes);
+    Ok(Opening { source: Box::new(archive), layout, imports, notes })
+}
+
+impl OpenSource for Archive {
+    fn read(&self, layout: &RootLayout, _name: &str) -> Result<Reading, SourceError> {
+        Ok(Reading::Files(self.gather(layout)))
+    }
+
+    fn find(&self, path: &str) -> Result<Option<Text>, SourceError> {
+        Ok(self.entries.files.get(path).cloned())
+    }
+
+    fn lock(&self) -> Result<Option<Text>, SourceError> {
+        self.find(&join(&self.top, LOCK))
+    }
+
+    fn may_be_copy(&self, has_roots: bool) -> bool {
+        has_roots
+    }
+}
+
+/// How the files of an archive are packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Format {
+enum Packing {
     Tar(Compression),
     Zip,
 }
 
-/// The format that a file name claims.
-pub(super) fn format(name: &str) -> Option<Format> {
+/// The packing that a file name claims.
+fn packing(name: &str) -> Option<Packing> {
     if name.ends_with(".zip") {
-        return Some(Format::Zip);
+        return Some(Packing::Zip);
     }
     if name.ends_with(".tgz") {
-        return Some(Format::Tar(Compression::Gzip));
+        return Some(Packing::Tar(Compression::Gzip));
     }
     let (compression, name) = Compression::of_name(name);
-    name.ends_with(".tar").then_some(Format::Tar(compression))
+    name.ends_with(".tar").then_some(Packing::Tar(compression))
 }
 
 /// An archive whose `.proto` files are in memory.
-pub(super) struct Archive {
+struct Archive {
     /// The folder in the archive that is the tree.
-    pub(super) top: String,
+    top: String,
     entries: Entries,
 }
 
@@ -38,12 +106,7 @@ struct Entries {
 }
 
 impl Archive {
-    pub(super) fn open(
-        path: &Path,
-        name: &str,
-        format: Format,
-        subdir: &str,
-    ) -> Result<Self, SourceError> {
+    fn open(path: &Path, name: &str, packing: Packing, subdir: &str) -> Result<Self, SourceError> {
         let failed = |reason: String| SourceError::unusable(name, reason);
         let top = normalize(subdir)
             .ok_or_else(|| failed("the folder after `:` leaves the archive".to_owned()))?;
@@ -53,15 +116,15 @@ impl Archive {
         }
         let (file, size) = unpack::open(path).map_err(io_failed)?;
         let mut allowance = Allowance::new(size);
-        let mut entries = match format {
-            Format::Tar(compression) => {
+        let mut entries = match packing {
+            Packing::Tar(compression) => {
                 // A plain tar cannot grow: only the absolute limit applies.
                 if compression == Compression::None {
                     allowance = Allowance::new(u64::MAX);
                 }
                 read_tar(file, compression, &mut allowance)
             }
-            Format::Zip => read_zip(file, &mut allowance),
+            Packing::Zip => read_zip(file, &mut allowance),
         }
         .map_err(failed)?;
         entries.resolve();
@@ -73,16 +136,12 @@ impl Archive {
         Ok(archive)
     }
 
-    pub(super) fn has_folder(&self, folder: &str) -> bool {
+    fn has_folder(&self, folder: &str) -> bool {
         self.entries.files_below(folder).next().is_some()
             || self.entries.problems_below(folder).next().is_some()
     }
 
-    pub(super) fn find(&self, path: &str) -> Option<Text> {
-        self.entries.files.get(path).cloned()
-    }
-
-    pub(super) fn read(&self, layout: &Layout) -> Gathered {
+    fn gather(&self, layout: &RootLayout) -> Gathered {
         let mut gathered = Gathered::default();
         for (display, text) in self.entries.files_below(&self.top) {
             if let Some((root, path)) = layout.place(display)

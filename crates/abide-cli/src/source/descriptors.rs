@@ -1,10 +1,45 @@
 //! Descriptor sets in files and on standard input.
 
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use super::contents::DescriptorFormat;
+use super::failure::{SourceError, io_reason};
+use super::kind::{Asked, OpenSource, Opening, Reading, SourceKind};
+use super::roots::{RootLayout, mount};
 use super::unpack::{self, Allowance, Compression};
-use super::*;
+
+pub(super) const KIND: SourceKind = SourceKind {
+    help: "a descriptor set (.binpb, .pb, .json, .txtpb, also .gz or .zst; `-` for standard input)",
+    brief: "a descriptor set (`.binpb`, `.pb`, `.json`, `.txtpb`)",
+    is_spelled: |spec| spec == "-",
+    is_found: |asked, found| {
+        found.as_ref().is_ok_and(|it| it.is_file()) && format(asked.name).is_some()
+    },
+    open,
+};
+
+fn open(asked: &Asked<'_>, mut layout: RootLayout) -> Result<Opening, SourceError> {
+    let mut notes = Vec::new();
+    let imports = mount(asked.options, |_| None, None, &mut layout, &mut notes);
+    let file = (asked.spec != Some("-")).then(|| asked.path.clone());
+    Ok(Opening { source: Box::new(DescriptorSet { file }), layout, imports, notes })
+}
+
+/// A descriptor set in a file, or on standard input.
+struct DescriptorSet {
+    file: Option<PathBuf>,
+}
+
+impl OpenSource for DescriptorSet {
+    fn read(&self, _layout: &RootLayout, name: &str) -> Result<Reading, SourceError> {
+        let (bytes, format) = read(self.file.as_deref(), name)?;
+        Ok(Reading::DescriptorSet { bytes, format })
+    }
+}
 
 /// The format that a file name claims.
-pub(super) fn format(name: &str) -> Option<DescriptorFormat> {
+fn format(name: &str) -> Option<DescriptorFormat> {
     let (_, name) = Compression::of_name(name);
     match name.rsplit_once('.')?.1 {
         "binpb" | "pb" => Some(DescriptorFormat::Binary),
@@ -32,10 +67,7 @@ fn sniff(bytes: &[u8]) -> DescriptorFormat {
 }
 
 /// Reads a descriptor set from a file, or from standard input.
-pub(super) fn read(
-    path: Option<&Path>,
-    name: &str,
-) -> Result<(Vec<u8>, DescriptorFormat), SourceError> {
+fn read(path: Option<&Path>, name: &str) -> Result<(Vec<u8>, DescriptorFormat), SourceError> {
     match path {
         Some(path) => unpack::open(path)
             .map_err(|error| SourceError::unusable(name, io_reason(&error)))

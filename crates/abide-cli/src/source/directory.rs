@@ -1,13 +1,87 @@
 //! Folders on disk, walked the way ripgrep walks them; but what git tracks is never ignored.
 
-use super::git::Tracked;
-use super::ignored::{Found, Ignored};
-use super::*;
 use std::cell::{LazyCell, RefCell};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use abide_schema::{SourceFile, Text};
 use ignore::Match;
 use rayon::Scope;
+
+use super::alone::read_alone;
+use super::contents::{Gathered, LOCK};
+use super::disk::{find_on_disk, read_regular};
+use super::failure::{NO_ROOT, NOT_REGULAR, NOT_UNICODE, SourceError, io_reason};
+use super::git::Tracked;
+use super::ignored::{Found, Ignored};
+use super::kind::{Asked, OpenSource, Opening, Reading, SourceKind};
+use super::paths::{canonical, is_proto, is_skipped, join, relative};
+use super::roots::{Mount, RootLayout, mount};
+use crate::printable::shown;
+
+pub(super) const KIND: SourceKind = SourceKind {
+    help: "a folder",
+    brief: "a folder",
+    is_spelled: |_| false,
+    is_found: |_, found| found.as_ref().is_ok_and(|it| it.is_dir()),
+    open,
+};
+
+fn open(asked: &Asked<'_>, mut layout: RootLayout) -> Result<Opening, SourceError> {
+    let options = asked.options;
+    let mut notes = Vec::new();
+    let top = fs::canonicalize(&asked.path)
+        .map_err(|error| SourceError::unusable(asked.name, io_reason(&error)))?;
+    let inside = |written: &str| {
+        let folder = canonical(&options.base.join(written));
+        relative(&folder, &top).filter(|_| folder.is_dir()).map(Mount::Inside)
+    };
+    let mut imports = mount(options, inside, Some(""), &mut layout, &mut notes);
+    // Inside or not, the folder on disk is what it is.
+    for import in &mut imports {
+        import.at = Mount::Disk(options.base.join(&import.written));
+    }
+    Ok(Opening { source: Box::new(Directory { top }), layout, imports, notes })
+}
+
+/// A folder on disk.
+struct Directory {
+    /// Where it lies, with links resolved.
+    top: PathBuf,
+}
+
+impl OpenSource for Directory {
+    fn read(&self, layout: &RootLayout, _name: &str) -> Result<Reading, SourceError> {
+        Ok(Reading::Files(read(&self.top, layout)))
+    }
+
+    fn read_named(
+        &self,
+        path: &str,
+        layout: &RootLayout,
+        name: &str,
+    ) -> Result<Option<SourceFile>, SourceError> {
+        let file = self.top.join(path);
+        match file.is_file() {
+            true => read_alone(&file, &self.top, layout, name).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    fn lock(&self) -> Result<Option<Text>, SourceError> {
+        find_on_disk(&self.top.join(LOCK))
+    }
+
+    fn folder(&self) -> Option<&Path> {
+        Some(&self.top)
+    }
+
+    fn may_be_copy(&self, has_roots: bool) -> bool {
+        has_roots
+    }
+}
 
 /// Nearly all files are smaller than this.
 const USUAL_FILE: usize = 1 << 16;
@@ -21,7 +95,7 @@ thread_local! {
 ///
 /// A linked file counts as one; a linked folder is not entered, as in ripgrep: build systems link
 /// whole output trees into the folder they work in.
-pub(super) fn read(top: &Path, layout: &Layout) -> Gathered {
+fn read(top: &Path, layout: &RootLayout) -> Gathered {
     let ends: BTreeSet<PathBuf> = layout
         .roots
         .iter()
@@ -60,7 +134,7 @@ pub(super) fn read(top: &Path, layout: &Layout) -> Gathered {
 
 /// The walk of one root.
 struct Walk<'w> {
-    layout: &'w Layout,
+    layout: &'w RootLayout,
     /// Which of the roots it is.
     index: usize,
     root: &'w str,

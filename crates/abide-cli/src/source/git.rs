@@ -1,14 +1,79 @@
 //! Trees at a revision, read from the object store of the enclosing repository.
 
-use super::*;
+use std::fmt;
+use std::path::{Path, PathBuf};
 
+use abide_schema::{SourceFile, Text};
 use gix::bstr::{BStr, BString, ByteSlice};
 use gix::error::MetadataValue;
 use gix::objs::tree::EntryKind;
 use gix::{ObjectId, Repository, ThreadSafeRepository};
 use rayon::prelude::*;
 
+use super::contents::{Gathered, LOCK};
+use super::disk::MAX_FILE;
+use super::failure::{NO_ROOT, NOT_UNICODE, ReadProblem, SourceError, TOO_LARGE};
+use super::kind::{Asked, OpenSource, Opening, Reading, SourceKind};
+use super::paths::{below, canonical, is_proto, is_skipped, join, normalize, relative};
+use super::roots::{Mount, RootLayout, mount};
+use super::spec::{SourceOptions, split_subdir};
+use crate::printable::shown;
+
 pub(crate) mod timeline;
+
+pub(super) const KIND: SourceKind = SourceKind {
+    help: "`git:REV[:SUBDIR]` (`git:main...` for the merge base)",
+    brief: "`git:REV`",
+    is_spelled: |spec| spec.starts_with(PREFIX),
+    is_found: |_, _| false,
+    open,
+};
+
+/// What stands before a revision.
+const PREFIX: &str = "git:";
+
+fn open(asked: &Asked<'_>, mut layout: RootLayout) -> Result<Opening, SourceError> {
+    let options = asked.options;
+    let spec = asked.name.strip_prefix(PREFIX).unwrap_or(asked.name);
+    let (revision, note) = Revision::open(spec, options)?;
+    let mut notes: Vec<String> = note.into_iter().collect();
+    let inside = |written: &str| revision.locate(written, options.base);
+    let imports = mount(options, inside, Some(&revision.top), &mut layout, &mut notes);
+    Ok(Opening { source: Box::new(revision), layout, imports, notes })
+}
+
+impl OpenSource for Revision {
+    fn read(&self, layout: &RootLayout, _name: &str) -> Result<Reading, SourceError> {
+        self.gather(layout).map(Reading::Files)
+    }
+
+    fn find(&self, path: &str) -> Result<Option<Text>, SourceError> {
+        let repo = self.repository.to_thread_local();
+        match walk_path(&repo, self.tree, path) {
+            Ok(Some(Target { id, kind: EntryKind::Blob | EntryKind::BlobExecutable, .. })) => {
+                Ok(Some(read_blob(&repo, id).map_err(|reason| self.failed(reason))?))
+            }
+            Ok(_) | Err(LEAVES | LOOPS) => Ok(None),
+            Err(reason) => Err(self.failed(reason)),
+        }
+    }
+
+    fn lock(&self) -> Result<Option<Text>, SourceError> {
+        self.find(&join(&self.top, LOCK))
+    }
+
+    fn folder_in_repository(&self) -> Option<&str> {
+        Some(&self.top)
+    }
+
+    fn may_be_copy(&self, _has_roots: bool) -> bool {
+        true
+    }
+
+    fn may_be_empty(&self) -> bool {
+        true
+    }
+}
 
 /// How many links a path may lead through, as in most kernels: more are a loop.
 const MAX_LINKS: u32 = 40;
@@ -18,14 +83,14 @@ const MAX_LINKS: u32 = 40;
 const MAX_ENTRIES: usize = 10_000_000;
 
 /// The tree at a revision.
-pub(super) struct Revision {
+struct Revision {
     repository: ThreadSafeRepository,
     /// What messages call it.
     name: String,
     /// The tree of the whole revision.
     tree: ObjectId,
     /// The folder in the repository that is the tree, as the user knows it.
-    pub(super) top: String,
+    top: String,
     /// The same with links resolved; `None`: the revision has none.
     folder: Option<String>,
     work: Option<PathBuf>,
@@ -49,10 +114,7 @@ const MISSING_OBJECT: DeadEnd = "objects are missing or damaged: run `git fsck`,
 
 impl Revision {
     /// Opens `REV`, `REV:SUBDIR`, `REV...` or `REV...:SUBDIR`; the second result is a note.
-    pub(super) fn open(
-        spec: &str,
-        options: &SourceOptions,
-    ) -> Result<(Self, Option<String>), SourceError> {
+    fn open(spec: &str, options: &SourceOptions) -> Result<(Self, Option<String>), SourceError> {
         let name = format!("git:{spec}");
         let failed = |reason: &str| SourceError::unusable(name.as_str(), reason);
         let (revision, subdir) = split_subdir(spec);
@@ -113,7 +175,7 @@ impl Revision {
     }
 
     /// Where an import path is: in the revision, if it has such a folder, or on disk.
-    pub(super) fn locate(&self, written: &str, base: &Path) -> Option<Mount> {
+    fn locate(&self, written: &str, base: &Path) -> Option<Mount> {
         let folder = match &self.work {
             Some(work) => relative(&canonical(&base.join(written)), work)?,
             None if Path::new(written).is_absolute() => return None,
@@ -128,20 +190,8 @@ impl Revision {
         SourceError::unusable(self.name.as_str(), reason)
     }
 
-    /// The bytes of an imported file, by its path in the repository.
-    pub(super) fn find(&self, path: &str) -> Result<Option<Text>, SourceError> {
-        let repo = self.repository.to_thread_local();
-        match walk_path(&repo, self.tree, path) {
-            Ok(Some(Target { id, kind: EntryKind::Blob | EntryKind::BlobExecutable, .. })) => {
-                Ok(Some(read_blob(&repo, id).map_err(|reason| self.failed(reason))?))
-            }
-            Ok(_) | Err(LEAVES | LOOPS) => Ok(None),
-            Err(reason) => Err(self.failed(reason)),
-        }
-    }
-
     /// Reads what a walk of the same folder on disk would judge, were it checked out.
-    pub(super) fn read(&self, layout: &Layout) -> Result<Gathered, SourceError> {
+    fn gather(&self, layout: &RootLayout) -> Result<Gathered, SourceError> {
         let repo = self.repository.to_thread_local();
         let mut gathered = Gathered::default();
         let mut found = Vec::new();
@@ -220,7 +270,7 @@ impl Revision {
     fn visit(
         &self,
         repo: &Repository,
-        layout: &Layout,
+        layout: &RootLayout,
         root: usize,
         folder: &str,
         entry: Entry,

@@ -6,6 +6,8 @@ use std::path::Path;
 
 use flate2::write::GzEncoder;
 
+use super::failure::io_reason;
+
 /// The most that a source may unpack to: a hundred times the largest public proto trees, and
 /// still within the memory of a build machine.
 pub(super) const MAX_UNPACKED: u64 = 4 << 30;
@@ -125,6 +127,6 @@ pub(super) fn reason(error: &io::Error) -> String {
         io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData | io::ErrorKind::Other => {
             format!("it is damaged or not of the kind its name says ({error})")
         }
-        _ => super::io_reason(error),
+        _ => io_reason(error),
     }
 }

@@ -6,9 +6,9 @@ use std::path::Path;
 use abide_change::GeneratedSymbol;
 use abide_schema::File;
 
+use super::declared::{Declared, read};
 use super::tokens::{arguments, closing, is_name, joined, normal as normal_text, tokens};
-use super::{Declared, read};
-use crate::Result;
+use crate::task::Result;
 
 /// Words that callers do not depend on.
 const NOISE: &[&str] = &[

@@ -6,8 +6,8 @@ use std::path::Path;
 use abide_change::GeneratedSymbol;
 use abide_schema::File;
 
-use super::{Declared, read};
-use crate::Result;
+use super::declared::{Declared, read};
+use crate::task::Result;
 
 /// Go is compared file by file: names stand in the file's path, since packages
 /// of different paths may share their name.

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
+use super::declared::{Declared, read};
 use super::tokens::{arguments, closing, is_name, joined, tokens};
-use super::{Declared, read};
-use crate::Result;
+use crate::task::Result;
 
 pub(super) fn scan(out: &Path) -> Result<Declared> {
     let mut declared = Declared::new();

@@ -4,18 +4,34 @@
 //! looked into, and a blob that did not change is not read.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::mem;
+use std::path::Path;
+use std::sync::Arc;
 
+use abide_schema::Text;
+use gix::bstr::ByteSlice;
 use gix::objs::commit::MessageRef;
+use gix::objs::tree::EntryKind;
+use gix::{ObjectId, Repository, ThreadSafeRepository};
 
-use super::*;
+use super::{
+    LEAVES, LOOPS, MAX_ENTRIES, MISSING_OBJECT, Target, discover, read_blob, resolve_commit,
+    walk_path,
+};
+use crate::printable::shown;
+use crate::source::disk::find_on_disk;
+use crate::source::failure::SourceError;
+use crate::source::paths::{canonical, is_proto, is_skipped, join, normalize, relative};
+use crate::source::roots::{Import, Mount, RootLayout, mount};
+use crate::source::spec::SourceOptions;
 
 /// The commits of the line that leads to `HEAD` by first parents, and what of them is a tree.
 pub(crate) struct Timeline {
     repository: ThreadSafeRepository,
     /// The folder in the repository that is the tree.
     top: String,
-    layout: Layout,
+    layout: RootLayout,
     imports: Vec<Import>,
     /// What was before the first commit, if that was not nothing.
     pub(crate) base: Option<Commit>,
@@ -99,21 +115,13 @@ impl Timeline {
         let top = top.ok_or_else(|| {
             unusable("the folder lies outside of the repository: name one of its folders")
         })?;
-        let mut source = Source {
-            kind: Kind::Descriptors(None),
-            layout: Layout::new(options.roots)?,
-            imports: Vec::new(),
-            focus: None,
-            part: None,
-            notes: Vec::new(),
-            name: String::new(),
-        };
+        let mut layout = RootLayout::new(options.roots)?;
         // A folder of the repository is read at each commit, and is empty before it is there.
-        let mount = |written: &str| inside(&options.base.join(written)).map(Mount::Inside);
-        source.import_from(options, mount, Some(&top));
+        let within = |written: &str| inside(&options.base.join(written)).map(Mount::Inside);
+        // What holds of one commit is no news of a whole history.
+        let imports = mount(options, within, Some(&top), &mut layout, &mut Vec::new());
         let mut notes = Vec::new();
         let (base, commits) = line(&repo, since, &mut notes)?;
-        let Source { layout, imports, .. } = source;
         let timeline =
             Timeline { repository: repository.clone(), top, layout, imports, base, commits, notes };
         Ok(timeline)

@@ -6,29 +6,34 @@ use abide::{Bump, PackagePlan, Plan, Reason, Status, Verdict};
 use abide_schema::PackageVersion;
 use serde_json::{Map, Value, json};
 
-use crate::args::Global;
-use crate::render::{calendar, paint};
-use crate::source::shown;
+use super::calendar_note;
+use super::scene::{Look, paint};
+use crate::printable::shown;
 
 /// How many reasons of one package people see unless they ask for more.
 const REASONS: usize = 5;
 
+/// A plan, and what else there is to say of it.
+pub(crate) struct PlanReport<'a> {
+    /// The plan.
+    pub(crate) plan: &'a Plan,
+    /// What the calendar says.
+    pub(crate) status: &'a Status<'a>,
+    /// The files that were written.
+    pub(crate) written: &'a [String],
+}
+
 /// For people: what is to be done first, then the sum, then the calendar.
-pub(crate) fn human(
-    plan: &Plan,
-    status: &Status<'_>,
-    written: &[String],
-    color: bool,
-    global: &Global,
-) -> Vec<u8> {
+pub(super) fn human(report: &PlanReport<'_>, look: Look) -> Vec<u8> {
+    let PlanReport { plan, status, written } = *report;
     let mut text = String::new();
     let is_news = |it: &&PackagePlan| {
-        global.verbose || it.verdict != Verdict::Recorded || it.required != Bump::None
+        look.verbose || it.verdict != Verdict::Recorded || it.required != Bump::None
     };
     for package in plan.packages.iter().filter(is_news) {
-        package_lines(&mut text, package, color, global);
+        package_lines(&mut text, package, look);
     }
-    if !global.quiet {
+    if !look.quiet {
         let count = |verdict| plan.count(verdict);
         let yet = if written.is_empty() { "to record" } else { "written" };
         let parts = [
@@ -55,11 +60,11 @@ pub(crate) fn human(
             let _ = writeln!(text, "wrote {}", shown(path));
         }
     }
-    text += &calendar::human(status, global);
+    text += &calendar_note::human(status, look);
     text.into_bytes()
 }
 
-fn package_lines(text: &mut String, package: &PackagePlan, color: bool, global: &Global) {
+fn package_lines(text: &mut String, package: &PackagePlan, look: Look) {
     let name = if package.name.is_empty() { "(no package)" } else { &package.name };
     let (recorded, released) = (package.recorded.as_ref(), package.from.as_ref());
     // A record may have been put back to one before the release.
@@ -72,7 +77,7 @@ fn package_lines(text: &mut String, package: &PackagePlan, color: bool, global: 
         Verdict::Refused | Verdict::Early => "31;1",
         Verdict::Unknown => "35;1",
     };
-    paint(text, color, code, &shown(name));
+    paint(text, look.color, code, &shown(name));
     let _ = match (from, &package.to) {
         (None, Some(to)) => write!(text, " {to}, its first version"),
         (Some(from), Some(to)) if from != to => write!(text, " {from} → {to}"),
@@ -117,7 +122,7 @@ fn package_lines(text: &mut String, package: &PackagePlan, color: bool, global: 
     let is_error = matches!(package.verdict, Verdict::Refused | Verdict::Early);
     let matter = from.is_some() || is_error;
     let reasons = if matter { &package.reasons[..] } else { &[] };
-    let shown_reasons = if global.verbose { reasons.len() } else { REASONS };
+    let shown_reasons = if look.verbose { reasons.len() } else { REASONS };
     for reason in reasons.iter().take(shown_reasons) {
         let _ = writeln!(text, "  {}: {}", reason.bump.name(), shown(&words(reason)));
     }
@@ -157,9 +162,10 @@ fn words(reason: &Reason) -> String {
 }
 
 /// JSON Lines: an object for each package, then the calendar where there is one, then the summary.
-pub(crate) fn json(plan: &Plan, status: &Status<'_>, written: &[String]) -> Vec<u8> {
+pub(super) fn json(report: &PlanReport<'_>, _: Look) -> Vec<u8> {
+    let PlanReport { plan, status, written } = *report;
     let mut lines: Vec<Value> = plan.packages.iter().map(package_object).collect();
-    lines.extend(calendar::json(status));
+    lines.extend(calendar_note::json(status));
     let mut summary = json!({
         "kind": "summary",
         "packages": plan.packages.len(),

@@ -6,9 +6,9 @@ use codespan_reporting::term::termcolor::{Ansi, NoColor, WriteColor};
 use codespan_reporting::term::{self, Config};
 use rayon::prelude::*;
 
+use super::scene::{Scene, TextFile};
 use super::sources::Sources;
-use super::{Scene, TextFile};
-use crate::source::shown;
+use crate::printable::shown;
 
 /// How many findings are written in one go.
 const CHUNK: usize = 32;
@@ -18,10 +18,10 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
     let shown: Vec<&Finding> = scene.shown(report).collect();
     let written = shown.par_chunks(CHUNK).map(|findings| {
         let diagnostics = findings.iter().map(|finding| diagnostic(finding, scene, &sources));
-        emit(diagnostics, &sources, scene.color)
+        emit(diagnostics, &sources, scene.look.color)
     });
     let mut out = written.collect::<Vec<_>>().concat();
-    if !scene.quiet {
+    if !scene.look.quiet {
         out.extend(summary(report).bytes());
     }
     out
@@ -126,7 +126,7 @@ fn diagnostic(finding: &Finding, scene: &Scene, sources: &Sources) -> Diagnostic
     for label in &mut labels {
         label.message = shown(&label.message);
     }
-    let width = scene.width.saturating_sub(NOTE_INDENT);
+    let width = scene.look.width.saturating_sub(NOTE_INDENT);
     Diagnostic::new(severity)
         .with_code(finding.rule)
         .with_message(shown(&finding.message))

@@ -7,7 +7,7 @@ use base64::prelude::BASE64_STANDARD as BASE64;
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
-use super::{Lines, Scene};
+use super::scene::{Lines, Scene};
 
 pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
     let findings: Vec<&Finding> = scene.shown(report).collect();

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::{moment, total};
 use crate::history::{History, PackageRow, Verdict};
 use crate::render::markup::{BASE, escaped, fill};
+use crate::render::scene::Look;
 
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
@@ -32,7 +33,7 @@ impl<'h> Texts<'h> {
 }
 
 /// The page.
-pub(crate) fn html(history: &History) -> Vec<u8> {
+pub(in crate::render) fn html(history: &History, _: Look) -> Vec<u8> {
     let mut texts = Texts::default();
     let mut packages: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
     for (at, commit) in history.commits.iter().enumerate() {

@@ -4,25 +4,13 @@ use abide::Severity;
 use serde_json::{Map, Value, json};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use super::scene::{Look, paint};
 use crate::history::{CommitRow, History, PackageRow, Reason, Verdict};
-use crate::render::paint;
-use crate::source::shown;
+use crate::printable::shown;
 
 mod page;
 
-pub(crate) use page::html;
-
-/// What the table needs besides the history.
-pub(crate) struct HistoryScene {
-    /// Whether to use colour.
-    pub(crate) color: bool,
-    /// How wide lines may be, in columns.
-    pub(crate) width: usize,
-    /// No summary, and only what is refused or does not link.
-    pub(crate) quiet: bool,
-    /// Commits without meaning too, and every reason.
-    pub(crate) verbose: bool,
-}
+pub(super) use page::html;
 
 /// How many reasons a row of the table shows.
 const REASONS: usize = 3;
@@ -38,17 +26,17 @@ fn short(id: &str) -> &str {
 }
 
 /// A table: the newest commit first, its packages below it.
-pub(crate) fn human(history: &History, scene: &HistoryScene) -> Vec<u8> {
+pub(super) fn human(history: &History, look: Look) -> Vec<u8> {
     let mut out = String::new();
     let is_shown = |row: &&PackageRow| match row.verdict {
-        Verdict::None => scene.verbose || row.from != row.to,
-        Verdict::Compatible | Verdict::Breaking => !scene.quiet,
+        Verdict::None => look.verbose || row.from != row.to,
+        Verdict::Compatible | Verdict::Breaking => !look.quiet,
         Verdict::Refused | Verdict::Unlinked => true,
     };
     let names = history.commits.iter().flat_map(|commit| &commit.packages).filter(is_shown);
     let names = names.map(|row| name(row).width()).max().unwrap_or(0);
     // Two columns for a narrow terminal: what does not fit goes to a line of its own.
-    let column = names.min(scene.width.saturating_sub(44).max(16));
+    let column = names.min(look.width.saturating_sub(44).max(16));
     for commit in history.commits.iter().rev() {
         let mut rows = commit.packages.iter().filter(is_shown).peekable();
         if rows.peek().is_none() {
@@ -56,14 +44,14 @@ pub(crate) fn human(history: &History, scene: &HistoryScene) -> Vec<u8> {
         }
         let date = &moment(commit.seconds)[..10];
         let head = format!("{} {date} ", short(&commit.id));
-        let rest = scene.width.saturating_sub(head.len());
-        paint(&mut out, scene.color, "33", short(&commit.id));
+        let rest = look.width.saturating_sub(head.len());
+        paint(&mut out, look.color, "33", short(&commit.id));
         out.push_str(&format!(" {date} {}\n", cut(&shown(&commit.subject), rest)));
         for row in rows {
-            line(&mut out, row, column, scene);
+            line(&mut out, row, column, look);
         }
     }
-    if !scene.quiet {
+    if !look.quiet {
         out.push_str(&total(history));
     }
     out.into_bytes()
@@ -73,7 +61,7 @@ fn name(row: &PackageRow) -> String {
     if row.package.is_empty() { "(no package)".to_owned() } else { shown(&row.package) }
 }
 
-fn line(out: &mut String, row: &PackageRow, column: usize, scene: &HistoryScene) {
+fn line(out: &mut String, row: &PackageRow, column: usize, look: Look) {
     let package = name(row);
     out.push_str("  ");
     out.push_str(&package);
@@ -91,18 +79,18 @@ fn line(out: &mut String, row: &PackageRow, column: usize, scene: &HistoryScene)
         Verdict::Unlinked => "35;1",
     };
     out.push_str("  ");
-    paint(out, scene.color, code, &format!("{:<10}", row.verdict.word()));
+    paint(out, look.color, code, &format!("{:<10}", row.verdict.word()));
     out.push_str(&format!("  {}", versions(row)));
     out.push('\n');
     let grave = matches!(row.verdict, Verdict::Breaking | Verdict::Refused | Verdict::Unlinked);
     let told = |reason: &&Reason| {
-        scene.verbose || grave && (reason.severity == Severity::Error || reason.breaks)
+        look.verbose || grave && (reason.severity == Severity::Error || reason.breaks)
     };
     let reasons: Vec<&Reason> = row.reasons.iter().filter(told).collect();
-    let most = if scene.verbose { reasons.len() } else { REASONS };
+    let most = if look.verbose { reasons.len() } else { REASONS };
     for reason in reasons.iter().take(most) {
         let text = format!("{}: {}", reason.rule, shown(&reason.message));
-        out.push_str(&format!("      {}\n", cut(&text, scene.width.saturating_sub(6))));
+        out.push_str(&format!("      {}\n", cut(&text, look.width.saturating_sub(6))));
     }
     if reasons.len() > most {
         out.push_str(&format!("      and {} more\n", reasons.len() - most));
@@ -169,7 +157,7 @@ fn total(history: &History) -> String {
 }
 
 /// JSON Lines: the oldest commit first, each followed by its packages, then the summary.
-pub(crate) fn json(history: &History) -> Vec<u8> {
+pub(super) fn json(history: &History, _: Look) -> Vec<u8> {
     let mut out = String::new();
     let mut line = |value: Value| out.push_str(&format!("{value}\n"));
     for commit in &history.commits {

@@ -6,16 +6,16 @@ use abide::{Deprecation, Retirement, Status};
 use jiff::civil::Date;
 use serde_json::{Map, Value, json};
 
-use crate::args::Global;
-use crate::source::shown;
+use super::scene::Look;
+use crate::printable::shown;
 
 /// How many deprecations people see unless they ask for more.
 const DEPRECATIONS: usize = 5;
 
 /// For people; nothing where nothing is configured.
-pub(crate) fn human(status: &Status<'_>, global: &Global) -> String {
+pub(super) fn human(status: &Status<'_>, look: Look) -> String {
     let mut text = String::new();
-    if global.quiet || !status.is_configured() {
+    if look.quiet || !status.is_configured() {
         return text;
     }
     // Writing to a string cannot fail.
@@ -43,7 +43,7 @@ pub(crate) fn human(status: &Status<'_>, global: &Global) -> String {
         let follows = if *since > today { "will be stable on" } else { "is stable since" };
         let _ = writeln!(text, "  {name} {ends} supported until {end}: {next} {follows} {since}");
     }
-    let count = if global.verbose { status.deprecations.len() } else { DEPRECATIONS };
+    let count = if look.verbose { status.deprecations.len() } else { DEPRECATIONS };
     for it in status.deprecations.iter().take(count) {
         let Some((phase, day)) = it.phases.next(status.as_of) else { continue };
         let name = it.element.full_name();
@@ -59,7 +59,7 @@ pub(crate) fn human(status: &Status<'_>, global: &Global) -> String {
 }
 
 /// An object; none where nothing is configured.
-pub(crate) fn json(status: &Status<'_>) -> Option<Value> {
+pub(super) fn json(status: &Status<'_>) -> Option<Value> {
     if !status.is_configured() {
         return None;
     }

@@ -1,0 +1,54 @@
+//! What a format is, and how `--format` names it.
+
+use std::fmt;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
+/// A form that the output of a command can take. A new one is one of these, in a list of
+/// `render.rs`.
+pub(crate) struct Format<W: 'static> {
+    /// What `--format` calls it.
+    pub(crate) name: &'static str,
+    /// What the help says of it.
+    pub(crate) help: &'static str,
+    /// Whether it is for people, with the colours and the width of their terminal.
+    pub(crate) is_styled: bool,
+    /// Whether it is about what changed, compatible changes included.
+    pub(crate) is_of_changes: bool,
+    /// Writes it.
+    pub(crate) write: W,
+}
+
+impl<W: Copy> Format<W> {
+    /// A format for people.
+    pub(super) const fn styled(name: &'static str, help: &'static str, write: W) -> Self {
+        Self { name, help, is_styled: true, is_of_changes: false, write }
+    }
+
+    /// A format for programs, the same wherever it is written to.
+    pub(super) const fn plain(name: &'static str, help: &'static str, write: W) -> Self {
+        Self { name, help, is_styled: false, is_of_changes: false, write }
+    }
+
+    /// The same, as a format that is about what changed.
+    pub(super) const fn of_changes(self) -> Self {
+        Self { is_of_changes: true, ..self }
+    }
+}
+
+impl<W> fmt::Debug for Format<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// Reads the argument of `--format`.
+pub(crate) fn one_of<W: Sync>(
+    formats: &'static [Format<W>],
+) -> impl TypedValueParser<Value = &'static Format<W>> {
+    let values = formats.iter().map(|it| PossibleValue::new(it.name).help(it.help));
+    PossibleValuesParser::new(values).map(|name: String| {
+        let found = formats.iter().find(|it| it.name == name);
+        found.expect("the parser refuses all other names")
+    })
+}

@@ -1,0 +1,80 @@
+//! The hashes of files, messages and packages.
+
+use std::fmt::Write;
+
+use abide_meaning::{Hashes, TreeHashes};
+use abide_schema::File;
+use rayon::prelude::*;
+use serde_json::json;
+
+/// The name of a package, and its files by path.
+pub(crate) type Told<'t> = (&'t str, Vec<(&'t str, File<'t>)>);
+
+/// What is told of a tree.
+pub(crate) struct HashList<'t> {
+    /// The packages, and the files of each.
+    pub(crate) packages: &'t [Told<'t>],
+    /// The hashes of all.
+    pub(crate) hashes: &'t TreeHashes,
+    /// Whether people see the messages too.
+    pub(crate) with_messages: bool,
+}
+
+pub(super) fn human(list: &HashList<'_>) -> String {
+    let HashList { packages, hashes, with_messages } = list;
+    let tell = |out: &mut String, title: String, hashes: Option<Hashes>| {
+        if let Some(Hashes { own, closure }) = hashes {
+            let _ = writeln!(out, "{title}\n  own      {own}\n  closure  {closure}");
+        }
+    };
+    let told = packages.par_iter().map(|(package, files)| {
+        let mut out = String::new();
+        let title = match *package {
+            "" => "files without a package".to_owned(),
+            name => format!("package {name}"),
+        };
+        tell(&mut out, title, hashes.package(package));
+        for (path, _) in files {
+            tell(&mut out, format!("file {path}"), hashes.file(path));
+        }
+        let names = if *with_messages { messages(files) } else { Vec::new() };
+        for name in names {
+            tell(&mut out, format!("message {name}"), hashes.message(&name));
+        }
+        out
+    });
+    told.collect::<Vec<_>>().concat()
+}
+
+pub(super) fn lines(list: &HashList<'_>) -> String {
+    let HashList { packages, hashes, .. } = list;
+    // A large tree has tens of thousands of these; hashes need no escape.
+    let line = |kind: &str, name: &str, hashes: Option<Hashes>| {
+        let Some(Hashes { own, closure }) = hashes else { return String::new() };
+        let name = json!(name);
+        format!(
+            "{{\"kind\":\"{kind}\",\"name\":{name},\"own\":\"{own}\",\"closure\":\"{closure}\"}}\n"
+        )
+    };
+    let files = packages.iter().flat_map(|(_, files)| files);
+    let mut paths: Vec<&str> = files.map(|(path, _)| *path).collect();
+    paths.sort_unstable();
+    let mut names: Vec<String> =
+        packages.par_iter().flat_map(|(_, files)| messages(files)).collect();
+    names.par_sort_unstable();
+    let files = paths.par_iter().map(|path| line("file", path, hashes.file(path)));
+    let messages = names.par_iter().map(|name| line("message", name, hashes.message(name)));
+    let packages = packages.par_iter().map(|(name, _)| line("package", name, hashes.package(name)));
+    let told: Vec<String> = files.chain(messages).chain(packages).collect();
+    told.concat()
+}
+
+/// The full names of the messages of files, in their order; none twice.
+fn messages(files: &[(&str, File<'_>)]) -> Vec<String> {
+    let all = files.iter().flat_map(|(_, file)| file.all_messages());
+    let mut names: Vec<String> =
+        all.filter(|it| !it.is_map_entry()).map(|it| it.full_name()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}

@@ -1,0 +1,88 @@
+//! One `.proto` file alone, with the folder that its imports resolve in.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use abide_schema::{SourceFile, Text};
+
+use super::contents::Gathered;
+use super::disk::{find_on_disk, read_regular};
+use super::failure::{NOT_UNICODE, SourceError, io_reason};
+use super::kind::{Asked, OpenSource, Opening, Reading, SourceKind};
+use super::paths::{below, canonical, is_proto, relative};
+use super::roots::{RootLayout, mount};
+
+pub(super) const KIND: SourceKind = SourceKind {
+    help: "",
+    brief: "a `.proto` file",
+    is_spelled: |_| false,
+    is_found: |asked, found| {
+        found.as_ref().is_ok_and(|it| it.is_file()) && is_proto(asked.name.as_bytes())
+    },
+    open,
+};
+
+fn open(asked: &Asked<'_>, mut layout: RootLayout) -> Result<Opening, SourceError> {
+    let (options, path) = (asked.options, &asked.path);
+    let mut notes = Vec::new();
+    let imports = mount(options, |_| None, None, &mut layout, &mut notes);
+    let folder = match canonical(path).starts_with(canonical(options.base)) {
+        true => options.base.to_owned(),
+        false => path.parent().unwrap_or(options.base).to_owned(),
+    };
+    let source = Box::new(FileAlone { file: path.clone(), folder });
+    Ok(Opening { source, layout, imports, notes })
+}
+
+/// A file alone, with the folder its imports resolve in.
+struct FileAlone {
+    file: PathBuf,
+    folder: PathBuf,
+}
+
+impl OpenSource for FileAlone {
+    fn read(&self, layout: &RootLayout, name: &str) -> Result<Reading, SourceError> {
+        let file = read_alone(&self.file, &self.folder, layout, name)?;
+        Ok(Reading::Files(Gathered { files: vec![file], ..Gathered::default() }))
+    }
+
+    fn find_in_roots(
+        &self,
+        path: &str,
+        layout: &RootLayout,
+    ) -> Result<Option<(usize, Text)>, SourceError> {
+        for (index, root) in layout.roots.iter().enumerate() {
+            if let Some(text) = find_on_disk(&self.folder.join(root).join(path))? {
+                return Ok(Some((index, text)));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Reads a file that counts from the root that holds it, else from `folder`.
+pub(super) fn read_alone(
+    file: &Path,
+    folder: &Path,
+    layout: &RootLayout,
+    name: &str,
+) -> Result<SourceFile, SourceError> {
+    let error = |reason: String| SourceError::unusable(name, reason);
+    let text = read_regular(file, &mut Vec::new())
+        .map_err(|problem: io::Error| error(io_reason(&problem)))?;
+    let display = relative(&canonical(file), &canonical(folder))
+        .ok_or_else(|| error(NOT_UNICODE.to_owned()))?;
+    // No root may hold the file; then it counts from the folder.
+    let roots = layout.roots.iter().enumerate();
+    let (root, path) = roots
+        .filter_map(|(index, root)| Some((index, below(&display, root)?)))
+        .min_by_key(|(_, path)| path.len())
+        .unwrap_or((0, &display));
+    Ok(SourceFile {
+        path: path.into(),
+        display: display.as_str().into(),
+        root: root as u32,
+        imported: false,
+        text,
+    })
+}

@@ -1,0 +1,53 @@
+//! What sources hold.
+
+use abide_schema::SourceFile;
+
+use super::failure::ReadProblem;
+
+/// The name of the record of versions.
+pub const LOCK: &str = "abide.lock";
+
+/// What a [`Source`] holds.
+pub enum Contents {
+    /// The files of a proto tree.
+    Files {
+        /// Every judged file, sorted by root and path.
+        files: Vec<SourceFile>,
+        /// What could not be read, sorted by path; the rest is judged all the same.
+        problems: Vec<ReadProblem>,
+        /// What the user should know about how the tree was read, one phrase each.
+        notes: Vec<String>,
+    },
+    /// A serialized `FileDescriptorSet` (descriptor.proto), decompressed.
+    DescriptorSet {
+        /// The serialized set.
+        bytes: Vec<u8>,
+        /// How the set is serialized.
+        format: DescriptorFormat,
+    },
+}
+
+/// How a descriptor set is serialized.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DescriptorFormat {
+    /// The protobuf wire format.
+    Binary,
+    /// ProtoJSON.
+    Json,
+    /// The protobuf text format.
+    Text,
+}
+
+/// What a walk brings home.
+#[derive(Default)]
+pub(super) struct Gathered {
+    pub(super) files: Vec<SourceFile>,
+    pub(super) problems: Vec<ReadProblem>,
+    pub(super) notes: Vec<String>,
+}
+
+impl Gathered {
+    pub(super) fn problem(&mut self, path: impl Into<String>, reason: impl Into<String>) {
+        self.problems.push(ReadProblem { path: path.into(), reason: reason.into() });
+    }
+}

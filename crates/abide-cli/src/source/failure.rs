@@ -1,0 +1,126 @@
+//! Why a source, or a part of it, could not be read.
+
+use std::fmt;
+use std::io;
+
+use crate::printable::shown;
+
+/// A file or folder that could not be read, while the rest could.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ReadProblem {
+    /// The name that messages use, relative to the tree.
+    pub path: String,
+    /// Why it could not be read, as one phrase.
+    pub reason: String,
+}
+
+impl fmt::Display for ReadProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot read `{}`: {}", shown(&self.path), self.reason)
+    }
+}
+
+/// Why nothing could be read; always exit status 2.
+#[derive(Debug)]
+pub enum SourceError {
+    /// What was named is no source: absent, of an unknown kind, or malformed.
+    Unusable {
+        /// What the user wrote.
+        name: String,
+        /// What is wrong with it and what to do, as one phrase.
+        reason: String,
+    },
+    /// The source is there but holds no judged `.proto` file.
+    NoProtoFiles {
+        /// What the user wrote.
+        name: String,
+    },
+    /// A revision that has no such folder.
+    NoFolder {
+        /// What the user wrote.
+        name: String,
+        /// The folder, from the top of the repository.
+        folder: String,
+    },
+    /// A `git:` source without a repository around it.
+    NoRepository {
+        /// The folder the search started from.
+        base: String,
+        /// What git objects to.
+        reason: String,
+    },
+    /// A revision that does not resolve.
+    UnknownRevision {
+        /// The revision as written.
+        revision: String,
+        /// What makes it known, or what else to do.
+        advice: String,
+    },
+    /// Two revisions without a known common ancestor.
+    NoMergeBase {
+        /// The revision as written.
+        revision: String,
+        /// What it was compared with.
+        with: String,
+        /// What makes the ancestor known, or what else to do.
+        advice: String,
+    },
+}
+
+impl fmt::Display for SourceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unusable { name, reason } => write!(f, "cannot read `{}`: {reason}", shown(name)),
+            Self::NoProtoFiles { name } => write!(
+                f,
+                "`{}` holds no `.proto` file: name the folder of the proto tree, and check `roots`, \
+                 `--import-path` and ignore files",
+                shown(name)
+            ),
+            Self::NoFolder { name, folder } => write!(
+                f,
+                "cannot read `{}`: the revision has no folder `{}`: name another, as in \
+                 `git:REV:SUBDIR`",
+                shown(name),
+                shown(folder)
+            ),
+            Self::NoRepository { base, reason } => write!(
+                f,
+                "no git repository encloses `{}`: run abide inside a clone ({reason})",
+                shown(base)
+            ),
+            Self::UnknownRevision { revision, advice } => {
+                write!(f, "unknown revision `{}`: {advice}", shown(revision))
+            }
+            Self::NoMergeBase { revision, with, advice } => write!(
+                f,
+                "`{}` and `{}` have no known common ancestor: {advice}",
+                shown(revision),
+                shown(with)
+            ),
+        }
+    }
+}
+
+impl std::error::Error for SourceError {}
+
+impl SourceError {
+    pub(super) fn unusable(name: impl Into<String>, reason: impl fmt::Display) -> Self {
+        Self::Unusable { name: name.into(), reason: reason.to_string() }
+    }
+}
+
+pub(super) const NOT_UNICODE: &str =
+    "its name is not valid UTF-8, which no import can spell: rename it";
+pub(super) const TOO_LARGE: &str =
+    "it is larger than 4 GiB - 1, the most that a `.proto` file may hold: split it";
+pub(super) const NOT_REGULAR: &str = "it is not a regular file";
+pub(super) const NO_ROOT: &str = "the root does not exist: create it, or correct `roots`";
+
+pub(super) fn io_reason(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "it does not exist".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied: make it readable".to_owned(),
+        _ => error.to_string(),
+    }
+}

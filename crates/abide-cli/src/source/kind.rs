@@ -1,0 +1,107 @@
+//! What a kind of source is: how it is recognised, opened and read.
+
+use std::fs::Metadata;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use abide_schema::{SourceFile, Text};
+
+use super::contents::{DescriptorFormat, Gathered};
+use super::failure::SourceError;
+use super::roots::{Import, RootLayout};
+use super::spec::SourceOptions;
+
+/// One kind of source. A new kind is one of these, in the list of `source.rs`.
+pub(super) struct SourceKind {
+    /// How the help of a command names it; empty where another kind's says enough.
+    pub(super) help: &'static str,
+    /// How a message names it where a name says no kind.
+    pub(super) brief: &'static str,
+    /// Whether an argument is of this kind by its spelling, whatever is on disk.
+    pub(super) is_spelled: fn(&str) -> bool,
+    /// Whether what is at the path that the argument names is of this kind.
+    pub(super) is_found: fn(&Asked<'_>, &io::Result<Metadata>) -> bool,
+    /// Opens what is of this kind.
+    pub(super) open: fn(&Asked<'_>, RootLayout) -> Result<Opening, SourceError>,
+}
+
+/// The source that a command asks for.
+pub(super) struct Asked<'a> {
+    /// The argument; none means the base folder.
+    pub(super) spec: Option<&'a str>,
+    /// How messages call the source: as the user wrote it.
+    pub(super) name: &'a str,
+    /// What the argument names as a path.
+    pub(super) path: PathBuf,
+    pub(super) options: &'a SourceOptions<'a>,
+}
+
+/// A source that was just opened.
+pub(super) struct Opening {
+    pub(super) source: Box<dyn OpenSource>,
+    pub(super) layout: RootLayout,
+    pub(super) imports: Vec<Import>,
+    pub(super) notes: Vec<String>,
+}
+
+/// What an open source gives when it is read.
+pub(super) enum Reading {
+    Files(Gathered),
+    DescriptorSet { bytes: Vec<u8>, format: DescriptorFormat },
+}
+
+/// An open source. What a kind has not, it leaves out.
+pub(super) trait OpenSource: Send + Sync {
+    /// Reads everything; `name` is how messages call the source.
+    fn read(&self, layout: &RootLayout, name: &str) -> Result<Reading, SourceError>;
+
+    /// A file that the user names outright, and that is judged though reading passes it over.
+    fn read_named(
+        &self,
+        _path: &str,
+        _layout: &RootLayout,
+        _name: &str,
+    ) -> Result<Option<SourceFile>, SourceError> {
+        Ok(None)
+    }
+
+    /// A file by its path from the top of the repository or the archive.
+    fn find(&self, _path: &str) -> Result<Option<Text>, SourceError> {
+        Ok(None)
+    }
+
+    /// An imported file among the roots, with the number of its root, where these hold more than
+    /// what is read.
+    fn find_in_roots(
+        &self,
+        _path: &str,
+        _layout: &RootLayout,
+    ) -> Result<Option<(usize, Text)>, SourceError> {
+        Ok(None)
+    }
+
+    /// The record of versions in the folder of the tree.
+    fn lock(&self) -> Result<Option<Text>, SourceError> {
+        Ok(None)
+    }
+
+    /// The folder that the tree lies in, where it is one that can be written to.
+    fn folder(&self) -> Option<&Path> {
+        None
+    }
+
+    /// The folder of the tree from the top of the repository, where it is a revision of one.
+    fn folder_in_repository(&self) -> Option<&str> {
+        None
+    }
+
+    /// Whether it is a copy of the configured tree, or may be one, given whether there are roots.
+    fn may_be_copy(&self, _has_roots: bool) -> bool {
+        false
+    }
+
+    /// Whether it may be from before there was any proto file.
+    fn may_be_empty(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,56 @@
+//! The part of a tree that is compared with a part of another.
+
+use super::paths::below;
+use super::roots::RootLayout;
+
+/// The part of a tree that is compared with a part of another.
+pub(super) enum ComparedPart {
+    /// The folder or file at this place of the tree.
+    At(String),
+    /// What lies there by the paths that imports use.
+    Named(Vec<String>),
+}
+
+impl ComparedPart {
+    /// What is compared with `part` of a tree that has these roots. A tree of the same roots that
+    /// `may_be_copy` has it at the same place; in any other it is looked for by the paths that
+    /// imports use.
+    pub(super) fn of(
+        part: &str,
+        roots: &[String],
+        own: &RootLayout,
+        may_be_copy: bool,
+    ) -> ComparedPart {
+        let layout = RootLayout::new(roots).ok();
+        let same_roots = layout.as_ref().is_some_and(|it| it.roots == own.roots);
+        let named = layout.into_iter().flat_map(|it| it.roots).filter_map(|root| {
+            let inside = below(part, &root).or_else(|| (part == root).then_some(""));
+            // A root inside of the part belongs to it as a whole.
+            inside.or_else(|| below(&root, part).map(|_| "")).map(str::to_owned)
+        });
+        match may_be_copy && same_roots {
+            true => Self::At(part.to_owned()),
+            false => Self::Named(named.collect()),
+        }
+    }
+
+    /// Marks what is outside of the part. For each file: as seen from the tree, as imports call
+    /// it, and whether it is only imported. A tree that has none of the paths is taken for the
+    /// part itself.
+    pub(super) fn narrow(&self, files: &mut [(&str, &str, &mut bool)]) {
+        let has = |part: &str, path: &str| path == part || below(path, part).is_some();
+        match self {
+            Self::At(part) => {
+                files
+                    .iter_mut()
+                    .for_each(|(display, _, imported)| **imported |= !has(part, display));
+            }
+            Self::Named(parts) => {
+                let inside = |path: &str| parts.iter().any(|part| has(part, path));
+                if files.iter().any(|(_, path, imported)| !**imported && inside(path)) {
+                    files.iter_mut().for_each(|(_, path, imported)| **imported |= !inside(path));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Which folders of a tree are judged, and which ones imports resolve in.
+
+use std::path::{Path, PathBuf};
+
+use super::failure::SourceError;
+use super::paths::{below, is_skipped, join, normalize};
+use super::spec::SourceOptions;
+use crate::printable::shown;
+
+/// Which folders of a tree are judged; all are relative to the tree, `/`-separated, "" is its top.
+pub(super) struct RootLayout {
+    pub(super) roots: Vec<String>,
+    /// Import paths inside the tree that are no roots.
+    pub(super) excluded: Vec<String>,
+}
+
+impl RootLayout {
+    pub(super) fn new(roots: &[String]) -> Result<Self, SourceError> {
+        let mut normal = Vec::new();
+        for root in roots {
+            let outside = || {
+                SourceError::unusable(root.as_str(), "a root is a folder inside the tree: name one")
+            };
+            if Path::new(root).is_absolute() {
+                return Err(outside());
+            }
+            let root = normalize(root).ok_or_else(outside)?;
+            if !normal.contains(&root) {
+                normal.push(root);
+            }
+        }
+        if normal.is_empty() {
+            normal.push(String::new());
+        }
+        Ok(Self { roots: normal, excluded: Vec::new() })
+    }
+
+    pub(super) fn exclude(&mut self, folder: String) {
+        if !self.roots.contains(&folder) {
+            self.excluded.push(folder);
+        }
+    }
+
+    /// Whether the walk of another root, or none, looks into this folder.
+    pub(super) fn ends_at(&self, folder: &str) -> bool {
+        self.roots.iter().chain(&self.excluded).any(|it| it == folder)
+    }
+
+    /// The root a file belongs to and its path there, if the file is judged.
+    pub(super) fn place<'p>(&self, file: &'p str) -> Option<(u32, &'p str)> {
+        let folders = self.roots.iter().chain(&self.excluded).enumerate();
+        let (index, path) = folders
+            .filter_map(|(index, folder)| Some((index, below(file, folder)?)))
+            .min_by_key(|(_, path)| path.len())?;
+        (index < self.roots.len() && path.split('/').all(|name| !is_skipped(name)))
+            .then_some((index as u32, path))
+    }
+
+    /// The name of a root's file as seen from the tree.
+    pub(super) fn display(&self, root: usize, path: &str) -> String {
+        join(&self.roots[root], path)
+    }
+}
+
+pub(super) struct Import {
+    /// As the user wrote it.
+    pub(super) written: String,
+    pub(super) at: Mount,
+}
+
+/// Where an import path is.
+pub(super) enum Mount {
+    /// In the revision or the archive itself, from its top.
+    Inside(String),
+    Disk(PathBuf),
+}
+
+/// Places every import path: inside the source where `inside` says so, else on disk; what is
+/// below `top`, the folder of the tree, is not judged.
+pub(super) fn mount(
+    options: &SourceOptions,
+    inside: impl Fn(&str) -> Option<Mount>,
+    top: Option<&str>,
+    layout: &mut RootLayout,
+    notes: &mut Vec<String>,
+) -> Vec<Import> {
+    let mut imports = Vec::new();
+    for written in options.import_paths {
+        let at = inside(written).unwrap_or_else(|| Mount::Disk(options.base.join(written)));
+        if let (Mount::Inside(folder), Some(top)) = (&at, top) {
+            if folder == top {
+                layout.exclude(String::new());
+            } else if let Some(folder) = below(folder, top) {
+                layout.exclude(folder.to_owned());
+            }
+        }
+        if let Mount::Disk(folder) = &at
+            && !folder.is_dir()
+        {
+            notes.push(format!(
+                "the import path `{}` is no folder: nothing is found there",
+                shown(written)
+            ));
+        }
+        imports.push(Import { written: written.clone(), at });
+    }
+    imports
+}

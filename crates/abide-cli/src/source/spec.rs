@@ -1,0 +1,42 @@
+//! The argument that names a source.
+
+use std::path::Path;
+
+/// How a [`Source`](super::Source) is opened.
+#[derive(Clone, Copy)]
+pub struct SourceOptions<'a> {
+    /// The folder that relative paths count from; the source when none is named.
+    pub base: &'a Path,
+    /// Folders that imports resolve in, in order; relative ones count from `base`.
+    pub import_paths: &'a [String],
+    /// Folders of the tree that paths count from, as in `abide.toml`; none means the tree itself.
+    pub roots: &'a [String],
+    /// The revision that `git:REV...` takes the merge base with; `HEAD` when absent.
+    pub merge_with: Option<&'a str>,
+}
+
+impl<'a> SourceOptions<'a> {
+    /// A tree of one root, without import paths.
+    pub fn new(base: &'a Path) -> Self {
+        Self { base, import_paths: &[], roots: &[], merge_with: None }
+    }
+}
+
+/// The SUBDIR of `REV:SUBDIR`, if one is named.
+pub(crate) fn subdir(spec: &str) -> Option<&str> {
+    split_subdir(spec).1.filter(|subdir| !subdir.is_empty())
+}
+
+/// Splits `NAME:SUBDIR` at the first colon that no brace encloses, as in `main@{12:00}:proto`.
+pub(super) fn split_subdir(spec: &str) -> (&str, Option<&str>) {
+    let mut depth = 0i32;
+    for (at, c) in spec.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ':' if depth <= 0 => return (&spec[..at], Some(&spec[at + 1..])),
+            _ => {}
+        }
+    }
+    (spec, None)
+}

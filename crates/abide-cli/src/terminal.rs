@@ -1,0 +1,58 @@
+//! What the terminal of the user is told, and what it can show.
+
+use std::io::{IsTerminal, Write};
+
+use crate::args::{Color, Global};
+use crate::render::Look;
+
+/// How wide a report is where no terminal says it.
+const WIDTH: usize = 100;
+
+/// A line on standard error. Where nobody reads it, the exit status is left.
+pub(crate) fn say(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+/// How a format looks: one that is not for people looks the same everywhere.
+pub(crate) fn look(global: &Global, is_styled: bool) -> Look {
+    Look {
+        color: is_styled && report_color(global),
+        width: if is_styled { width(global) } else { WIDTH },
+        quiet: global.quiet,
+        verbose: global.verbose,
+    }
+}
+
+/// How what is said on standard error looks.
+pub(crate) fn look_of_errors(global: &Global) -> Look {
+    Look { color: error_color(global), width: width(global), quiet: true, verbose: global.verbose }
+}
+
+fn report_color(global: &Global) -> bool {
+    use_color(global, global.output.is_none() && std::io::stdout().is_terminal())
+}
+
+/// Whether the errors of the tool itself are coloured.
+pub(crate) fn error_color(global: &Global) -> bool {
+    use_color(global, std::io::stderr().is_terminal())
+}
+
+fn use_color(global: &Global, terminal: bool) -> bool {
+    match global.color {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => {
+            terminal
+                && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+                && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+        }
+    }
+}
+
+/// How wide lines of a report may be: as the terminal, within what reads well.
+fn width(global: &Global) -> usize {
+    if global.output.is_some() || !std::io::stdout().is_terminal() {
+        return WIDTH;
+    }
+    terminal_size::terminal_size().map_or(WIDTH, |(columns, _)| columns.0.clamp(40, 160).into())
+}

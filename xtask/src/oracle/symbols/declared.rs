@@ -1,0 +1,15 @@
+//! What generated code declares.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use crate::task::Result;
+
+/// A symbol and its signature, in the normal form of a language.
+pub(super) type Declared = BTreeSet<(String, String)>;
+
+/// A generated file: comments may hold bytes that are not UTF-8.
+pub(super) fn read(path: &Path) -> Result<String> {
+    Ok(String::from_utf8_lossy(&fs::read(path)?).into_owned())
+}
