@@ -1,4 +1,4 @@
-//! Versions of our own protos.
+//! Records the versions of our own protos.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,10 +6,10 @@ use std::process::Command;
 use crate::task::Result;
 use crate::tools;
 
-/// Runs `abide bump` on `api`: whether it found everything in order.
+/// Runs `abide bump` on `api`; true if everything is in order.
 ///
-/// A check compares tree and record alone, so it needs no history. What is written counts from
-/// `against`.
+/// A check only compares the tree with the record, so it needs no history. Written versions count
+/// from `against`.
 pub(crate) fn bump(check: bool, against: &str, abide: Option<&Path>) -> Result<bool> {
     let mut command = Command::new(tools::abide(abide)?);
     command.current_dir(tools::workspace()?).args(["bump", "api"]);
@@ -20,6 +20,6 @@ pub(crate) fn bump(check: bool, against: &str, abide: Option<&Path>) -> Result<b
     match command.status()?.code() {
         Some(0) => Ok(true),
         Some(1) => Ok(false),
-        _ => Err("`abide bump` could not do its work".into()),
+        _ => Err("`abide bump` failed".into()),
     }
 }

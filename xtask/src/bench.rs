@@ -1,7 +1,7 @@
-//! `cargo xtask bench`: Abide beside buf and protoc, in one run.
+//! `cargo xtask bench`: compares Abide with buf and protoc in one run.
 //!
-//! The tools take turns, so that a change of the machine's mood falls on all
-//! of them; what counts are ratios of medians.
+//! The tools take turns, so that changes in the load of the machine affect all of
+//! them. What counts are ratios of medians.
 
 mod history;
 mod timing;
@@ -18,19 +18,19 @@ use crate::tools::{Protoc, abide, output};
 use crate::task::{Place, Result};
 pub(crate) use timing::measure;
 
-/// Copies of googleapis in the largest tree.
+/// The number of copies of googleapis in the largest tree.
 const COPIES: u32 = 4;
 
-/// One folder in so many makes the smallest tree, of some 700 files.
+/// The smallest tree has one of so many folders: about 700 files.
 const SLICE: usize = 12;
 
-/// By how much the cost per file may differ and still be called flat.
+/// The largest ratio of costs per file that still counts as flat.
 const FLAT: f64 = 1.25;
 
-/// What hashing may add to reading.
+/// The most that hashing may add to reading.
 const HASHING: f64 = 0.5;
 
-/// Measures all trees and prints the report; true when every goal is met.
+/// Measures all trees and prints the report; true if every goal is met.
 pub(crate) fn run(place: &Place, runs: usize, out: Option<&Path>, history: bool) -> Result<bool> {
     if runs == 0 {
         return Err("at least one run".into());
@@ -54,24 +54,24 @@ pub(crate) fn run(place: &Place, runs: usize, out: Option<&Path>, history: bool)
     Ok(met)
 }
 
-/// Two releases of the Envoy API with all that they import.
+/// Two releases of the Envoy API with all their imports.
 fn envoy_types() -> Result<[Corpus; 2]> {
     let releases = corpora::envoy_types(&["0.5.5", "0.7.7"])?;
     let whole: Vec<Corpus> = releases.iter().map(corpora::whole).collect::<Result<_>>()?;
     <[Corpus; 2]>::try_from(whole).map_err(|_| "two releases".into())
 }
 
-/// What a missing tool gives: a loud word, and nothing.
+/// Prints a warning for a missing tool.
 fn warned<T>(found: Result<T>) -> Option<T> {
     found.map_err(|error| eprintln!("WARNING: not compared: {error}")).ok()
 }
 
-/// buf judges the tree itself and takes the rest as dependencies.
+/// Writes a workspace in which buf checks the tree, with the rest as dependencies.
 fn write_workspace(tree: &Corpus) -> Result<()> {
     let mut config = format!("version: v2\nmodules:\n  - path: {}\n", tree.name);
     for import in &tree.imports {
         let name = import.file_name().unwrap_or_default().display();
-        // It holds one file under two names, which buf refuses to build.
+        // It has one file under two names, which buf refuses to build.
         std::fs::remove_file(import.join("metrics.proto"))?;
         writeln!(config, "  - path: {name}")?;
     }
@@ -122,7 +122,7 @@ impl Bench {
         }
     }
 
-    /// Abide against all the others on one tree.
+    /// Compares Abide with all other tools on one tree.
     fn compare(
         &self,
         report: &mut String,
@@ -165,7 +165,7 @@ impl Bench {
         self.judge(report, &title, tools, faster, memory)
     }
 
-    /// `abide breaking` against `buf breaking` on two trees.
+    /// Compares `abide breaking` with `buf breaking` on two trees.
     fn breaking(
         &self,
         report: &mut String,
@@ -210,7 +210,7 @@ impl Bench {
         self.judge(report, &title, tools, faster, memory)
     }
 
-    /// Measures the tools, of which the first is Abide.
+    /// Measures the tools; the first one is Abide.
     fn judge(
         &self,
         report: &mut String,
@@ -246,7 +246,7 @@ impl Bench {
             .collect();
         writeln!(report)?;
         if buf.is_empty() {
-            writeln!(report, "buf is missing: no goal is judged.")?;
+            writeln!(report, "buf is missing: no goal is checked.")?;
             return Ok(false);
         }
         let least = |value: fn(&Sample) -> f64| {
@@ -254,18 +254,19 @@ impl Bench {
         };
         let ratio = least(|sample| sample.seconds) / ours.seconds;
         let mut met = ratio >= faster;
-        let goal = format!("at least {faster} times faster than the faster of buf: {ratio:.1}");
+        let goal =
+            format!("at least {faster} times faster than the fastest run of buf: {ratio:.1}");
         writeln!(report, "- {goal}: {}", verdict(ratio >= faster))?;
         if let Some(memory) = memory {
             let share = ours.mebibytes / least(|sample| sample.mebibytes);
             met &= share <= memory;
-            let goal = format!("at most {memory} of the smaller memory of buf: {share:.3}");
+            let goal = format!("at most {memory} of the smallest memory of buf: {share:.3}");
             writeln!(report, "- {goal}: {}", verdict(share <= memory))?;
         }
         Ok(met)
     }
 
-    /// Abide alone on trees of growing size.
+    /// Measures only Abide, on trees of growing size.
     fn flatness(&self, report: &mut String, trees: &[&Corpus]) -> Result<bool> {
         let mut tools: Vec<Tool> = trees.iter().map(|tree| self.abide(tree, "google")).collect();
         let medians = self.medians(&mut tools)?;
@@ -302,8 +303,8 @@ impl Bench {
         Ok(met)
     }
 
-    /// What `abide hash` adds to reading a tree, by its own clock: reading is all that every command
-    /// does with a tree, up to whether protoc would take it.
+    /// What `abide hash` adds to reading a tree, by its own clock. Reading is what every command
+    /// does with a tree, including whether protoc would accept it.
     fn hashing(&self, report: &mut String, tree: &Corpus) -> Result<bool> {
         writeln!(report, "\n## abide hash on {}: {} files\n", tree.name, tree.files.len())?;
         writeln!(report, "| report | read, parse, link, check: ms | hash and write: ms | adds |")?;
@@ -336,14 +337,14 @@ impl Bench {
             command.arg("hash").arg(&tree.root).args(["--format", format, "--verbose"]);
             let said = output(command.current_dir(&tree.root).stdout(Stdio::null()))?;
             let said = String::from_utf8_lossy(&said.stderr).into_owned();
-            // Each step is told as `note: STEP took N ms`.
+            // Each step is printed as `note: STEP took N ms`.
             let mut sums = [0.0; 2];
             for (step, time) in said.lines().filter_map(|line| line.split_once(" took ")) {
                 let adds = step.contains("hash");
                 sums[usize::from(adds)] += time.trim_end_matches(" ms").parse::<f64>()?;
             }
             if sums.contains(&0.0) {
-                return Err("`abide hash --verbose` told no times".into());
+                return Err("`abide hash --verbose` printed no times".into());
             }
             if run > 0 {
                 times.iter_mut().zip(sums).for_each(|(times, sum)| times.push(sum));

@@ -1,4 +1,4 @@
-//! Real trees to compare and to measure, unpacked below `target/`.
+//! Real trees to compare and to measure, unpacked under `target/`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,21 +10,21 @@ use flate2::read::GzDecoder;
 use crate::task::{Place, Result};
 use crate::tools::{stdout, target, workspace};
 
-/// The release of google-proto-files that figures are comparable for.
+/// The release of google-proto-files for which figures are comparable.
 const GOOGLEAPIS: &str = "google-proto-files@5.0.3";
 
-/// An older one, to compare with.
+/// An older release to compare with.
 const GOOGLEAPIS_BEFORE: &str = "google-proto-files@4.2.0";
 
-/// The archive that the others import from; not a tree to judge by itself.
+/// The archive that the others import from; it is not checked itself.
 const DEPS: &str = "deps";
 
-/// A tree, and what is needed to compile it.
+/// A tree, with what is needed to compile it.
 #[derive(Clone)]
 pub(crate) struct Corpus {
     pub(crate) name: String,
     pub(crate) root: PathBuf,
-    /// Where imports resolve that the tree itself does not hold.
+    /// Folders of imports that are not in the tree itself.
     pub(crate) imports: Vec<PathBuf>,
     /// Every file to compile, relative to the root, sorted.
     pub(crate) files: Vec<String>,
@@ -37,13 +37,13 @@ impl Corpus {
         Ok(Self { name, root, imports, files })
     }
 
-    /// Where imports resolve: in the tree itself first.
+    /// The folders in which imports are looked up, the tree itself first.
     pub(crate) fn roots(&self) -> Vec<&Path> {
         [&self.root].into_iter().chain(&self.imports).map(PathBuf::as_path).collect()
     }
 
-    /// Writes the list of files that protoc takes as `@LIST`: a command line
-    /// does not hold thousands of names.
+    /// Writes the list of files, which protoc accepts as `@LIST`: a command line
+    /// cannot have thousands of names.
     pub(crate) fn list(&self) -> Result<PathBuf> {
         let path = stage()?.join(format!("{}.files", self.name));
         fs::write(&path, self.files.join("\n") + "\n")?;
@@ -57,18 +57,18 @@ impl Corpus {
     }
 }
 
-/// The tree in a folder that was written to.
+/// The tree in a folder with written files.
 pub(crate) fn tree(name: &str, root: PathBuf, imports: Vec<PathBuf>) -> Result<Corpus> {
     Corpus::new(name, root, imports)
 }
 
-/// The folder that holds all unpacked trees.
+/// The folder of all unpacked trees.
 pub(crate) fn stage() -> Result<PathBuf> {
     Ok(target()?.join("oracle"))
 }
 
-/// The trees of the archives that lie beside the workspace; none when the
-/// folder is absent.
+/// The trees of the archives beside the workspace; none if the folder does not
+/// exist.
 pub(crate) fn archives(place: &Place) -> Result<Vec<Corpus>> {
     let shared = place.shared.clone().unwrap_or(workspace()?.join("../shared"));
     let folder = shared.join("corpora");
@@ -94,10 +94,11 @@ pub(crate) fn archives(place: &Place) -> Result<Vec<Corpus>> {
     trees.into_iter().map(|(name, root)| Corpus::new(name, root, vec![deps.clone()])).collect()
 }
 
-/// googleapis, installed by npm where the caller names no folder.
+/// googleapis, installed by npm unless the caller names a folder.
 ///
-/// The package's `google/protobuf` folder stays out: it shadows the well-known
-/// types of the protoc in use, and holds editions that no protoc has released.
+/// The package's `google/protobuf` folder is left out: it would shadow the
+/// well-known types of the protoc in use, and has editions that no released protoc
+/// supports.
 pub(crate) fn googleapis(place: &Place) -> Result<Corpus> {
     let package = match &place.googleapis {
         Some(package) => package.clone(),
@@ -106,7 +107,7 @@ pub(crate) fn googleapis(place: &Place) -> Result<Corpus> {
     googleapis_in("googleapis", &package)
 }
 
-/// googleapis as it was two years before.
+/// googleapis two years earlier.
 pub(crate) fn googleapis_before() -> Result<Corpus> {
     googleapis_in("googleapis-before", &installed(GOOGLEAPIS_BEFORE)?)
 }
@@ -123,7 +124,7 @@ fn googleapis_in(name: &str, package: &Path) -> Result<Corpus> {
     Corpus::new(name, root, Vec::new())
 }
 
-/// Where npm installed a package, in a folder of its own.
+/// Installs a package with npm in its own folder.
 fn installed(package: &str) -> Result<PathBuf> {
     let prefix = target()?.join("npm").join(package);
     let folder = prefix.join("node_modules/google-proto-files");
@@ -136,7 +137,7 @@ fn installed(package: &str) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// A tree together with what it imports, as one tree that buf can read.
+/// A tree with its imports as one tree that buf can read.
 pub(crate) fn whole(tree: &Corpus) -> Result<Corpus> {
     let name = format!("envoy-{}", tree.name);
     let root = fresh(&name)?;
@@ -153,8 +154,8 @@ pub(crate) fn whole(tree: &Corpus) -> Result<Corpus> {
     Corpus::new(&name, root, Vec::new())
 }
 
-/// Releases of the crate envoy-types, which carries the Envoy API of its day
-/// with everything that it imports. A tree is named as its version.
+/// Releases of the crate envoy-types, which contains the Envoy API of its time with
+/// all imports. Each tree is named after its version.
 pub(crate) fn envoy_types(versions: &[&str]) -> Result<Vec<Corpus>> {
     let vendor = target()?.join("envoy-types");
     versions
@@ -181,7 +182,7 @@ pub(crate) fn envoy_types(versions: &[&str]) -> Result<Vec<Corpus>> {
         .collect()
 }
 
-/// Has cargo fetch a release, without building it.
+/// Fetches a release with cargo, without building it.
 fn fetch(folder: &Path, version: &str) -> Result<()> {
     write(&folder.join("src/lib.rs"), b"")?;
     let manifest = format!(
@@ -204,7 +205,7 @@ pub(crate) fn written(name: &str, files: &[(String, String)]) -> Result<Corpus> 
     Corpus::new(name, root, imports.into_iter().collect::<Result<_>>()?)
 }
 
-/// Our own small files that compile, one for each feature and trap.
+/// Our own small files that compile, one for each feature and pitfall.
 pub(crate) fn own() -> Result<Corpus> {
     folder("own", "testdata/protoc")
 }
@@ -223,8 +224,8 @@ pub(crate) fn folder(name: &str, folder: &str) -> Result<Corpus> {
     Corpus::new(name, root, Vec::new())
 }
 
-/// Every `step`-th folder of a tree, and everything that its files import:
-/// a smaller tree whose files are much like those of the whole.
+/// Every `step`-th folder of a tree, with the imports of its files: a smaller tree
+/// with similar files.
 pub(crate) fn slice(tree: &Corpus, step: usize) -> Result<Corpus> {
     let name = format!("{}-slice", tree.name);
     let root = fresh(&name)?;
@@ -245,7 +246,7 @@ pub(crate) fn slice(tree: &Corpus, step: usize) -> Result<Corpus> {
     Corpus::new(&name, root, tree.imports.clone())
 }
 
-/// googleapis several times over, each time below another package.
+/// Several copies of googleapis, each in another package.
 pub(crate) fn multiplied(tree: &Corpus, times: u32) -> Result<Corpus> {
     let name = format!("{}-times-{times}", tree.name);
     let root = fresh(&name)?;
@@ -259,7 +260,7 @@ pub(crate) fn multiplied(tree: &Corpus, times: u32) -> Result<Corpus> {
     Corpus::new(&name, root, tree.imports.clone())
 }
 
-/// A file of googleapis as part of the package `w<copy>`.
+/// A file of googleapis moved into the package `w<copy>`.
 ///
 /// A relative name still finds its target, since the innermost `google` is now
 /// `w<copy>.google`; only the well-known types need a leading dot. Extensions
@@ -310,7 +311,7 @@ fn moved(text: &str, copy: u32) -> String {
     out
 }
 
-/// The paths that a file imports, as far as each stands on a line of its own.
+/// The paths that a file imports, if each is on its own line.
 fn imports(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(imported)
 }
@@ -320,7 +321,7 @@ fn imported(line: &str) -> Option<&str> {
     keyword.starts_with("import ").then(|| rest.split_once('"')).flatten().map(|(path, _)| path)
 }
 
-/// An empty folder of that name below the stage.
+/// An empty folder with this name in the stage.
 pub(crate) fn fresh(name: &str) -> Result<PathBuf> {
     let folder = stage()?.join(name);
     if folder.exists() {
@@ -338,7 +339,7 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     Ok(fs::write(path, bytes)?)
 }
 
-/// All `.proto` files below a folder, relative to it, sorted.
+/// All `.proto` files in a folder and its subfolders, relative to it, sorted.
 pub(crate) fn proto_files(root: &Path) -> Result<Vec<String>> {
     let mut files = Vec::new();
     let mut folders = vec![root.to_owned()];

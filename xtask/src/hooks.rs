@@ -1,4 +1,4 @@
-//! `cargo xtask hooks`: what `.pre-commit-hooks.yaml` offers, run by the real
+//! `cargo xtask hooks`: runs the hooks of `.pre-commit-hooks.yaml` with the real
 //! pre-commit on the commits of a small repository.
 
 use std::ffi::OsString;
@@ -26,18 +26,18 @@ message User {
 }
 ";
 
-/// A commit that somebody makes, and what becomes of it.
+/// A commit, and its expected result.
 struct Commit {
     what: &'static str,
     file: &'static str,
     text: &'static str,
     /// Whether its author ran `abide bump --write`.
     bumps: bool,
-    /// What pre-commit says, where it is refused.
+    /// What pre-commit prints, if it refuses the commit.
     refused: Option<&'static str>,
 }
 
-/// In this order, each after those that succeeded.
+/// The commits in order, each after those that succeeded.
 const COMMITS: &[Commit] = &[
     Commit {
         what: "a field is added",
@@ -128,7 +128,7 @@ mkdir -p \"$root/bin\"
 cp '{binary}' \"$root/bin/abide\"
 ";
 
-/// Tries every hook; true when each commit became what it should.
+/// Tries every hook; true if each commit has the expected result.
 ///
 /// The hooks that are built from source are handed `binary` by a stand-in for cargo, unless
 /// `from_source` has them built in the clone that pre-commit makes, with nothing built before.
@@ -150,7 +150,7 @@ pub(crate) fn run(from_source: bool, binary: Option<&Path>) -> Result<bool> {
     let cargo = if from_source { None } else { Some(stand_in(&stage, &binary)?) };
     let user = Repository::user(&stage, "from-source", &source, "-from-source", cargo, &binary)?;
     agreed &= user.commits(&binary)?;
-    println!("hooks: {}", if agreed { "as they should be" } else { "not as they should be" });
+    println!("hooks: {}", if agreed { "as expected" } else { "not as expected" });
     Ok(agreed)
 }
 
@@ -165,8 +165,7 @@ fn stand_in(stage: &Path, binary: &Path) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// A repository of this run, whose commands see none of the settings of the
-/// person who runs it.
+/// A repository of this run, whose commands do not see the user's settings.
 struct Repository {
     folder: PathBuf,
     /// Where pre-commit keeps its clones.
@@ -177,8 +176,8 @@ struct Repository {
 }
 
 impl Repository {
-    /// This workspace as it is now, with what is not committed yet: pre-commit
-    /// takes hooks from commits only.
+    /// This workspace as it is now, including uncommitted changes: pre-commit only
+    /// uses hooks from commits.
     fn snapshot(stage: &Path) -> Result<Self> {
         let source = Self::init(stage, "abide", None)?;
         let from = workspace()?;
@@ -202,8 +201,7 @@ impl Repository {
         Ok(source)
     }
 
-    /// A tree of protos with the hooks of `source` whose names end like this,
-    /// and with them alone.
+    /// A tree of protos with only the hooks of `source` whose names have this suffix.
     fn user(
         stage: &Path,
         name: &str,
@@ -241,8 +239,8 @@ impl Repository {
         Ok(repository)
     }
 
-    /// Makes every commit, in the repository and in a linked worktree, where
-    /// git tells its hooks of other folders.
+    /// Makes every commit, in the repository and in a linked worktree, where git
+    /// passes other folders to its hooks.
     fn commits(&self, binary: &Path) -> Result<bool> {
         let worktree = self.folder.with_extension("worktree");
         stdout(self.git().args(["worktree", "add", "--quiet", "-b", "linked"]).arg(&worktree))?;
@@ -258,7 +256,7 @@ impl Repository {
 
     /// Records the versions of the tree.
     fn bump(&self, binary: &Path) -> Result<()> {
-        let binary = binary.to_str().ok_or("the path of `abide` is no text")?;
+        let binary = binary.to_str().ok_or("the path of `abide` is not UTF-8")?;
         stdout(self.command(binary).args(["bump", "--write"]))?;
         Ok(())
     }
@@ -299,7 +297,7 @@ impl Repository {
         Ok(fs::write(path, text)?)
     }
 
-    /// Commits everything, unseen by hooks.
+    /// Commits everything without running hooks.
     fn record(&self, message: &str) -> Result<()> {
         stdout(self.git().args(["add", "--all"]))?;
         stdout(self.git().args(["commit", "--quiet", "--no-verify", "--message", message]))?;

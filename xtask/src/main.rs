@@ -1,5 +1,5 @@
-//! Automation of this workspace: what needs outside programs (protoc, buf)
-//! or long runs, and so is no part of `cargo test`.
+//! Automation of this workspace: tasks that need outside programs (protoc, buf) or
+//! long runs, and so are not part of `cargo test`.
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -34,27 +34,28 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Prove that `abide build` and `abide check` agree with the real protoc.
+    /// Check that Abide agrees with protoc, buf, code generators and other libraries.
     Oracle {
         #[command(flatten)]
         place: Place,
-        /// Only these parts: `own`, `googleapis`, `hash`, `history`, `findings`, `verdicts`, `breaking`,
-        /// `validation`, `symbols`, `layout`, `upgrade`, `versions`, or the name of an archive.
+        /// Run only these parts: `own`, `googleapis`, `hash`, `history`, `findings`, `verdicts`,
+        /// `breaking`, `validation`, `symbols`, `layout`, `upgrade`, `versions`, or the name of an
+        /// archive.
         #[arg(long, value_delimiter = ',')]
         only: Vec<String>,
-        /// How many differences to print for each file.
+        /// The number of differences to print for each file.
         #[arg(long, default_value_t = 5)]
         show: usize,
     },
-    /// Judge random pairs of schemas, and carry random values across them with another runtime.
+    /// Check random pairs of schemas, and pass random values between them with another runtime.
     Soundness {
-        /// How many pairs to try.
+        /// The number of pairs to try.
         #[arg(long, default_value_t = 2000)]
         pairs: u64,
-        /// The number of the first of them; a pair that is tried alone is shown whole.
+        /// The number of the first pair. With a single pair, the whole pair is printed.
         #[arg(long, default_value_t = 0)]
         first: u64,
-        /// Where randomness begins: the same seed gives the same pairs.
+        /// The random seed: the same seed gives the same pairs.
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
@@ -62,35 +63,35 @@ enum Task {
     Bench {
         #[command(flatten)]
         place: Place,
-        /// Runs of each tool; the medians are reported.
+        /// The number of runs of each tool. The medians are reported.
         #[arg(long, default_value_t = 5)]
         runs: usize,
-        /// Write the report to this file as markdown, too.
+        /// Also write the report to this file, as Markdown.
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
-        /// Only `abide history`, which no other tool does.
+        /// Measure only `abide history`, which has no counterpart in other tools.
         #[arg(long)]
         history: bool,
     },
-    /// Record the versions of our own protos, as `abide bump --write` does it.
+    /// Record the versions of our own protos, as `abide bump --write` does.
     ApiBump {
-        /// Only tell whether they are recorded.
+        /// Only check whether they are recorded.
         #[arg(long)]
         check: bool,
-        /// What versions count from, while there is no release.
+        /// The tree that versions count from while there is no release.
         #[arg(long, value_name = "SOURCE", default_value = "git:HEAD")]
         against: String,
-        /// The binary to run, instead of building this workspace's own.
+        /// Run this binary instead of building the one of this workspace.
         #[arg(long, value_name = "FILE")]
         abide: Option<PathBuf>,
     },
-    /// Make commits in a small repository under the hooks of `.pre-commit-hooks.yaml`, with the real
-    /// pre-commit.
+    /// Test the hooks of `.pre-commit-hooks.yaml` with the real pre-commit on commits of a small
+    /// repository.
     Hooks {
         /// Build the hooks that are built from source, instead of handing them the binary.
         #[arg(long)]
         from_source: bool,
-        /// The binary to run, instead of building this workspace's own.
+        /// Run this binary instead of building the one of this workspace.
         #[arg(long, value_name = "FILE")]
         abide: Option<PathBuf>,
     },

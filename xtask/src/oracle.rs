@@ -1,7 +1,7 @@
-//! `cargo xtask oracle`: is Abide's reading of protos that of the real protoc?
+//! `cargo xtask oracle`: checks that Abide reads protos as the real protoc does.
 //!
-//! `abide build` must write what protoc writes, byte by byte for each file of
-//! the set; `abide check` must refuse what protoc refuses, on the same line.
+//! `abide build` must write the same bytes as protoc for each file of the set, and
+//! `abide check` must refuse what protoc refuses, on the same line.
 
 mod breaking;
 mod browser;
@@ -26,7 +26,7 @@ use crate::corpora::{self, Corpus};
 use crate::task::{Place, Result};
 use crate::tools::{Protoc, abide};
 
-/// What there is besides the trees.
+/// The parts besides the trees.
 const PARTS: &[&str] = &[
     "own",
     "googleapis",
@@ -42,7 +42,7 @@ const PARTS: &[&str] = &[
     "versions",
 ];
 
-/// Compares all that is asked for; true when nothing differs.
+/// Compares all requested parts; true if nothing differs.
 pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
     let wanted = |name: &str| only.is_empty() || only.iter().any(|part| part == name);
     let protoc = Protoc::find()?;
@@ -81,7 +81,7 @@ pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
         PARTS.contains(&part.as_str()) || corpora.iter().any(|corpus| corpus.name == *part)
     };
     if let Some(part) = only.iter().find(|part| !named(part)) {
-        return Err(format!("nothing is named `{part}`").into());
+        return Err(format!("there is no part `{part}`").into());
     }
 
     let mut total = Counts::default();

@@ -1,4 +1,4 @@
-//! Repositories whose commits are made at once, for what walks a history.
+//! Creates repositories with many commits at once, to test histories.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -11,14 +11,14 @@ use crate::task::Result;
 /// The committer date of the first commit: 2023-11-14.
 const BEGIN: u64 = 1_700_000_000;
 
-/// What a commit does.
+/// A commit to make.
 pub(crate) struct Commit {
     pub(crate) subject: String,
-    /// The files that it writes, with their texts; without a text it removes the file.
+    /// The files that it writes, with their texts; a file without a text is removed.
     pub(crate) files: Vec<(String, Option<Vec<u8>>)>,
 }
 
-/// Makes a repository of these commits on one line, hours apart, oldest first.
+/// Creates a repository with these commits in one line, hours apart, oldest first.
 pub(crate) fn repository(name: &str, commits: &[Commit], hours: u64) -> Result<PathBuf> {
     let folder = corpora::fresh(name)?;
     git(&folder, &["init", "--quiet"], &[])?;

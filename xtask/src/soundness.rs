@@ -1,9 +1,9 @@
-//! `cargo xtask soundness`: are verdicts on changes true?
+//! `cargo xtask soundness`: checks that verdicts on changes are true.
 //!
-//! Random schemas are edited at random and each pair is judged. Then the Python
-//! runtime of protobuf, which knows nothing of Abide, carries random values
-//! across: one that is lost, changed or refused where the pair was called
-//! compatible is a failure, and so is a witness that does not misbehave.
+//! Random schemas are edited at random, and Abide checks each pair. Then the Python
+//! runtime of protobuf, which is independent of Abide, passes random values between
+//! the two sides. It is a failure if a value is lost, changed or rejected although
+//! the pair was called compatible, or if a witness does not misbehave.
 
 mod schema;
 mod values;
@@ -25,10 +25,10 @@ use serde_json::{Value, json};
 use self::schema::Schema;
 use crate::task::Result;
 
-/// How many values of each direction are sent across each pair.
+/// The number of values in each direction for each pair.
 const VALUES: usize = 12;
 
-/// Judges this many pairs; true when there is no failure.
+/// Checks this many pairs; true if there is no failure.
 pub(crate) fn run(pairs: u64, first: u64, seed: u64) -> Result<bool> {
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     let share = |worker: u64| (first + worker..first + pairs).step_by(workers);
@@ -66,7 +66,7 @@ pub(crate) fn run(pairs: u64, first: u64, seed: u64) -> Result<bool> {
     }
     let count = |name: &str| total.counts.get(name).copied().unwrap_or_default();
     println!(
-        "soundness: seed {seed}, {} pairs of {} edits tried ({} compatible on every notation), \
+        "soundness: seed {seed}, {} pairs of {} edits tried ({} compatible on every encoding), \
          {} values in {} crossings, {} witnesses, {} not readable by Python: {} failures",
         count("pairs"),
         total.edits,
@@ -100,7 +100,7 @@ struct Tally {
     compatible: u64,
 }
 
-/// The pair with this number: the same for whoever asks.
+/// The pair with this number; always the same for a seed.
 fn pair(seed: u64, id: u64) -> (Schema, Schema) {
     let mut rng = Rng::with_seed(seed.wrapping_mul(0x9e37_79b9).wrapping_add(id));
     let old = Schema::random(&mut rng);
@@ -115,11 +115,11 @@ fn work(seed: u64, ids: impl Iterator<Item = u64>) -> Result<Tally> {
     let mut reader = reader()?;
     let mut input = reader.stdin.take().ok_or("the reader has no input")?;
     let output = BufReader::new(reader.stdout.take().ok_or("the reader has no output")?);
-    // It speaks while it is spoken to.
+    // It writes output while it still reads input.
     let listener = std::thread::spawn(move || -> Vec<String> {
         output.lines().map_while(std::result::Result::ok).collect()
     });
-    let policy = Config::parse("", None).map_err(|_| "an empty policy is none")?.policy;
+    let policy = Config::parse("", None).map_err(|_| "an empty policy is not valid")?.policy;
     let mut outcome = Tally::default();
     for id in ids {
         outcome.edits += 1;
@@ -132,7 +132,7 @@ fn work(seed: u64, ids: impl Iterator<Item = u64>) -> Result<Tally> {
         }
     }
     drop(input);
-    let lines = listener.join().map_err(|_| "the reader's words are lost")?;
+    let lines = listener.join().map_err(|_| "the output of the reader was lost")?;
     if !reader.wait()?.success() {
         return Err("the reader failed: `pip install protobuf`?".into());
     }
@@ -166,7 +166,7 @@ fn link(schema: &Schema) -> Tree {
     Tree::link(vec![Arc::new(FileDecl::parse(file))])
 }
 
-/// What the reader is told of a pair: both schemas, the verdict, values and
+/// The input of the reader for a pair: both schemas, the verdict, values and
 /// witnesses.
 fn judged(
     seed: u64,

@@ -9,16 +9,16 @@ use crate::task::Result;
 /// The root of this workspace.
 pub(crate) fn workspace() -> Result<PathBuf> {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
-    Ok(manifest.parent().ok_or("`xtask` lies in no workspace")?.to_owned())
+    Ok(manifest.parent().ok_or("`xtask` is not in a workspace")?.to_owned())
 }
 
-/// The folder that `cargo` builds into, which is also ours to write to.
+/// The folder that `cargo` builds into, where xtask may also write.
 pub(crate) fn target() -> Result<PathBuf> {
     Ok(std::env::var_os("CARGO_TARGET_DIR")
         .map_or(workspace()?.join("target"), |dir| PathBuf::from(&dir)))
 }
 
-/// Our own binary, built as users get it unless the caller names one.
+/// Our own binary, built as for users, unless the caller names one.
 pub(crate) fn abide(named: Option<&Path>) -> Result<PathBuf> {
     if let Some(path) = named {
         return Ok(std::path::absolute(path)?);
@@ -31,21 +31,22 @@ pub(crate) fn abide(named: Option<&Path>) -> Result<PathBuf> {
     Ok(target()?.join("release").join("abide"))
 }
 
-/// The real protoc, as the Python package grpcio-tools carries it.
+/// The real protoc, from the Python package grpcio-tools.
 pub(crate) struct Protoc {
     /// The folder of the well-known types that belong to this protoc.
     pub(crate) include: PathBuf,
-    /// What it says of itself.
+    /// Its version output.
     pub(crate) version: String,
 }
 
 impl Protoc {
-    /// Finds protoc, or says how to install it.
+    /// Finds protoc; the error says how to install it.
     pub(crate) fn find() -> Result<Self> {
         let mut python = Command::new("python3");
         python.args(["-c", "import grpc_tools; print(grpc_tools.__path__[0])"]);
-        let package = stdout(&mut python)
-            .map_err(|error| format!("no protoc, `pip install grpcio-tools`: {error}"))?;
+        let package = stdout(&mut python).map_err(|error| {
+            format!("protoc not found, run `pip install grpcio-tools`: {error}")
+        })?;
         let mut protoc =
             Self { include: Path::new(package.trim()).join("_proto"), version: String::new() };
         protoc.version = stdout(protoc.command(&[]).arg("--version"))?.trim().to_owned();
@@ -63,7 +64,7 @@ impl Protoc {
     }
 }
 
-/// Runs a command without input and returns all that it says.
+/// Runs a command without input and returns its output.
 pub(crate) fn output(command: &mut Command) -> Result<Output> {
     let name = command.get_program().to_owned();
     command

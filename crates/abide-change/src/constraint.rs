@@ -1,11 +1,11 @@
-//! Validation annotations as sets of accepted values, compared by inclusion.
+//! Compares validation annotations as sets of accepted values.
 //!
-//! `validate.rules` and `buf.validate` say which values of a field, oneof or
-//! message are valid. Here each becomes a set: numbers are intervals, texts are
-//! lengths, lists and regular languages. A new set inside the old one is
-//! tightened, one around it loosened, and each such claim comes with a value
-//! that one side accepts and the other rejects, judged anew on both sides
-//! before it is handed out.
+//! `validate.rules` and `buf.validate` define which values of a field, oneof or
+//! message are valid. Here each becomes a set: numbers are intervals; texts are
+//! lengths, lists and regular languages. If the new set is inside the old one, the
+//! constraint was tightened; if it is around the old one, it was loosened. Each
+//! such claim comes with a value that one side accepts and the other rejects,
+//! which is checked on both sides first.
 
 mod acceptance;
 mod compare;

@@ -4,8 +4,8 @@ use std::fmt;
 
 use crate::surface::{Direction, Surface};
 
-/// Whom a change breaks: a set of surfaces with directions. The empty set is a
-/// compatible change.
+/// The effects of a change: the surfaces that it breaks, with directions. A
+/// compatible change has none.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Effects {
     /// For each direction, in the order of `Direction::ALL`, a bit for each
@@ -83,14 +83,14 @@ impl Effects {
         })
     }
 
-    /// The surfaces that are reached in any direction.
+    /// The surfaces that are broken in any direction.
     pub fn surfaces(self) -> impl Iterator<Item = Surface> {
         Surface::ALL.iter().copied().filter(move |&surface| {
             Direction::ALL.iter().any(|&direction| self.contains(surface, direction))
         })
     }
 
-    /// The directions in which any surface is reached.
+    /// The directions in which any surface is broken.
     pub fn directions(self) -> impl Iterator<Item = Direction> {
         Direction::ALL.iter().copied().filter(move |&direction| {
             Surface::ALL.iter().any(|&surface| self.contains(surface, direction))
@@ -102,8 +102,8 @@ impl Effects {
         self.directions().any(|direction| direction == Direction::Backward)
     }
 
-    /// What these effects are on another surface that carries theirs: in each
-    /// direction in which they break anybody, turned by `turn`.
+    /// The effects on another surface that carries these values: one for each
+    /// direction with a break, turned by `turn`.
     #[must_use]
     pub fn carried_by(self, surface: Surface, turn: fn(Direction) -> Direction) -> Effects {
         Effects::of(&[surface], &self.directions().map(turn).collect::<Vec<Direction>>())

@@ -10,7 +10,7 @@ pub fn entries(field: Field<'_>) -> Option<[Field<'_>; 2]> {
     Some([entry.field_numbered(1)?, entry.field_numbered(2)?])
 }
 
-/// The enum that a field holds: for a map that of its values.
+/// The enum that a field holds; for a map, the enum of its values.
 pub(crate) fn held_enum(field: Field<'_>) -> Option<EnumId> {
     let holds = match field.message_type().filter(|_| field.is_map()) {
         Some(entry) => entry.field_numbered(2)?,
@@ -19,7 +19,7 @@ pub(crate) fn held_enum(field: Field<'_>) -> Option<EnumId> {
     holds.enum_type().map(|it| it.id)
 }
 
-/// The name by which each number of an enum is printed: the first.
+/// The printed name of each number of an enum: the first one.
 pub fn first_names(item: Enum<'_>) -> BTreeMap<i32, &str> {
     let mut names = BTreeMap::new();
     for value in item.values() {

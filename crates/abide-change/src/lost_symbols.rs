@@ -11,12 +11,12 @@ use crate::symbols::{
     symbols_of_file,
 };
 
-/// A symbol of generated code that is lost or means something else.
+/// A symbol of generated code that was removed or changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LostSymbol {
     /// The language.
     pub surface: Surface,
-    /// The symbol as a user writes it, and what became of it.
+    /// The symbol as a user writes it, and how it changed.
     pub symbol: String,
 }
 
@@ -35,8 +35,8 @@ impl Correspondence for Diff<'_> {
     }
 }
 
-/// What code that was written against the old stubs of an element loses: at
-/// most one symbol for each language, the one that most callers use.
+/// What code written against the old stubs of an element loses: at most one symbol
+/// for each language, the one that most callers use.
 pub fn lost<'t>(diff: &Diff<'t>, change: Change<Element<'t>>) -> (Effects, Vec<LostSymbol>) {
     each_language(|language| match change {
         Change::Added(_) => None,
@@ -45,7 +45,7 @@ pub fn lost<'t>(diff: &Diff<'t>, change: Change<Element<'t>>) -> (Effects, Vec<L
     })
 }
 
-/// The same for a file as a whole: what is imported or included.
+/// The same for a whole file: what code imports or includes.
 pub fn lost_file<'t>(diff: &Diff<'t>, change: Change<File<'t>>) -> (Effects, Vec<LostSymbol>) {
     each_language(|language| match change {
         Change::Added(_) => None,
@@ -77,12 +77,12 @@ fn gone(symbol: Option<GeneratedSymbol>) -> Option<String> {
 
 fn words(loss: &Loss) -> String {
     match loss {
-        Loss::Removed { old } => format!("`{}` is gone", old.name),
+        Loss::Removed { old } => format!("`{}` was removed", old.name),
         Loss::Changed { old, new } => {
-            format!("`{}` was `{}` and is `{}`", old.name, old.signature, new.signature)
+            format!("`{}` changed from `{}` to `{}`", old.name, old.signature, new.signature)
         }
         Loss::Moved { old, from, to } => {
-            format!("`{}` is found in `{to}`, no more in `{from}`", old.name)
+            format!("`{}` moved from `{from}` to `{to}`", old.name)
         }
     }
 }

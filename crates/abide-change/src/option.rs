@@ -1,9 +1,9 @@
-//! Options on both sides of a change, by their role: standard ones by name,
-//! custom ones by full name, features of languages by inheritance.
+//! Options on both sides of a change: standard ones by name, custom ones by full
+//! name, and language features with inheritance.
 //!
-//! The two sides belong to different trees, so their values are never compared
-//! by id: fields and enum values of options are known by their names, and a
-//! custom option that was renamed by its pair.
+//! The two sides belong to different trees, so values are never compared by id.
+//! Fields and enum values of options are compared by name, and a renamed custom
+//! option with its pair.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use abide_syntax::Span;
 use crate::change::Change;
 use crate::diff::Diff;
 
-/// What has options: a file or an element.
+/// Something with options: a file or an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holder<'t> {
     /// A file.
@@ -40,7 +40,7 @@ impl<'t> Holder<'t> {
         }
     }
 
-    /// What it is called in a sentence, with its noun.
+    /// Its noun and name, for a sentence.
     pub fn phrase(self) -> String {
         match self {
             Holder::File(file) => format!("file `{}`", file.path()),
@@ -73,12 +73,12 @@ impl<'t> Holder<'t> {
         }
     }
 
-    /// What the option is set to; of a repeated one the last value.
+    /// The value of an option; the last one of a repeated option.
     pub fn standard(self, name: &str) -> Option<&'t Entry> {
         self.options()?.get(self.tree(), name)
     }
 
-    /// What the custom option with this full name is set to.
+    /// The value of the custom option with this full name.
     pub fn custom(self, full_name: &str) -> Option<&'t Entry> {
         self.options()?.extension(self.tree(), full_name)
     }
@@ -89,21 +89,21 @@ impl<'t> Holder<'t> {
         options.flat_map(|it| it.extension_all(self.tree(), full_name)).collect()
     }
 
-    /// What a field in the value of a custom option is set to.
+    /// A field in the value of a custom option.
     pub fn part(self, custom: &str, name: &str) -> Option<&'t Entry> {
         self.custom(custom)?.value.as_message()?.get(self.tree(), name)
     }
 
-    /// What it sets the feature of a language to, such as `api_level` of
-    /// `pb.go`. What it inherits does not count.
+    /// The value it sets for a feature of a language, such as `api_level` of
+    /// `pb.go`. Inherited values do not count.
     pub fn feature(self, language: &str, name: &str) -> Option<&'t Entry> {
         let features = self.standard("features")?.value.as_message()?;
         let language = features.extension(self.tree(), language)?.value.as_message()?;
         language.get(self.tree(), name)
     }
 
-    /// The value of a feature as it holds here: its own, else that of what
-    /// encloses it, else that of the file. Members of a oneof inherit from it.
+    /// The value of a feature in effect here: its own, or else that of an enclosing
+    /// element or the file. Members of a oneof inherit from the oneof.
     pub fn inherited_feature(self, language: &str, name: &str) -> Option<&'t str> {
         let mut next = Some(self);
         while let Some(holder) = next {
@@ -125,8 +125,8 @@ impl<'t> Holder<'t> {
         None
     }
 
-    /// Where an option stands: the whole statement, in brackets name and value,
-    /// and inside of an aggregate the field. Without an option the whole element, and of a file its begin.
+    /// The place of an option: the whole statement, the name and value in brackets, or the field in
+    /// an aggregate. Without an option, the whole element or the start of the file.
     pub fn place(self, option: Option<&Entry>) -> Place {
         let file = self.file();
         let Some(entry) = option.filter(|it| !(it.key.is_empty() && it.span.is_empty())) else {
@@ -146,8 +146,8 @@ impl<'t> Holder<'t> {
     }
 }
 
-/// The value of an option in a sentence: an enum value by its name, a string
-/// without quotes, a message in text format on one line.
+/// The value of an option for a sentence: the name of an enum value, a string
+/// without quotes, or a message in text format on one line.
 pub fn spelled(tree: &Tree, entry: &Entry) -> String {
     match &entry.value {
         Value::Bool(_) => word(tree, entry).unwrap_or_default().to_owned(),
@@ -181,19 +181,19 @@ pub fn word<'t>(tree: &'t Tree, entry: &Entry) -> Option<&'t str> {
     }
 }
 
-/// One option of what has options on both sides.
+/// One option of a file or element on both sides.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting<'t> {
-    /// What has it.
+    /// The file or element on both sides.
     pub holders: (Holder<'t>, Holder<'t>),
-    /// What the old side sets it to.
+    /// The old value.
     pub old: Option<&'t Entry>,
-    /// What the new side sets it to.
+    /// The new value.
     pub new: Option<&'t Entry>,
 }
 
 impl<'t> Setting<'t> {
-    /// An option that is found in one way on both sides.
+    /// An option that is looked up in the same way on both sides.
     pub fn of(
         (old, new): (Holder<'t>, Holder<'t>),
         find: impl Fn(Holder<'t>) -> Option<&'t Entry>,
@@ -206,8 +206,8 @@ impl<'t> Setting<'t> {
         Setting::of(holders, |it| it.standard(name))
     }
 
-    /// Its values on both sides; the default where it is not set, and nothing
-    /// where it has none.
+    /// Its values on both sides: the default if it is not set, and empty if it has
+    /// no default.
     pub fn values(&self) -> (String, String) {
         let default = self.default().unwrap_or_default();
         let value = |holder: Holder<'t>, entry: Option<&Entry>| {
@@ -224,7 +224,7 @@ impl<'t> Setting<'t> {
     }
 }
 
-/// Both sides of a change, as what has options.
+/// Both sides of a change, as holders of options.
 pub fn elements<'t, T: Copy>(
     change: Change<T>,
     wrap: impl Fn(T) -> Element<'t>,
@@ -232,8 +232,8 @@ pub fn elements<'t, T: Copy>(
     change.map(|it| Holder::Element(wrap(it))).both()
 }
 
-/// Two files with one path. Files that were renamed are no such pair: with the
-/// path of a file, much of what its options say changes by itself.
+/// Two files with the same path. Renamed files do not count: many of their options
+/// change together with the path.
 pub fn files<'t>(change: Change<File<'t>>) -> Option<(Holder<'t>, Holder<'t>)> {
     let (old, new) = change.both().filter(|(old, new)| old.path() == new.path())?;
     Some((Holder::File(old), Holder::File(new)))
@@ -244,18 +244,18 @@ pub fn since_2024(file: File<'_>) -> bool {
     file.decl().edition == Edition::Edition2024
 }
 
-/// A part of a custom option whose values are not the same.
+/// A part of a custom option whose values differ.
 #[derive(Debug)]
 pub struct Difference<'t> {
     /// The full name of the option, with the path inside its value.
     pub path: String,
-    /// The old values: one, or for a repeated field any number.
+    /// The old values: at most one, or any number for a repeated field.
     pub old: Vec<&'t Entry>,
     /// The new values.
     pub new: Vec<&'t Entry>,
 }
 
-/// What differs in the custom options of two options messages. Singular
+/// The differences in the custom options of two options messages. Singular
 /// messages are compared field by field, lists as a whole.
 pub fn custom_differences<'t>(
     diff: &Diff<'t>,
@@ -279,7 +279,7 @@ fn differences<'t>(
     for entry in old.map_or(&[][..], |it| &it.entries) {
         let field = diff.old.field(entry.field);
         if wanted(field) {
-            // An option that was renamed goes by its name of today.
+            // A renamed option is reported by its new name.
             let field = diff.new_field(field).unwrap_or(field);
             rows.entry(key(field)).or_default().0.push(entry);
         }
@@ -321,8 +321,8 @@ fn equal<'t>(diff: &Diff<'t>, old: &[&'t Entry], new: &[&'t Entry]) -> bool {
         })
 }
 
-/// The wanted elements of a file that the old side has as well, each with its
-/// pair. Map entries, which nobody writes, are left out.
+/// The wanted elements of a file that the old side has too, each with its pair.
+/// Map entries are left out, since nobody writes them.
 pub fn pairs<'t>(
     diff: &Diff<'t>,
     new: File<'t>,
@@ -343,22 +343,22 @@ pub fn pairs<'t>(
     wanted.filter_map(|new| Some((old(new)?, new))).collect()
 }
 
-/// A change of what elements take from themselves, from what encloses them,
-/// from the file, or from the edition.
+/// A change of an inherited value: elements get it from themselves, from an
+/// enclosing element, from the file, or from the edition.
 #[derive(Debug)]
 pub struct Inherited<'t> {
-    /// At the element that sets it itself on a side, else at the file.
+    /// At the element if it sets the value itself on a side, or else at the file.
     pub setting: Setting<'t>,
-    /// What it was.
+    /// The old value.
     pub was: String,
     /// What it is.
     pub is: String,
-    /// The elements it changed for.
+    /// The elements that it changed for.
     pub elements: Vec<Element<'t>>,
 }
 
 impl Inherited<'_> {
-    /// What it changed for, in words.
+    /// The elements that it changed for, in words.
     pub fn phrase(&self) -> String {
         match &self.elements[..] {
             [one] => Holder::Element(*one).phrase(),
@@ -371,10 +371,10 @@ impl Inherited<'_> {
     }
 }
 
-/// Finds what changed by inheritance, each cause once: elements that set
-/// nothing themselves stand together at the file, unless something between
-/// them and the file sets it, where it is told. `own` is what sets it;
-/// `resolve` is what holds for an element in the end.
+/// Finds changes of an inherited value and reports each cause once. Elements that
+/// do not set the value are reported together at the file, unless an element
+/// between them and the file sets it, which is then reported. `own` finds the
+/// setting; `resolve` gives the value in effect for an element.
 pub fn inherited<'t>(
     files: (File<'t>, File<'t>),
     pairs: impl IntoIterator<Item = (Element<'t>, Element<'t>)>,
@@ -406,7 +406,7 @@ pub fn inherited<'t>(
     found
 }
 
-/// Whether something that encloses the element sets it.
+/// Whether an enclosing element sets it.
 fn between<'t>(element: Element<'t>, own: &impl Fn(Holder<'t>) -> Option<&'t Entry>) -> bool {
     let mut next = element.parent();
     while let Some(parent) = next {

@@ -1,11 +1,11 @@
-//! Values carried across a pair of types: the proof of a break.
+//! Proves breaks with values that are carried across a pair of types.
 //!
 //! A value is written with the types of one side and read with those of the
-//! other. What the reader refuses, loses or takes for something else is an
-//! effect, and the value is its witness; no effect on a notation is claimed
-//! without one. The values that are tried cover each way in which two readings
-//! of one field can part: zeros, signs, the ends of ranges, bytes that are not
-//! UTF-8, undeclared enum values, several elements, absence.
+//! other. If the reader rejects, loses or misreads it, that is an effect, and the
+//! value is its witness. No effect on an encoding is claimed without a witness.
+//! The tried values cover every way in which two readings of a field can differ:
+//! zeros, signs, the ends of ranges, bytes that are not UTF-8, undeclared enum
+//! values, several elements, and absence.
 
 mod carriers;
 mod carry;
@@ -26,10 +26,10 @@ use crate::surface::{Direction, Surface};
 use crate::witness::Proof;
 
 impl<'t> Diff<'t> {
-    /// What happens to values of a field when they cross, in each notation and
-    /// direction. Of a field that one side lacks, the values of the other are
-    /// tried, and its absence. What absence means of a field that both have is
-    /// not for its name or number to tell.
+    /// What happens to values of a field when they cross, in each encoding and
+    /// direction. For a field that only one side has, its values are tried, and its
+    /// absence. For a field that both have, absence is not tried: it does not depend
+    /// on name or number.
     pub fn prove_field(&self, change: Change<Field<'t>>) -> Proof {
         let mut proof = Proof::default();
         for (crossing, writer, reader) in self.crossings(change.old(), change.new()) {
@@ -38,9 +38,9 @@ impl<'t> Diff<'t> {
         proof
     }
 
-    /// The same for a field that both sides have and its absence, in the notations
-    /// in which both find it: what another name or number does elsewhere is a
-    /// change of its own.
+    /// The same for a field that both sides have, with its absence, in the encodings
+    /// in which both find the field. A changed name or number breaks the other
+    /// encodings, which is a separate change.
     pub fn prove_kept(&self, old: Field<'t>, new: Field<'t>) -> Proof {
         let name = |field: Field<'t>| match field.is_extension() {
             true => field.full_name(),
@@ -61,8 +61,8 @@ impl<'t> Diff<'t> {
         proof.on(&surfaces)
     }
 
-    /// What readers make of values of a field where another field has its number:
-    /// even what fits is taken for something that it is not.
+    /// What readers do with values of a field if another field has its number: even
+    /// a value that fits is read as something else.
     pub fn prove_replaced(&self, old: Field<'t>, new: Field<'t>) -> Proof {
         let mut proof = self.prove_field(Change::Both { old, new });
         for (crossing, writer, reader) in self.crossings(old, new) {
@@ -71,7 +71,7 @@ impl<'t> Diff<'t> {
         proof
     }
 
-    /// What becomes of a field that both sides have where it is absent.
+    /// What happens if a field that both sides have is absent.
     pub fn prove_absence(&self, old: Field<'t>, new: Field<'t>) -> Proof {
         let mut proof = Proof::default();
         for (crossing, writer, reader) in self.crossings(old, new) {
@@ -80,8 +80,8 @@ impl<'t> Diff<'t> {
         proof
     }
 
-    /// What becomes of a zero that somebody set where the reader's field has no
-    /// presence: it comes and goes as if nobody had.
+    /// What happens to a zero that was set, if the reader's field has no presence:
+    /// the reader treats it as unset.
     pub fn prove_presence(&self, old: Field<'t>, new: Field<'t>) -> Proof {
         let mut proof = Proof::default();
         for (crossing, writer, reader) in self.crossings(old, new) {
@@ -93,9 +93,9 @@ impl<'t> Diff<'t> {
         proof
     }
 
-    /// What happens to these values of an enum when they cross, in each kind of
-    /// field that holds it. Numbers are tried in the direction of the side that
-    /// writes them: the old side's first.
+    /// What happens to these values of an enum when they cross, in each kind of field
+    /// that holds the enum. `numbers` are the values that the old side and the new
+    /// side write.
     pub fn prove_enum(&self, old: Enum<'t>, new: Enum<'t>, numbers: [&[i32]; 2]) -> Proof {
         let mut proof = Proof::default();
         for (crossing, writer, reader) in self.crossings(old, new) {
@@ -111,8 +111,8 @@ impl<'t> Diff<'t> {
         proof
     }
 
-    /// What becomes of the absence of a field whose default is that of its
-    /// enum: the first value.
+    /// What happens if a field is absent whose default is the first value of its
+    /// enum.
     pub fn prove_enum_default(&self, old: Enum<'t>, new: Enum<'t>) -> Proof {
         let mut proof = Proof::default();
         for (crossing, writer, reader) in self.crossings(old, new) {
@@ -123,8 +123,8 @@ impl<'t> Diff<'t> {
         proof
     }
 
-    /// What happens to JSON and text in which somebody wrote a value by this
-    /// name of either side, which need not be the one that is printed.
+    /// What happens to JSON and text in which a value is written by this name, which
+    /// may be any of its names on either side, not only the printed one.
     pub fn prove_value_name(
         &self,
         (old, new): (Enum<'t>, Enum<'t>),
@@ -136,8 +136,8 @@ impl<'t> Diff<'t> {
                 Direction::Backward => value.old(),
                 Direction::Forward => value.new(),
             };
-            // A zero that a field without presence holds is not printed:
-            // another value keeps its place.
+            // A zero in a field without presence is not printed, so another value
+            // takes its place.
             let printed = writer.values().find(|it| it.number() != 0);
             let (Some(named), Some(printed)) = (named, printed) else { continue };
             let spelling = Some((printed.name(), named.name()));
@@ -150,14 +150,14 @@ impl<'t> Diff<'t> {
         proof
     }
 
-    /// The names by which JSON and text print one number of an enum, where they
-    /// are not the same on both sides. Who compares what is printed is broken
-    /// in both directions, even if every reader of protobuf knows both names.
+    /// What happens if JSON and text print another name for a number of an enum.
+    /// Users that compare printed text break in both directions, even if every
+    /// protobuf reader knows both names.
     pub fn prove_printed_name(&self, old: Enum<'t>, new: Enum<'t>, number: i32) -> Proof {
         let mut proof = Proof::default();
         for (crossing, writer, reader) in self.crossings(old, new) {
             for (crossing, from, to) in crossing.carriers(writer, reader) {
-                // The same value with the types of the reader.
+                // The same value with the reader's types.
                 let back = self.crossing(crossing.direction.other());
                 let values = crossing.around_enum(from, number).zip(back.around_enum(to, number));
                 let Some((ours, theirs)) = values else { continue };

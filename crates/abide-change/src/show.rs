@@ -4,7 +4,7 @@ use abide_schema::value::Codec;
 use abide_schema::value::Value;
 use abide_schema::{Enum, EnumValue, Field};
 
-/// A value of a field as a reader of a report knows it.
+/// A value of a field as shown in reports.
 pub fn shown(field: Field<'_>, value: &Value) -> String {
     match value {
         Value::Bool(value) => value.to_string(),
@@ -27,7 +27,7 @@ pub fn shown(field: Field<'_>, value: &Value) -> String {
     }
 }
 
-/// A number as a person would write it: in digits, unless most of them are zeros.
+/// A number as a person would write it: in plain digits, unless most are zeros.
 fn decimal(digits: String, scientific: String) -> String {
     if digits.len() > 24 { scientific } else { digits }
 }
@@ -46,8 +46,8 @@ pub fn one_line(text: &str) -> String {
     text.lines().map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
-/// A value as a line of a report: what repeats is counted, and what goes on for
-/// too long is cut off.
+/// A value as a line of a report: repetitions are counted, and long text is cut
+/// off.
 pub(crate) fn shortened(text: &str) -> String {
     const LONGEST: usize = 400;
     const UNIT: usize = 32;

@@ -5,8 +5,8 @@ use std::fmt;
 /// Declares each surface once: the enum, its order and its names.
 macro_rules! surfaces {
     ($($(#[$doc:meta])* $surface:ident: $name:literal,)*) => {
-        /// Where an API meets its users. The names are those of reports and of
-        /// `abide.toml`.
+        /// A surface: one way in which users depend on an API. Reports and `abide.toml`
+/// use these names.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Surface {
             $($(#[$doc])* $surface,)*
@@ -37,9 +37,9 @@ surfaces! {
     Rpc: "rpc",
     /// The HTTP route of a method.
     Rest: "rest",
-    /// The name that `google.protobuf.Any` carries.
+    /// The type name in a `google.protobuf.Any`.
     TypeUrl: "type-url",
-    /// What constraints accept.
+    /// The values that constraints accept.
     Validation: "validation",
     /// Generated C++.
     SourceCpp: "source-cpp",
@@ -49,20 +49,20 @@ surfaces! {
     SourceJava: "source-java",
     /// Generated Python.
     SourcePython: "source-python",
-    /// Generated C#; for packaging options alone.
+    /// Generated C#; only for packaging options.
     SourceCsharp: "source-csharp",
-    /// Generated Objective-C; for packaging options alone.
+    /// Generated Objective-C; only for packaging options.
     SourceObjc: "source-objc",
-    /// Generated PHP; for packaging options alone.
+    /// Generated PHP; only for packaging options.
     SourcePhp: "source-php",
-    /// Generated Ruby; for packaging options alone.
+    /// Generated Ruby; only for packaging options.
     SourceRuby: "source-ruby",
-    /// Generated Swift; for packaging options alone.
+    /// Generated Swift; only for packaging options.
     SourceSwift: "source-swift",
 }
 
 impl Surface {
-    /// The notations of a value.
+    /// The encodings of a value.
     pub const NOTATIONS: &[Surface] = &[Surface::Wire, Surface::Json, Surface::Text];
 
     /// The surface with this name.
@@ -80,10 +80,10 @@ impl fmt::Display for Surface {
 /// Which side meets which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Direction {
-    /// The new side meets the old: a new reader and old data, a new server and
-    /// an old client, new stubs and code written against the old.
+    /// The new side meets the old one: a new reader and old data, a new server and
+    /// an old client, or new stubs and code written against old ones.
     Backward,
-    /// The old side meets the new.
+    /// The old side meets the new one.
     Forward,
 }
 
@@ -100,7 +100,7 @@ impl Direction {
         }
     }
 
-    /// What reports call the side that writes: `old` or `new`.
+    /// The name of the writing side in reports: `old` or `new`.
     pub const fn writer(self) -> &'static str {
         match self {
             Direction::Backward => "old",
@@ -108,7 +108,7 @@ impl Direction {
         }
     }
 
-    /// What reports call the side that reads what the other wrote.
+    /// The name of the reading side in reports.
     pub const fn reader(self) -> &'static str {
         self.other().writer()
     }

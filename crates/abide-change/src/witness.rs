@@ -7,7 +7,7 @@ use crate::surface::{Direction, Surface};
 /// A value that shows a break, replayed before it is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Witness {
-    /// Where it shows.
+    /// The surface on which it shows the break.
     pub surface: Surface,
     /// Who wrote it: the old side for backward, the new side for forward.
     pub direction: Direction,
@@ -17,33 +17,32 @@ pub struct Witness {
     pub reader: String,
     /// The value, in JSON on the surface `json` and in text format elsewhere.
     pub value: String,
-    /// Its bytes as they were read: the wire encoding on `wire` and
-    /// `validation`, else the text.
+    /// Its bytes as read: the wire encoding on `wire` and `validation`, or else the
+    /// text.
     pub bytes: Vec<u8>,
-    /// What the reader makes of it: one lower-case phrase.
+    /// What the reader does with it: one lower-case phrase.
     pub observed: String,
 }
 
 impl Witness {
-    /// The value as a report for people shows it: short, with what repeats
-    /// counted.
+    /// The value as in reports for people: shortened, with repetitions counted.
     pub fn shown(&self) -> String {
         shortened(&self.value)
     }
 }
 
-/// Effects on notations, each with a witness.
+/// Effects on encodings, each with a witness.
 #[derive(Clone, Debug, Default)]
 pub struct Proof {
-    /// What was shown.
+    /// The proven effects.
     pub effects: Effects,
-    /// The smallest value for each of them: backward before forward, and the
-    /// wire before JSON before text.
+    /// The smallest value for each effect: backward before forward, and wire before
+    /// JSON before text.
     pub witnesses: Vec<Witness>,
 }
 
 impl Proof {
-    /// The proof that this witness is.
+    /// The proof that consists of this witness.
     pub fn of(witness: Witness) -> Proof {
         let mut proof = Proof::default();
         proof.add(witness);
@@ -60,7 +59,7 @@ impl Proof {
         self.witnesses.insert(at, witness);
     }
 
-    /// The same proof on some of its surfaces.
+    /// The proof limited to some surfaces.
     #[must_use]
     pub fn on(mut self, surfaces: &[Surface]) -> Proof {
         self.witnesses.retain(|it| surfaces.contains(&it.surface));

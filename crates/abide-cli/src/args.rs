@@ -10,40 +10,135 @@ use crate::render::{
     RULE_LISTS, ReportFormat, RulesFormat, one_of,
 };
 
+/// What SOURCE may be: a line for each kind.
 fn sources() -> String {
     format!(
-        "SOURCE is {}. Without it: the tree that the nearest abide.toml names, else the current \
-         folder.",
+        "SOURCE is one of:\n{}Without SOURCE: the tree that the nearest abide.toml names, else the \
+         current folder.",
         crate::source::help()
     )
 }
 
 const EXIT_STATUS: &str = "\
-Exit status: 0 nothing at error level, 1 findings at error level, 2 the tool could not do its work.";
+Exit status: 0 if nothing is at error level, 1 if there are findings at error level, \
+2 if abide could not do its work.";
 
-const ABOUT_HASHES: &str = "\
-A hash changes when the meaning does: names, numbers, types, resolved features, options. Comments, \
-layout, the order of declarations, notation and the file of a package that an element stands in do \
-not enter it. `own` is an element's own meaning, `closure` that of everything reachable from it.
+const START: &str = "\
+Examples:
+  abide init                         write an abide.toml
+  abide check                        check the tree that abide.toml names
+  abide check --against git:main...  also report what changed since main
+  abide explain field-removed        say what a rule checks, and how to fix it
+  abide help check                   more about a command, with examples";
 
-To see why a hash changed, compare what was hashed:
-  diff <(abide hash git:main --facts acme.user.v1.User) <(abide hash --facts acme.user.v1.User)";
+const CHECK: &str = "\
+Examples:
+  abide check                           check the tree that abide.toml names
+  abide check proto -I third_party      check a folder; imports are in another
+  abide check git:HEAD~1                check a revision
+  abide check --against git:main...     also report what changed since main
+  abide check --format github           print annotations for a pull request
+  abide check --accept                  record today's findings, report later ones";
+
+const LINT: &str = "\
+Examples:
+  abide lint                                      lint the configured tree
+  abide lint proto --preset google                lint a folder with another preset
+  abide lint --format sarif --output lint.sarif   write a report for code scanning";
+
+const BREAKING: &str = "\
+Examples:
+  abide breaking --against git:main...                       since the merge base
+  abide breaking --against api-v1.tar.gz                     since an archive
+  abide breaking --against git:v1.4 --changes                compatible changes too
+  abide breaking --against git:main... --surface wire,json   ignore generated code
+  abide breaking --against git:v1.4 --format markdown        write release notes";
+
+const UPGRADE: &str = "\
+Examples:
+  abide upgrade --diff                   show the candidates as a patch
+  abide upgrade --write                  write them into the tree
+  abide upgrade --check                  fail if those in the tree are out of date
+  abide upgrade --package acme.user.v1 --out /tmp/next
+  abide upgrade --mapping mapping.json   write where each type and member went";
+
+const RELEASE: &str = "\
+Examples:
+  abide release --diff        show what the release would change
+  abide release --write       make the release in the tree
+  abide release --check       fail if there is anything to release";
+
+const BUMP: &str = "\
+Examples:
+  abide bump --against git:v1.4          show the version each package needs
+  abide bump --against git:v1.4 --write  record versions and hashes
+  abide bump --check                     for CI: fail if something is not recorded
+  abide bump --diff                      show what --write would write";
+
+const GRAPH: &str = "\
+Examples:
+  abide graph --format svg --output packages.svg
+  abide graph --format mermaid           for Markdown on GitHub
+  abide graph | dot -Tpdf > packages.pdf";
+
+const BUILD: &str = "\
+Examples:
+  abide build -o api.binpb               a descriptor set in the wire format
+  abide build -o api.json.gz             the same as JSON, compressed
+  abide build git:v1.4 -o v1.4.binpb     the descriptors of a release";
+
+const HASH: &str = "\
+A hash changes when the meaning changes: names, numbers, types, resolved features, options. It \
+does not change with comments, layout, the order of declarations, notation, or which file of the \
+package an element is in. The `own` hash covers the element itself, the `closure` hash also \
+everything reachable from it.
+
+Examples:
+  abide hash
+  abide hash --package acme.user.v1      with its messages
+  abide hash --facts acme.user.v1.User   print what is hashed
+
+To see why a hash changed, compare what is hashed:
+  diff <(abide hash git:main --facts acme.user.v1.User) \\
+       <(abide hash --facts acme.user.v1.User)";
 
 const ABOUT_HISTORY: &str = "\
-The walk goes along first parents: a merge is judged as one change, against its first parent. Each \
-commit is judged by the policy and the waivers of today, on the day it was committed. A version that \
-the commit records (in abide.lock or as a file option) is shown as it is; else it is what the bumps \
-of all commits before make of it.
+abide walks the first parents of HEAD, oldest commit first, and judges a merge as one change \
+against its first parent. It judges every commit by today's policy and waivers, as of the day \
+the commit was made. It shows the version that the commit records, in abide.lock or as a file \
+option. Where none is recorded, it adds up the bumps of all commits so far.
 
-Verdicts: none (same meaning), compatible, breaking (the policy allows it), refused (it does not), \
-unlinked (it is not understood in full).
+Verdicts:
+  none        the meaning did not change
+  compatible  the meaning changed, and nobody breaks
+  breaking    a break that the policy or a waiver allows
+  refused     a break that the policy does not allow
+  unlinked    the package has link errors
 
-Exit status: 0 the history was walked, whatever it holds; 2 the tool could not do its work.";
+Examples:
+  abide history
+  abide history --since v1.4
+  abide history --path proto/acme/user
+  abide history --format html --output history.html
 
-/// Keeps protobuf APIs stable: reads a tree of `.proto` files as protoc does and enforces the
-/// version policy on it.
+Exit status: 0 if the history was walked, whatever it holds; 2 if abide could not do its work.";
+
+const EXPLAIN: &str = "\
+Examples:
+  abide explain field-removed
+  abide explain buf:PACKAGE_NO_IMPORT_CYCLE   a rule by its name in buf";
+
+const INIT: &str = "\
+Examples:
+  abide init                             for the current folder
+  abide init api --preset google         for another folder, with another preset
+  abide init --from buf.yaml             take over the settings of buf";
+
+/// Keep protobuf APIs stable: check a tree of `.proto` files, report what breaks users, and say
+/// which version each package needs
 #[derive(Debug, Parser)]
-#[command(name = "abide", version, max_term_width = 100, after_help = EXIT_STATUS)]
+#[command(name = "abide", version, max_term_width = 100)]
+#[command(after_help = format!("{START}\n\n{EXIT_STATUS}"))]
 pub(crate) struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -56,28 +151,28 @@ pub(crate) struct Cli {
 /// Options that every command takes.
 #[derive(Args, Debug)]
 pub(crate) struct Global {
-    /// Read the configuration from FILE instead of the nearest abide.toml upward
+    /// Read the configuration from FILE instead of the nearest abide.toml
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Start from a preset instead of the one that abide.toml names
+    /// Use this preset instead of the one that abide.toml names
     #[arg(long, global = true, value_name = "NAME", value_parser = presets())]
     pub(crate) preset: Option<String>,
     /// Write the report to FILE instead of standard output
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Judge as of DATE (YYYY-MM-DD) instead of today in UTC
+    /// Check as of DATE (YYYY-MM-DD) instead of today in UTC
     #[arg(long, global = true, value_name = "DATE", value_parser = date)]
     pub(crate) as_of: Option<jiff::civil::Date>,
-    /// Use N threads; the result does not depend on it
+    /// Use N threads; the result is the same for any N
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=512))]
     pub(crate) jobs: Option<u16>,
     /// When to use colour
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: Color,
-    /// Show errors only: no warnings, notes, progress, nor a summary for people
+    /// Show errors only: hide warnings, notes, progress and the summary line
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
-    /// Say more: why each finding has its severity, its fingerprint, and how long the work took
+    /// Show more: why each finding has its severity, fingerprints, and how long each step took
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
 }
@@ -108,17 +203,17 @@ pub(crate) enum Color {
 /// Which commits of which tree.
 #[derive(Args, Debug)]
 pub(crate) struct HistoryArgs {
-    /// Begin behind REV, an ancestor of HEAD [default: the first commit]
+    /// Start after REV, an ancestor of HEAD [default: start at the first commit]
     #[arg(long, value_name = "REV")]
     pub(crate) since: Option<String>,
-    /// The folder of the tree, also one that is gone; of a configured tree the part to show
+    /// The folder of the tree, or the part to show of a configured tree; it need not exist today
     /// [default: the configured tree, else the current folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) path: Option<String>,
-    /// A folder that imports resolve in; its files are linked but never judged (repeatable)
+    /// Resolve imports in DIR; its files are linked but not checked (repeatable)
     #[arg(short = 'I', long = "import-path", value_name = "DIR")]
     pub(crate) import_path: Vec<String>,
-    /// The form of the history
+    /// The format of the history
     #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = one_of(HISTORIES))]
     pub(crate) format: &'static HistoryFormat,
 }
@@ -129,18 +224,18 @@ pub(crate) struct TreeArgs {
     /// The tree: a folder, git:REV, a descriptor set or an archive [default: the configured tree]
     #[arg(value_name = "SOURCE")]
     pub(crate) source: Option<String>,
-    /// A folder that imports resolve in; its files are linked but never judged (repeatable)
+    /// Resolve imports in DIR; its files are linked but not checked (repeatable)
     #[arg(short = 'I', long = "import-path", value_name = "DIR")]
     pub(crate) import_path: Vec<String>,
 }
 
-/// Arguments of the commands that judge.
+/// Arguments of the commands that report findings.
 #[derive(Args, Debug)]
 pub(crate) struct JudgeArgs {
     /// The tree.
     #[command(flatten)]
     pub(crate) tree: TreeArgs,
-    /// The form of the report
+    /// The format of the report
     #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = one_of(REPORTS))]
     pub(crate) format: &'static ReportFormat,
 }
@@ -148,10 +243,10 @@ pub(crate) struct JudgeArgs {
 /// Arguments of the commands that compare.
 #[derive(Args, Debug)]
 pub(crate) struct CompareArgs {
-    /// The old tree to compare with, such as git:main...
+    /// Compare with this old tree, such as git:main...
     #[arg(long, value_name = "SOURCE")]
     pub(crate) against: Option<String>,
-    /// The last release, from which the required bump is counted [default: as --against]
+    /// The last release, to count the required bump from [default: the same as --against]
     #[arg(long, value_name = "SOURCE")]
     pub(crate) bump_against: Option<String>,
     /// Report compatible changes too, as notes
@@ -159,32 +254,32 @@ pub(crate) struct CompareArgs {
     pub(crate) changes: bool,
 }
 
-/// Where the files that an upgrade makes go.
+/// Where the candidates of an upgrade go.
 #[derive(Args, Debug)]
 #[group(multiple = false)]
 pub(crate) struct UpgradeTarget {
-    /// Write them below DIR, at their new paths; the tree is not touched
+    /// Write the candidates to DIR, at their new paths; the tree is not touched
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Write them into the tree, and delete candidates of which nothing is left
+    /// Write the candidates into the tree, and delete those that are no longer needed
     #[arg(long)]
     pub(crate) write: bool,
-    /// Show how the tree would change
+    /// Print what would change, as a patch
     #[arg(long)]
     pub(crate) diff: bool,
-    /// Exit with status 1 unless the candidates of the tree are what would be written
+    /// Exit with status 1 if the candidates in the tree are out of date
     #[arg(long)]
     pub(crate) check: bool,
 }
 
-/// What is done about a release.
+/// What to do with a release.
 #[derive(Args, Debug)]
 #[group(required = true, multiple = false)]
 pub(crate) struct ReleaseTarget {
-    /// Change the tree
+    /// Make the release in the tree
     #[arg(long)]
     pub(crate) write: bool,
-    /// Show how the tree would change
+    /// Print what would change, as a patch
     #[arg(long)]
     pub(crate) diff: bool,
     /// Exit with status 1 if there is anything to release
@@ -192,17 +287,17 @@ pub(crate) struct ReleaseTarget {
     pub(crate) check: bool,
 }
 
-/// What `abide bump` does besides telling.
+/// What `abide bump` does besides its report.
 #[derive(Args, Clone, Copy, Debug)]
 #[group(multiple = false)]
 pub(crate) struct BumpAction {
-    /// Record versions and hashes, in abide.lock or in the options of each file
+    /// Record versions and hashes in abide.lock, or versions in the options of each file
     #[arg(long)]
     pub(crate) write: bool,
-    /// Leave with status 1 if something is not recorded
+    /// Exit with status 1 if something is not recorded
     #[arg(long)]
     pub(crate) check: bool,
-    /// Show what --write would write
+    /// Print what --write would write, as a patch
     #[arg(long)]
     pub(crate) diff: bool,
 }
@@ -210,74 +305,74 @@ pub(crate) struct BumpAction {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Judge a tree by everything that applies: the command for hooks and CI
-    #[command(after_help = format!("{}\n\n{EXIT_STATUS}", sources()))]
+    /// Run every check that applies; the command for hooks and CI
+    #[command(after_help = format!("{CHECK}\n\n{}\n\n{EXIT_STATUS}", sources()))]
     Check {
-        /// What to judge.
+        /// What to check.
         #[command(flatten)]
         judge: JudgeArgs,
-        /// What it is compared with.
+        /// What to compare with.
         #[command(flatten)]
         compare: CompareArgs,
-        /// Record today's findings in abide.accepted, so that only later ones count
+        /// Record today's findings in abide.accepted; from then on only new ones count
         #[arg(long)]
         accept: bool,
     },
-    /// Judge a tree by the rules that need no other tree
-    #[command(after_help = format!("{}\n\n{EXIT_STATUS}", sources()))]
+    /// Check only the rules that need no old tree
+    #[command(after_help = format!("{LINT}\n\n{}\n\n{EXIT_STATUS}", sources()))]
     Lint {
-        /// What to judge.
+        /// What to check.
         #[command(flatten)]
         judge: JudgeArgs,
     },
-    /// Show what changed since an old tree, and whom it breaks
-    #[command(after_help = format!("{}\n\n{EXIT_STATUS}", sources()))]
+    /// Report what changed since an old tree, and whom it breaks
+    #[command(after_help = format!("{BREAKING}\n\n{}\n\n{EXIT_STATUS}", sources()))]
     Breaking {
-        /// What to judge.
+        /// What to check.
         #[command(flatten)]
         judge: JudgeArgs,
-        /// What it is compared with.
+        /// What to compare with.
         #[command(flatten)]
         compare: CompareArgs,
-        /// Judge these surfaces only: wire, json, text, rpc, rest, type-url, validation, source-cpp,
-        /// source-go, … (repeatable, or separated by commas)
+        /// Report only breaks of these surfaces, such as wire,json (repeatable, or separated by
+        /// commas)
         #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = surfaces())]
         surface: Vec<String>,
     },
-    /// Make the candidates of the next major version: vN becomes v(N+1)alpha
-    #[command(after_help = format!("{}\n\n{EXIT_STATUS}", sources()))]
+    /// Generate the candidates of the next major version: vN becomes v(N+1)alpha
+    #[command(after_help = format!("{UPGRADE}\n\n{}\n\n{EXIT_STATUS}", sources()))]
     Upgrade {
         /// The tree.
         #[command(flatten)]
         tree: TreeArgs,
-        /// Upgrade this package and what its closure drags along (repeatable) [default: all that
-        /// need it]
+        /// Upgrade only this package and what must follow it (repeatable) [default: every package
+        /// that needs it]
         #[arg(long, value_name = "NAME")]
         package: Vec<String>,
-        /// What is upgraded together with a package: those whose types refer to it, those that
-        /// depend on it, or all that are active [default: as configured, else package]
+        /// Which packages follow an upgraded one: those whose types use its types, those that
+        /// depend on it, or all active ones [default: as configured, else package]
         #[arg(long, value_name = "CLOSURE", value_parser = closures())]
         closure: Option<String>,
-        /// Write what becomes of every type and member to FILE, a `VersionMapping` in binary
-        /// (.binpb) or JSON (.json) (repeatable)
+        /// Write where each type and member went to FILE, a `VersionMapping` as .binpb or .json
+        /// (repeatable)
         #[arg(long, value_name = "FILE")]
         mapping: Vec<PathBuf>,
-        /// What is done with the candidates.
+        /// What to do with the candidates.
         #[command(flatten)]
         target: UpgradeTarget,
     },
-    /// Release the candidates: v(N+1)alpha becomes v(N+1), and what it replaces is frozen
-    #[command(after_help = format!("{}\n\n{EXIT_STATUS}", sources()))]
+    /// Release the candidates: v(N+1)alpha becomes v(N+1), and vN is frozen
+    #[command(after_help = format!("{RELEASE}\n\n{}\n\n{EXIT_STATUS}", sources()))]
     Release {
         /// The tree.
         #[command(flatten)]
         tree: TreeArgs,
-        /// What is done about it.
+        /// What to do.
         #[command(flatten)]
         target: ReleaseTarget,
     },
-    /// Tell which version each package needs since the last release, and why
-    #[command(after_help = format!("{}\n\n{EXIT_STATUS}", sources()))]
+    /// Show which version each package needs since the last release, and why
+    #[command(after_help = format!("{BUMP}\n\n{}\n\n{EXIT_STATUS}", sources()))]
     Bump {
         /// The tree.
         #[command(flatten)]
@@ -285,20 +380,20 @@ pub(crate) enum Command {
         /// The last release, such as git:v1.4.0 [default: bump-against of abide.toml, else against]
         #[arg(long, value_name = "SOURCE")]
         against: Option<String>,
-        /// What is done about it.
+        /// What to do.
         #[command(flatten)]
         action: BumpAction,
-        /// The form of the report
+        /// The format of the report
         #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = one_of(PLANS))]
         format: &'static PlanFormat,
     },
     /// Draw the package DAG with versions and stability
-    #[command(after_help = sources())]
+    #[command(after_help = format!("{GRAPH}\n\n{}", sources()))]
     Graph {
         /// The tree.
         #[command(flatten)]
         tree: TreeArgs,
-        /// The form of the graph
+        /// The format of the graph
         #[arg(long, value_name = "FORMAT", default_value = "dot", value_parser = one_of(GRAPHS))]
         format: &'static GraphFormat,
         /// Show the packages of imported files too
@@ -306,73 +401,75 @@ pub(crate) enum Command {
         imports: bool,
     },
     /// Write a FileDescriptorSet with source info, equal to protoc's
-    #[command(after_help = sources())]
+    #[command(after_help = format!("{BUILD}\n\n{}", sources()))]
     Build {
         /// The tree.
         #[command(flatten)]
         tree: TreeArgs,
-        /// Where to write it, as the name says: .binpb, .json or .txtpb, also .gz or .zst; `-` for
-        /// standard output
+        /// Write to FILE; its name chooses the format: .binpb, .json or .txtpb, also with .gz or
+        /// .zst. `-` is standard output
         #[arg(short, value_name = "FILE", required_unless_present = "output")]
         #[arg(conflicts_with = "output")]
         out: Option<PathBuf>,
-        /// Leave out the files that are only imported
+        /// Leave out files that are only imported
         #[arg(long)]
         exclude_imports: bool,
         /// Leave out source info: lines, columns and comments
         #[arg(long)]
         exclude_source_info: bool,
     },
-    /// Print the semantic hashes of files, messages and packages, which change when the meaning does
-    #[command(after_help = format!("{ABOUT_HASHES}\n\n{}\n\n{EXIT_STATUS}", sources()))]
+    /// Print semantic hashes of packages, files and messages
+    #[command(after_help = format!("{HASH}\n\n{}\n\n{EXIT_STATUS}", sources()))]
     Hash {
         /// The tree.
         #[command(flatten)]
         tree: TreeArgs,
-        /// This package alone, with its messages
+        /// Print only this package, with its messages
         #[arg(long, value_name = "NAME")]
         package: Option<String>,
-        /// Print what is hashed instead of the hash: of a package, the path of a file, a message,
-        /// an enum, a service or an extension
+        /// Print what is hashed instead of the hash. NAME is a package, the path of a file, a
+        /// message, an enum, a service or an extension
         #[arg(long, value_name = "NAME", conflicts_with_all = ["package", "format"])]
         facts: Option<String>,
-        /// The form of the list
+        /// The format of the list
         #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = one_of(HASHES))]
         format: &'static HashFormat,
     },
-    /// Show what every commit did to every package: hash, version, required bump and verdict
+    /// Show hash, version, required bump and verdict of every package at every commit
     #[command(after_help = ABOUT_HISTORY)]
     History {
         /// Which commits.
         #[command(flatten)]
         args: HistoryArgs,
     },
-    /// Print the page of a rule: what it checks, why, good and bad examples
+    /// Print the page of a rule: what it checks, why, bad and good examples, how to fix it
+    #[command(after_help = EXPLAIN)]
     Explain {
-        /// The id of the rule, such as stable-depends-on-unstable
+        /// The id of the rule, or its name in another tool
         rule: String,
     },
-    /// List the rules
+    /// List every rule with its default severity
     Rules {
-        /// The form of the list
+        /// The format of the list
         #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = one_of(RULE_LISTS))]
         format: &'static RulesFormat,
     },
     /// Write an abide.toml to start from
+    #[command(after_help = INIT)]
     Init {
-        /// Where to write it [default: the current folder]
+        /// The folder to write it to [default: the current folder]
         #[arg(value_name = "DIR")]
         dir: Option<PathBuf>,
-        /// Take over what a buf.yaml (v1 or v2) says, as far as it can be said; the rest is told
+        /// Take over the settings of a buf.yaml (v1 or v2); lists every setting that was dropped
         #[arg(long, value_name = "FILE")]
         from: Option<PathBuf>,
     },
 }
 
-/// A day without a time, which the parser of a date would drop.
+/// Parses a day. The parser of dates would also take a date with a time, and drop the time.
 fn date(text: &str) -> Result<jiff::civil::Date, &'static str> {
     let day = if text.len() == 10 { text.parse().ok() } else { None };
-    day.ok_or("there is no such day: write one as in 2026-06-30")
+    day.ok_or("no such date: write one like 2026-06-30")
 }
 
 #[cfg(test)]

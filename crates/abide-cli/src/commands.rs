@@ -1,4 +1,4 @@
-//! What each command does.
+//! The commands, one module each.
 
 mod build;
 mod bump;
@@ -24,10 +24,10 @@ use crate::printable::shown;
 use crate::terminal::say;
 use crate::write;
 
-/// Runs a command and gives the exit status of the contract: 0, 1 or 2.
+/// Runs a command and returns its exit status: 0, 1 or 2.
 pub(crate) fn run(cli: &Cli) -> ExitCode {
     if let Some(jobs) = cli.global.jobs {
-        // Fails only where a pool exists already, and this is the first use.
+        // Fails only if a pool exists already, and this is the first use.
         let _ = rayon::ThreadPoolBuilder::new().num_threads(jobs.into()).build_global();
     }
     let result = match &cli.command {
@@ -91,10 +91,10 @@ fn finish(global: &Global, outcome: Outcome) -> Result<ExitCode, Error> {
     })
 }
 
-/// An error of the tool itself.
+/// Prints an error of the tool itself.
 fn complain(error: &Error) {
     match error {
-        // They come rendered, line by line.
+        // These are already rendered.
         Error::Config(text) => say(text.trim_end()),
         error => say(&format!("error: {}", shown(&error.to_string()))),
     }

@@ -1,11 +1,11 @@
-//! How files would change, as a unified diff.
+//! Unified diffs of files that a command would change.
 
 use std::borrow::Cow;
 
 use similar::TextDiff;
 
-/// How a file would change; `None` for a side on which it does not exist. Empty where it would
-/// stay as it is.
+/// The change of a file as a unified diff; empty if nothing changes. `None` stands for a file that
+/// does not exist on that side.
 pub(crate) fn unified(path: &str, old: Option<&[u8]>, new: Option<&[u8]>) -> String {
     let text = |side: Option<&[u8]>| {
         side.map_or(Cow::Borrowed(""), |bytes| Cow::Owned(String::from_utf8_lossy(bytes).into()))

@@ -5,12 +5,12 @@ use std::io;
 
 use crate::source::SourceError;
 
-/// Always exit status 2.
+/// An error that ends the run with exit status 2.
 #[derive(Debug)]
 pub(crate) enum Error {
     /// A source that cannot be read.
     Source(SourceError),
-    /// A descriptor set that is none.
+    /// A descriptor set that cannot be decoded.
     Descriptor {
         /// What the user wrote.
         name: String,
@@ -19,14 +19,14 @@ pub(crate) enum Error {
     },
     /// A file that cannot be read or written.
     File {
-        /// Which, and what was tried.
+        /// What was tried, with the name of the file.
         what: String,
         /// What the system says.
         error: io::Error,
     },
-    /// A configuration with errors, rendered with their places.
+    /// Errors in a configuration file, already rendered with snippets.
     Config(String),
-    /// Whatever else, as one phrase that says what to do.
+    /// Any other error, as one phrase that says what to do.
     Usage(String),
 }
 
@@ -35,7 +35,7 @@ impl fmt::Display for Error {
         match self {
             Error::Source(error) => error.fmt(f),
             Error::Descriptor { name, reason } => {
-                write!(f, "`{name}` is no FileDescriptorSet: {reason}")
+                write!(f, "`{name}` is not a FileDescriptorSet: {reason}")
             }
             Error::File { what, error } => write!(f, "{what}: {error}"),
             Error::Config(text) | Error::Usage(text) => f.write_str(text),

@@ -1,8 +1,8 @@
 //! `abide history`: what each commit did to each package.
 //!
-//! The walk goes from the oldest commit to the newest. What a step costs is what it changed: the
-//! files that it touched are read and parsed once, two small trees around them are linked and
-//! compared, and hashes are taken anew of what reaches something that changed.
+//! The walk goes from the oldest commit to the newest. The cost of a step depends only on what it
+//! changed: the changed files are read and parsed once, two small trees around them are linked and
+//! compared, and only the hashes that depend on a change are computed again.
 
 mod forest;
 mod judge;
@@ -27,16 +27,16 @@ use crate::error::Error;
 use crate::progress::Progress;
 use crate::source::{Commit, Timeline};
 
-/// How many commits are judged together: enough for every core, few enough to keep in memory.
+/// How many commits are judged together: enough to use every core, few enough to keep in memory.
 const BATCH: usize = 64;
 
-/// What became of a tree along its commits.
+/// The history of a tree.
 pub(crate) struct History {
     /// The folder of the tree in the repository.
     pub(crate) folder: String,
-    /// The commits that did something to the tree, oldest first.
+    /// The commits that changed the tree, oldest first.
     pub(crate) commits: Vec<CommitRow>,
-    /// How many commits the walk passed.
+    /// How many commits were walked, including those that did not change the tree.
     pub(crate) walked: usize,
     /// What the user should know, one phrase each.
     pub(crate) notes: Vec<String>,
@@ -44,27 +44,27 @@ pub(crate) struct History {
 
 /// What one commit did.
 pub(crate) struct CommitRow {
-    /// The commit, in full.
+    /// The full id of the commit.
     pub(crate) id: String,
     /// When it was committed, in seconds since 1970.
     pub(crate) seconds: i64,
     /// The first line of its message.
     pub(crate) subject: String,
-    /// The packages it concerns, by name.
+    /// The packages that it concerns, sorted by name.
     pub(crate) packages: Vec<PackageRow>,
 }
 
 /// How a history is judged.
 pub(crate) struct Judgement<'a> {
-    /// The policy of today: a waiver that stands now counts for all commits.
+    /// Today's policy: a waiver in it counts for all commits.
     pub(crate) policy: &'a Policy,
-    /// The day to judge on, instead of that of each commit.
+    /// The day to judge every commit on, instead of the day it was committed.
     pub(crate) as_of: Option<Date>,
-    /// The part of the tree that rows are wanted for.
+    /// The part of the tree to show.
     pub(crate) focus: Option<&'a str>,
 }
 
-/// A step that is not yet judged.
+/// A step that is yet to be judged.
 struct Job<'t> {
     commit: &'t Commit,
     moved: Moved,
@@ -124,7 +124,7 @@ pub(crate) fn walk(
                 })
             };
             let touched: BTreeSet<String> = match judgement.focus {
-                // A package that goes has no file afterwards.
+                // A removed package has no file afterwards.
                 Some(_) => job.moved.touched.values().filter_map(|it| it.0.clone()).collect(),
                 None => BTreeSet::new(),
             };
@@ -146,8 +146,8 @@ pub(crate) fn walk(
     }
     if !ever {
         return Err(Error::Usage(format!(
-            "no commit on the way to `HEAD` has a `.proto` file in `{}`: name the folder of the \
-             tree with `--path DIR`",
+            "no commit of the history of `HEAD` has a `.proto` file in `{}`: name the folder of \
+             the tree with `--path DIR`",
             timeline.top()
         )));
     }
@@ -160,30 +160,30 @@ pub(crate) fn walk(
     })
 }
 
-/// What the user should know of packages whose versions are counted from where the walk begins.
+/// A note about packages whose versions are counted from the start of the walk.
 fn from_there(base: &Commit, packages: &BTreeSet<String>) -> Option<String> {
     let first = match &**packages.first()? {
         "" => "(no package)".to_owned(),
         first => format!("`{first}`"),
     };
-    let (whose, theirs) = match packages.len() {
-        1 => (first, "it is"),
-        count => (format!("{count} packages, {first} the first"), "theirs are"),
+    let (whose, their) = match packages.len() {
+        1 => (first, "its"),
+        count => (format!("{count} packages, starting with {first}"), "their"),
     };
     Some(format!(
-        "the history begins behind {}, which records no version of {whose}: {theirs} counted from \
-         there, whatever came before",
+        "the history starts after {}, which records no version of {whose}; {their} versions are \
+         counted from there",
         base.id.to_hex_with_len(record::SHORT)
     ))
 }
 
-/// The day of a moment, in universal time.
+/// The day of a moment in seconds since 1970, in UTC.
 pub(crate) fn day(seconds: i64) -> Date {
     let moment = jiff::Timestamp::from_second(seconds).unwrap_or_default();
     moment.to_zoned(TimeZone::UTC).date()
 }
 
-/// Whether a path is a folder or a file, or lies in it.
+/// Whether a path is this folder or file, or is below it.
 fn is_below(path: &str, folder: &str) -> bool {
     let rest = path.strip_prefix(folder);
     rest.is_some_and(|rest| folder.is_empty() || rest.is_empty() || rest.starts_with('/'))

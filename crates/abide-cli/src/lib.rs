@@ -1,4 +1,4 @@
-//! The edge of Abide: reading trees, rendering reports and writing files.
+//! The command line of Abide: reads trees, renders reports and writes files.
 #![allow(clippy::disallowed_methods)] // This crate is the one that does I/O.
 
 mod args;
@@ -19,9 +19,9 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-/// Runs the command line of this process and gives its exit status.
+/// Runs the command line of this process and returns its exit status.
 pub fn main() -> ExitCode {
-    // clap prints help and usage errors itself and leaves with status 0 or 2.
+    // clap prints help and usage errors itself, and exits with status 0 or 2.
     let cli = args::Cli::parse();
     commands::run(&cli)
 }

@@ -1,4 +1,4 @@
-//! A source to a linked tree.
+//! Turns a source into a linked tree.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use crate::error::Error;
 use crate::progress::Progress;
 use crate::source::{Contents, DescriptorFormat, ReadProblem, Source};
 
-/// A tree and what happened on the way to it.
+/// A linked tree, with what could not be read.
 pub(crate) struct Loaded {
     /// The tree.
     pub(crate) tree: Tree,
-    /// How messages call it: as the user wrote it.
+    /// The name for messages: what the user wrote.
     pub(crate) name: String,
-    /// Files that could not be read; the tree is what the others make.
+    /// Files that could not be read; the tree consists of the others.
     pub(crate) unreadable: Vec<ReadProblem>,
     /// What the user should know, one phrase each.
     pub(crate) notes: Vec<String>,
@@ -30,7 +30,7 @@ pub(crate) fn load(source: &Source, progress: &Progress) -> Result<Loaded, Error
     Ok(linked(parsed(source, source.read()?, &[], progress)?, progress))
 }
 
-/// The same for an old tree: what it shares with the new one is not parsed again.
+/// Loads an old tree. Files that are the same in the new one are not parsed again.
 pub(crate) fn load_old(source: &Source, new: &Tree, progress: &Progress) -> Result<Loaded, Error> {
     progress.step("reading");
     let known: Vec<Arc<FileDecl>> = new.files().map(|it| Arc::clone(it.shared_decl())).collect();
@@ -42,8 +42,8 @@ fn linked(parsed: Parsed, progress: &Progress) -> Loaded {
     parsed.link()
 }
 
-/// A tree and the old one, side by side: what one of them does in the order of its files leaves
-/// room for the other.
+/// Loads a tree and the old one at the same time: the parts of the work that are sequential in one
+/// tree leave a core to the other.
 pub(crate) fn load_both(
     new: &Source,
     old: &Source,
@@ -57,7 +57,7 @@ pub(crate) fn load_both(
     Ok(rayon::join(|| new.link(), || old.link()))
 }
 
-/// A source, and its files as far as they depend on nothing but their text.
+/// A source whose files are parsed but not linked.
 struct Parsed {
     files: Vec<Arc<FileDecl>>,
     name: String,
@@ -72,7 +72,7 @@ impl Parsed {
     }
 }
 
-/// Parses what was read, but for the files that are known.
+/// Parses what was read, except for files that are already known.
 fn parsed(
     source: &Source,
     contents: Contents,
@@ -83,7 +83,7 @@ fn parsed(
     let (files, unreadable, notes) = match contents {
         Contents::Files { files, problems, notes } => {
             if let (true, Some(first)) = (files.is_empty(), problems.first()) {
-                // Nothing to judge: the first reason says enough.
+                // No file could be read; the first reason says enough.
                 return Err(Error::Usage(first.to_string()));
             }
             progress.step(format!("parsing {} files", files.len()));
@@ -98,7 +98,7 @@ fn parsed(
     Ok(Parsed { files, name: source.name().to_owned(), unreadable, notes })
 }
 
-/// A file that is parsed, or one that has to be.
+/// A file that is already parsed, or one to parse.
 type Found = Result<Arc<FileDecl>, SourceFile>;
 
 /// The files of another tree, by path.
@@ -109,7 +109,7 @@ impl<'t> Known<'t> {
         Known(files.iter().map(|file| (&*file.path, file)).collect())
     }
 
-    /// What is declared depends on nothing but the text.
+    /// A known file is used again if its text is the same: parsing depends on the text alone.
     fn find(&self, files: Vec<SourceFile>) -> Vec<Found> {
         let find = |file: SourceFile| match self.0.get(&*file.path) {
             Some(&known) if known.is_of(&file) => Ok(Arc::clone(known)),
@@ -124,8 +124,7 @@ fn parse(files: Vec<Found>) -> Vec<Arc<FileDecl>> {
     files.into_par_iter().map(parse).collect()
 }
 
-/// Adds what is imported and lies outside of the tree, until nothing is missing that could be
-/// found.
+/// Adds imported files from outside the tree, until every import is found or known to be missing.
 fn with_imports(
     source: &Source,
     mut files: Vec<Arc<FileDecl>>,

@@ -1,6 +1,6 @@
 //! Text of others that is safe to show.
 
-/// A name on one line, whatever characters it is made of.
+/// A name made printable on one line: control characters are escaped.
 pub(crate) fn shown(name: &str) -> String {
     let mut line = String::with_capacity(name.len());
     for c in name.chars() {
@@ -9,8 +9,8 @@ pub(crate) fn shown(name: &str) -> String {
     line
 }
 
-/// Whether a terminal might obey the character instead of showing it: controls, and the marks
-/// that turn the direction of text.
+/// Whether a terminal might act on the character instead of showing it: control characters, and
+/// marks that change the direction of text.
 pub(crate) fn is_unprintable(c: char) -> bool {
     c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

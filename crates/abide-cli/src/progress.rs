@@ -1,4 +1,4 @@
-//! A line on the terminal that says what takes so long.
+//! A progress line on the terminal.
 
 use std::io::IsTerminal;
 use std::sync::{Mutex, PoisonError};
@@ -6,18 +6,18 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Shown on a terminal only, and only when work takes long enough to wonder.
+/// The progress line: shown only on a terminal, and only when the work takes a while.
 pub(crate) struct Progress {
     bar: ProgressBar,
-    /// What was begun, and when.
+    /// Each step with the time it began.
     steps: Mutex<Vec<(String, Instant)>>,
 }
 
-/// Work that is done sooner shows nothing.
+/// Work that finishes sooner shows nothing.
 const PATIENCE: Duration = Duration::from_millis(400);
 
 impl Progress {
-    /// A line on standard error, where that is a terminal and `quiet` is not set.
+    /// Draws on standard error if that is a terminal and `quiet` is not set.
     pub(crate) fn new(quiet: bool) -> Progress {
         if quiet || !std::io::stderr().is_terminal() {
             return Progress { bar: ProgressBar::hidden(), steps: Mutex::default() };
@@ -37,14 +37,14 @@ impl Progress {
         Progress { bar, steps: Mutex::default() }
     }
 
-    /// Says what is being done.
+    /// Begins a step and shows its name.
     pub(crate) fn step(&self, what: impl Into<String>) {
         let what = what.into();
         self.bar.set_message(what.clone());
         self.begin(what);
     }
 
-    /// Says how far the step at hand is.
+    /// Shows how far the current step is.
     pub(crate) fn tell(&self, what: impl Into<String>) {
         self.bar.set_message(what.into());
     }
@@ -54,7 +54,7 @@ impl Progress {
         steps.push((what, Instant::now()));
     }
 
-    /// How long each step took, a phrase each.
+    /// How long each step took, one phrase per step.
     pub(crate) fn timings(&self) -> Vec<String> {
         let steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
         let took = |pair: &[(String, Instant)]| {
@@ -64,7 +64,7 @@ impl Progress {
         steps.windows(2).map(took).collect()
     }
 
-    /// Takes the line away, before anything else is written.
+    /// Removes the line before anything else is written.
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
         self.begin(String::new());

@@ -34,39 +34,38 @@ pub(crate) type ReportFormat = Format<fn(&Report, &Scene) -> Vec<u8>>;
 /// The forms of a report.
 pub(crate) const REPORTS: &[ReportFormat] = &[
     HUMAN,
-    Format::plain(
-        "json",
-        "JSON Lines: an object for each finding, then a summary",
-        json_lines::render,
-    ),
+    Format::plain("json", "JSON Lines: one object per finding, then a summary", json_lines::render),
     Format::plain(
         "sarif",
-        "SARIF 2.1.0, for code scanning: with the page of every rule that reports",
+        "SARIF 2.1.0 for code scanning, with the page of every rule that reports",
         sarif::render,
     ),
     Format::plain(
         "junit",
-        "JUnit XML: a suite for each file; a finding at error level is a failure",
+        "JUnit XML: one suite per file; findings at error level are failures",
         junit::render,
     ),
-    Format::plain("github", "Workflow commands of GitHub Actions", github::render),
-    Format::plain("gitlab", "A Code Quality report of GitLab", gitlab::render),
+    Format::plain("github", "Annotations of GitHub Actions", github::render),
+    Format::plain("gitlab", "A GitLab Code Quality report", gitlab::render),
     ReportFormat::plain(
         "markdown",
-        "A changelog grouped by package, with compatible changes",
+        "A changelog by package, with compatible changes",
         markdown::render,
     )
     .of_changes(),
     Format::plain(
         "html",
-        "One page that needs nothing else: the findings by file, with a filter",
+        "One self-contained page: the findings by file, with a filter",
         html::render,
     ),
 ];
 
 /// What every command says to people of findings that keep it from its work.
-pub(crate) const HUMAN: ReportFormat =
-    Format::styled("human", "For people: a snippet for each finding", snippets::render);
+pub(crate) const HUMAN: ReportFormat = Format::styled(
+    "human",
+    "For people: each finding with a snippet of its source",
+    snippets::render,
+);
 
 /// Of `abide bump`.
 pub(crate) type PlanFormat = Format<fn(&PlanReport<'_>, Look) -> Vec<u8>>;
@@ -77,11 +76,7 @@ pub(crate) const PLANS: &[PlanFormat] = &[
         "For people: each package with the version it needs, and why",
         plan_report::human,
     ),
-    Format::plain(
-        "json",
-        "JSON Lines: an object for each package, then a summary",
-        plan_report::json,
-    ),
+    Format::plain("json", "JSON Lines: one object per package, then a summary", plan_report::json),
 ];
 
 /// Of `abide hash`.
@@ -89,7 +84,7 @@ pub(crate) type HashFormat = Format<fn(&HashList<'_>) -> String>;
 /// The forms of a list of hashes.
 pub(crate) const HASHES: &[HashFormat] = &[
     Format::plain("human", "For people", hash_list::human),
-    Format::plain("json", "JSON Lines: an object for each entry", hash_list::lines),
+    Format::plain("json", "JSON Lines: one object per entry", hash_list::lines),
 ];
 
 /// Of `abide rules`.
@@ -97,7 +92,7 @@ pub(crate) type RulesFormat = Format<fn() -> String>;
 /// The forms of the list of rules.
 pub(crate) const RULE_LISTS: &[RulesFormat] = &[
     Format::plain("human", "For people", rule_list::human),
-    Format::plain("json", "JSON Lines: an object for each entry", rule_list::json),
+    Format::plain("json", "JSON Lines: one object per entry", rule_list::json),
 ];
 
 /// Of `abide graph`.
@@ -105,24 +100,28 @@ pub(crate) type GraphFormat = Format<fn(GraphView, &Graph<'_>) -> String>;
 /// The forms of a graph.
 pub(crate) const GRAPHS: &[GraphFormat] = &[
     Format::plain("dot", "Graphviz", GraphView::dot),
-    Format::plain("mermaid", "Mermaid, which GitHub draws", GraphView::mermaid),
-    Format::plain("json", "JSON: packages, and edges with their evidence", GraphView::json),
-    Format::plain("svg", "A drawing, for browsers and documents", GraphView::svg),
+    Format::plain("mermaid", "Mermaid, which GitHub renders", GraphView::mermaid),
+    Format::plain(
+        "json",
+        "JSON: packages, and edges with the declarations behind them",
+        GraphView::json,
+    ),
+    Format::plain("svg", "A drawing for browsers and documents", GraphView::svg),
 ];
 
 /// Of `abide history`.
 pub(crate) type HistoryFormat = Format<fn(&History, Look) -> Vec<u8>>;
 /// The forms of a history.
 pub(crate) const HISTORIES: &[HistoryFormat] = &[
-    Format::styled("human", "For people: a table, the newest commit first", history_report::human),
+    Format::styled("human", "For people: a table, newest commit first", history_report::human),
     Format::plain(
         "json",
-        "JSON Lines: an object for each commit and package, the oldest first, then a summary",
+        "JSON Lines: one object per commit and package, oldest first, then a summary",
         history_report::json,
     ),
     Format::plain(
         "html",
-        "One page that needs nothing else: the timeline of every package",
+        "One self-contained page: the timeline of every package",
         history_report::html,
     ),
 ];

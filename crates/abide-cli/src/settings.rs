@@ -1,4 +1,4 @@
-//! The configuration of a run: `abide.toml`, found upward, and what the command line adds.
+//! The settings of a run: the nearest `abide.toml` upward, and what the command line adds.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -14,34 +14,34 @@ pub(crate) const CONFIG: &str = "abide.toml";
 /// The name of the file of accepted findings.
 pub(crate) const ACCEPTED: &str = "abide.accepted";
 
-/// What a run is told to do.
+/// The configuration of a run, and where its tree is.
 pub(crate) struct Settings {
     /// The configuration, over the defaults of its preset.
     pub(crate) config: Config,
-    /// Its text, where there is a file.
+    /// The text of `abide.toml`, if there is one.
     pub(crate) file: Option<TextFile>,
-    /// The folder of the tree: that of `abide.toml`; else SOURCE, else the current one.
+    /// The folder of the tree: that of `abide.toml`, else SOURCE, else the current folder.
     pub(crate) folder: PathBuf,
-    /// What of the configured tree alone is judged, relative to `folder`.
+    /// If SOURCE is a part of the configured tree: that part, relative to `folder`.
     focus: Option<String>,
-    /// Where the paths of SOURCE count from, if it is a tree of its own beside the configured one.
+    /// If SOURCE is a tree of its own, outside the configured one: the folder its paths count from.
     own: Option<PathBuf>,
-    /// Outside of a configured tree the file that alone is judged, relative to `own`, else to
+    /// If SOURCE is one file outside a configured tree: that file, relative to `own`, else to
     /// `folder`.
     alone: Option<String>,
-    /// The folder that the user is in.
+    /// The current folder of the process.
     current: PathBuf,
 }
 
 impl Settings {
-    /// Reads the configuration for a tree. `color` is for the errors in it.
+    /// Reads the configuration for a tree. `color` says whether errors in it are coloured.
     pub(crate) fn read(
         global: &Global,
         source: Option<&str>,
         color: bool,
     ) -> Result<Settings, Error> {
         let current = std::env::current_dir().map_err(|error| Error::File {
-            what: "cannot tell the current folder".into(),
+            what: "cannot find the current folder".into(),
             error,
         })?;
         let on_disk = source.map(|spec| current.join(spec)).filter(|path| path.exists());
@@ -52,7 +52,7 @@ impl Settings {
         };
         let path = match &global.config {
             Some(path) => Some(current.join(path)),
-            // `..` in what the user wrote would lead down again on the way up.
+            // With `..` in it, the ancestors of a path would lead down again.
             None => {
                 let tree = tree.canonicalize().unwrap_or_else(|_| tree.clone());
                 let upward = tree.ancestors().map(|dir| dir.join(CONFIG));
@@ -82,7 +82,7 @@ impl Settings {
         let config = Config::parse(&file.text, preset)
             .map_err(|errors| Error::Config(config_errors(&errors, &file, color)))?;
         let folder = path.parent().map_or_else(|| current.clone(), Path::to_owned);
-        // What findings say does not depend on where the user stands.
+        // Findings are the same whatever the current folder is.
         let file = TextFile { name: CONFIG.to_owned(), ..file };
         let mut settings = Settings {
             config,
@@ -103,7 +103,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// The part of the configured tree that a folder or a file on disk is, if it is one.
+    /// The place of a folder or file in the configured tree, if it belongs to that tree.
     fn focus_on(&self, path: &Path) -> Option<String> {
         if !path.is_dir() && !is_proto(path) {
             return None;
@@ -115,7 +115,7 @@ impl Settings {
             let there = folders.iter().filter_map(|folder| top.join(folder).canonicalize().ok());
             there.into_iter().any(|it| path.starts_with(&it) || both && it.starts_with(&path))
         };
-        // A folder beside the roots is a tree of its own, and so is every one without roots.
+        // A folder beside the roots is a tree of its own. Without roots, every folder is.
         let inside = focus.as_os_str().is_empty()
             || under(&self.config.roots, true) && !under(&self.config.import_paths, false);
         inside.then(|| slashed(focus))?
@@ -127,8 +127,8 @@ impl Settings {
         self.open(tree.source.as_deref(), import_paths, self.focus.as_deref(), None)
     }
 
-    /// Opens the tree that the judged one is compared with: of another copy of the configured
-    /// tree the same part, lest all the rest look removed.
+    /// Opens the tree to compare with. If only a part of the configured tree is judged, the same
+    /// part of the old tree is compared; otherwise all the rest would look removed.
     pub(crate) fn baseline(&self, spec: &str, tree: &TreeArgs) -> Result<Source, Error> {
         let judged = tree.source.as_deref().and_then(|spec| spec.strip_prefix("git:"));
         let copy = self.current.join(spec);
@@ -147,7 +147,7 @@ impl Settings {
         self.focus.as_deref().is_some_and(|focus| !focus.is_empty())
     }
 
-    /// Whether less than a whole tree is judged, configured or not.
+    /// Whether less than a whole tree is judged, with or without a configuration.
     pub(crate) fn is_part(&self) -> bool {
         self.is_partial() || self.alone.is_some()
     }
@@ -165,10 +165,10 @@ impl Settings {
         let holds_roots =
             |folder: &Path| self.config.roots.iter().all(|root| folder.join(root).is_dir());
         let copy = spec.is_some_and(|spec| holds_roots(&self.current.join(spec)));
-        // A revision of SOURCE is that of its folder, whatever is configured above it.
+        // A revision of SOURCE is one of its own folder, whatever is configured above it.
         let beside = self.own.as_ref().filter(|_| git.is_some());
-        // A folder of a revision that is named outright is a tree of its own, unless it is that
-        // of `abide.toml`.
+        // With SUBDIR, the folder of the revision is a tree of its own, unless it is the folder of
+        // `abide.toml`.
         let own = git.and_then(crate::source::subdir).is_some_and(|subdir| {
             let top = self.folder.ancestors().find(|dir| dir.join(".git").exists());
             top.is_none_or(|top| !same_folder(&top.join(subdir), &self.folder))
@@ -193,11 +193,11 @@ impl Settings {
         }
     }
 
-    /// Opens the commits of the tree that is asked for; of a configured tree perhaps a part.
+    /// Opens the commits of the tree to show, with the part of it to show if there is one.
     pub(crate) fn timeline(&self, args: &HistoryArgs) -> Result<(Timeline, Option<String>), Error> {
         let path = args.path.as_deref();
         let gone = path.filter(|path| !self.current.join(path).exists());
-        // What is gone from the disk may be a part of the configured tree all the same.
+        // A folder that no longer exists may have been a part of the configured tree.
         let part = match gone {
             Some(path) if self.file.is_some() => self.part_that_was(path),
             _ if self.own.is_some() => None,
@@ -212,7 +212,7 @@ impl Settings {
         Ok((timeline, part.filter(|part| !part.is_empty())))
     }
 
-    /// Where a folder that is not on disk would be in the configured tree.
+    /// The place that a folder which is not on disk would have in the configured tree.
     fn part_that_was(&self, path: &str) -> Option<String> {
         let full = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let path = full(&self.current).join(path);
@@ -224,8 +224,8 @@ impl Settings {
         (inside && !names.contains(&"..")).then_some(below)
     }
 
-    /// Import paths as they count from `base`. Those of `abide.toml` are looked for in another
-    /// copy of the tree first: what is not judged in one is not judged in the other.
+    /// The import paths, relative to `base`. Those of `abide.toml` are first looked for in the
+    /// other copy of the tree: a folder that is not judged in one is not judged in the other.
     fn import_paths(&self, base: &Path, given: &[String], copy: Option<&Path>) -> Vec<String> {
         let given = given.iter().map(|path| (path, self.current.as_path()));
         let named = self.config.import_paths.iter().map(|path| {
@@ -235,7 +235,7 @@ impl Settings {
         given.chain(named).map(|(path, from)| counted_from(base, path, from)).collect()
     }
 
-    /// The accepted findings, where the file exists.
+    /// The accepted findings, if the file exists.
     pub(crate) fn accepted(&self, color: bool) -> Result<Option<(Accepted, TextFile)>, Error> {
         let path = self.accepted_path();
         if !path.exists() {
@@ -253,7 +253,7 @@ impl Settings {
         self.folder.join(ACCEPTED)
     }
 
-    /// The folder that the paths of the tree count from, where it is one on disk.
+    /// The folder that the paths of the tree count from, if it is on disk.
     pub(crate) fn tree_folder(&self, tree: &TreeArgs) -> Option<PathBuf> {
         let folder = match &tree.source {
             Some(spec) if self.focus.is_none() => self.current.join(spec),
@@ -262,15 +262,15 @@ impl Settings {
         folder.is_dir().then_some(folder)
     }
 
-    /// What stands before a path of the tree so that it counts from the top of the repository
-    /// that holds the tree, else from the current folder.
+    /// The prefix that makes a path of the tree relative to the top of its repository, or without
+    /// one to the current folder.
     pub(crate) fn prefix(&self, tree: &TreeArgs) -> String {
         let alone = self.alone.as_ref().map(|_| self.own.as_ref().unwrap_or(&self.folder));
         let folder = alone.cloned().or_else(|| self.tree_folder(tree));
         folder.map_or(String::new(), |folder| self.prefix_of(&folder))
     }
 
-    /// The same for what stands beside `abide.toml`, and for that.
+    /// The same prefix for `abide.toml` and the files beside it.
     pub(crate) fn config_prefix(&self) -> String {
         self.prefix_of(&self.folder)
     }
@@ -288,8 +288,8 @@ impl Settings {
     }
 }
 
-/// What `abide.lock` of a source holds, where it has one. `whose` tells it from that of another
-/// source.
+/// Reads the `abide.lock` of a source, if it has one. Messages add `whose` to its name, to tell the
+/// locks of two sources apart.
 pub(crate) fn lock(source: &Source, whose: &str, color: bool) -> Result<Option<Lock>, Error> {
     let Some(text) = source.lock()? else { return Ok(None) };
     let text = String::from_utf8_lossy(&text).into_owned();
@@ -298,11 +298,11 @@ pub(crate) fn lock(source: &Source, whose: &str, color: bool) -> Result<Option<L
     lock.map(Some).map_err(|errors| Error::Config(config_errors(&errors, &file, color)))
 }
 
-/// What to do about a lock that was merged, where it was.
+/// A note about a lock with a merge conflict.
 pub(crate) fn unresolved(lock: Option<&Lock>) -> Option<String> {
     lock.filter(|it| it.is_unresolved()).map(|_| {
         format!(
-            "{LOCK} holds a merge conflict, of which both sides count: `abide bump --write` resolves it"
+            "{LOCK} has a merge conflict; both sides count until `abide bump --write` resolves it"
         )
     })
 }
@@ -311,7 +311,7 @@ pub(crate) fn unresolved(lock: Option<&Lock>) -> Option<String> {
 pub(crate) fn find_preset(name: &str) -> Result<Preset, Error> {
     Preset::find(name).ok_or_else(|| {
         let known: Vec<&str> = Preset::ALL.iter().map(|preset| preset.name()).collect();
-        Error::Usage(format!("there is no preset `{name}`; there are `{}`", known.join("`, `")))
+        Error::Usage(format!("unknown preset `{name}`; the presets are `{}`", known.join("`, `")))
     })
 }
 
@@ -324,8 +324,8 @@ fn is_proto(path: &Path) -> bool {
     path.extension().is_some_and(|it| it == "proto")
 }
 
-/// Of a proto file on disk the folder that its path counts from, and that path: the current folder
-/// if that holds it, else its own.
+/// The folder that the path of a single proto file counts from, and that path. The folder is the
+/// current one if it holds the file, else the file's own.
 fn file_alone(current: &Path, path: &Path) -> Option<(PathBuf, String)> {
     if !path.is_file() || !is_proto(path) {
         return None;
@@ -348,7 +348,7 @@ fn slashed(path: &Path) -> Option<String> {
     names.map(|names| names.join("/"))
 }
 
-/// `path`, which counts from the folder `from`, as it counts from the folder `base`.
+/// Makes `path`, which is relative to the folder `from`, relative to the folder `base`.
 fn counted_from(base: &Path, path: &str, from: &Path) -> String {
     if base == from || Path::new(path).is_absolute() {
         return path.to_owned();
@@ -372,7 +372,7 @@ fn shown(path: &Path, current: &Path) -> String {
     if relative.as_os_str().is_empty() { ".".to_owned() } else { relative.display().to_string() }
 }
 
-/// The date in UTC: two who judge a tree at one moment judge it alike.
+/// Today in UTC, so that the result does not depend on the time zone.
 pub(crate) fn today() -> jiff::civil::Date {
     jiff::tz::TimeZone::UTC.to_datetime(jiff::Timestamp::now()).date()
 }

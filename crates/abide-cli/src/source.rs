@@ -1,10 +1,10 @@
 //! Where trees come from: folders, revisions, archives and descriptor sets.
 //!
-//! A [`Source`] is opened from what stands on the command line and then read at once. What is
-//! judged is chosen the same way everywhere: files named `*.proto`, no hidden name and no
-//! `node_modules` on the way from the root, each file belonging to the most specific folder among
-//! the roots and the import paths that contains it. Only a folder on disk knows ignore files, and
-//! they do not hold for what git tracks.
+//! A [`Source`] is opened from an argument of the command line and then read in one go. Every kind
+//! of source selects the judged files in the same way: they are named `*.proto`, and no folder
+//! between them and the root is hidden or called `node_modules`. If several roots and import paths
+//! contain a file, it belongs to the deepest. Ignore files count only for a folder on disk, and
+//! never for files that git tracks.
 
 mod alone;
 mod archive;
@@ -48,9 +48,9 @@ pub(crate) use spec::subdir;
 const KINDS: &[SourceKind] =
     &[directory::KIND, git::KIND, alone::KIND, descriptors::KIND, archive::KIND];
 
-/// What a source may be, for the help of commands.
+/// What a source may be, for the help of commands: the lines of each kind.
 pub(crate) fn help() -> String {
-    either(KINDS.iter().map(|kind| kind.help).filter(|help| !help.is_empty()))
+    KINDS.iter().map(|kind| format!("{}\n", kind.help)).collect()
 }
 
 /// `a, b or c`.
@@ -62,25 +62,25 @@ fn either<'a>(names: impl Iterator<Item = &'a str>) -> String {
     }
 }
 
-/// Where a tree comes from, opened and ready to be read.
+/// A place that a tree comes from, opened and ready to be read.
 pub struct Source {
     open: Box<dyn OpenSource>,
     layout: RootLayout,
     imports: Vec<Import>,
-    /// The folder or file of the tree that alone is judged, relative to it.
+    /// The only folder or file of the tree to judge, relative to the tree.
     focus: Option<String>,
-    /// The part of it that is compared with a part of another tree.
+    /// The only part of the tree to compare, if a part of another tree is judged.
     part: Option<ComparedPart>,
     notes: Vec<String>,
-    /// How messages call this source: as the user wrote it.
+    /// The name for messages: what the user wrote.
     name: String,
 }
 
 impl Source {
-    /// Opens what `spec` names, or the base folder when it names nothing.
+    /// Opens the source that `spec` names, or the base folder without one.
     ///
-    /// An archive is unpacked into memory here; `archive.tar.gz:SUBDIR` makes a folder in it the
-    /// tree, as release archives wrap theirs in one top folder, which is otherwise kept.
+    /// An archive is unpacked into memory here. `archive.tar.gz:SUBDIR` makes a folder in it the
+    /// tree; release archives often wrap their tree in one top folder.
     pub fn open(spec: Option<&str>, options: &SourceOptions) -> Result<Source, SourceError> {
         let layout = RootLayout::new(options.roots)?;
         let name = spec.unwrap_or(".");
@@ -118,42 +118,41 @@ impl Source {
         }
     }
 
-    /// Judges nothing but a folder or a file of the tree, which the user calls `name`; the rest
-    /// is there to be imported and looked at.
+    /// Judges only one folder or file of the tree, which the user calls `name`. The rest can still
+    /// be imported.
     pub fn only(mut self, focus: &str, name: &str) -> Source {
         self.focus = Some(focus.to_owned());
         self.name = name.to_owned();
         self
     }
 
-    /// Judges nothing but what is compared with a folder or a file of another tree, which has
-    /// these roots.
+    /// Judges only what corresponds to a folder or file of another tree, which has these roots.
     ///
-    /// A tree of the same roots has the part at the same place; if it has none, nothing of it is
-    /// judged. In any other tree the part is looked for by the paths that imports use, and a tree
-    /// that has none of these is taken for the part itself.
+    /// A tree with the same roots has the part at the same place; if nothing is there, nothing is
+    /// judged. In any other tree the part is found by import path. A tree without any of these
+    /// paths is taken for the part itself.
     pub fn part(mut self, part: &str, roots: &[String]) -> Source {
         let may_be_copy = self.open.may_be_copy(!roots.is_empty());
         self.part = Some(ComparedPart::of(part, roots, &self.layout, may_be_copy));
         self
     }
 
-    /// Marks what is outside of the part of the tree that is judged, if one was named. For each
-    /// file: as seen from the tree, as imports call it, and whether it is only imported.
+    /// Marks files outside the judged part as only imported, if a part was named. Each file comes
+    /// as its path in the tree, its import path, and whether it is only imported.
     pub(crate) fn narrow_to_part(&self, files: &mut [(&str, &str, &mut bool)]) {
         if let Some(part) = &self.part {
             part.narrow(files);
         }
     }
 
-    /// Reads it as the old side of a comparison: a revision that has no judged file, perhaps from
-    /// before there were any, is an empty tree.
+    /// Reads the source as the old side of a comparison: a revision without a `.proto` file,
+    /// perhaps from before there were any, counts as an empty tree.
     pub fn read_old(&self) -> Result<Contents, SourceError> {
         let empty = || Contents::Files {
             files: Vec::new(),
             problems: Vec::new(),
             notes: vec![format!(
-                "the baseline `{}` holds no `.proto` file: everything counts as new",
+                "the baseline `{}` has no `.proto` file, so everything counts as new",
                 self.name
             )],
         };
@@ -169,9 +168,10 @@ impl Source {
         }
     }
 
-    /// Reads every judged file, sorted by root and path, on all threads of the current rayon pool.
+    /// Reads every judged file, on all threads of the current rayon pool. The result is sorted by
+    /// root and path.
     ///
-    /// Standard input can be read once only.
+    /// Standard input can be read only once.
     pub fn read(&self) -> Result<Contents, SourceError> {
         let mut gathered = match self.open.read(&self.layout, &self.name)? {
             Reading::Files(gathered) => gathered,
@@ -201,7 +201,7 @@ impl Source {
     }
 
     fn narrow(&self, focus: &str, gathered: &mut Gathered) -> Result<(), SourceError> {
-        // What is named outright is judged, whatever ignore files say of it.
+        // A file that the user names is judged even if an ignore file matches it.
         if is_proto(focus.as_bytes())
             && gathered.files.iter().all(|file| &*file.display != focus)
             && let Some(file) = self.open.read_named(focus, &self.layout, &self.name)?
@@ -216,34 +216,34 @@ impl Source {
         Ok(())
     }
 
-    /// How messages call it: as the user wrote it.
+    /// The name for messages: what the user wrote.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The folder that the tree lies in, where it is one that can be written to.
+    /// The folder of the tree, if the source is a folder on disk.
     pub fn folder(&self) -> Option<&Path> {
         self.open.folder()
     }
 
-    /// What stands before a path of the tree so that it counts from the top of the repository, if
-    /// the source is a revision.
+    /// The prefix that makes a path of the tree relative to the top of the repository, if the
+    /// source is a revision.
     pub(crate) fn prefix(&self) -> Option<String> {
         let folder = self.open.folder_in_repository()?;
         Some(if folder.is_empty() { String::new() } else { format!("{folder}/") })
     }
 
-    /// The record of versions that stands in the folder of the tree, if it is there.
+    /// The `abide.lock` in the folder of the tree, if there is one.
     pub fn lock(&self) -> Result<Option<Text>, SourceError> {
         self.open.lock()
     }
 
-    /// Looks up a file that judged files import but that is not in the tree.
+    /// Looks up an imported file that is not in the tree.
     ///
-    /// The import paths are searched in order, as `protoc -I` does; for a file judged alone, its
-    /// own roots come first.
+    /// Searches the import paths in order, like `protoc -I`. For a single file, its own roots come
+    /// first.
     pub fn import(&self, path: &str) -> Result<Option<SourceFile>, SourceError> {
-        // protoc refuses such names too: they would give one file two names.
+        // Like protoc, refuse names that would give one file two names.
         if normalize(path).as_deref() != Some(path)
             || Path::new(path).is_absolute()
             || path.is_empty()

@@ -5,10 +5,10 @@ use std::io::{IsTerminal, Write};
 use crate::args::{Color, Global};
 use crate::render::Look;
 
-/// How wide a report is where no terminal says it.
+/// The width of a report if it does not go to a terminal.
 const WIDTH: usize = 100;
 
-/// A line on standard error. Where nobody reads it, the exit status is left.
+/// Prints a line to standard error. If that fails, the exit status still says what happened.
 pub(crate) fn say(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
@@ -49,7 +49,7 @@ fn use_color(global: &Global, terminal: bool) -> bool {
     }
 }
 
-/// How wide lines of a report may be: as the terminal, within what reads well.
+/// The width of a report: that of the terminal, within readable limits.
 fn width(global: &Global) -> usize {
     if global.output.is_some() || !std::io::stdout().is_terminal() {
         return WIDTH;

@@ -1,18 +1,18 @@
-//! Writing files so that no reader ever sees half of one.
+//! Writes files so that no reader ever sees a half-written one.
 
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// How many links a path may lead through, as in most kernels: more are a loop.
+/// How many links a path may lead through, as in most kernels; more are taken for a loop.
 const MAX_LINKS: u32 = 40;
 
 /// Writes `bytes` to `target`, or to standard output when it is absent or `-`.
 ///
-/// A file is written beside its target and renamed over it: after an interruption the old or the
-/// new content is there, never a part. A link keeps pointing at what is written, permissions are
-/// kept, and folders on the way are created. A reader of standard output that has gone away, as
-/// `| head` does, is no error.
+/// A file is written beside its target and renamed over it, so that an interruption leaves the old
+/// content or the new, never a part. A link keeps pointing at the file that is written. Permissions
+/// are kept, and missing folders are created. A closed standard output, as after `| head`, is not
+/// an error.
 pub fn write(target: Option<&Path>, bytes: &[u8]) -> io::Result<()> {
     match target {
         Some(target) if target != Path::new("-") => write_file(target, bytes, None),
@@ -20,14 +20,14 @@ pub fn write(target: Option<&Path>, bytes: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Replaces a file that nobody else writes meanwhile. What an interrupted run left beside it is
-/// overwritten, so that after this one nothing is left.
+/// Replaces a file that no other process writes at the same time. The temporary file has a fixed
+/// name, so this run also removes what an interrupted run left behind.
 pub fn replace(target: &Path, bytes: &[u8]) -> io::Result<()> {
     let name = target.file_name().unwrap_or_default().to_string_lossy();
     write_file(target, bytes, Some(&format!(".{name}.abide-new")))
 }
 
-/// Whether a file still holds what it held when it was read; `None` is a file that is not there.
+/// Whether a file still holds what it held when it was read. `None` means that it did not exist.
 pub fn is_still(path: &Path, old: Option<&[u8]>) -> io::Result<bool> {
     match fs::read(path) {
         Ok(now) => Ok(old == Some(&now)),
@@ -43,21 +43,21 @@ fn write_stream(stream: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
     }
 }
 
-/// What a path leads to, be it there or not.
+/// The path behind all links, whether or not it exists.
 fn end_of_links(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MAX_LINKS {
         match fs::canonicalize(&path) {
             Ok(path) => return Ok(path),
             Err(_) if !path.is_symlink() => return Ok(path),
-            // A link to what is not there yet is followed by hand.
+            // `canonicalize` refuses a link to a file that does not exist yet; follow it here.
             Err(_) => {
                 let target = fs::read_link(&path)?;
                 path = path.parent().unwrap_or(Path::new("")).join(target);
             }
         }
     }
-    // Links go in a circle.
+    // The links form a loop, and `canonicalize` reports that.
     fs::canonicalize(&path)
 }
 
@@ -66,7 +66,7 @@ fn write_file(target: &Path, bytes: &[u8], beside: Option<&str>) -> io::Result<(
     let target = end_of_links(target)?;
     let old = match fs::metadata(&target) {
         Ok(old) if old.is_file() => Some(old),
-        // A device or a pipe cannot be replaced; it takes the bytes as they come.
+        // A device or a pipe cannot be replaced: write into it.
         Ok(old) if !old.is_dir() => {
             return write_stream(&mut fs::OpenOptions::new().write(true).open(&target)?, bytes);
         }
@@ -90,10 +90,10 @@ fn write_file(target: &Path, bytes: &[u8], beside: Option<&str>) -> io::Result<(
     #[cfg(unix)]
     if old.is_none() {
         use std::os::unix::fs::PermissionsExt;
-        // What any other program would create; the umask takes its part away.
+        // The mode that any other program would ask for; the umask still applies.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    // The name beside the target is a chance one, and nobody's concern.
+    // Drop the random name of the temporary file: it would only confuse in an error.
     let file = builder.tempfile_in(&folder);
     let mut file = file.map_err(|error| io::Error::from(error.kind()))?;
     file.write_all(bytes)?;

@@ -1,4 +1,4 @@
-//! Our own protos: the tool is silent about them, and they describe what the tool prints.
+//! Our own protos: the tool reports nothing about them, and they describe what it prints.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // Tests set up a world; helpers are tests too.
 
 #[allow(dead_code)] // The other test program uses the rest.

@@ -1,5 +1,5 @@
-//! The second stage: from what the files of a tree mean to the hashes of all
-//! that can be reached.
+//! The second stage: from the meanings of the files of a tree to the hashes that
+//! include all dependencies.
 
 use abide_schema::{Package, Tree, Type};
 use petgraph::algo::kosaraju_scc;
@@ -15,11 +15,11 @@ use crate::scratch::Scratch;
 /// The hashes of every file, package and message of a tree.
 #[derive(Clone, Debug)]
 pub struct TreeHashes {
-    /// By name.
+    /// Sorted by name.
     types: Vec<TypeHashes>,
-    /// By path.
+    /// Sorted by path.
     files: Vec<UnitHashes>,
-    /// By name.
+    /// Sorted by name.
     packages: Vec<UnitHashes>,
 }
 
@@ -30,7 +30,7 @@ struct TypeHashes {
     hashes: Hashes,
 }
 
-/// Of a file or a package.
+/// The hashes of a file or a package.
 type UnitHashes = (Box<str>, Hashes);
 
 const TYPE_CLOSURE: &str = "abide1 type closure";
@@ -39,7 +39,7 @@ pub(crate) const PACKAGE_OWN: &str = "abide1 package own";
 pub(crate) const PACKAGE_CLOSURE: &str = "abide1 package closure";
 
 impl TreeHashes {
-    /// Of a tree. Files are known by the paths that reports use.
+    /// Computes the hashes of a tree. Files are identified by their paths in reports.
     pub fn of(tree: &Tree) -> TreeHashes {
         let named = named(tree);
         let hashes = TypeLinker::new(tree, &named).hash(tree);
@@ -62,18 +62,17 @@ impl TreeHashes {
         self.find_type(full_name).filter(|ty| ty.is_message).map(|ty| ty.hashes)
     }
 
-    /// Every file with its hashes, in the order of paths.
+    /// Every file with its hashes, sorted by path.
     pub fn files(&self) -> impl ExactSizeIterator<Item = (&str, Hashes)> {
         self.files.iter().map(|(path, hashes)| (&**path, *hashes))
     }
 
-    /// Every package with its hashes, in the order of names.
+    /// Every package with its hashes, sorted by name.
     pub fn packages(&self) -> impl ExactSizeIterator<Item = (&str, Hashes)> {
         self.packages.iter().map(|(name, hashes)| (&**name, *hashes))
     }
 
-    /// Every message with its hashes, nested ones included, in the order of
-    /// names.
+    /// Every message with its hashes, nested ones included, sorted by name.
     pub fn messages(&self) -> impl Iterator<Item = (&str, Hashes)> {
         let messages = self.types.iter().filter(|ty| ty.is_message);
         messages.map(|ty| (&*ty.name, ty.hashes))
@@ -104,8 +103,8 @@ fn named(tree: &Tree) -> Vec<ResolvedMeaning> {
         .collect()
 }
 
-/// The title and the facts of a package or file, as they are hashed for its own
-/// hash, and behind an empty line those of its closure.
+/// The title and the facts of the own hash of a package or file and, after an
+/// empty line, those of its closure.
 pub(crate) fn unit_facts(tree: &Tree, name: &str) -> Option<String> {
     let ids = |package: Package<'_>| package.files().map(|it| it.id.0).collect();
     let (files, own_title, title) = match tree.packages().find(|it| it.name() == name) {
@@ -149,7 +148,7 @@ pub(crate) fn write_own<'m>(
 }
 
 /// Writes the facts of a component: the own hashes of its members, and the
-/// closures of the others that they refer to.
+/// closures of the other components that they refer to.
 pub(crate) fn write_component(
     facts: &mut Facts,
     owns: impl IntoIterator<Item = SemanticHash>,
@@ -165,7 +164,7 @@ pub(crate) fn write_component(
 }
 
 /// Writes the facts of the closure of a file or package: its own hash, and the
-/// closures of the types it reaches.
+/// closures of the types that it refers to.
 pub(crate) fn write_unit<'n>(
     facts: &mut Facts,
     title: &str,
@@ -179,17 +178,17 @@ pub(crate) fn write_unit<'n>(
     }
 }
 
-/// Brings the types of files together. Types of one name are one type.
+/// Joins the types of all files. Types with the same name are one type.
 struct TypeLinker<'m> {
     /// In the order of the tree.
     files: &'m [ResolvedMeaning],
-    /// Where in `numbers` the messages and the enums of each file begin.
+    /// Where the messages and the enums of each file begin in `numbers`.
     slots: Vec<[u32; 2]>,
-    /// Which type each message and each enum is; a map entry is none.
+    /// The type of each message and each enum; `None` for a map entry.
     numbers: Vec<Option<u32>>,
     /// The declarations of the types, by name.
     declared: Vec<TypeDeclaration<'m>>,
-    /// Where those of each type begin, and the end of all.
+    /// Where the declarations of each type begin, and the end of all.
     starts: Vec<u32>,
     /// Whether a type is one of protobuf's own.
     is_well_known: Vec<bool>,
@@ -201,12 +200,12 @@ struct TypeDeclaration<'m> {
     element: &'m HashedElement,
 }
 
-/// The strongly connected components of the types under "refers to", each
-/// behind those it refers to.
+/// The strongly connected components of the types under "refers to", each after
+/// those it refers to.
 struct Components {
     graph: DiGraph<(), ()>,
     members: Vec<Vec<NodeIndex>>,
-    /// Of each type.
+    /// The component of each type.
     of: Vec<u32>,
     closures: Vec<SemanticHash>,
 }
@@ -277,7 +276,7 @@ impl<'m> TypeLinker<'m> {
         Some((self.slots[file.0 as usize][kind] + index) as usize)
     }
 
-    /// The type that a name of a file stands for.
+    /// The type that a name in a file means.
     fn type_of(&self, file: u32, name: u32) -> Option<u32> {
         let ty = self.files[file as usize].types[name as usize]?;
         self.numbers[self.slot(ty)?]
@@ -289,8 +288,8 @@ impl<'m> TypeLinker<'m> {
         &self.declared[self.starts[at] as usize..self.starts[at + 1] as usize]
     }
 
-    /// The types that an element of a file refers to; protobuf's own count in
-    /// protobuf's own files only.
+    /// The types that an element of a file refers to. Protobuf's own types only
+    /// count in protobuf's own files.
     fn references(&self, file: u32, element: &HashedElement) -> impl Iterator<Item = u32> {
         let meaning = &self.files[file as usize].meaning;
         let names = meaning.references(element).iter();
@@ -304,7 +303,7 @@ impl<'m> TypeLinker<'m> {
         let packages: Vec<(&str, Vec<u32>)> = packages
             .map(|package| (package.name(), package.files().map(|file| file.id.0).collect()))
             .collect();
-        // One core has the graph, the others what needs none.
+        // One thread computes the graph, the others everything that does not need it.
         let (components, owns) = rayon::join(
             || self.components(),
             || {
@@ -431,7 +430,7 @@ impl Components {
         self.closures[self.of[ty as usize] as usize]
     }
 
-    /// The components in groups: those of one refer to groups before it only.
+    /// The components in groups, each of which only refers to groups before it.
     fn levels(&self) -> Vec<Vec<u32>> {
         let mut levels: Vec<Vec<u32>> = Vec::new();
         let mut level_of: Vec<usize> = Vec::with_capacity(self.members.len());

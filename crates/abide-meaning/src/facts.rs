@@ -1,4 +1,4 @@
-//! A set of facts about one thing, and how each is written.
+//! A set of facts about one element, and how facts are written.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -9,28 +9,28 @@ use sha2::{Digest, Sha256};
 
 use crate::hash::{SemanticHash, hex};
 
-/// The facts of one thing as they come, in one buffer that is used again for
-/// the next thing.
+/// The facts of one element in the order they are added, in a buffer that is
+/// reused for the next element.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
-    /// The title, and all lines in the order they came, with their line feeds.
+    /// The title, and all lines in the order they were added, with line feeds.
     text: Vec<u8>,
     /// Where the first line begins.
     head: u32,
-    /// Where the line that is open begins.
+    /// Where the open line begins.
     open: u32,
     lines: Vec<FactLine>,
-    /// Whether some line does not stand behind all that came before it.
+    /// Whether some line does not sort after all lines before it.
     is_mixed: bool,
-    /// What stands before the next option: its holder, then its path.
+    /// The text before the next option: its holder, then its path.
     pub(crate) path: Vec<u8>,
     sorted: Vec<u8>,
 }
 
-/// Where a line stands, with its line feed.
+/// The place of a line, with its line feed.
 #[derive(Clone, Copy, Debug)]
 struct FactLine {
-    /// Its first bytes as a number: in the order of the lines, where they differ.
+    /// Its first bytes as a number, which sorts like the lines if they differ.
     begin: u128,
     start: u32,
     end: u32,
@@ -61,7 +61,7 @@ impl FactLine {
 }
 
 impl Facts {
-    /// Forgets all facts, keeps the room, and begins those of another thing.
+    /// Clears all facts, keeps the capacity, and begins those of another element.
     pub(crate) fn begin(&mut self, title: &str) {
         self.text.clear();
         push(&mut self.text, title);
@@ -72,13 +72,13 @@ impl Facts {
         self.is_mixed = false;
     }
 
-    /// Writes a part of the line that is open.
+    /// Writes a part of the open line.
     pub(crate) fn push(&mut self, text: &str) -> &mut Facts {
         push(&mut self.text, text);
         self
     }
 
-    /// Writes a line that was a fact elsewhere.
+    /// Writes a whole line that was a fact elsewhere.
     pub(crate) fn push_line(&mut self, line: &[u8]) {
         self.text.extend_from_slice(line);
         self.end();
@@ -96,19 +96,19 @@ impl Facts {
         self
     }
 
-    /// Writes bytes in quotes, which may be a text.
+    /// Writes bytes in quotes, which may be text.
     pub(crate) fn quoted_bytes(&mut self, text: &[u8]) -> &mut Facts {
         push_quoted(&mut self.text, text, std::str::from_utf8(text).is_err());
         self
     }
 
-    /// Writes what is no text in full.
+    /// Writes a part with a function.
     pub(crate) fn write(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> &mut Facts {
         write(&mut self.text);
         self
     }
 
-    /// Writes the path of an option, which is the begin of its line.
+    /// Writes the path of an option, which begins its line.
     pub(crate) fn push_path(&mut self) -> &mut Facts {
         self.text.extend_from_slice(&self.path);
         self
@@ -122,7 +122,7 @@ impl Facts {
         self.lines.push(line);
     }
 
-    /// Ends the text of the line that is open.
+    /// Ends the text of the open line.
     fn close(&mut self) -> FactLine {
         self.text.push(b'\n');
         let end = self.text.len() as u32;
@@ -134,9 +134,9 @@ impl Facts {
         self.lines.len()
     }
 
-    /// Makes one line of those from the `from`-th on that `is_one` puts together:
-    /// in the order of their bytes, and the first `holder` bytes, which they
-    /// share, once. Such lines must stand side by side when sorted.
+    /// Joins lines from the `from`-th on for which `is_one` is true, in the order of
+    /// their bytes. The first `holder` bytes, which they share, are written once.
+    /// Such lines must be adjacent when sorted.
     pub(crate) fn join(
         &mut self,
         from: usize,
@@ -159,9 +159,9 @@ impl Facts {
         self.lines.truncate(kept);
     }
 
-    /// One line of several that are sorted.
+    /// Joins several sorted lines into one.
     fn joined(&mut self, range: Range<usize>, holder: usize) -> FactLine {
-        // What they were stays in the text, and is nobody's line.
+        // Their old text stays in the buffer, but no line refers to it.
         self.is_mixed = true;
         let mut last: Option<FactLine> = None;
         for at in range {
@@ -180,18 +180,18 @@ impl Facts {
         self.close()
     }
 
-    /// The facts in the order they came, as long as nothing asked for another.
+    /// The facts in the order they were added, unless they were sorted.
     pub(crate) fn lines(&self) -> impl Iterator<Item = &[u8]> {
         self.lines.iter().map(|line| line.text(&self.text))
     }
 
-    /// The title and the facts as they are hashed, a line for each.
+    /// The title and the facts as hashed, a line for each.
     pub(crate) fn finish(&mut self) -> &[u8] {
         if !self.is_mixed {
             return &self.text;
         }
         let text = &self.text;
-        // Facts come in runs, which a stable sort merges.
+        // Facts are added in sorted runs, which a stable sort merges.
         self.lines.sort_by(|a, b| a.compare(*b, text));
         self.lines.dedup_by(|a, b| a.compare(*b, text).is_eq());
         self.sorted.clear();
@@ -202,7 +202,7 @@ impl Facts {
         &self.sorted
     }
 
-    /// The title and the facts as text, as they are hashed.
+    /// The title and the facts as hashed, as text.
     pub(crate) fn shown(&mut self) -> String {
         String::from_utf8_lossy(self.finish()).into_owned()
     }
@@ -213,7 +213,7 @@ impl Facts {
     }
 }
 
-/// The hash of a title and of facts that are sorted, with a line each.
+/// The hash of a title and of sorted facts, a line for each.
 pub(crate) fn hash(text: &[u8]) -> SemanticHash {
     SemanticHash::new(Sha256::digest(text).into())
 }
@@ -253,7 +253,7 @@ pub(crate) fn push_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend(bytes.iter().flat_map(|&byte| hex(byte)));
 }
 
-/// Appends a text in quotes; `ascii` also escapes all that lies beyond.
+/// Appends a text in quotes; `ascii` also escapes bytes that are not ASCII.
 fn push_quoted(out: &mut Vec<u8>, text: &[u8], ascii: bool) {
     out.push(b'"');
     let escaped = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\' || ascii && byte >= 0x7f;
@@ -273,7 +273,7 @@ fn push_quoted(out: &mut Vec<u8>, text: &[u8], ascii: bool) {
     out.push(b'"');
 }
 
-/// Appends a value that is no message.
+/// Appends a value that is not a message.
 pub(crate) fn push_value(out: &mut Vec<u8>, value: &Value) {
     match value {
         Value::Bool(value) => push(out, if *value { "true" } else { "false" }),
@@ -298,7 +298,7 @@ pub(crate) fn push_value(out: &mut Vec<u8>, value: &Value) {
     }
 }
 
-/// Gives the parts of the full name of what is declared in a scope of a file.
+/// The parts of the full name of an element declared in a scope of a file.
 pub(crate) fn name_parts(
     file: File<'_>,
     scope: Option<Message<'_>>,
@@ -319,7 +319,7 @@ pub(crate) fn name_parts(
     put(name);
 }
 
-/// Appends the full name of what is declared in a scope of a file.
+/// Appends the full name of an element declared in a scope of a file.
 pub(crate) fn push_full_name(
     out: &mut Vec<u8>,
     file: File<'_>,
@@ -334,7 +334,7 @@ pub(crate) fn push_message_name(out: &mut Vec<u8>, message: Message<'_>) {
     push_full_name(out, message.file(), message.parent(), message.name());
 }
 
-/// What encloses a declaration of a file.
+/// The message that encloses a declaration of a file.
 pub(crate) fn scope(file: File<'_>, parent: Parent) -> Option<Message<'_>> {
     match parent {
         Parent::File => None,

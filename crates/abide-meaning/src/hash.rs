@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// What a semantic hash begins with: the algorithm's version, then the digest.
+/// The prefix of a semantic hash: the version of the algorithm and the digest.
 const PREFIX: &str = "abide1:sha256:";
 
 /// The hash of what protos mean, written `abide1:sha256:<64 hex digits>`.
@@ -13,14 +13,14 @@ pub struct SemanticHash([u8; 32]);
 /// The two hashes of a message, a file or a package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Hashes {
-    /// Of its own elements, foreign types by name.
+    /// Covers its own elements; foreign types count by name.
     pub own: SemanticHash,
-    /// Of everything reachable from it.
+    /// Also covers everything it depends on.
     pub closure: SemanticHash,
 }
 
 impl SemanticHash {
-    /// From a SHA-256 digest.
+    /// The hash with this SHA-256 digest.
     pub fn new(digest: [u8; 32]) -> SemanticHash {
         SemanticHash(digest)
     }
@@ -35,8 +35,8 @@ impl SemanticHash {
     }
 }
 
-/// The two digits of a byte. Without a table or a branch, those of a whole hash
-/// are a few vector instructions.
+/// The two digits of a byte. Without a table or a branch, the digits of a whole
+/// hash take a few vector instructions.
 pub(crate) fn hex(byte: u8) -> [u8; 2] {
     let digit = |half: u8| half + b'0' + u8::from(half > 9) * (b'a' - b'9' - 1);
     [digit(byte >> 4), digit(byte & 15)]
@@ -49,7 +49,7 @@ impl fmt::Display for SemanticHash {
     }
 }
 
-/// A text that is no semantic hash.
+/// A text that is not a semantic hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HashError;
 

@@ -1,4 +1,4 @@
-//! Features of single languages, as they hold in the end. Source:
+//! Language features, as resolved values. Source:
 //! `cpp_features.proto`, `java_features.proto` and `go_features.proto` of
 //! protobuf.
 
@@ -7,11 +7,11 @@ use abide_schema::{Edition, Tree};
 
 use crate::facts::{Facts, push, push_number};
 
-/// What a feature is about.
+/// The kind of element that a feature applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FeatureTarget {
     File,
-    /// Messages and enums of the top level, and services.
+    /// Top-level messages and enums, and services.
     Class,
     Message,
     Enum,
@@ -31,7 +31,7 @@ struct LanguageFeature {
     name: &'static str,
     target: FeatureTarget,
     is_bool: bool,
-    /// In proto2, proto3, edition 2023 and edition 2024.
+    /// The defaults in proto2, proto3, edition 2023 and edition 2024.
     defaults: [i32; 4],
 }
 
@@ -55,7 +55,7 @@ const fn flag(
 
 const COUNT: usize = 13;
 
-/// The features that are resolved. `API_LEVEL_UNSPECIFIED` means the open API.
+/// The resolved features. `API_LEVEL_UNSPECIFIED` means the open API.
 const FEATURES: [LanguageFeature; COUNT] = [
     flag("pb.cpp", "legacy_closed_enum", FeatureTarget::EnumField, [1, 0, 0, 0]),
     feature("pb.cpp", "string_type", FeatureTarget::TextField, [STRING, STRING, STRING, 1]),
@@ -84,24 +84,23 @@ const CORD: i32 = 2;
 const NEST_LEGACY: i32 = 3;
 const NEST_YES: i32 = 2;
 
-/// Whether a field of a language's features is resolved, and so is no option
-/// like others.
+/// Whether a field of a language's features is resolved, and so is not an ordinary
+/// option.
 pub(crate) fn is_resolved(language: &str, name: &str) -> bool {
     FEATURES.iter().any(|it| it.language == language && it.name == name)
 }
 
-/// The extension of `FeatureSet` with this full name, where it has features
-/// that are resolved.
+/// The extension of `FeatureSet` with this full name, if it has resolved features.
 pub(crate) fn language(full_name: &str) -> Option<&'static str> {
     FEATURES.iter().map(|it| it.language).find(|it| *it == full_name)
 }
 
-/// The features of all languages where an element stands.
+/// The features of all languages in effect for an element.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Languages {
     edition: Edition,
     values: [i32; COUNT],
-    /// Whether all of them are as in proto3, as they nearly always are.
+    /// Whether all of them are as in proto3, which is nearly always true.
     is_usual: bool,
 }
 
@@ -118,7 +117,7 @@ impl Languages {
         Languages { edition, values, is_usual: is_usual(&values) }
     }
 
-    /// With what the options of an element set.
+    /// These features with the settings of the options of an element.
     pub(crate) fn with(self, tree: &Tree, options: Option<&Message>) -> Languages {
         match options {
             Some(options) if self.edition.is_edition() => self.overridden(tree, options),
@@ -141,8 +140,8 @@ impl Languages {
         self
     }
 
-    /// As [`with`](Languages::with), for a field: the option `ctype` says what
-    /// `string_type` says.
+    /// Like [`with`](Languages::with), for a field: the option `ctype` means the same
+    /// as `string_type`.
     pub(crate) fn with_field(self, tree: &Tree, options: Option<&Message>) -> Languages {
         let mut found = self;
         if is_cord(tree, options) {
@@ -152,8 +151,8 @@ impl Languages {
         found.with(tree, options)
     }
 
-    /// Writes a fact, behind `holder` and a space, for each feature of the
-    /// target that is not as in proto3.
+    /// Writes a fact, after `holder` and a space, for each feature of the target
+    /// that is not as in proto3.
     pub(crate) fn write(
         &self,
         facts: &mut Facts,
@@ -166,7 +165,7 @@ impl Languages {
         for (at, feature) in FEATURES.iter().enumerate() {
             let value = self.values[at];
             let is_usual = match target {
-                // Before edition 2024 an option says it.
+                // Before edition 2024 an option sets it.
                 FeatureTarget::Class => value != NEST_YES || self.edition < Edition::Edition2024,
                 _ => value == feature.defaults[PROTO3],
             };

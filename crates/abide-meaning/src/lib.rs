@@ -1,8 +1,8 @@
 //! What protos mean, as facts and as a hash. `hash.md` beside this file is the
 //! specification, which a second implementation can be written from.
 //!
-//! Two stages: [`Meaning`] is what one file means, [`TreeHashes`] what follows
-//! for all that refers to it. Nothing here judges.
+//! There are two stages: [`Meaning`] is what one file means, and [`TreeHashes`]
+//! are the hashes of everything, with all dependencies. Nothing here judges.
 
 mod closure;
 mod facts;

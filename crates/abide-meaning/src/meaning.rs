@@ -7,7 +7,7 @@ use abide_schema::{File, Message};
 use crate::facts::name_parts;
 use crate::hash::SemanticHash;
 
-/// What an element is.
+/// The kind of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ElementKind {
     Message,
@@ -41,20 +41,20 @@ impl ElementKind {
     }
 }
 
-/// An element that has a hash of its own.
+/// An element with its own hash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct HashedElement {
     pub(crate) kind: ElementKind,
-    /// Whether the file itself declares it, and not a message of it.
+    /// Whether it is at the top level of the file, not in a message.
     pub(crate) is_top: bool,
     /// Its full name: an index in [`Meaning::names`].
     pub(crate) name: u32,
     pub(crate) own: SemanticHash,
-    /// Where in [`Meaning::references`] stands what it refers to directly.
+    /// Its direct references, as a range of [`Meaning::references`].
     pub(crate) references: Range<u32>,
 }
 
-/// Names, one behind another.
+/// A list of names in one text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct NameTable {
     text: String,
@@ -68,7 +68,8 @@ impl NameTable {
         self.ends.clear();
     }
 
-    /// Adds the full name of what is declared in a scope of a file; its index.
+    /// Adds the full name of an element declared in a scope of a file; returns its
+    /// index.
     pub(crate) fn push(&mut self, file: File<'_>, scope: Option<Message<'_>>, name: &str) -> u32 {
         name_parts(file, scope, name, &mut |part| self.text.push_str(part));
         self.ends.push(self.text.len() as u32);
@@ -86,9 +87,9 @@ impl NameTable {
     }
 }
 
-/// What one file means: the own hashes of all that it declares, and the names
-/// of what that refers to. It depends on the file and on the files it imports,
-/// and stands alone: it borrows nothing.
+/// What one file means: the own hashes of everything it declares, and the names of
+/// the types that these elements refer to. It depends on the file and on the files
+/// it imports, and borrows nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Meaning {
     pub(crate) package: Box<str>,
@@ -98,7 +99,7 @@ pub struct Meaning {
     pub(crate) facts: Box<[u8]>,
     pub(crate) own: SemanticHash,
     pub(crate) elements: Box<[HashedElement]>,
-    /// Of its elements, and of the types that they refer to.
+    /// The names of its elements and of the types that they refer to.
     pub(crate) names: NameTable,
     /// What each element refers to: indices in `names`.
     pub(crate) references: Box<[u32]>,
@@ -123,7 +124,7 @@ impl Meaning {
         lines(&self.facts)
     }
 
-    /// What an element refers to directly: indices of names.
+    /// The direct references of an element, as indices of names.
     pub(crate) fn references(&self, element: &HashedElement) -> &[u32] {
         &self.references[element.references.start as usize..element.references.end as usize]
     }

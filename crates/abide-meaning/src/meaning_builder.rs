@@ -17,19 +17,19 @@ use crate::scratch::{Scratch, ScratchTables};
 use crate::{facts, option_facts};
 
 impl Meaning {
-    /// Of a file in a tree that has its imports.
+    /// The meaning of a file in a tree that has its imports.
     pub fn of(file: File<'_>) -> Meaning {
         ResolvedMeaning::of(&mut Scratch::default(), file).meaning
     }
 }
 
-/// What a fact of an option begins with, behind its holder.
+/// The start of a fact of an option, after its holder.
 const OPTION: &str = "option ";
 
-/// What a file of a tree means, and which types of the tree its names are.
+/// The meaning of a file, and the types in the tree that its names mean.
 pub(crate) struct ResolvedMeaning {
     pub(crate) meaning: Meaning,
-    /// Of each of its names; no type is that of a service or an extension.
+    /// The type of each of its names; `None` for a service or an extension.
     pub(crate) types: Box<[Option<Type>]>,
 }
 
@@ -43,8 +43,8 @@ impl ResolvedMeaning {
     }
 }
 
-/// The title and the facts of the element with this full name, as they are
-/// hashed for its own hash; of the first in the file where there are several.
+/// The title and the facts of the own hash of the element with this full name; of
+/// the first one if the file has several.
 pub(crate) fn element_facts(file: File<'_>, name: &str) -> Option<String> {
     let mut scratch = Scratch::default();
     let mut builder = MeaningBuilder::new(&mut scratch, file);
@@ -56,7 +56,7 @@ pub(crate) fn element_facts(file: File<'_>, name: &str) -> Option<String> {
 struct MeaningBuilder<'r, 't> {
     file: File<'t>,
     tree: &'t Tree,
-    /// Whether something in the file was not understood, perhaps an option.
+    /// Whether the file has problems, so an option may not be understood.
     has_problems: bool,
     facts: &'r mut Facts,
     tables: &'r mut ScratchTables,
@@ -76,7 +76,7 @@ impl<'r, 't> MeaningBuilder<'r, 't> {
         MeaningBuilder { file, tree, has_problems, facts, tables, wanted: None, found: None }
     }
 
-    /// What the file means, as soon as it was run through.
+    /// The meaning of the file, after `run`.
     fn build(self) -> ResolvedMeaning {
         let facts = self.facts.finish();
         let ScratchTables { elements, names, types, references, .. } = self.tables;
@@ -92,11 +92,11 @@ impl<'r, 't> MeaningBuilder<'r, 't> {
         ResolvedMeaning { meaning, types: types.as_slice().into() }
     }
 
-    /// Goes through the file; its own facts stand in `facts` then.
+    /// Processes the file; its own facts are in `facts` afterwards.
     fn run(&mut self) {
         let file = self.file;
         let of_file = Languages::of(file.decl().edition).with(self.tree, file.options());
-        // Messages stand behind those that enclose them.
+        // Messages come after the messages that enclose them.
         for message in file.all_messages() {
             let outer = self.outer(of_file, message.decl().parent);
             self.tables.languages.push(outer.with(self.tree, message.options()));
@@ -129,7 +129,7 @@ impl<'r, 't> MeaningBuilder<'r, 't> {
         }
     }
 
-    /// Hashes the facts that were written as those of an element.
+    /// Hashes the written facts as those of an element.
     fn finish(&mut self, kind: ElementKind, name: u32, is_top: bool) -> SemanticHash {
         let own = self.facts.hash();
         let tables = &mut *self.tables;
@@ -153,14 +153,14 @@ impl<'r, 't> MeaningBuilder<'r, 't> {
         own
     }
 
-    /// Notes that the element at hand refers to a type.
+    /// Records that the current element refers to a type.
     fn refer(&mut self, ty: Type) {
         let index = self.name_of(ty);
         self.tables.referred.extend(index);
     }
 
-    /// Where the full name of a message or an enum stands among the names of the
-    /// file. Most are used many times, and lie scattered over the tree.
+    /// The index of the full name of a message or an enum among the names of the
+    /// file. Most names are used many times and are spread over the tree.
     fn name_of(&mut self, ty: Type) -> Option<u32> {
         if let Some(&index) = self.tables.indices.get(&ty) {
             return Some(index);
@@ -182,7 +182,7 @@ impl<'r, 't> MeaningBuilder<'r, 't> {
         Some(index)
     }
 
-    /// The full name of what is no type, among the names of the file.
+    /// The index of the full name of an element that is not a type.
     fn named(&mut self, scope: Option<Message<'t>>, name: &str) -> u32 {
         self.tables.types.push(None);
         self.tables.names.push(self.file, scope, name)
@@ -228,12 +228,12 @@ impl<'r, 't> MeaningBuilder<'r, 't> {
             facts.push(OPTION).push("java_multiple_files = true").end();
         }
         self.options(|_| {}, file.decl().options, file.options());
-        // A package is a set of the facts of its files: leaf by leaf, it would not
-        // tell which values stand together.
+        // The facts of a package are a set of those of its files. With one fact for
+        // each leaf, it would not show which values belong together.
         self.facts.join(first, OPTION.len(), option_facts::is_one_option);
     }
 
-    /// The facts of options behind a holder such as `field 1 `.
+    /// Writes the facts of options after a holder such as `field 1 `.
     fn options(
         &mut self,
         holder: impl FnOnce(&mut Vec<u8>),
@@ -255,7 +255,7 @@ impl<'r, 't> MeaningBuilder<'r, 't> {
         }
     }
 
-    /// What messages and enums have in common.
+    /// Writes the facts that messages and enums have in common.
     fn type_facts(
         &mut self,
         kind: ElementKind,
@@ -345,8 +345,8 @@ impl<'r, 't> MeaningBuilder<'r, 't> {
         for (first, last) in Ranges::from(ranges).ends() {
             self.facts.push("extensions ").number(first).push(" ").number(last).end();
         }
-        // Which ranges have an option: a range has its options by itself, but
-        // how numbers are divided into ranges means nothing.
+        // The numbers with each option. Options belong to ranges, but how numbers
+        // are divided into ranges means nothing.
         let mut having: std::collections::BTreeMap<Vec<u8>, Vec<(i64, i64)>> =
             std::collections::BTreeMap::new();
         for (range, options) in ranges.iter().zip(message.extension_range_options()) {
@@ -408,7 +408,7 @@ impl<'r, 't> MeaningBuilder<'r, 't> {
         self.holder_facts(field, &shape, around, name);
     }
 
-    /// Options and language features of a field or extension.
+    /// Writes the options and language features of a field or extension.
     fn holder_facts(
         &mut self,
         field: Field<'t>,
@@ -441,7 +441,7 @@ impl<'r, 't> MeaningBuilder<'r, 't> {
         }
     }
 
-    /// The end of the line of a field: cardinality, type and flags.
+    /// Writes the end of the line of a field: cardinality, type and flags.
     fn shape(&mut self, field: Field<'t>, shape: &FieldShape<'t>) {
         let FieldShape { cardinality, held, oneof } = *shape;
         let features = field.features();
@@ -599,20 +599,20 @@ impl<'r, 't> MeaningBuilder<'r, 't> {
     }
 }
 
-/// Appends what stands before the options of something with a name.
+/// Appends the text before the options of something with a name.
 fn push_holder(out: &mut Vec<u8>, noun: &str, name: &str) {
     push(out, noun);
     push(out, name);
     out.push(b' ');
 }
 
-/// What a field is, looked up once.
+/// The properties of a field, looked up once.
 struct FieldShape<'t> {
     cardinality: Cardinality,
-    /// The types of the values it holds: its type, or those of the key and the
-    /// value of a map.
+    /// The types of its values: its type, or those of the key and the value of a
+    /// map.
     held: [Option<Type>; 2],
-    /// The oneof that it is a member of and that was written.
+    /// The oneof that it is a member of, unless it is synthetic.
     oneof: Option<Oneof<'t>>,
 }
 
@@ -631,7 +631,7 @@ impl<'t> FieldShape<'t> {
     }
 }
 
-/// Whether two values are the same, to the bit.
+/// Whether two values are equal, bit for bit.
 fn is_same(a: &value::Value, b: &value::Value) -> bool {
     match (a, b) {
         (value::Value::F32(a), value::Value::F32(b)) => a.to_bits() == b.to_bits(),

@@ -1,4 +1,4 @@
-//! Options as facts: one for each leaf.
+//! Writes options as facts: one for each leaf.
 
 use abide_schema::value::{Entry, Message, Value, default_of};
 use abide_schema::{Cardinality, Field, File, RawOptions, Tree};
@@ -8,10 +8,10 @@ use rustc_hash::FxHashSet;
 use crate::facts::{Facts, push, push_bytes, push_full_name, push_number, push_value};
 use crate::languages;
 
-/// What the names of the extensions below begin with: nearly none does.
+/// The prefixes of the names of the extensions below, to rule out most others.
 const VOCABULARIES: [&str; 3] = ["udpa.annotations.", "xds.annotations.", "abide.annotations."];
 
-/// Extensions that say how an element is released, not what it is.
+/// Extensions that describe how an element is released, not what it is.
 const RELEASE: &[&str] = &[
     "udpa.annotations.file_status",
     "udpa.annotations.versioning",
@@ -42,7 +42,8 @@ const FILE_POLICY: &[&str] = &[
 
 const ELEMENT_POLICY: &[&str] = &["work_in_progress", "migration", "previous_type"];
 
-/// Our own annotations, and what in them says how an element is released.
+/// Our own annotations, and the fields in them that describe how an element is
+/// released.
 const POLICIES: &[(&str, &[&str])] = &[
     ("abide.annotations.v1.file_policy", FILE_POLICY),
     ("abide.annotations.v1.message_policy", ELEMENT_POLICY),
@@ -54,39 +55,39 @@ const POLICIES: &[(&str, &[&str])] = &[
     ("abide.annotations.v1.method_policy", ELEMENT_POLICY),
 ];
 
-/// The fields of `google.protobuf.FeatureSet` that are resolved.
+/// The resolved fields of `google.protobuf.FeatureSet`.
 const CORE_FEATURES: std::ops::RangeInclusive<i32> = 1..=8;
 
-/// Which fields of a message are no facts.
+/// Which fields of a message are left out.
 #[derive(Clone, Copy)]
 enum Without {
-    /// None of them are left out.
+    /// No field.
     Nothing,
-    /// Defaults, and what is resolved or about releases: the options of an
+    /// Defaults, resolved fields and fields about releases: for the options of an
     /// element.
     Defaults,
-    /// The features that are resolved.
+    /// The resolved features.
     CoreFeatures,
-    /// Those of a language.
+    /// The resolved features of a language.
     Language(&'static str),
-    /// Those with these names.
+    /// The fields with these names.
     Fields(&'static [&'static str]),
 }
 
 impl Without {
-    /// Whether a message without facts inside has one itself.
+    /// Whether a message without facts inside has a fact itself.
     fn counts_when_empty(self) -> bool {
         matches!(self, Without::Nothing)
     }
 }
 
-/// Writes the facts of the options of an element. What stands before them is in
-/// `facts.path`.
+/// Writes the facts of the options of an element. `facts.path` is the text before
+/// them.
 pub(crate) fn write(facts: &mut Facts, tree: &Tree, options: &Message) {
     OptionWriter { facts, tree }.message(options, Without::Defaults, false);
 }
 
-/// Writes the options of source text that were not understood.
+/// Writes the options in source text that were not understood.
 pub(crate) fn write_strange(
     facts: &mut Facts,
     file: File<'_>,
@@ -110,15 +111,14 @@ pub(crate) fn write_strange(
     }
 }
 
-/// Whether two facts are about one option of an element: their paths begin with
-/// the same step. What is not understood stands alone.
+/// Whether two facts are about the same option of an element: their paths begin
+/// with the same step. Options that are not understood are never joined.
 pub(crate) fn is_one_option(a: &[u8], b: &[u8]) -> bool {
     let step = first_step(a);
     step != b"?" && step == first_step(b)
 }
 
-/// The first step of the path that a fact of an option begins with, without
-/// its index.
+/// The first step of the path of a fact of an option, without its index.
 fn first_step(fact: &[u8]) -> &[u8] {
     let end = match fact.first() {
         Some(b'(') => memchr::memchr(b')', fact),
@@ -127,7 +127,7 @@ fn first_step(fact: &[u8]) -> &[u8] {
     &fact[..end.unwrap_or(fact.len())]
 }
 
-/// Whether an option with this last part of its name was understood.
+/// Whether the option with this last part of its name was understood.
 fn has_key(message: &Message, key: Span) -> bool {
     let inside = |entry: &Entry| entry.value.as_message().is_some_and(|it| has_key(it, key));
     message.entries.iter().any(|entry| entry.key == key || inside(entry))
@@ -154,10 +154,10 @@ struct OptionWriter<'a> {
 }
 
 impl OptionWriter<'_> {
-    /// Writes what a message holds; whether that was anything.
+    /// Writes the content of a message; returns whether there was any.
     fn message(&mut self, message: &Message, without: Without, in_group: bool) -> bool {
         let mut any = false;
-        // How many elements of each repeated field there were.
+        // How many elements each repeated field has so far.
         let mut lists: Vec<(abide_schema::FieldId, i64)> = Vec::new();
         let mut has_map = false;
         for entry in &message.entries {
@@ -204,7 +204,7 @@ impl OptionWriter<'_> {
         any
     }
 
-    /// Adds the name of a field to the path; how long it was before.
+    /// Adds the name of a field to the path; returns its length before.
     fn step(&mut self, field: Field<'_>) -> usize {
         let path = &mut self.facts.path;
         let length = path.len();
@@ -218,8 +218,8 @@ impl OptionWriter<'_> {
         length
     }
 
-    /// What is left out inside of the entry; `None` where it does not count
-    /// itself. Its name stands in the path from `start` on.
+    /// What is left out inside the entry; `None` if the entry itself does not count.
+    /// Its name is in the path from `start` on.
     fn counts(
         &self,
         field: Field<'_>,
@@ -291,7 +291,7 @@ impl OptionWriter<'_> {
         any
     }
 
-    /// Writes the maps of a message: of entries with one key, the last.
+    /// Writes the maps of a message: the last of the entries with the same key.
     fn maps(&mut self, message: &Message, in_group: bool) -> bool {
         let mut seen = FxHashSet::default();
         let mut any = false;

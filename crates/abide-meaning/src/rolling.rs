@@ -1,5 +1,5 @@
-//! The second stage for a tree that changes file by file, as along a history:
-//! only what reaches something that changed is hashed anew.
+//! The second stage for a tree that changes file by file, as in a history: only
+//! types that depend on a change are hashed again.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -19,34 +19,34 @@ use crate::meaning::{HashedElement, Meaning};
 #[derive(Debug, Default)]
 pub struct RollingHashes {
     files: FxHashMap<Arc<str>, Meaning>,
-    /// Where each type is declared: the file, and its element there.
+    /// Where each type is declared: the file and the element in it.
     declared: FxHashMap<Box<str>, BTreeSet<(Arc<str>, u32)>>,
-    /// The files that name each type.
+    /// The files that refer to each type.
     users: FxHashMap<Box<str>, BTreeSet<Arc<str>>>,
     by_package: FxHashMap<Box<str>, BTreeSet<Arc<str>>>,
-    /// Of each type, its closure.
+    /// The closure of each type.
     types: FxHashMap<Box<str>, SemanticHash>,
     packages: BTreeMap<Box<str>, Hashes>,
-    /// The types that were set otherwise since they were settled.
+    /// The types that changed since the last settling.
     changed: BTreeSet<Box<str>>,
-    /// The packages whose files were.
+    /// The packages whose files changed.
     stale: BTreeSet<Box<str>>,
 }
 
-/// What became of a package.
+/// How a package changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackageStep {
-    /// Its hashes before; none where it was not there.
+    /// Its hashes before; `None` if it did not exist.
     pub before: Option<Hashes>,
-    /// Its hashes now; none where it is gone.
+    /// Its hashes now; `None` if it was removed.
     pub after: Option<Hashes>,
-    /// The nearest type among those it reaches that changed by itself.
+    /// The nearest type that it depends on and that changed itself.
     pub cause: Option<String>,
 }
 
 impl PackageStep {
-    /// Whether its own elements mean what they did, and only what they reach
-    /// does not.
+    /// Whether the meaning of its own elements is unchanged, and only that of their
+    /// dependencies changed.
     pub fn is_catch_up(&self) -> bool {
         let (Some(before), Some(after)) = (self.before, self.after) else { return false };
         before.own == after.own && before.closure != after.closure
@@ -66,11 +66,11 @@ fn types_of(meaning: &Meaning) -> BTreeSet<(&str, SemanticHash, Vec<&str>)> {
         .collect()
 }
 
-/// How far a type is from one that changed by itself, and which that is.
+/// The distance of a type from one that changed itself, and the name of that one.
 type Cause<'n> = (u32, &'n str);
 
 impl RollingHashes {
-    /// Replaces what a file means; `None` takes the file out.
+    /// Replaces the meaning of a file; `None` removes the file.
     pub fn set(&mut self, path: &str, meaning: Option<Meaning>) {
         let before = self.files.get(path);
         if before == meaning.as_ref() {
@@ -110,13 +110,13 @@ impl RollingHashes {
         self.files.insert(path, meaning);
     }
 
-    /// The hashes of a package, as they were settled.
+    /// The hashes of a package at the last settling.
     pub fn package(&self, name: &str) -> Option<Hashes> {
         self.packages.get(name).copied()
     }
 
-    /// Brings the hashes up to the files, and gives the packages whose hashes
-    /// changed by it.
+    /// Updates the hashes to the files, and returns the packages whose hashes
+    /// changed.
     pub fn settle(&mut self) -> BTreeMap<String, PackageStep> {
         let changed = std::mem::take(&mut self.changed);
         let mut stale = std::mem::take(&mut self.stale);
@@ -142,8 +142,8 @@ impl RollingHashes {
         steps
     }
 
-    /// Every type that reaches a changed one, itself among them. The packages
-    /// that these enter become stale.
+    /// Every changed type and every type that depends on one. The packages that
+    /// refer to these become stale.
     fn causes<'n>(
         &self,
         changed: &'n BTreeSet<Box<str>>,
@@ -174,8 +174,8 @@ impl RollingHashes {
         causes
     }
 
-    /// The types that an element refers to; protobuf's own count in protobuf's
-    /// own files only.
+    /// The types that an element refers to. Protobuf's own types only count in
+    /// protobuf's own files.
     fn references<'m>(
         &'m self,
         meaning: &'m Meaning,
@@ -197,7 +197,7 @@ impl RollingHashes {
         })
     }
 
-    /// Hashes these types anew; all others stay what they are.
+    /// Hashes these types again; all others are unchanged.
     fn hash_types(&mut self, affected: &FxHashMap<Box<str>, Cause<'_>>) {
         let mut names: Vec<&str> = affected.keys().map(|name| &**name).collect();
         names.sort_unstable();
@@ -222,7 +222,7 @@ impl RollingHashes {
             }
         }
         let mut facts = Facts::default();
-        // Each component stands behind those it refers to.
+        // Each component comes after those it refers to.
         for members in kosaraju_scc(&graph) {
             let members: BTreeSet<&str> = members.into_iter().map(|node| graph[node]).collect();
             let mut owns = Vec::new();
@@ -241,7 +241,7 @@ impl RollingHashes {
         }
     }
 
-    /// The types that enter the closure of a package.
+    /// The types that a package's closure includes directly.
     fn reached(&self, package: &str) -> BTreeSet<&str> {
         let mut reached = BTreeSet::new();
         for path in self.by_package.get(package).into_iter().flatten() {

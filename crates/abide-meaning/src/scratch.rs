@@ -8,8 +8,7 @@ use crate::hash::SemanticHash;
 use crate::languages::Languages;
 use crate::meaning::{HashedElement, NameTable};
 
-/// What is filled while the meaning of a file is found, and is used again for
-/// the next file.
+/// Buffers for computing the meaning of a file, reused for the next file.
 #[derive(Default)]
 pub(crate) struct Scratch {
     pub(crate) facts: Facts,
@@ -18,27 +17,27 @@ pub(crate) struct Scratch {
 
 #[derive(Default)]
 pub(crate) struct ScratchTables {
-    /// The facts of the file that are done, those of its elements, a line each.
+    /// The finished facts of the file about its elements, a line for each.
     pub(crate) lines: Vec<u8>,
     pub(crate) elements: Vec<HashedElement>,
-    /// Of each message, by its index.
+    /// The language features of each message, by its index.
     pub(crate) languages: Vec<Languages>,
     pub(crate) owns: Vec<Option<SemanticHash>>,
     pub(crate) enum_owns: Vec<Option<SemanticHash>>,
     pub(crate) indices: FxHashMap<Type, u32>,
     pub(crate) names: NameTable,
-    /// Of each name.
+    /// The type of each name.
     pub(crate) types: Vec<Option<Type>>,
-    /// How many values of the enum at hand have a number already.
+    /// How many values of the current enum have each number so far.
     pub(crate) aliases: FxHashMap<i32, i64>,
-    /// What the elements refer to that are done.
+    /// The references of the finished elements.
     pub(crate) references: Vec<u32>,
-    /// What the one at hand refers to.
+    /// The references of the current element.
     pub(crate) referred: Vec<u32>,
 }
 
 impl ScratchTables {
-    /// Forgets a file and begins another.
+    /// Clears the buffers and begins another file.
     pub(crate) fn begin(&mut self, file: File<'_>) {
         let decl = file.decl();
         self.lines.clear();

@@ -7,11 +7,10 @@ use abide_schema::{Package, Tree};
 use crate::meaning::Meaning;
 use crate::{closure, meaning_builder};
 
-/// What was hashed, to be read and compared: the title and the facts of the own
-/// hash, and behind an empty line those of the closure. The name is that of a
-/// package, the path of a file, or the full name of a message, an enum, a
-/// service or an extension of the top level. A service and an extension have no
-/// closure.
+/// The hashed bytes, to read and compare: the title and the facts of the own hash
+/// and, after an empty line, those of the closure. The name is that of a package,
+/// the path of a file, or the full name of a top-level message, enum, service or
+/// extension. Services and extensions have no closure.
 pub fn facts(tree: &Tree, name: &str) -> Option<String> {
     closure::unit_facts(tree, name).or_else(|| {
         let own = tree.files().find_map(|file| meaning_builder::element_facts(file, name))?;
@@ -28,8 +27,7 @@ pub fn package_facts(package: Package<'_>) -> BTreeSet<String> {
     meanings.flat_map(|it| it.facts().map(text).collect::<Vec<_>>()).collect()
 }
 
-/// The facts of the own hash of a message, an enum, a service or an extension
-/// of the top level.
+/// The facts of the own hash of a top-level message, enum, service or extension.
 pub fn element_facts(package: Package<'_>, name: &str) -> Option<BTreeSet<String>> {
     let shown = package.files().find_map(|file| meaning_builder::element_facts(file, name))?;
     Some(shown.lines().skip(1).map(str::to_owned).collect())

@@ -12,7 +12,7 @@ use crate::tree::Tree;
 use crate::view::{Enum, EnumValue, Field, File, Message, Method, Service};
 
 impl Known {
-    /// Of a tree whose names are linked.
+    /// Finds them in a tree whose names are linked.
     pub(crate) fn of(tree: &Tree) -> Known {
         let mut known = Known::default();
         for file in tree.files() {
@@ -43,7 +43,7 @@ struct Options<'t> {
 }
 
 impl<'t> Options<'t> {
-    /// What is set.
+    /// The options that are set.
     fn set(self) -> Option<&'t value::Message> {
         match self.element {
             Some(element) => element.options(),
@@ -51,8 +51,8 @@ impl<'t> Options<'t> {
         }
     }
 
-    /// Where to point when the options came from a descriptor and have no
-    /// place of their own.
+    /// The place to point at if the options came from a descriptor and have no
+    /// place.
     fn fallback(self) -> Place {
         match self.element {
             Some(element) => element.place(Part::Name),
@@ -67,7 +67,7 @@ impl<'t> Options<'t> {
         Place { file: self.file.id, span: entry.key.to(entry.span) }
     }
 
-    /// Where the value of an entry stands.
+    /// The place of the value of an entry.
     fn value_place(self, entry: &Entry) -> Place {
         if entry.span.is_empty() {
             self.fallback()
@@ -114,7 +114,7 @@ impl<'t> File<'t> {
         Options { tree: self.tree, file: self, element: None }
     }
 
-    /// The status of its package version, where an annotation names one:
+    /// The status of its package version, if an annotation sets one:
     /// `file_status` of udpa, or our own `file_policy`.
     pub fn package_version_status(self) -> Option<(PackageVersionStatus, Place)> {
         let options = self.annotated();
@@ -127,7 +127,7 @@ impl<'t> File<'t> {
         Some((PackageVersionStatus::named(name)?, options.place(entry)))
     }
 
-    /// Where it says that all of it is work in progress.
+    /// Where the whole file is marked as work in progress.
     pub fn work_in_progress(self) -> Option<Place> {
         let options = self.annotated();
         [Annotation::AbideFile, Annotation::UdpaFileStatus, Annotation::XdsFileStatus]
@@ -137,12 +137,12 @@ impl<'t> File<'t> {
             })
     }
 
-    /// The date since when its package exists, as `YYYY-MM-DD`.
+    /// The date on which its package was introduced, as `YYYY-MM-DD`.
     pub fn introduced(self) -> Option<(&'t str, Place)> {
         self.policy("introduced")
     }
 
-    /// The version that its package bears, as its release wrote it.
+    /// The version of its package, as its release wrote it.
     pub fn released_version(self) -> Option<(&'t str, Place)> {
         self.policy("version")
     }
@@ -158,7 +158,7 @@ impl<'t> File<'t> {
         options.text(options.field_of(&[Annotation::AbideFile], name))
     }
 
-    /// The package it moves to with the next major version.
+    /// The package that it moves to in the next major version.
     pub fn move_to_package(self) -> Option<(&'t str, Place)> {
         let options = self.annotated();
         let migrations = [Annotation::UdpaFileMigrate, Annotation::XdsFileMigrate];
@@ -197,7 +197,7 @@ impl<'t> Element<'t> {
         Options { tree: file.tree, file, element: Some(self) }
     }
 
-    /// What encloses it; `None` for an element of the top level.
+    /// The element that encloses it; `None` for a top-level element.
     pub fn parent(self) -> Option<Element<'t>> {
         match self {
             Element::Message(it) => it.parent().map(Element::Message),
@@ -210,8 +210,8 @@ impl<'t> Element<'t> {
         }
     }
 
-    /// Where it says that it is work in progress: the element itself, one that
-    /// encloses it, or its file.
+    /// Where it is marked as work in progress: on the element itself, on one
+    /// that encloses it, or on its file.
     pub fn work_in_progress(self) -> Option<Place> {
         let known = &self.file().tree.known;
         let can_say = known.declare(POLICIES) || known.declare(STATUSES);
@@ -235,7 +235,7 @@ impl<'t> Element<'t> {
         options.flag(options.own("deprecated"))
     }
 
-    /// The version since when it is deprecated.
+    /// The version in which it was deprecated.
     pub fn deprecated_since(self) -> Option<(&'t str, Place)> {
         let options = self.annotated();
         options.text(options.field_of(POLICIES, "deprecated_at")).or_else(|| {
@@ -244,7 +244,7 @@ impl<'t> Element<'t> {
         })
     }
 
-    /// Where it says that its use is refused unless an operator allows it.
+    /// Where it is marked as refused unless an operator allows it.
     pub fn disallowed_by_default(self) -> Option<Place> {
         let options = self.annotated();
         options.flag(options.field_of(POLICIES, "disallowed_by_default")).or_else(|| {
@@ -253,13 +253,13 @@ impl<'t> Element<'t> {
         })
     }
 
-    /// The full or simple name of what is to be used in its place.
+    /// The full or simple name of its replacement.
     pub fn replaced_by(self) -> Option<(&'t str, Place)> {
         let options = self.annotated();
         options.text(options.field_of(POLICIES, "replaced_by"))
     }
 
-    /// What becomes of it in the next major version, and where that is said.
+    /// How it changes in the next major version, and where that is declared.
     pub fn migrations(self) -> Vec<(Migration<'t>, Place)> {
         let options = self.annotated();
         let ours =
@@ -281,7 +281,7 @@ impl<'t> Element<'t> {
         migrations
     }
 
-    /// What validation demands of it; for fields and oneofs.
+    /// What validation requires of it; for fields and oneofs.
     pub fn validation(self) -> Option<Validation> {
         let options = self.annotated();
         let tree = options.tree;
@@ -320,8 +320,8 @@ macro_rules! annotated {
 annotated!(Message Field Service Method);
 
 impl<'t> Message<'t> {
-    /// The full name of the type it was made from, in the major version
-    /// before.
+    /// The full name of the type it was made from, in the previous major
+    /// version.
     pub fn previous_type(self) -> Option<(&'t str, Place)> {
         let options = self.annotated();
         let versioning = [Annotation::UdpaVersioning, Annotation::XdsVersioning];
@@ -338,13 +338,13 @@ impl<'t> Message<'t> {
 }
 
 impl<'t> Field<'t> {
-    /// Where it says that its values must not be shown.
+    /// Where its values are marked as sensitive.
     pub fn sensitive(self) -> Option<Place> {
         let options = self.annotated();
         options.flag(options.any(&[Annotation::UdpaSensitive, Annotation::XdsSensitive]))
     }
 
-    /// Where the annotation `security` of udpa or xds stands.
+    /// The place of the annotation `security` of udpa or xds.
     pub fn security(self) -> Option<Place> {
         let options = self.annotated();
         let entry = options.any(&[Annotation::UdpaSecurity, Annotation::XdsSecurity])?;

@@ -1,6 +1,6 @@
 //! The annotations that carry policy, read from options.
 //!
-//! Several vocabularies say the same thing: `udpa.annotations`,
+//! Several vocabularies have the same meaning: `udpa.annotations`,
 //! `xds.annotations.v3`, `envoy.annotations` and our own
 //! `abide.annotations.v1`. Here they become one; `annotated.rs` reads
 //! them off a tree.
@@ -70,7 +70,7 @@ impl Annotation {
     }
 }
 
-/// What our own annotation of an element stands in.
+/// The extensions that hold our own annotation of an element.
 pub(crate) const POLICIES: &[Annotation] = &[
     Annotation::AbideMessage,
     Annotation::AbideField,
@@ -121,11 +121,11 @@ impl Known {
 /// The status of a package version, as `package_version_status` declares it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PackageVersionStatus {
-    /// It does not change any more.
+    /// It no longer changes.
     Frozen,
-    /// It is what authors work on.
+    /// Authors work on it.
     Active,
-    /// It is made by machine from the active version.
+    /// It is generated from the active version.
     NextMajorVersionCandidate,
 }
 
@@ -151,15 +151,15 @@ impl PackageVersionStatus {
     }
 }
 
-/// What an annotation says will become of an element in the next major
+/// How an annotation says that an element will change in the next major
 /// version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Migration<'t> {
-    /// It gets this simple name.
+    /// It will be renamed to this simple name.
     Rename(&'t str),
-    /// It moves to this package.
+    /// It will move to this package.
     MoveToPackage(&'t str),
-    /// It becomes a member of the oneof with this name.
+    /// It will become a member of the oneof with this name.
     PromoteToOneof(&'t str),
 }
 
@@ -170,21 +170,21 @@ pub struct HttpBinding<'t> {
     pub method: &'t str,
     /// The path template.
     pub path: &'t str,
-    /// The field that the body of the request holds, or `*`.
+    /// The field that is the body of the request, or `*`.
     pub body: Option<&'t str>,
-    /// The field that the body of the response holds; `None`: all of it.
+    /// The field that is the body of the response; `None` for all of it.
     pub response_body: Option<&'t str>,
-    /// Where the path stands.
+    /// The place of the path.
     pub place: Place,
 }
 
-/// What `validate.rules` or `buf.validate` demand of a field or oneof.
+/// What `validate.rules` or `buf.validate` require of a field or oneof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Validation {
-    /// Where the annotation stands.
+    /// The place of the annotation.
     pub place: Place,
-    /// Where it allows only the declared values of an enum.
+    /// Where it restricts an enum to its declared values, if it does.
     pub defined_only: Option<Place>,
-    /// Where it demands that the field is set.
+    /// Where it requires the field to be set, if it does.
     pub required: Option<Place>,
 }

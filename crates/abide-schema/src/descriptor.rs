@@ -1,4 +1,4 @@
-//! Serialised descriptors: files of a tree to FileDescriptorProtos and back.
+//! Serialised descriptors: converts files of a tree to FileDescriptorProtos and back.
 
 mod decode;
 mod encode;
@@ -9,7 +9,7 @@ mod source_info;
 pub use encode::{encode_file, encode_set, set_files};
 pub use notation::{descriptor_set_from_json, descriptor_set_from_text};
 
-/// The types of `FieldDescriptorProto.Type` that are no scalars.
+/// The types of `FieldDescriptorProto.Type` that are not scalars.
 const TYPE_GROUP: i32 = 10;
 const TYPE_MESSAGE: i32 = 11;
 const TYPE_ENUM: i32 = 14;

@@ -6,8 +6,8 @@ use abide_syntax::Span;
 
 use crate::ids::{FieldId, MessageId};
 
-/// Messages may nest this deep in every notation, as in the runtimes of
-/// protobuf by default.
+/// Messages may nest this deep in every notation: the default limit of the
+/// protobuf runtimes.
 pub const MAX_NESTING: u32 = 100;
 
 /// A value of a message type of the tree, its fields in the order they were
@@ -34,15 +34,15 @@ pub struct Entry {
     pub field: FieldId,
     /// Its value, or one of its values.
     pub value: Value,
-    /// Where its key stands; empty where the value was not read from source.
+    /// The place of its key; empty if the value was not read from source.
     pub key: Span,
-    /// Where its value stands.
+    /// The place of its value.
     pub span: Span,
 }
 
 /// The value of a field.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs, reason = "each is named as the type it holds")]
+#[allow(missing_docs, reason = "each is named after the type it holds")]
 pub enum Value {
     Bool(bool),
     I32(i32),
@@ -128,8 +128,8 @@ impl Value {
         }
     }
 
-    /// Whether this is what a field without presence holds when it was not
-    /// set. Negative zero is not.
+    /// Whether this is the value of an unset field without presence. Negative
+    /// zero is not.
     pub fn is_zero(&self) -> bool {
         match self {
             Value::Bool(value) => !value,

@@ -12,9 +12,8 @@ pub struct Glob {
 
 #[derive(Clone, Debug)]
 enum Matcher {
-    /// Globs of which one has to match, with nothing in them but stars and what
-    /// they part. The library's matcher takes longer to make than a small tree
-    /// takes to be judged.
+    /// Globs of which one must match, with no special characters but stars. The
+    /// library's matcher takes longer to build than a small tree takes to check.
     Stars(Vec<String>),
     Library(GlobMatcher),
 }
@@ -47,15 +46,15 @@ impl Glob {
         ends.into_iter().any(|end| self.matches(&name[..end]))
     }
 
-    /// The glob as it is written.
+    /// The glob as written.
     pub fn text(&self) -> &str {
         &self.text
     }
 }
 
-/// The globs of stars alone that a glob stands for, where it has a few of them.
+/// The equivalent globs with stars only, if there are few of them.
 fn alternatives(glob: &str) -> Option<Vec<String>> {
-    /// More is for a matcher.
+    /// More alternatives are left to the library.
     const MOST: usize = 16;
     if glob.contains(['?', '[', '\\', '/']) {
         return None;
@@ -65,7 +64,7 @@ fn alternatives(glob: &str) -> Option<Vec<String>> {
         Some((before, rest)) => {
             let (inside, behind) = rest.split_once('}')?;
             let tails = alternatives(behind)?;
-            // As the library has it, an empty alternative is none.
+            // As in the library, an empty alternative does not count.
             let inside = inside.split(',').filter(|it| !it.is_empty());
             let all = |it| tails.iter().map(move |tail| format!("{before}{it}{tail}"));
             inside.flat_map(all).take(MOST + 1).collect()
@@ -75,8 +74,8 @@ fn alternatives(glob: &str) -> Option<Vec<String>> {
     ((1..=MOST).contains(&globs.len()) && globs.iter().all(is_plain)).then_some(globs)
 }
 
-/// Whether a name is what the parts between the stars are, in their order, with
-/// anything for each star.
+/// Whether a name consists of the parts between the stars, in order, with any
+/// text for each star.
 fn matches_stars(glob: &str, name: &str) -> bool {
     let mut parts = glob.split('*');
     let first = parts.next().unwrap_or_default();

@@ -1,8 +1,8 @@
-//! Declarations of many files to one linked [`Tree`].
+//! Links the declarations of many files into one [`Tree`].
 //!
-//! Stages, each parallel over files where files do not depend on each other:
-//! imports, packages, names, visibility, references, features, options, and
-//! the checks that need all of these.
+//! The stages are imports, packages, names, visibility, references, features,
+//! options, and the checks that need all of these. Each runs files in parallel
+//! where files do not depend on each other.
 
 mod features;
 mod imports;

@@ -9,7 +9,7 @@ use crate::tables::{FieldTable, LongLists, ValueTable};
 use crate::tree::Tree;
 use crate::view::{Enum, EnumValue, Field, File, Message};
 
-/// Lists up to this length are walked.
+/// Lists up to this length are searched linearly.
 const SHORT: usize = 48;
 
 impl Tree {
@@ -179,7 +179,7 @@ fn value_table(item: Enum<'_>) -> ValueTable {
     }
 }
 
-/// Of pairs with one key the first counts, as in a walk from the front.
+/// Indexes pairs. The first pair with a key wins, as in a linear search.
 fn index<K: Eq + Hash, V>(pairs: impl Iterator<Item = (K, V)>) -> FxHashMap<K, V> {
     let mut index = FxHashMap::default();
     for (key, value) in pairs {

@@ -1,4 +1,4 @@
-//! Syntax trees to declarations: what protoc's parser does after its grammar.
+//! Turns syntax trees into declarations, as protoc's parser does.
 
 mod check;
 mod default;
@@ -21,11 +21,11 @@ use default::default_text;
 use members::{Member, Members, is_field, member};
 
 impl FileDecl {
-    /// Reads the declarations of a source file. It always returns: what is
-    /// wrong is in [`FileDecl::problems`].
+    /// Reads the declarations of a source file. It always returns; errors are
+    /// in [`FileDecl::problems`].
     pub fn parse(file: SourceFile) -> FileDecl {
         let (mut ast, errors) = abide_syntax::parse(&file.text);
-        // Trees are kept as long as the process runs, thousands of them.
+        // Thousands of trees are kept as long as the process runs.
         ast.shrink_to_fit();
         let problems = errors
             .into_iter()
@@ -64,7 +64,7 @@ struct Lower<'a> {
     ast: &'a Ast,
     text: &'a Text,
     decl: FileDecl,
-    /// What gathered the members of scopes that are done, to gather others.
+    /// Empty buffers of finished scopes, for reuse.
     spare: Vec<Members>,
 }
 
@@ -97,7 +97,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Makes room for the declarations there are, so that none moves.
+    /// Reserves room for all declarations, so that none of them moves later.
     fn reserve(&mut self) {
         let (mut fields, mut messages, mut enums, mut values, mut methods) = (0, 0, 0, 0, 0);
         for decl in &self.ast.decls {
@@ -134,7 +134,7 @@ impl<'a> Lower<'a> {
                 DeclKind::Syntax { edition, value } => self.syntax(node, edition, value),
                 DeclKind::Package { name } => {
                     if self.decl.package.is_some() {
-                        let message = "a file has one `package` statement only";
+                        let message = "a file can have only one `package` statement";
                         self.problem(ProblemKind::Syntax, self.at(id).span, message);
                     } else {
                         let name = self.name(name);
@@ -187,7 +187,7 @@ impl<'a> Lower<'a> {
         match unescape_all(self.text, span).map(String::from_utf8) {
             Ok(Ok(text)) => text,
             Ok(Err(error)) => {
-                self.problem(ProblemKind::Syntax, span, "the string is not UTF-8 text");
+                self.problem(ProblemKind::Syntax, span, "the string is not valid UTF-8");
                 String::from_utf8_lossy(error.as_bytes()).into_owned()
             }
             Err(error) => {
@@ -243,7 +243,7 @@ impl<'a> Lower<'a> {
         members
     }
 
-    /// Makes room for the messages of a scope, so that they lie together.
+    /// Reserves the messages of a scope, so that they are adjacent.
     fn messages(&mut self, members: &Members, parent: Parent) -> Slice {
         let start = length(&self.decl.messages);
         for &(id, kind) in &members.messages {
@@ -337,8 +337,8 @@ impl<'a> Lower<'a> {
             unreachable!("map entries come from map fields")
         };
         let map = self.ast.maps[map as usize];
-        // Both have the features that are set on the map, each by an option of
-        // its own. Source: `Parser::GenerateMapEntry`.
+        // Both get a copy of each feature option of the map. Source:
+        // `Parser::GenerateMapEntry`.
         let (ast, text) = (self.ast, self.text);
         let is_feature = |&id: &OptionId| match ast.parts(&ast.options[id as usize]) {
             [first, _, ..] => !first.extension && first.name.of(text) == b"features",
@@ -423,8 +423,8 @@ impl<'a> Lower<'a> {
         Slice { start, end: length(&self.decl.fields) }
     }
 
-    /// A oneof of its own for each `optional` field of proto3, named as protoc
-    /// names it (`GenerateSyntheticOneofs` in parser.cc).
+    /// Adds a oneof for each `optional` field of proto3, named as protoc does
+    /// (`GenerateSyntheticOneofs` in parser.cc).
     fn synthetic_oneofs(&mut self, message: u32, fields: Slice, oneof_base: u32) {
         let wanted = |field: &FieldDecl| field.proto3_optional && field.oneof.is_none();
         if !self.decl.fields[fields.range()].iter().any(wanted) {
@@ -535,8 +535,8 @@ impl<'a> Lower<'a> {
                         let input = self.name(method.input);
                         let output = self.name(method.output);
                         let options = match (self.block_options(child), method.body) {
-                            // protoc gives a method with a block options, even
-                            // if it sets none.
+                            // protoc gives a method with a block an options
+                            // message, even if it sets no option.
                             (RawOptions::None, Some(_)) => RawOptions::Syntax(Slice::default()),
                             (options, _) => options,
                         };
@@ -561,8 +561,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// `after` is what is added to an inclusive end: 1 in messages, whose ends
-    /// are exclusive, 0 in enums.
+    /// `after` is added to an inclusive end: 1 in messages, whose ends are
+    /// exclusive, and 0 in enums.
     fn ranges(&mut self, ids: &[DeclId], max: i32, after: i32) -> Slice {
         let ast = self.ast;
         let start = length(&self.decl.ranges);
@@ -596,9 +596,9 @@ impl<'a> Lower<'a> {
 
     fn range_end(&mut self, last: i32, span: Span, after: i32) -> i32 {
         last.checked_add(after).unwrap_or_else(|| {
-            // A number that does not fit at all has a problem already.
+            // A number that does not fit at all was already reported.
             if self.decl.problems.last().is_none_or(|known| known.span != span) {
-                let message = "no number lies behind the end of the range";
+                let message = "the end of the range is too large";
                 self.problem(ProblemKind::RangeInvalid, span, message);
             }
             i32::MAX
@@ -637,7 +637,7 @@ impl<'a> Lower<'a> {
         match value.map(i32::try_from) {
             Some(Ok(value)) => value,
             _ => {
-                // A malformed number already has an error of its own.
+                // A malformed number was already reported.
                 if digits.iter().all(u8::is_ascii_hexdigit) {
                     let message = "the number does not fit into 32 bits";
                     self.problem(ProblemKind::NumberInvalid, span, message);
@@ -655,7 +655,7 @@ impl<'a> Lower<'a> {
         self.options_from(start)
     }
 
-    /// The options that were gathered since there were `start`.
+    /// The options that were added after the first `start`.
     fn options_from(&self, start: u32) -> RawOptions {
         let end = length(&self.decl.option_ids);
         if start == end { RawOptions::None } else { RawOptions::Syntax(Slice { start, end }) }
@@ -684,8 +684,8 @@ impl<'a> Lower<'a> {
         })
     }
 
-    /// Splits `default` and `json_name`, which are written like options but
-    /// are none, from the options of a field.
+    /// Splits `default` and `json_name` from the options of a field: they are
+    /// written like options, but are not.
     fn field_options(&mut self, list: Slice, ty: TypeDecl) -> FieldOptions {
         if list.start == list.end {
             return (RawOptions::None, None, None);

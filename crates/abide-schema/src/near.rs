@@ -1,11 +1,11 @@
 //! Names that a typo most likely meant.
 
-/// The name of a list that a typo most likely meant.
+/// The known name that a misspelt one most likely means.
 pub(crate) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     if name.len() > 64 {
         return None;
     }
-    // Two short names are close whatever they are.
+    // Any two short names are close.
     let allowed = (name.len() / 3).min(3);
     known
         .take(1000)
@@ -15,8 +15,8 @@ pub(crate) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> O
         .map(|(_, known)| known)
 }
 
-/// How many letters must be put in, taken out or replaced; `None` where that
-/// is more than `allowed`.
+/// How many letters must be inserted, removed or replaced; `None` if that is
+/// more than `allowed`.
 fn distance(a: &str, b: &str, allowed: usize) -> Option<usize> {
     let mut row: SmallRow = std::array::from_fn(|at| at);
     let row = row.get_mut(..=b.len())?;
@@ -31,7 +31,7 @@ fn distance(a: &str, b: &str, allowed: usize) -> Option<usize> {
             row[j + 1] = next;
             least = least.min(next);
         }
-        // It never falls from one row to the next.
+        // The smallest entry never decreases from one row to the next.
         if least > allowed {
             return None;
         }
@@ -39,7 +39,7 @@ fn distance(a: &str, b: &str, allowed: usize) -> Option<usize> {
     Some(row[b.len()]).filter(|distance| *distance <= allowed)
 }
 
-/// Holds a row for every name that is near one of 64 letters.
+/// Large enough for any name that is near one of 64 letters.
 type SmallRow = [usize; 64 + 3 + 1];
 
 #[cfg(test)]

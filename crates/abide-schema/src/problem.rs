@@ -14,7 +14,7 @@ pub struct Place {
     pub span: Span,
 }
 
-/// A defect of the tree by the rules of the language.
+/// A violation of the rules of the language.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// What kind of defect.
@@ -23,9 +23,9 @@ pub struct Problem {
     pub place: Place,
     /// One lower-case phrase, names in backticks.
     pub message: String,
-    /// The full name of the element it concerns, where there is one.
+    /// The full name of the element it is about, if there is one.
     pub element: Option<String>,
-    /// Other places that explain it, each with a phrase.
+    /// Related places, each with a phrase.
     pub labels: Vec<(Place, String)>,
     /// What to do about it.
     pub help: Option<String>,
@@ -43,7 +43,7 @@ macro_rules! problem_kinds {
             /// Every kind.
             pub const ALL: &[ProblemKind] = &[$(ProblemKind::$kind,)*];
 
-            /// The id of the kind, as reports and waivers name it.
+            /// The id of the kind, used in reports and waivers.
             pub const fn id(self) -> &'static str {
                 match self { $(ProblemKind::$kind => $id,)* }
             }
@@ -61,7 +61,7 @@ problem_kinds! {
     Syntax = "syntax-error", true;
     /// `syntax` or `edition` missing or unknown.
     Edition = "edition-invalid", true;
-    /// An import that resolves nowhere.
+    /// An import of a file that does not exist.
     ImportNotFound = "import-not-found", true;
     /// A file that imports itself, in one or more steps.
     ImportCycle = "import-cycle", true;
@@ -71,9 +71,9 @@ problem_kinds! {
     ImportUnused = "import-unused", false;
     /// A name that no visible file declares.
     NameNotFound = "name-not-found", true;
-    /// A name that two elements of one scope have.
+    /// A name that is declared twice in one scope.
     NameDuplicated = "name-duplicated", true;
-    /// A name that names the wrong kind of element, or may not be used here.
+    /// A name of the wrong kind of element, or one that may not be used here.
     NameMisused = "name-misused", true;
     /// A field number or enum number used twice.
     NumberDuplicated = "number-duplicated", true;
@@ -103,9 +103,9 @@ problem_kinds! {
     FeatureInvalid = "feature-invalid", true;
     /// A name that breaks the naming style an edition enforces.
     StyleViolated = "naming-style-violated", true;
-    /// A file that a descriptor set holds but that is malformed.
+    /// A malformed file in a descriptor set.
     DescriptorInvalid = "descriptor-invalid", true;
-    /// What protoc only warns about and has no kind of its own.
+    /// A warning of protoc that has no kind of its own.
     Warning = "compiler-warning", false;
 }
 

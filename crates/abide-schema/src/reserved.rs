@@ -25,13 +25,12 @@ impl Enum<'_> {
     }
 }
 
-/// A set of numbers as ranges in their order that do not touch; ends are
-/// exclusive.
+/// A set of numbers as sorted ranges that do not touch; ends are exclusive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ranges(Vec<(i64, i64)>);
 
 impl Ranges {
-    /// Of ranges in any order, whose ends are exclusive.
+    /// Joins ranges in any order; their ends are exclusive.
     pub fn of(mut ranges: Vec<(i64, i64)>) -> Ranges {
         ranges.retain(|(start, end)| start < end);
         ranges.sort_unstable();
@@ -45,17 +44,17 @@ impl Ranges {
         Ranges(joined)
     }
 
-    /// Those of an enum, whose ends are inclusive.
+    /// The ranges of an enum, whose ends are inclusive.
     pub fn inclusive(ranges: &[RangeDecl]) -> Ranges {
         Ranges::of(ranges.iter().map(|it| (it.start.into(), i64::from(it.end) + 1)).collect())
     }
 
-    /// Those that hold one number each.
+    /// Ranges of one number each.
     pub fn single(numbers: impl Iterator<Item = i64>) -> Ranges {
         Ranges::of(numbers.map(|it| (it, it + 1)).collect())
     }
 
-    /// First and last number of each range.
+    /// The first and the last number of each range.
     pub fn ends(&self) -> impl Iterator<Item = (i64, i64)> {
         self.0.iter().map(|&(start, end)| (start, end - 1))
     }
@@ -73,7 +72,7 @@ impl Ranges {
 }
 
 impl From<&[RangeDecl]> for Ranges {
-    /// Those of a message, whose ends are exclusive.
+    /// The ranges of a message, whose ends are exclusive.
     fn from(ranges: &[RangeDecl]) -> Ranges {
         Ranges::of(ranges.iter().map(|it| (it.start.into(), it.end.into())).collect())
     }
@@ -92,7 +91,7 @@ impl fmt::Display for Ranges {
     }
 }
 
-/// The numbers of one set that another lacks.
+/// The numbers of one set that are missing in another.
 fn missing(old: &Ranges, new: &Ranges) -> Ranges {
     let mut missing = Vec::new();
     let mut kept = new.0.iter().peekable();
@@ -105,7 +104,7 @@ fn missing(old: &Ranges, new: &Ranges) -> Ranges {
                 missing.push((start, from));
             }
             start = start.max(to);
-            // A range that reaches further covers what follows, too.
+            // A range with a larger end also covers the next ones.
             if to > end {
                 break;
             }

@@ -6,7 +6,7 @@ use crate::decl::{FileDecl, Parent};
 use crate::ids::{FileId, MessageId};
 use crate::symbol::{NotFound, PackageNode, Scope, Symbol, Symbols, Visible, Wanted};
 
-/// What resolving the names of a file needs.
+/// The context for resolving the names of a file.
 pub(crate) struct NameResolver<'a> {
     pub(crate) files: &'a [Arc<FileDecl>],
     pub(crate) nodes: &'a [PackageNode],
@@ -43,8 +43,8 @@ impl NameResolver<'_> {
         self.resolve_as(file, (file, parent), name, wanted)
     }
 
-    /// Finds what a name means in a scope, perhaps of another file, with what
-    /// `file` may see.
+    /// Finds what a name means in a scope, which may be in another file. Only
+    /// elements that `file` sees count.
     pub(crate) fn resolve_as(
         &self,
         file: FileId,
@@ -81,13 +81,14 @@ impl NameResolver<'_> {
         if let NotFound::InnerScope { found } = reason {
             let first = name.split('.').next().unwrap_or(name);
             let inner = match found {
-                Symbol::Package(_) => format!("the package `{first}` nearest to it"),
-                symbol => {
-                    format!("the {} `{}` nearest to it", symbol.noun(), self.full_name(*symbol))
+                Symbol::Package(node) => {
+                    format!("the package `{}`", self.symbols.package_name(*node))
                 }
+                symbol => format!("the {} `{}`", symbol.noun(), self.full_name(*symbol)),
             };
-            let message = format!("`{name}` was not found: {inner} has no such name");
-            let help = format!("write `.{name}` to begin at the outermost scope");
+            let message =
+                format!("`{name}` was not found: `{first}` is {inner}, which does not have it");
+            let help = format!("write `.{name}` to look it up from the outermost scope");
             return (message, Some(help));
         }
         let elsewhere = self.symbols.anywhere(&scopes, name);

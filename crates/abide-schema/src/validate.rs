@@ -70,7 +70,7 @@ impl<'a> Check<'a> {
         if let Some(options) = self.file.options() {
             self.lifetimes(None, options, &mut limited);
         }
-        // What belongs together is looked at together: it is in the cache.
+        // Related checks run together, while their data is in the cache.
         for message in self.file.all_messages() {
             self.message(message, &mut limited);
         }
@@ -102,7 +102,7 @@ impl<'a> Check<'a> {
 
     fn message(&mut self, message: Message<'a>, limited: &mut lifetimes::Limited) {
         if message.decl().kind == MessageKind::MapEntry {
-            // Made by the rules; only its types can be wrong.
+            // A map entry is generated; only its types can be wrong.
             message.fields().for_each(|field| self.field(field, limited));
             return;
         }

@@ -1,4 +1,4 @@
-//! Values of any message of a tree.
+//! Dynamic values of any message of a tree.
 
 mod access;
 pub(crate) mod aggregate;

@@ -100,16 +100,16 @@ impl<'b> WireReader<'b> {
                 let length = self.varint()?;
                 let left = (self.end - self.at) as u64;
                 if length > left {
-                    return Err(self.error(at, "a length that reaches past the end"));
+                    return Err(self.error(at, "the length is past the end"));
                 }
                 let from = self.at;
                 self.at += length as usize;
                 Payload::Bytes(span(from, self.at))
             }
             3 => Payload::Group(self.group(start, number, depth)?),
-            4 => return Err(self.error(start, "the end of a group that did not begin")),
+            4 => return Err(self.error(start, "the end of a group that was not started")),
             5 => Payload::Fixed32(u32::from_le_bytes(self.fixed()?)),
-            _ => return Err(self.error(start, "a wire type that does not exist")),
+            _ => return Err(self.error(start, "unknown wire type")),
         };
         Ok(Some(Record { number, payload, span: span(start, self.at) }))
     }
@@ -117,18 +117,18 @@ impl<'b> WireReader<'b> {
     /// Passes the fields of a group and its end.
     fn group(&mut self, opening: usize, number: u32, depth: u32) -> Result<Span, WireError> {
         let Some(depth) = depth.checked_sub(1) else {
-            return Err(self.error(opening, "groups that nest too deep"));
+            return Err(self.error(opening, "groups nest too deep"));
         };
         let from = self.at;
         loop {
             if self.at == self.end {
-                return Err(self.error(opening, "a group that does not end"));
+                return Err(self.error(opening, "the group is not closed"));
             }
             let at = self.at;
             let (closed, wire_type) = self.tag()?;
             if wire_type == 4 {
                 if closed != number {
-                    return Err(self.error(at, "the end of another group"));
+                    return Err(self.error(at, "the end of a different group"));
                 }
                 return Ok(span(from, at));
             }
@@ -140,10 +140,10 @@ impl<'b> WireReader<'b> {
     fn tag(&mut self) -> Result<(u32, u32), WireError> {
         let start = self.at;
         let Ok(tag) = u32::try_from(self.varint()?) else {
-            return Err(self.error(start, "a field number that is too large"));
+            return Err(self.error(start, "the field number is too large"));
         };
         if tag >> 3 == 0 {
-            return Err(self.error(start, "field number 0"));
+            return Err(self.error(start, "the field number is 0"));
         }
         Ok((tag >> 3, tag & 7))
     }
@@ -158,7 +158,7 @@ impl<'b> WireReader<'b> {
                 return Ok(value);
             }
         }
-        Err(self.error(start, "a number that does not end"))
+        Err(self.error(start, "the number is truncated or too long"))
     }
 
     fn fixed<const N: usize>(&mut self) -> Result<[u8; N], WireError> {
@@ -167,7 +167,7 @@ impl<'b> WireReader<'b> {
                 self.at += N;
                 Ok(chunk)
             }
-            None => Err(self.error(self.at, "a number that is cut off")),
+            None => Err(self.error(self.at, "the number is truncated")),
         }
     }
 
@@ -346,7 +346,7 @@ mod tests {
         assert!(records(&deep(MAX_DEPTH as usize)).is_ok());
         assert_eq!(
             records(&deep(MAX_DEPTH as usize + 1)).unwrap_err().message,
-            "groups that nest too deep"
+            "groups nest too deep"
         );
         assert!(records(&deep(1_000_000)).is_err());
     }

@@ -277,7 +277,7 @@ fn duplicate_files_are_a_problem() {
     let twice = [set.clone(), set].concat();
     let tree = Tree::link(decode(twice));
     assert!(
-        tree.problems().iter().any(|problem| problem.message.contains("`a.proto` is there twice"))
+        tree.problems().iter().any(|problem| problem.message.contains("`a.proto` is given twice"))
     );
 }
 

@@ -99,7 +99,7 @@ fn what_is_wrong_has_its_place() {
     assert_eq!(json(r#"{"file": [], "file": []}"#), "`file` is set twice at byte 13");
     let text = |text: &str| descriptor_set_from_text(text.as_bytes()).unwrap_err().to_string();
     assert_eq!(text("file { name: 1 }"), "`name` takes a string in quotes, not `1` at byte 13");
-    assert_eq!(text("} ; option (y) = {"), "a brace is closed that was not opened at byte 0");
+    assert_eq!(text("} ; option (y) = {"), "this closing brace has no opening brace at byte 0");
     assert!(text("file {").contains("at byte"));
 }
 

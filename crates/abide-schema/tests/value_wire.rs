@@ -103,10 +103,10 @@ fn malformed_bytes_are_refused_with_their_place() {
             Codec::new(&tree).decode(message(&tree, name), bytes).expect_err("it is malformed");
         error.to_string()
     };
-    assert_eq!(refused("b.M", b"\x08"), "a number that does not end at byte 1");
-    assert_eq!(refused("b.M", b"\x2a\x05x"), "a length that reaches past the end at byte 1");
+    assert_eq!(refused("b.M", b"\x08"), "the number is truncated or too long at byte 1");
+    assert_eq!(refused("b.M", b"\x2a\x05x"), "the length is past the end at byte 1");
     assert_eq!(refused("b3.M3", b"\x12\x01\xff"), "`b3.M3.s` is not valid UTF-8 at byte 2");
-    assert_eq!(refused("b.M", b"\x6b\x08\x01"), "a group that does not end at byte 0");
+    assert_eq!(refused("b.M", b"\x6b\x08\x01"), "the group is not closed at byte 0");
     let mut deep = Vec::new();
     for _ in 0..=MAX_NESTING {
         let mut outer = vec![0x4a];

@@ -56,12 +56,12 @@ pub struct Ast {
     /// From the first token of the file to the end of its last; empty for a
     /// file without tokens.
     pub span: Span,
-    /// Start of the end of the text: the place after the last token's trivia.
+    /// The end of the text, after the white space and comments behind the last token.
     pub end: u32,
 }
 
-/// A declaration. Large trees have hundreds of thousands, most of them fields,
-/// so that the parts of what is rarer and larger lie elsewhere.
+/// A declaration. Large trees have hundreds of thousands, most of them fields.
+/// To keep this small, the parts of rarer and larger ones are stored elsewhere.
 #[derive(Clone, Copy, Debug)]
 pub struct Decl {
     /// What is declared, with the spans of its parts.
@@ -108,8 +108,8 @@ pub enum Label {
 }
 
 impl Label {
-    /// Where the label of a declaration stands: it is the first token, and the
-    /// three words are of one length.
+    /// Where the label of a declaration is: the first token. The three words
+    /// have the same length.
     pub const fn span(self, decl: &Decl) -> Span {
         Span::new(decl.span.start, decl.span.start + 8)
     }
@@ -391,8 +391,8 @@ pub struct RangeNode {
 }
 
 impl Ast {
-    /// Gives back the room that growing left unused. Copies, for a block that
-    /// an allocator makes smaller in place may keep up to half of it.
+    /// Frees unused capacity. It copies, because an allocator that shrinks a
+    /// block in place may keep up to half of it.
     pub fn shrink_to_fit(&mut self) {
         fn shrink<T: Copy>(items: &mut Vec<T>) {
             *items = items.as_slice().to_vec();

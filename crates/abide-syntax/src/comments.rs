@@ -1,4 +1,4 @@
-//! Comments, found again in the text between two tokens.
+//! Comments, read on demand from the text between two tokens.
 
 use crate::span::Span;
 

@@ -19,9 +19,9 @@ pub enum TokenKind {
     String,
     /// A single character of punctuation.
     Symbol(u8),
-    /// A number that is none, such as `0x` or `08`.
+    /// A malformed number, such as `0x` or `08`.
     BadNumber,
-    /// A number that an identifier follows without space, as one token.
+    /// A number and the identifier that follows it without a space, as one token.
     NumberTouchesIdent,
     /// A string without its closing quote; ends before the end of the line.
     UnterminatedString,
@@ -30,7 +30,7 @@ pub enum TokenKind {
     /// `/*` inside of a block comment, which protoc refuses; reaches to the
     /// end of that comment.
     NestedComment,
-    /// A run of bytes that no token may hold.
+    /// A run of bytes that are not allowed in any token.
     Garbage,
     /// The end of the text.
     End,
@@ -67,7 +67,7 @@ const CLASS: [u8; 256] = {
     table
 };
 
-/// Where a text begins: behind the mark of the byte order, if it has one.
+/// Where a text begins: after the byte order mark, if it has one.
 pub fn text_start(text: &[u8]) -> u32 {
     if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 }
 }
@@ -82,7 +82,7 @@ pub struct Lexer<'t> {
 
 impl<'t> Lexer<'t> {
     /// Starts at `offset`, which must not lie inside a token or comment. A
-    /// byte order mark at the beginning of the text is passed over.
+    /// byte order mark at the beginning of the text is skipped.
     pub fn new(text: &'t [u8], offset: u32) -> Lexer<'t> {
         let at = if offset == 0 { text_start(text) } else { offset };
         Lexer { text, at: at as usize }
@@ -96,8 +96,8 @@ impl<'t> Lexer<'t> {
         self.text.get(at).map_or(0, |&b| CLASS[b as usize])
     }
 
-    /// Passes white space and comments. `Err` says what is wrong with a block
-    /// comment and where that begins.
+    /// Skips white space and comments. `Err` says what is wrong with a block
+    /// comment and where it begins.
     fn skip_trivia(&mut self) -> Result<(), (TokenKind, usize)> {
         loop {
             while self.class(self.at) == SPACE {

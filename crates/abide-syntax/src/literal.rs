@@ -106,11 +106,11 @@ pub fn unescape(token: &[u8], out: &mut Vec<u8>) -> Result<(), LiteralError> {
                     }
                 }
                 push_code_point(value, out)
-                    .ok_or_else(|| error("no Unicode character above 1FFFFF", start, at))?;
+                    .ok_or_else(|| error("the code point is above 1FFFFF", start, at))?;
             }
             _ => {
                 let end = at.min(end).max(start + 1);
-                return Err(error("unknown escape in a string; write `\\\\`", start, end));
+                return Err(error("unknown escape; write `\\\\` for a backslash", start, end));
             }
         }
     }
@@ -130,9 +130,9 @@ fn hex(digits: &[u8], most: usize) -> (u32, usize) {
     (value, length)
 }
 
-/// A lone surrogate has no UTF-8 form; protoc writes its three bytes anyway,
-/// and so do we: the check for valid UTF-8 comes later and has a better place.
-/// What lies above 10FFFF stays an escape, as in `AppendUTF8` of protobuf.
+/// A lone surrogate has no UTF-8 form. protoc writes its three bytes anyway,
+/// and so does this: a later check for valid UTF-8 reports a better place.
+/// Code points above 10FFFF stay escapes, as in `AppendUTF8` of protobuf.
 fn push_code_point(value: u32, out: &mut Vec<u8>) -> Option<()> {
     match char::from_u32(value) {
         Some(character) => out.extend(character.encode_utf8(&mut [0; 4]).bytes()),

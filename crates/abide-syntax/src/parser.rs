@@ -17,10 +17,10 @@ use crate::span::Span;
 
 /// Messages and groups may nest this deep, as in protoc's parser.
 pub const MAX_MESSAGE_NESTING: u32 = 31;
-/// Braces and brackets inside the value of an option may nest this deep: what
-/// the protobuf runtimes read back by default.
+/// Braces and brackets inside the value of an option may nest this deep: the
+/// default limit of the protobuf runtimes when they read it back.
 pub const MAX_VALUE_NESTING: u32 = 100;
-/// After this many errors the rest of the file is passed over.
+/// After this many errors the rest of the file is skipped.
 pub const MAX_ERRORS: usize = 50;
 
 /// Something in the text that the grammar does not allow.
@@ -40,7 +40,7 @@ pub struct SyntaxError {
 /// understood and the errors in the order of the text.
 pub fn parse(text: &[u8]) -> (Ast, Vec<SyntaxError>) {
     let mut parser = Parser::new(text);
-    // Few sources are denser. Blocks of few sizes are used again by an allocator.
+    // Few files are denser. Rounded sizes let the allocator reuse blocks.
     parser.ast.decls.reserve((text.len() / 128).next_power_of_two());
     let options = (text.len() / 256).next_power_of_two();
     parser.ast.options.reserve(options);
@@ -73,11 +73,11 @@ type Parsed<T> = Result<T, Failed>;
 struct Parser<'t> {
     text: &'t [u8],
     lexer: Lexer<'t>,
-    /// The token that is looked at.
+    /// The current token.
     token: Token,
     /// The token before it.
     last: Span,
-    /// The end of what stands before it, be it a token or garbage.
+    /// Where whatever precedes it ends, be it a token or garbage.
     gap: u32,
     /// How many `{` are open before it.
     braces: u32,
@@ -116,7 +116,7 @@ impl Scope {
         }
     }
 
-    /// The keywords that may be misspelt where no name can stand.
+    /// The keywords to suggest for a misspelt word, where a name is not allowed.
     fn keywords(self) -> &'static [Keyword] {
         match self {
             Scope::File => FILE_KEYWORDS,
@@ -127,7 +127,7 @@ impl Scope {
     }
 }
 
-/// A keyword and the help for one who misspelt it.
+/// A keyword, and the help for a misspelling of it.
 struct Keyword {
     word: &'static str,
     help: &'static str,
@@ -149,8 +149,8 @@ fn did_you_mean(word: &[u8], keywords: &[Keyword]) -> Option<&'static str> {
     keywords.iter().find(|keyword| is_typo(word, keyword.word)).map(|keyword| keyword.help)
 }
 
-/// Whether a word is a keyword but for upper case, or but for one byte more, less or other, or two
-/// that changed places.
+/// Whether a word is one typo away from a keyword: one byte added, removed or replaced, or two
+/// neighbours swapped. Case does not count.
 fn is_typo(word: &[u8], keyword: &str) -> bool {
     let keyword = keyword.as_bytes();
     let same = word.iter().zip(keyword).take_while(|(a, b)| a.eq_ignore_ascii_case(b)).count();
@@ -213,8 +213,8 @@ impl<'t> Parser<'t> {
         self.errors.push(error);
     }
 
-    /// Whether the token before is reported itself: what is missing behind it
-    /// may stand in it, such as the `;` in a string that was left open.
+    /// Whether the token before this one was reported. What is missing after
+    /// it may be inside it, such as the `;` in a string that was left open.
     fn after_bad_token(&self) -> bool {
         self.errors.last().is_some_and(|error| error.span == self.last && !self.last.is_empty())
     }
@@ -223,7 +223,7 @@ impl<'t> Parser<'t> {
         self.errors.len() >= MAX_ERRORS
     }
 
-    /// Moves to the next token, reporting those that are none.
+    /// Moves to the next token and reports the malformed ones on the way.
     fn advance(&mut self) {
         match self.token.kind {
             TokenKind::End => {}
@@ -290,12 +290,12 @@ impl<'t> Parser<'t> {
             }
             Ok(text) => {
                 if text.contains(['\u{2018}', '\u{2019}', '\u{201c}', '\u{201d}']) {
-                    help = Some("a string stands in `\"` or `'`");
+                    help = Some("quote strings with `\"` or `'`");
                 }
                 let shown: String = text.chars().take(20).collect();
                 format!("`{shown}` is not allowed outside of strings and comments")
             }
-            Err(_) => "bytes that are not UTF-8 text".to_owned(),
+            Err(_) => "these bytes are not valid UTF-8".to_owned(),
         };
         self.report(SyntaxError { span, message, related: None, help });
     }
@@ -303,8 +303,8 @@ impl<'t> Parser<'t> {
     fn bad_number(&self, span: Span) -> SyntaxError {
         let number = span.of(self.text);
         let octal = number.len() > 1 && number[0] == b'0' && number[1].is_ascii_digit();
-        let help = octal.then_some("a number that begins with `0` is octal: its digits go up to 7");
-        let message = format!("`{}` is not a number", abbreviated(number));
+        let help = octal.then_some("a number that starts with `0` is octal: use the digits 0 to 7");
+        let message = format!("`{}` is not a valid number", abbreviated(number));
         SyntaxError { span, message, related: None, help }
     }
 
@@ -341,7 +341,7 @@ impl<'t> Parser<'t> {
         span
     }
 
-    /// What stands here, for "found …".
+    /// The current token in words, for "found …".
     fn found(&self) -> String {
         match self.token.kind {
             TokenKind::End => "the end of the file".to_owned(),
@@ -365,7 +365,7 @@ impl<'t> Parser<'t> {
         self.report(SyntaxError { span, message, related: None, help });
     }
 
-    /// The end of the file, in a block that `opening` began.
+    /// Reports the end of the file inside a block that `opening` began.
     fn unclosed(&mut self, closing: u8, opening: Span) {
         self.report(SyntaxError {
             span: self.token.span,
@@ -397,15 +397,15 @@ impl<'t> Parser<'t> {
         Ok(span)
     }
 
-    /// A string that is easily written without its quotes.
+    /// A string whose quotes are easily forgotten.
     fn expect_quoted(&mut self, what: &str) -> Parsed<Span> {
         if self.token.kind == TokenKind::Ident {
-            return self.expected_with(what, Some("it stands in quotes"));
+            return self.expected_with(what, Some("put it in quotes"));
         }
         self.expect_string(what)
     }
 
-    /// Whether the token is the first of its line, or stands behind the last.
+    /// Whether the token is the first of its line, or the end of the file.
     fn begins_line(&self) -> bool {
         let gap = Span::new(self.last.end, self.token.span.start).of(self.text);
         self.token.kind == TokenKind::End || gap.contains(&b'\n')
@@ -444,9 +444,9 @@ impl<'t> Parser<'t> {
                 )
     }
 
-    /// Passes the rest of a broken statement that began at `start`, with so
-    /// many open braces: up to and with its `;` or block, up to and without a
-    /// `}` that closes more, or what must be another statement.
+    /// Skips the rest of a broken statement that began at `start`, inside so
+    /// many open braces. Stops after its `;` or block, or before a `}` that
+    /// closes an outer block, or before what must be another statement.
     fn skip_statement(&mut self, start: u32, braces: u32) {
         loop {
             let inside = self.braces > braces;
@@ -560,8 +560,8 @@ impl<'t> Parser<'t> {
         self.statement(parse);
     }
 
-    /// `{ … }` full of declarations; returns the span of the block. Where `{`
-    /// is missing at the end of a line, the block begins there all the same.
+    /// `{ … }` full of declarations; returns the span of the block. If `{` is
+    /// missing at the end of a line, the block begins there anyway.
     fn block(&mut self, scope: Scope) -> Parsed<Span> {
         let opening = match self.eat_symbol(b'{') {
             Some(span) => span,
@@ -593,7 +593,7 @@ impl<'t> Parser<'t> {
         Err(Failed)
     }
 
-    /// The block of a message or group, which may nest only so deep.
+    /// The block of a message or group; their nesting is limited.
     fn message_block(&mut self) -> Parsed<Span> {
         self.check_nesting()?;
         self.nesting += 1;
@@ -622,7 +622,7 @@ impl<'t> Parser<'t> {
     fn package(&mut self) -> Parsed<DeclKind> {
         self.advance();
         if self.token.kind == TokenKind::String {
-            return self.expected_with("a package name", Some("it stands without quotes"));
+            return self.expected_with("a package name", Some("remove the quotes"));
         }
         let start = self.expect_ident("a package name")?;
         let mut name = start;
@@ -736,7 +736,7 @@ impl<'t> Parser<'t> {
         if self.at_symbol(b'{') {
             let word = ty.of(self.text);
             let help = match word {
-                b"service" => Some("a service stands at the top level; is a `}` missing above?"),
+                b"service" => Some("declare services at the top level; is a `}` missing above?"),
                 _ => did_you_mean(word, BLOCK_KEYWORDS),
             };
             return self.expected_with("`=` and the number of the field", help);
@@ -754,11 +754,11 @@ impl<'t> Parser<'t> {
 
     fn field_number(&mut self) -> Parsed<Span> {
         if self.eat_symbol(b'=').is_none() {
-            let help = self.at_symbol(b';').then_some("every field has a number: `= 1;`");
+            let help = self.at_symbol(b';').then_some("every field needs a number: `= 1;`");
             return self.expected_with("`=` and the number of the field", help);
         }
         if self.token.kind == TokenKind::String {
-            let help = "a default stands behind the number, in brackets: `[default = …]`";
+            let help = "write a default after the number, in brackets: `[default = …]`";
             return self.expected_with("the number of the field", Some(help));
         }
         self.integer("the number of the field")
@@ -809,7 +809,7 @@ impl<'t> Parser<'t> {
         let (client_streaming, input) = self.method_type()?;
         if self.eat_word("returns").is_none() {
             let help = match self.at_symbol(b';') {
-                true => Some("every method names its response type"),
+                true => Some("every method needs a response type: `returns (Type)`"),
                 false => did_you_mean(self.word(), keywords!("returns")),
             };
             return self.expected_with("`returns`", help);
@@ -855,7 +855,7 @@ impl<'t> Parser<'t> {
         loop {
             let name = if quoted {
                 if self.token.kind == TokenKind::Int {
-                    let help = "names and numbers are reserved in statements of their own";
+                    let help = "reserve names and numbers in separate statements";
                     return self.expected_with("a name in quotes", Some(help));
                 }
                 self.expect_string("a name in quotes")?
@@ -876,7 +876,7 @@ impl<'t> Parser<'t> {
         let first = self.ast.ranges.len() as u32;
         loop {
             if self.token.kind == TokenKind::String {
-                let help = "names and numbers are reserved in statements of their own";
+                let help = "reserve names and numbers in separate statements";
                 return self.expected_with(what, Some(help));
             }
             let start = self.signed_integer(what)?;
@@ -921,7 +921,7 @@ impl<'t> Parser<'t> {
             }
         }
         if self.eat_symbol(b']').is_none() {
-            return self.expected("`,` or `]` behind an option");
+            return self.expected("`,` or `]` after an option");
         }
         Ok(Slice { start, end: self.ast.options.len() as u32 })
     }
@@ -940,7 +940,7 @@ impl<'t> Parser<'t> {
         match self.token.kind {
             TokenKind::Symbol(b'{') => self.value_message(0)?,
             TokenKind::Symbol(b'[' | b'<') => {
-                return self.expected("a value; a list or message here stands in `{ }`");
+                return self.expected("a single value or a message in `{ }`");
             }
             _ => self.scalar()?,
         }
@@ -1054,7 +1054,7 @@ impl<'t> Parser<'t> {
         while self.token.kind != TokenKind::End {
             let known = self.ast.values.len();
             if matches!(self.token.kind, TokenKind::Symbol(b'}' | b'>')) {
-                self.error(self.token.span, "a brace is closed that was not opened");
+                self.error(self.token.span, "this closing brace has no opening brace");
                 self.advance();
             } else if self.value_field(1).is_err() {
                 self.ast.values.truncate(known);
@@ -1130,7 +1130,7 @@ impl<'t> Parser<'t> {
         if self.eat_symbol(b']').is_none() {
             loop {
                 if self.at_symbol(b'[') {
-                    return self.expected("a value; lists do not nest");
+                    return self.expected("a value that is not a list");
                 }
                 self.value(depth + 1)?;
                 if self.eat_symbol(b',').is_none() {

@@ -61,26 +61,26 @@ pub struct Position {
 #[derive(Clone, Debug)]
 pub struct LineIndex {
     starts: Box<[u32]>,
-    /// Columns inside of long lines, so that none is counted from the begin of its line. A text
-    /// may be one line.
+    /// Known columns inside long lines, so that no column is counted from the start of its line.
+    /// A whole text may be one line.
     marks: Box<[Mark]>,
 }
 
-/// How far marks stand apart, in bytes, about.
+/// About how many bytes lie between two marks.
 const STRIDE: usize = 1024;
 
-/// What was counted of a line up to an offset.
+/// The columns of a line, counted up to an offset.
 #[derive(Clone, Copy, Debug)]
 struct Mark {
     offset: u32,
-    /// As a reader counts.
+    /// Counted as a reader does.
     characters: u32,
-    /// As protoc counts.
+    /// Counted as protoc does.
     protoc: u32,
 }
 
 impl Mark {
-    /// Where a line begins.
+    /// The start of a line.
     fn begin(offset: u32) -> Mark {
         Mark { offset, characters: 0, protoc: 0 }
     }
@@ -93,7 +93,7 @@ fn characters(text: &[u8]) -> u32 {
     counts.sum::<usize>() as u32
 }
 
-/// The column of protoc behind `text`, which begins at a column.
+/// The column, as protoc counts, after `text` that starts at `column`.
 fn protoc_column(column: u32, text: &[u8]) -> u32 {
     let step = |column, byte: &u8| if *byte == b'\t' { (column / 8 + 1) * 8 } else { column + 1 };
     text.iter().fold(column, step)
@@ -101,7 +101,7 @@ fn protoc_column(column: u32, text: &[u8]) -> u32 {
 
 /// The marks of a line.
 fn marks(text: &[u8], start: u32, end: u32) -> impl Iterator<Item = Mark> {
-    // Between characters, where counting can begin.
+    // Counting can only resume between characters.
     let is_inside = |at: &usize| text[*at] & 0b1100_0000 == 0b1000_0000;
     let next = move |mark: &Mark| {
         let from = mark.offset as usize + STRIDE;
@@ -128,7 +128,7 @@ impl LineIndex {
         LineIndex { starts, marks }
     }
 
-    /// What is counted up to somewhere before an offset in its line, and the text from there.
+    /// The nearest mark before an offset in its line, and the text from there to the offset.
     fn counted<'t>(&self, text: &'t [u8], line: u32, offset: u32) -> (Mark, &'t [u8]) {
         let start = self.starts[line as usize];
         let behind = self.marks.partition_point(|mark| mark.offset <= offset);

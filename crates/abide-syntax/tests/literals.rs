@@ -135,13 +135,14 @@ fn unicode_escapes() {
     assert_eq!(string(r#""\u12""#), Err(r"\u12: `\u` needs 4 digits".into()));
     assert_eq!(string(r#""\U0001F60""#), Err(r"\U0001F60: `\U` needs 8 digits".into()));
     means(r#""\U00110000""#, br"\U00110000");
-    let above = r"\U00200000: no Unicode character above 1FFFFF";
+    let above = r"\U00200000: the code point is above 1FFFFF";
     assert_eq!(string(r#""\U00200000""#), Err(above.into()));
 }
 
 #[test]
 fn unknown_escapes() {
-    let unknown = |escape: &str| Err(format!("{escape}: unknown escape in a string; write `\\\\`"));
+    let text = "unknown escape; write `\\\\` for a backslash";
+    let unknown = |escape: &str| Err(format!("{escape}: {text}"));
     assert_eq!(string(r#""a\qb""#), unknown(r"\q"));
     assert_eq!(string(r#""\8""#), unknown(r"\8"));
 }

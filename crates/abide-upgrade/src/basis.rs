@@ -5,7 +5,7 @@ use abide_schema::{Graph, Tree};
 use crate::standing::Standings;
 use crate::upgrade_policy::{Closure, UpgradeSettings};
 
-/// What a plan is made from.
+/// The inputs of a plan.
 #[derive(Clone, Copy, Debug)]
 pub struct Basis<'a, 't> {
     /// The tree that is upgraded.
@@ -14,26 +14,26 @@ pub struct Basis<'a, 't> {
     pub settings: UpgradeSettings<'t>,
     /// What each of its files is to the upgrade.
     pub standings: &'a Standings,
-    /// Where somebody has it already.
+    /// The graph, if it is already computed.
     pub graph: Option<&'a Graph<'t>>,
 }
 
-/// What is asked of an upgrade.
+/// The options of an upgrade.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct UpgradeOptions<'a> {
-    /// The packages that are upgraded, with what their closure drags along;
-    /// none: all that need it.
+    /// The packages to upgrade, with those that their closure adds; if empty, all
+    /// that need it.
     pub packages: &'a [String],
-    /// What is upgraded together with a package; `None`: as the policy says.
+    /// What is upgraded together with a package; `None` to follow the policy.
     pub closure: Option<Closure>,
 }
 
-/// Which packages a plan is of.
+/// Which packages a plan covers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Choice<'o> {
-    /// Those that are asked for, or need it, with what their closure drags
-    /// along.
+    /// Those that are asked for, or that need it, with those that their closure
+    /// adds.
     Asked(&'o UpgradeOptions<'o>),
-    /// Those whose candidates are in the tree, whatever called for them.
+    /// Those whose candidates are in the tree, whatever the reason.
     Present,
 }

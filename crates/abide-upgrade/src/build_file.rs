@@ -1,5 +1,5 @@
-//! BUILD files of Bazel, for trees that follow Envoy's conventions: one target
-//! `pkg` for each folder, made by `api_proto_package`.
+//! Generates Bazel BUILD files for trees that follow Envoy's conventions: one
+//! target `pkg` for each folder, declared with `api_proto_package`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use crate::release::Release;
 use crate::standing::{Standing, Standings};
 use crate::upgrade_policy::{UpgradePolicy, UpgradeSettings};
 
-/// What a BUILD file begins with that was made.
+/// The start of a generated BUILD file.
 pub const BUILD_MARK: &str = "# Made by abide: DO NOT EDIT.\n";
 
 /// A BUILD file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildFile {
-    /// A file of the tree below whose root it lies.
+    /// A file of the tree in the same root.
     pub beside: FileId,
     /// Its path, relative to that root.
     pub path: String,
@@ -25,7 +25,7 @@ pub struct BuildFile {
     pub text: String,
 }
 
-/// What a folder needs to be built.
+/// What the build of a folder needs.
 #[derive(Debug)]
 struct BuildNeeds {
     beside: FileId,
@@ -33,8 +33,8 @@ struct BuildNeeds {
     labels: BTreeSet<String>,
 }
 
-/// The BUILD files of the folders in which files are made; none where the
-/// policy does not ask for any.
+/// The BUILD files of the folders with generated files; none unless the policy
+/// turns them on.
 pub fn build_files(
     tree: &Tree,
     settings: UpgradeSettings<'_>,
@@ -56,13 +56,13 @@ pub fn build_files(
             labels: BTreeSet::new(),
         });
         needs.add(policy, &decl);
-        // Who builds a version builds what it was made from: messages are
+        // Building a version needs its source version too: messages are
         // translated between the two.
         if !decl.messages.is_empty() {
             needs.labels.extend(label(policy, tree.file(file.from).path()));
         }
     }
-    // What is edited by hand may lie in the same folder.
+    // Files that are edited by hand may be in the same folder.
     let standings = Standings::of(tree);
     for file in tree.files().filter(|it| standings.file(*it) == Standing::Active) {
         if let Some(needs) = folders.get_mut(folder(file.path())) {
@@ -76,8 +76,8 @@ pub fn build_files(
     folders.into_iter().map(written).collect()
 }
 
-/// The BUILD file that tells which folders are active after a release and which
-/// are frozen; `None` where the policy does not ask for any, or nothing rises.
+/// The BUILD file that lists which folders are active after a release and which
+/// are frozen; `None` unless the policy turns it on and something is released.
 pub fn version_build_file(
     tree: &Tree,
     settings: UpgradeSettings<'_>,
@@ -119,7 +119,7 @@ pub fn version_build_file(
     Some(BuildFile { beside, path: "versioning/BUILD".to_owned(), text })
 }
 
-/// Sorts labels as Bazel's formatter does: a target before the folders below.
+/// Sorts labels as Bazel's formatter does: a target before its subfolders.
 fn sort<S: AsRef<str>>(labels: &mut [S]) {
     labels.sort_by_key(|label| label.as_ref().replace(':', "!"));
 }
@@ -159,8 +159,8 @@ fn folder(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// The label that brings a file: the longest beginning of its path that the
-/// policy knows says which; `None` where it comes without one.
+/// The label of a file: that of the longest prefix of its path in the policy;
+/// `None` if the file needs no label.
 fn label(policy: &UpgradePolicy, path: &str) -> Option<String> {
     let known = policy.build_labels.iter().filter(|(start, _)| path.starts_with(start.as_str()));
     match known.max_by_key(|(start, _)| start.len()).map(|(_, label)| label.as_str()) {

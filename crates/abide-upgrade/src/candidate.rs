@@ -13,15 +13,15 @@ use crate::standing::Standings;
 use crate::upgrade_plan::UpgradePlan;
 use crate::upgrade_policy::UpgradeSettings;
 
-/// What an upgrade makes.
+/// The result of an upgrade.
 #[derive(Clone, Debug, Default)]
 pub struct Upgrade {
-    /// The candidates, in the order of their paths.
+    /// The candidates, sorted by path.
     pub files: Vec<Generated>,
     /// The candidates of the tree that nothing calls for any more.
     pub stale: Vec<StaleCandidate>,
-    /// The packages that would rise, and stay because they extend messages
-    /// that do not: the number of an extension cannot be taken twice.
+    /// The packages that need an upgrade but stay, because they extend messages
+    /// that are not upgraded: an extension number cannot be used twice.
     pub staying: Vec<PackageId>,
 }
 
@@ -37,14 +37,14 @@ pub struct StaleCandidate {
     pub as_made: bool,
 }
 
-/// A candidate.
+/// A generated candidate.
 #[derive(Clone, Debug)]
 pub struct Generated {
     /// The file that it is made from.
     pub from: FileId,
     /// Its path, relative to the root of that file.
     pub path: String,
-    /// The package that it is part of.
+    /// Its package.
     pub package: String,
     /// Its text.
     pub text: Vec<u8>,
@@ -52,8 +52,8 @@ pub struct Generated {
     pub dangling: Vec<Span>,
 }
 
-/// Makes the candidates of a tree. Candidates in it are passed over: they are
-/// made anew.
+/// Generates the candidates of a tree. Existing candidates in it are not read:
+/// they are generated again.
 pub fn upgrade(
     tree: &Tree,
     settings: UpgradeSettings<'_>,
@@ -68,7 +68,7 @@ pub fn upgrade(
         stale: Vec::new(),
         staying: plan.staying.iter().copied().collect(),
     };
-    // A candidate of a package that was not asked for is none of our business.
+    // With a list of packages, candidates of other packages are left alone.
     if options.packages.is_empty() {
         let made_now =
             |path: &str| made.files.binary_search_by(|file| (*file.path).cmp(path)).is_ok();
@@ -99,7 +99,7 @@ impl StaleCandidate {
     }
 }
 
-/// What becomes of the files of a plan, in the order of paths.
+/// Generates the candidates of a plan, sorted by path.
 pub(crate) fn generate(plan: &UpgradePlan<'_>) -> Result<Vec<Generated>, Refusal> {
     let links = Links::of(plan);
     let mut files = Vec::new();
@@ -114,9 +114,9 @@ pub(crate) fn generate(plan: &UpgradePlan<'_>) -> Result<Vec<Generated>, Refusal
     Ok(files)
 }
 
-/// Whether a candidate is what an upgrade makes: the same but for white space,
-/// for where a string is cut in pieces, since it may pass through a formatter,
-/// and for the version and hash that are recorded in it afterwards.
+/// Whether a candidate equals what an upgrade generates. White space and the
+/// splitting of strings do not count, since a formatter may change them, nor do
+/// the version and hash that are recorded in it later.
 pub fn is_made(candidate: File<'_>, made: &Generated) -> bool {
     let Some(text) = candidate.decl().source_text() else { return false };
     let equal = |a: &[u8], b: &[u8]| squeezed(a).eq(squeezed(b));

@@ -1,12 +1,11 @@
-//! One layout for every file: what a text says, with the white space that the
-//! syntax tree alone decides.
+//! The canonical layout of a file: only the syntax tree decides its white space.
 //!
-//! A level is two columns, and a line breaks where it would pass the width. A
-//! blank line stands between declarations, but not between options, imports of
-//! one block and values of an enum without comments. Imports are sorted within
-//! their blocks; `reserved` statements that nobody commented are one. All else
-//! keeps its order. Comments stay where they belong by protoc's rules, so that
-//! descriptors know them as before.
+//! A level is two columns, and a line breaks before it gets too wide. There is a
+//! blank line between declarations, but not between options, imports of one
+//! block, and values of an enum without comments. Imports are sorted within their
+//! blocks, and `reserved` statements without comments are joined. Everything else
+//! keeps its order. By protoc's rules each comment still belongs to the same
+//! element, so descriptors keep their comments.
 
 mod groups;
 mod order;
@@ -20,14 +19,14 @@ use self::order::Statement;
 use self::source_text::SourceText;
 use crate::lines::{WIDTH, is_windows, windows};
 
-/// How far what belongs to a line stands from it, on the lines that follow.
+/// The indentation of continuation lines.
 const CONTINUED: usize = 4;
 
-/// How far what is in braces stands from what is before them.
+/// The indentation inside braces.
 const LEVEL: usize = 2;
 
-/// A text in the canonical layout, in which another layout of it comes out the
-/// same. `None` where it is not to be understood as a whole.
+/// A text in the canonical layout. Any layout of the same text gives the same
+/// result. `None` if the text has syntax errors.
 pub fn canonical_layout(text: &[u8]) -> Option<Vec<u8>> {
     let is_windows = is_windows(text);
     let text = std::str::from_utf8(text).ok()?.trim_start_matches('\u{feff}').replace("\r\n", "\n");
@@ -50,7 +49,7 @@ struct LayoutPrinter<'t> {
 }
 
 impl LayoutPrinter<'_> {
-    /// What stands between the braces of a declaration, or in the file.
+    /// Prints the body of a declaration, or the whole file.
     fn body(&mut self, parent: Option<DeclId>, indent: usize) {
         let (opening, statements, closing) = self.source.statements(parent);
         if let Some(run) = opening {
@@ -86,7 +85,7 @@ impl LayoutPrinter<'_> {
         }
     }
 
-    /// Whether no blank line stands between two declarations by themselves.
+    /// Whether two declarations have no blank line between them by default.
     fn are_close(&self, before: &Statement, statement: &Statement) -> bool {
         let kind = |it: &Statement| self.source.ast.decls[it.id as usize].kind;
         match (kind(before), kind(statement)) {
@@ -125,7 +124,7 @@ impl LayoutPrinter<'_> {
         let mut comments = self.source.comments_in(head);
         comments.extend(self.source.comments_in(rest));
         for comment in comments {
-            // Where no comment is expected it is not moved far.
+            // A comment in an unexpected place is not moved far.
             self.space();
             self.out.push_str(comment.str(self.source.text.as_bytes()));
             if comment.str(self.source.text.as_bytes()).starts_with("//") {
@@ -158,8 +157,8 @@ impl LayoutPrinter<'_> {
         }
     }
 
-    /// Prints a value where it fits: behind what is there, with `tail` columns
-    /// behind it, or on lines of its own.
+    /// Prints a value on the current line, if it fits with `tail` columns after it,
+    /// or on its own lines.
     fn value(&mut self, doc: &Doc, indent: usize, tail: usize) {
         if let Some(flat) = doc.flat() {
             let breaks = match doc {
@@ -202,7 +201,7 @@ impl LayoutPrinter<'_> {
         }
     }
 
-    /// An item on lines of its own.
+    /// Prints an item on its own lines.
     fn item(&mut self, item: &Item, indent: usize, comma: &str) {
         for comment in &item.before {
             self.comment(*comment, indent);
@@ -218,7 +217,7 @@ impl LayoutPrinter<'_> {
         }
     }
 
-    /// Prints words, on more lines where one is too short.
+    /// Prints words, on several lines if one is too short.
     fn words_within(&mut self, words: &[String], indent: usize, tail: usize) {
         let length: usize = words.iter().map(|it| it.chars().count() + 1).sum();
         let fits = self.column() + length.saturating_sub(1) + tail <= WIDTH;
@@ -238,7 +237,7 @@ impl LayoutPrinter<'_> {
         }
     }
 
-    /// A comment that belongs to what stands on the line before.
+    /// Prints a comment that belongs to the line before.
     fn trailing(&mut self, run: Run, indent: usize) {
         if self.source.is_tall(run) {
             self.comment(run.span, indent);
@@ -250,7 +249,7 @@ impl LayoutPrinter<'_> {
         self.line();
     }
 
-    /// A comment on lines of its own, moved to where it begins now.
+    /// Prints a comment on its own lines, with its new indentation.
     fn comment(&mut self, span: Span, indent: usize) {
         let comment = span.str(self.source.text.as_bytes());
         let is_block = comment.starts_with("/*");
@@ -280,7 +279,7 @@ impl LayoutPrinter<'_> {
         self.out.extend(std::iter::repeat_n(' ', columns));
     }
 
-    /// A space, unless a line begins here.
+    /// Prints a space, unless a line begins here.
     fn space(&mut self) {
         if !self.out.ends_with([' ', '\n']) {
             self.out.push(' ');

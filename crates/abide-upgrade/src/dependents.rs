@@ -12,7 +12,7 @@ use crate::file_elements::{extensions, types};
 use crate::reasons::Need;
 use crate::upgrade_policy::UpgradePolicy;
 
-/// What refers to types and is referred to.
+/// An element that refers to types or is referred to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum TypeOrService {
     Message(MessageId),
@@ -20,8 +20,8 @@ enum TypeOrService {
     Service(ServiceId),
 }
 
-/// Of the packages that would rise, those that extend what does not: of two
-/// versions of an extension only one could have its number.
+/// The packages that need an upgrade but extend messages that are not upgraded:
+/// only one of two versions of an extension could have its number.
 pub(crate) fn staying(tree: &Tree, upgraded: &BTreeSet<PackageId>) -> BTreeSet<PackageId> {
     let mut staying = BTreeSet::new();
     loop {
@@ -36,8 +36,8 @@ pub(crate) fn staying(tree: &Tree, upgraded: &BTreeSet<PackageId>) -> BTreeSet<P
     }
 }
 
-/// The packages that hold a type which calls for the next version, or refers
-/// to one that does, over any number of steps.
+/// The packages with a type that needs the next version, or that refers to such a
+/// type in any number of steps.
 pub(crate) fn by_type<'t>(
     tree: &'t Tree,
     relevant: &dyn Fn(&File<'t>) -> bool,
@@ -99,7 +99,7 @@ fn target(ty: Type) -> Option<TypeOrService> {
     }
 }
 
-/// Packages with all that depend on them.
+/// The packages, and all packages that depend on them.
 pub(crate) fn by_package<'t>(
     tree: &'t Tree,
     seeds: Vec<PackageId>,

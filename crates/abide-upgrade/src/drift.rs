@@ -11,10 +11,10 @@ use crate::refusal::Refusal;
 use crate::upgrade_plan::UpgradePlan;
 use crate::upgrade_policy::Closure;
 
-/// What is wrong with a candidate.
+/// How a candidate is out of date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Drift {
-    /// The file that it is made from makes another one.
+    /// Its source file upgrades to a different text.
     Differs(FileId),
     /// Nothing calls for a candidate of the file that it is made from.
     Uncalled {
@@ -23,13 +23,13 @@ pub enum Drift {
         /// Whether the candidate holds what would be made of it.
         as_made: bool,
     },
-    /// No file makes it.
+    /// No file upgrades to it.
     Stale,
     /// Its API has no active version that it could be made from.
     Orphaned,
 }
 
-/// The candidates of a tree that are not what an upgrade makes.
+/// The candidates of a tree that differ from what an upgrade generates.
 pub fn drifts(basis: Basis<'_, '_>) -> Vec<(FileId, Drift)> {
     let Basis { tree, settings, standings, .. } = basis;
     let candidates: Vec<File<'_>> =

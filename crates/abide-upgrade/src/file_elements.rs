@@ -7,7 +7,7 @@ pub(crate) fn types(file: File<'_>) -> impl Iterator<Item = Element<'_>> {
     file.all_messages().map(Element::Message).chain(file.all_enums().map(Element::Enum))
 }
 
-/// The extensions that a file declares, in messages too.
+/// The extensions that a file declares, including those in messages.
 pub(crate) fn extensions<'t>(file: File<'t>) -> impl Iterator<Item = Field<'t>> {
     file.elements().filter_map(|it| match it {
         Element::Field(field) if field.is_extension() => Some(field),

@@ -8,12 +8,12 @@ use abide_syntax::{Ast, Lexer, OptionNode, Span, TokenKind, comments_between, te
 use crate::edit::Edit;
 
 const OPTION: &str = "abide.annotations.v1.file_policy";
-/// The file that declares the option by which files record their version; it
-/// must be found where imports resolve.
+/// The file that declares the option in which files record their version.
+/// Imports must be able to find it.
 pub const STATUS_PROTO: &str = "abide/annotations/v1/status.proto";
 
-/// The edits by which a file that was read from source records these values of
-/// the annotation.
+/// The edits that write these values of the annotation into a file that was read
+/// from source.
 pub fn record_edits(file: File<'_>, wanted: &[(&str, String)]) -> Vec<Edit> {
     Editor::of(file).map(|it| it.edits(wanted)).unwrap_or_default()
 }
@@ -23,12 +23,12 @@ struct Editor<'t> {
     file: File<'t>,
     text: &'t [u8],
     ast: &'t Ast,
-    /// What ends its lines.
+    /// The line ending of the file.
     newline: &'static str,
 }
 
 impl<'t> Editor<'t> {
-    /// None for a file that was no text.
+    /// `None` for a file that was not read from text.
     fn of(file: File<'t>) -> Option<Editor<'t>> {
         let decl = file.decl();
         let (text, ast) = (decl.source_text()?, decl.ast()?);
@@ -60,8 +60,8 @@ impl<'t> Editor<'t> {
         edits
     }
 
-    /// Writes a string in the place of another; of one in several pieces, the
-    /// comments between them stay.
+    /// Replaces a string. If it has several pieces, the comments between them
+    /// stay.
     fn replace(&self, span: Span, value: &str) -> Vec<Edit> {
         let mut lexer = Lexer::new(self.text, span.start);
         let mut edits = Vec::new();
@@ -96,8 +96,8 @@ impl<'t> Editor<'t> {
         ids.iter().map(|&id| self.ast.options[id as usize])
     }
 
-    /// Adds fields to a statement: into its braces, or as statements of the
-    /// same kind behind it.
+    /// Adds fields to a statement: inside its braces, or as statements of the same
+    /// form after it.
     fn beside(&self, option: OptionNode, missing: &[(&str, &str)]) -> Edit {
         let parts = self.ast.parts(&option);
         let [_] = parts else {
@@ -115,7 +115,7 @@ impl<'t> Editor<'t> {
         let fields = missing.iter().map(|(name, value)| format!("{name}: \"{value}\""));
         let is_empty = rest.trim_start().starts_with('}');
         let text: String = if blank.contains('\n') && !is_empty {
-            // Each on its own line, as what is there.
+            // Each on its own line, like the existing ones.
             fields.map(|it| format!("{blank}{it}")).collect()
         } else {
             let fields: Vec<String> = fields.collect();
@@ -126,7 +126,7 @@ impl<'t> Editor<'t> {
         Edit::replace(Span::new(at, at), text)
     }
 
-    /// A new statement behind the options, and the import that it needs.
+    /// Adds a new statement after the options, and the import that it needs.
     fn anew(&self, missing: &[(&str, &str)], edits: &mut Vec<Edit>) {
         let (decl, newline) = (self.file.decl(), self.newline);
         // Names are looked up from the inside out.
@@ -160,7 +160,7 @@ impl<'t> Editor<'t> {
                 edits.push(Edit::replace(import_at, import));
             }
         }
-        // What follows stands apart, unless it is at the end of the file.
+        // A blank line comes after it, unless it is at the end of the file.
         let rest = Span::new(option_at.end, self.text.len() as u32).str(self.text);
         let mut lines = rest.lines();
         let at_start = option_at.end == start;
@@ -174,8 +174,8 @@ impl<'t> Editor<'t> {
         edits.push(Edit::replace(option_at, text));
     }
 
-    /// The end of the comment that opens the file, such as a licence; none where no blank line
-    /// parts it from what follows, which it is about.
+    /// The end of the comment at the start of the file, such as a licence. `None` if no blank line
+    /// follows it: it then belongs to the next statement.
     fn opening(&self) -> Option<u32> {
         let first = Lexer::new(self.text, 0).next_token().span.start;
         let mut comments = comments_between(self.text, Span::new(0, first)).peekable();
@@ -190,8 +190,8 @@ impl<'t> Editor<'t> {
         None
     }
 
-    /// The end of the line behind a statement: what a comment there says is
-    /// about the statement.
+    /// The end of the line after a statement: a comment there belongs to the
+    /// statement.
     fn line_end(&self, end: u32) -> Span {
         let rest = Span::new(end, self.text.len() as u32).str(self.text);
         let line = rest.lines().next().unwrap_or_default();

@@ -7,16 +7,16 @@ use crate::basis::Basis;
 use crate::next_version::{Next, Stage};
 use crate::standing::Standing;
 
-/// What is left of a release that was interrupted.
+/// A file left by an interrupted release.
 pub(crate) struct Interrupted {
     pub(crate) frozen: FileId,
     pub(crate) candidate: FileId,
-    /// Whether the candidate itself becomes stable, where it is.
+    /// Whether the candidate itself becomes stable, without moving.
     pub(crate) in_place: bool,
 }
 
-/// The frozen files of a tree whose candidates are still there: beside what was
-/// made of them, or in its place.
+/// The frozen files of a tree whose candidates still exist: beside the released
+/// file, or in its place.
 pub(crate) fn interrupted(basis: Basis<'_, '_>) -> Vec<Interrupted> {
     let Basis { tree, settings, standings, .. } = basis;
     let with = |wanted: Standing| {
@@ -40,7 +40,7 @@ pub(crate) fn interrupted(basis: Basis<'_, '_>) -> Vec<Interrupted> {
     frozen.filter_map(left).collect()
 }
 
-/// The candidates that an interrupted release was to delete.
+/// The candidates that an interrupted release did not delete.
 pub(crate) fn left_behind(basis: Basis<'_, '_>) -> Vec<FileId> {
     let left = interrupted(basis).into_iter().filter(|it| !it.in_place);
     left.map(|it| it.candidate).collect()

@@ -1,8 +1,8 @@
-//! vN to v(N+1)alpha: what is deprecated goes, what is declared to migrate
-//! migrates, and everything that names it follows. And v(N+1)alpha to v(N+1).
+//! Upgrades vN to v(N+1)alpha: removes deprecated elements, applies declared
+//! migrations, and updates all references. And v(N+1)alpha to v(N+1).
 //!
-//! Candidates are made by edits of the source text, so that comments, order
-//! and layout of what does not change stay as they are. Nothing here writes a
+//! Candidates are made by editing the source text, so comments, order and
+//! layout of unchanged parts stay the same. Nothing here writes a
 //! file: texts and edits are values.
 
 mod basis;

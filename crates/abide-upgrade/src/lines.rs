@@ -1,6 +1,6 @@
 //! The lines of a text: how wide they may be, and how they end.
 
-/// Where lines end, as far as that is ours to say.
+/// The most columns of a line, where it can be broken.
 pub(crate) const WIDTH: usize = 100;
 
 /// Whether all lines of a text end in `\r\n`.

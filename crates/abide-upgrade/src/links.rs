@@ -1,4 +1,4 @@
-//! Links to elements in comments.
+//! Updates links to elements in comments.
 
 use std::cell::OnceCell;
 
@@ -22,7 +22,7 @@ impl<'p, 't> Links<'p, 't> {
         Links { plan, types: OnceCell::new() }
     }
 
-    /// The edits that make the links in all comments of a text follow.
+    /// The edits that update the links in all comments of a text.
     pub(crate) fn edits(&self, text: &[u8]) -> Vec<Edit> {
         let mut edits = Vec::new();
         let mut lexer = Lexer::new(text, 0);
@@ -43,7 +43,7 @@ impl<'p, 't> Links<'p, 't> {
         }
     }
 
-    /// The same text with its links as they will be.
+    /// The same text with updated links.
     pub(crate) fn rewritten(&self, comment: &str) -> String {
         let mut out = String::with_capacity(comment.len());
         let mut done = 0;
@@ -56,7 +56,7 @@ impl<'p, 't> Links<'p, 't> {
         out
     }
 
-    /// Offset, length and successor of each name in a comment that changes.
+    /// The offset, length and new name of each name in a comment that changes.
     fn replaced(&self, comment: &str) -> Vec<(usize, usize, String)> {
         match &self.plan.policy.links.label {
             Some(label) => self.labels(comment, label),
@@ -96,7 +96,7 @@ impl<'p, 't> Links<'p, 't> {
         found
     }
 
-    /// `[acme.config.v1.User]`, alone or behind a text in brackets.
+    /// `[acme.config.v1.User]`, alone or after a text in brackets.
     fn brackets(&self, comment: &str) -> Vec<(usize, usize, String)> {
         let mut found = Vec::new();
         for (at, _) in comment.match_indices('[') {
@@ -133,17 +133,17 @@ impl<'p, 't> Links<'p, 't> {
         self.types().get(name).copied()
     }
 
-    /// What a type will be called, if it changes.
+    /// The new name of a type, if it changes.
     pub(crate) fn next_type(&self, name: &str) -> Option<String> {
         self.ty(name).flatten()
     }
 
-    /// What a type will be called, if there is such a type and it changes.
+    /// The new name of a type, if there is such a type and its name changes.
     fn ty(&self, name: &str) -> Option<Option<String>> {
         self.types().get(name).map(|element| self.plan.next_name(*element))
     }
 
-    /// What a member of a type will be called.
+    /// The new name of a member of a type.
     fn member(&self, full: &str) -> Option<Option<String>> {
         let (ty, name) = full.rsplit_once('.')?;
         let element = *self.types().get(ty)?;

@@ -1,4 +1,4 @@
-//! The correspondence of two versions as data: a `VersionMapping` of
+//! The mapping between two versions as data: a `VersionMapping` of
 //! `api/abide/mapping/v1`.
 
 use std::sync::Arc;
@@ -24,7 +24,7 @@ const SCHEMA: &[(&str, &str)] = &[
     ),
 ];
 
-/// What becomes of every type and member of the packages that are upgraded.
+/// How every type and member of the upgraded packages changes.
 #[derive(Debug)]
 pub struct Mapping {
     schema: Tree,
@@ -77,14 +77,14 @@ pub fn mapping(
     Ok(Mapping { value, schema })
 }
 
-/// The types that are written in a file.
+/// The types that are declared in a file.
 fn types<'t>(file: File<'t>) -> impl Iterator<Item = Element<'t>> {
     let messages = file.all_messages().map(Element::Message);
     let all = messages.chain(file.all_enums().map(Element::Enum));
     all.chain(file.services().map(Element::Service)).filter(|it| is_own(*it))
 }
 
-/// Whether an element is written, and not the part of a map.
+/// Whether an element is declared, not a part of a map.
 fn is_own(element: Element<'_>) -> bool {
     match element {
         Element::Message(message) => !message.is_map_entry(),
@@ -104,7 +104,7 @@ impl MappingBuilder<'_> {
         Message { entries, ..Message::new(ty.id) }
     }
 
-    /// A field of one of its messages; nothing where its value is the default.
+    /// A field of one of its messages; `None` if its value is the default.
     fn entry(&self, message: &str, field: &str, value: Value) -> Option<Entry> {
         let is_default = match &value {
             Value::String(text) => text.is_empty(),
@@ -202,21 +202,21 @@ impl MappingBuilder<'_> {
     }
 }
 
-/// What takes the place of a deprecated element, whether its values can be
-/// carried there by machine, and why.
+/// The replacement of a deprecated element, whether its values can be translated
+/// automatically, and why.
 fn litmus<'t>(plan: &UpgradePlan<'t>, element: Element<'t>) -> (String, bool, String) {
     if !removed(element) {
-        return (String::new(), true, "it is still there in the new version".to_owned());
+        return (String::new(), true, "it still exists in the new version".to_owned());
     }
     let Some((name, _)) = element.replaced_by() else {
-        let reason = "no replacement is named by `replaced_by`";
+        let reason = "`replaced_by` does not name a replacement";
         return (String::new(), false, reason.to_owned());
     };
     let Some(other) = replacement(plan, element, name) else {
         return (String::new(), false, format!("its replacement `{name}` is not in the tree"));
     };
     if gone(other) {
-        return (String::new(), false, format!("its replacement `{name}` is gone as well"));
+        return (String::new(), false, format!("its replacement `{name}` is removed too"));
     }
     let full = match other.parent() {
         Some(parent) => format!("{}.{}", plan.name_after(parent), name_after(other)),
@@ -225,20 +225,20 @@ fn litmus<'t>(plan: &UpgradePlan<'t>, element: Element<'t>) -> (String, bool, St
     let (same, reason) = match (element, other) {
         (Element::Field(old), Element::Field(new)) => (
             old.parent() == new.parent() && same_values(old, new),
-            "the field in its place holds values of the same type",
+            "its replacement has values of the same type",
         ),
         (Element::EnumValue(old), Element::EnumValue(new)) => {
-            (old.parent() == new.parent(), "another value of the enum takes its place")
+            (old.parent() == new.parent(), "its replacement is a value of the same enum")
         }
         _ => (false, ""),
     };
     if same {
         return (full, true, reason.to_owned());
     }
-    (full, false, "its replacement holds values of another type, or lies elsewhere".to_owned())
+    (full, false, "its replacement has another type or is in another place".to_owned())
 }
 
-/// The element that an annotation names: in full, or as a sibling.
+/// The element that an annotation names, by full name or as a sibling.
 fn replacement<'t>(
     plan: &UpgradePlan<'t>,
     element: Element<'t>,

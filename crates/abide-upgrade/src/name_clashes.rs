@@ -5,7 +5,7 @@ use abide_schema::{Element, File, Migration, Part, Place};
 use crate::next_name::name_after;
 use crate::removal::{deprecated, removed};
 
-/// A name that two elements would have.
+/// A name that two elements would have in the next version.
 pub struct Clash<'t> {
     /// The element that gets the name.
     pub element: Element<'t>,
@@ -13,13 +13,13 @@ pub struct Clash<'t> {
     pub name: &'t str,
     /// Where the migration is declared.
     pub place: Place,
-    /// Who has it, and how.
+    /// A description of the element that has it.
     pub holder: String,
     /// Where that stands.
     pub holder_place: Option<Place>,
 }
 
-/// The names that migrations give to what lies in one scope and that are taken.
+/// The names that migrations in one scope give but that are taken.
 pub fn clashes<'t>(element: Element<'t>) -> Vec<Clash<'t>> {
     let (members, reserved): (Vec<Element<'t>>, Vec<(&'t str, Place)>) = match element {
         Element::Message(message) => {
@@ -47,8 +47,8 @@ pub fn clashes<'t>(element: Element<'t>) -> Vec<Clash<'t>> {
                 continue;
             }
             let taken = |(index, other): (usize, &Element<'t>)| {
-                // A oneof of that name is what a promotion joins, and of two
-                // that get one name the second is told.
+                // A promotion joins a oneof of that name. Of two elements that
+                // get the same name, the second is reported.
                 let is_oneof = matches!(other, Element::Oneof(_));
                 let later = index > at && *other != member && name_after(*other) != other.name();
                 if index == at || promoted && is_oneof || later {
@@ -57,7 +57,7 @@ pub fn clashes<'t>(element: Element<'t>) -> Vec<Clash<'t>> {
                 let noun = other.noun();
                 match removed(*other) {
                     true if other.name() == name && !is_oneof => {
-                        Some((*other, format!("the deprecated {noun} that is reserved with it")))
+                        Some((*other, format!("the deprecated {noun}, whose name is reserved")))
                     }
                     false if name_after(*other) == name => {
                         Some((*other, format!("the {noun} `{}`", other.full_name())))
@@ -89,8 +89,9 @@ fn reserved_names<'t>(
     names.iter().map(name).collect()
 }
 
-/// The zero of an enum that loses its name where another one of the same scope
-/// does: values are siblings of their enum, so that both would have one name.
+/// The zero value of an enum that loses its name, if another zero value in the
+/// same scope also does. Values are siblings of their enum, so both would have the
+/// same name.
 fn zeros<'t>(element: Element<'t>) -> Option<Clash<'t>> {
     let Element::Enum(own) = element else { return None };
     let zero = |it: abide_schema::Enum<'t>| {

@@ -4,11 +4,10 @@ use abide_schema::{Element, Migration};
 
 use crate::removal::deprecated;
 
-/// The name that says of the zero of an enum that it is gone: a zero cannot be
-/// reserved.
+/// The name of a removed zero value of an enum, which cannot be reserved.
 pub(crate) const UNAVAILABLE: &str = "DEPRECATED_AND_UNAVAILABLE_DO_NOT_USE";
 
-/// The new name of an element, where it gets one.
+/// The new name of an element, if it is renamed.
 pub(crate) fn renamed<'t>(element: Element<'t>) -> Option<&'t str> {
     element.migrations().into_iter().find_map(|(migration, _)| match migration {
         Migration::Rename(name) => Some(name),
@@ -19,7 +18,7 @@ pub(crate) fn renamed<'t>(element: Element<'t>) -> Option<&'t str> {
 /// The name of an element in the next version.
 pub(crate) fn name_after<'t>(element: Element<'t>) -> &'t str {
     match element {
-        // A zero that is deprecated cannot go, and only loses its name.
+        // A deprecated zero value cannot be removed and only loses its name.
         Element::EnumValue(value) if value.number() == 0 && deprecated(element) => UNAVAILABLE,
         _ => renamed(element).unwrap_or(element.name()),
     }

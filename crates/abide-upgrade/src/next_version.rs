@@ -8,7 +8,7 @@ use crate::file_elements::types;
 use crate::standing::{Standing, Standings};
 use crate::upgrade_policy::{UpgradePolicy, UpgradeSettings};
 
-/// What a file becomes in the next major version.
+/// The package and path of a file in the next major version.
 #[derive(Clone, Debug)]
 pub(crate) struct Next {
     pub(crate) package: String,
@@ -16,8 +16,7 @@ pub(crate) struct Next {
 }
 
 impl Next {
-    /// What a file becomes if it rises; `None` where nothing tells its next
-    /// version.
+    /// The next version of a file; `None` if it is not known.
     pub(crate) fn of(settings: UpgradeSettings<'_>, file: File<'_>, stage: Stage) -> Option<Next> {
         let package = next_package(settings.policy, file, stage)?;
         let path = next_path(settings.folder_prefixes, file, &package);
@@ -25,12 +24,12 @@ impl Next {
     }
 }
 
-/// What the next major version is made as.
+/// The stage of the next major version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// As an alpha that may change.
+    /// An alpha that may change.
     Candidate,
-    /// As what takes the place of the active version.
+    /// The stable version that replaces the active one.
     Stable,
 }
 
@@ -64,7 +63,7 @@ pub(crate) fn has_successor(policy: &UpgradePolicy, file: File<'_>) -> bool {
     types(file).next().is_some() || policy.services && file.services().len() > 0
 }
 
-/// The package that a file is part of in the next major version.
+/// The package of a file in the next major version.
 pub(crate) fn next_package(policy: &UpgradePolicy, file: File<'_>, stage: Stage) -> Option<String> {
     let name = candidate_package(policy, file)?;
     let version = PackageVersion::of_package(&name);
@@ -103,8 +102,9 @@ pub(crate) fn candidate_package(policy: &UpgradePolicy, file: File<'_>) -> Optio
     Some(components.join("."))
 }
 
-/// The path of a file in another package: in the folder of that package, where
-/// it lies in that of its own; else in the same folder with the next version.
+/// The path of a file in another package. If the file is in the folder of its
+/// package, the path is in the folder of the other package. Otherwise it is the
+/// same folder with the next version.
 fn next_path(folder_prefixes: &[String], file: File<'_>, package: &str) -> String {
     let (folder, name) = file.path().rsplit_once('/').unwrap_or(("", file.path()));
     let own = file.package().name().replace('.', "/");

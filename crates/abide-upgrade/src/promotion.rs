@@ -15,8 +15,8 @@ pub(crate) fn promoted<'t>(field: Field<'t>) -> Option<&'t str> {
     })
 }
 
-/// The oneof that a field becomes a member of: the one that it is promoted to,
-/// where that can be made of all that are.
+/// The oneof that a field becomes a member of: the one that it is promoted to, if
+/// all fields that are promoted to it can be.
 pub(crate) fn oneof_after<'t>(field: Field<'t>) -> Option<&'t str> {
     let oneof = promoted(field)?;
     let mut siblings = field.parent()?.fields().filter(|it| promoted(*it) == Some(oneof));
@@ -28,25 +28,23 @@ pub fn promotion_fault(field: Field<'_>) -> Option<String> {
     let oneof = promoted(field).filter(|_| !removed(Element::Field(field)))?;
     if field.cardinality() != Cardinality::Singular {
         let kind = if field.is_map() { "a map" } else { "repeated" };
-        return Some(format!("it is {kind}, and a member of a oneof holds one value"));
+        return Some(format!("it is {kind}, but a member of a oneof has one value"));
     }
     if field.presence() == Presence::LegacyRequired {
-        return Some("it is required, and a oneof may hold another member".to_owned());
+        return Some("it is required, but a oneof may hold another member".to_owned());
     }
     if field.is_extension() {
-        return Some("it is an extension, and no member of a message".to_owned());
+        return Some("it is an extension, not a member of a message".to_owned());
     }
     if let Some(own) = field.oneof().filter(|it| !it.is_synthetic() && it.name() != oneof) {
-        return Some(format!("it is a member of the oneof `{}` already", own.name()));
+        return Some(format!("it is already a member of the oneof `{}`", own.name()));
     }
     let first = first_apart(field.parent()?, oneof)?;
-    (first == field).then(|| {
-        format!("something stands between it and the other members of `{oneof}`, which have to be neighbours")
-    })
+    (first == field).then(|| format!("it is not next to the other members of `{oneof}`"))
 }
 
-/// The first field that is promoted to a oneof and not a neighbour of the
-/// members before it.
+/// The first field that is promoted to a oneof but not adjacent to the members
+/// before it.
 fn first_apart<'t>(message: Message<'t>, oneof: &str) -> Option<Field<'t>> {
     let file = message.file();
     let ast = file.decl().ast()?;
@@ -71,7 +69,7 @@ fn first_apart<'t>(message: Message<'t>, oneof: &str) -> Option<Field<'t>> {
             _ => field.is_some_and(|it| promoted(*it) == Some(oneof)),
         };
         if belongs && ended {
-            // Of a oneof that comes late, the fields before it stand apart.
+            // If the oneof comes later, the fields before it are the ones apart.
             return field
                 .copied()
                 .or_else(|| fields.values().copied().find(|it| promoted(*it) == Some(oneof)));

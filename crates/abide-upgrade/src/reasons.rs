@@ -6,13 +6,13 @@ use crate::next_name::UNAVAILABLE;
 use crate::removal::deprecated;
 use crate::upgrade_policy::{UpgradePolicy, UpgradeReason};
 
-/// Whether a file calls for the next major version of what is in it.
+/// Whether a file is a reason to upgrade everything in it.
 pub(crate) fn file_has_reason(policy: &UpgradePolicy, file: File<'_>) -> bool {
     policy.always.iter().any(|it| it.matches(file.package().name()))
         || policy.reasons.contains(&UpgradeReason::Moved) && file.move_to_package().is_some()
 }
 
-/// Whether a type calls for the next major version by itself.
+/// Whether a type itself is a reason to upgrade.
 pub(crate) fn has_reason(policy: &UpgradePolicy, element: Element<'_>) -> bool {
     let has = |reason: UpgradeReason| policy.reasons.contains(&reason);
     let migrates = |element: Element<'_>| {
@@ -39,11 +39,11 @@ pub(crate) fn has_reason(policy: &UpgradePolicy, element: Element<'_>) -> bool {
     }
 }
 
-/// What of a file calls for the next major version.
+/// Which types of a file need the next major version.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Need {
     All,
-    /// What has a reason of its own.
+    /// Those with a reason of their own.
     Some,
     None,
 }

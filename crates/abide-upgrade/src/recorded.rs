@@ -1,4 +1,4 @@
-//! What a file records about itself, which is another thing in its candidate.
+//! What a file records about itself, which differs in its candidate.
 
 use abide_schema::File;
 use abide_syntax::{Ast, DeclKind, Lexer, OptionNode, Span, TokenKind, ValueId, ValueKind, parse};
@@ -6,10 +6,10 @@ use abide_syntax::{Ast, DeclKind, Lexer, OptionNode, Span, TokenKind, ValueId, V
 use crate::edit::{Edit, apply};
 use crate::file_policy::STATUS_PROTO;
 
-/// The annotation that holds it.
+/// The annotation that records it.
 pub(crate) const FILE_POLICY: &str = "abide.annotations.v1.file_policy";
 
-/// Which fields of it do.
+/// The fields of the annotation that record it.
 pub(crate) const RECORD: &[&str] = &["hash", "introduced", "version"];
 
 /// What a file records.
@@ -25,15 +25,14 @@ pub(crate) fn recorded(file: File<'_>) -> Vec<(&'static str, String)> {
     RECORD.iter().filter_map(text).collect()
 }
 
-/// Whether an option is the annotation with this full name, as it is written.
+/// Whether an option, as written, is the annotation with this full name.
 pub(crate) fn names(full: &str, written: &str) -> bool {
     let written = written.trim_start_matches('.');
     full.strip_suffix(written).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }
 
-/// What has to go from the aggregate value of an option for it to be without the
-/// fields that are meant: each with what parts it from its neighbours. `None`
-/// where nothing of the value is left.
+/// The spans to remove from the aggregate value of an option to remove the meant
+/// fields, separators included. `None` if nothing of the value would be left.
 pub(crate) fn cuts(
     ast: &Ast,
     text: &[u8],
@@ -53,7 +52,7 @@ pub(crate) fn cuts(
         return None;
     }
     let mut cuts = Vec::new();
-    // Where what stays ends.
+    // The end of the last field that stays.
     let mut end = value.span.start + 1;
     for id in fields {
         let span = ast.values[id as usize].span;
@@ -62,7 +61,7 @@ pub(crate) fn cuts(
         if !goes(&id) {
             end = span.end;
         } else if parted && end == value.span.start + 1 {
-            // What follows takes the place of the first one.
+            // The next field takes the place of the first one.
             let rest = &text[token.span.end as usize..];
             let space = rest.iter().take_while(|it| it.is_ascii_whitespace()).count();
             cuts.push(Span::new(span.start, token.span.end + space as u32));
@@ -76,8 +75,7 @@ pub(crate) fn cuts(
     Some(cuts)
 }
 
-/// A text without what is recorded in it, and without the import that brings
-/// the annotation for it.
+/// A text without its record, and without the import of the annotation for it.
 pub(crate) fn unrecorded(text: &[u8]) -> Vec<u8> {
     let (ast, _) = parse(text);
     let mut edits = Vec::new();

@@ -4,7 +4,7 @@ use abide_schema::File;
 
 use crate::edit::Overlap;
 
-/// Why an upgrade was not made.
+/// Why an upgrade is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// There is no such package.
@@ -15,20 +15,19 @@ pub enum Refusal {
     Frozen(String),
     /// The package is an alpha or a beta, which may change in place.
     Unstable(String),
-    /// Nothing tells the next version of the package.
+    /// The next version of the package is not known.
     Unversioned(String),
-    /// The package extends messages that do not rise with it.
+    /// The package extends messages that are not upgraded with it.
     Extends(String),
-    /// A file that stays names a type that the next version of its package does
-    /// not have.
+    /// A file that stays uses a type that the next version does not have.
     Names(String, String),
     /// The file was read from a descriptor.
     NoSource(String),
-    /// Two migrations want to change the same text of the file.
+    /// Two migrations change the same text of the file.
     Overlap(String),
-    /// The candidate is not what an upgrade makes.
+    /// The candidate differs from what an upgrade generates.
     Drifted(String),
-    /// The place of what is released is taken.
+    /// The path of a released file is taken.
     Taken(String),
 }
 
@@ -38,8 +37,7 @@ impl std::fmt::Display for Refusal {
             Refusal::Unknown(name) => write!(f, "there is no package `{name}`"),
             Refusal::Candidate(name) => write!(
                 f,
-                "`{name}` is a candidate, which is made by machine: upgrade the package that it is \
-                 made from"
+                "`{name}` is a generated candidate: upgrade the package that it is generated from"
             ),
             Refusal::Frozen(name) => {
                 write!(f, "`{name}` is frozen: upgrade the newest version of its API")
@@ -50,28 +48,28 @@ impl std::fmt::Display for Refusal {
             ),
             Refusal::Unversioned(name) => write!(
                 f,
-                "`{name}` has no version: name what follows it in `[upgrade.packages]` of abide.toml"
+                "`{name}` has no version: set its next name in `[upgrade.packages]` of abide.toml"
             ),
             Refusal::Extends(name) => write!(
                 f,
-                "`{name}` extends messages of other packages, and the numbers of its extensions \
-                 cannot be taken twice: it has one version only"
+                "`{name}` extends messages of other packages, so it can only have one version: an \
+                 extension number cannot be used twice"
             ),
             Refusal::NoSource(path) => {
-                write!(f, "`{path}` was read from a descriptor: an upgrade edits source text")
+                write!(f, "`{path}` was read from a descriptor: an upgrade needs source text")
             }
             Refusal::Names(path, name) => write!(
                 f,
-                "`{path}` names `{name}`, which is deprecated and not part of the next version: \
-                 name another type"
+                "`{path}` uses `{name}`, which is deprecated and not in the next version: use \
+                 another type"
             ),
             Refusal::Drifted(path) => write!(
                 f,
-                "the candidate `{path}` is not what an upgrade makes: run `abide upgrade --write` \
-                 and look at what it changes"
+                "the candidate `{path}` differs from what an upgrade generates: run `abide upgrade \
+                 --write` and review the changes"
             ),
             Refusal::Taken(path) => {
-                write!(f, "`{path}` exists already, and a release overwrites nothing")
+                write!(f, "`{path}` already exists, and a release overwrites no file")
             }
             Refusal::Overlap(path) => {
                 write!(f, "`{path}` cannot be upgraded: two migrations change the same text")

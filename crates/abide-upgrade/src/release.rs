@@ -1,5 +1,5 @@
-//! v(N+1)alpha to v(N+1): candidates become stable, what they replace is
-//! frozen, and who depends on it rises to catch up.
+//! Releases v(N+1)alpha as v(N+1): candidates become stable, the versions they
+//! replace are frozen, and their dependents are upgraded too.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,39 +19,40 @@ use crate::standing::{Standing, Standings, status_edit};
 use crate::upgrade_plan::UpgradePlan;
 use crate::upgrade_policy::{Closure, UpgradeSettings};
 
-/// What a release makes of a tree.
+/// The result of a release.
 #[derive(Clone, Debug, Default)]
 pub struct Release {
-    /// The files of the next major versions, in the order of their paths.
+    /// The files of the next major versions, sorted by path.
     pub files: Vec<Generated>,
-    /// Files that stay and change: what is frozen, and who names what rose.
+    /// Files that stay and change: frozen files, and files that refer to released
+    /// ones.
     pub edited: Vec<(FileId, Vec<u8>)>,
-    /// The candidates that are stable now.
+    /// The candidates that became stable.
     pub deleted: Vec<FileId>,
-    /// The packages that rise, in the order of names.
+    /// The released packages, sorted by name.
     pub risen: Vec<Risen>,
 }
 
-/// A package that rises.
+/// A released package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Risen {
-    /// The package as it was.
+    /// The old package.
     pub package: String,
-    /// What follows it; several where its files part.
+    /// The packages that follow it; several if its files are split.
     pub next: Vec<String>,
-    /// Where it has no candidate of its own, the package that it depends on and
-    /// that rises.
+    /// If it has no candidate of its own, the released package that it depends
+    /// on.
     pub because: Option<String>,
 }
 
 /// Releases the candidates of a tree.
 ///
-/// They are made anew from the active versions, as stable ones: a candidate
-/// that is not what an upgrade makes is refused. A candidate that nothing calls
-/// for is left alone, and so is a tree without candidates.
+/// The stable versions are generated from the active versions. A candidate that
+/// differs from what an upgrade generates is refused. A candidate that nothing
+/// needs is left alone, and so is a tree without candidates.
 ///
-/// A release that was interrupted is taken up: what it wrote is there, and is
-/// what would be written; and where it was deleting, the rest is deleted.
+/// An interrupted release is continued: files that it wrote must equal what would
+/// be written now, and candidates that it did not delete are deleted.
 pub fn release(tree: &Tree, settings: UpgradeSettings<'_>) -> Result<Release, Refusal> {
     let (standings, graph) = (Standings::of(tree), tree.graph());
     let basis = Basis { tree, settings, standings: &standings, graph: Some(&graph) };
@@ -109,7 +110,7 @@ fn release_all<'t>(
             return Err(Refusal::Taken(path.unwrap_or_default()));
         }
     }
-    // What is no alpha keeps its place.
+    // A file that is not an alpha stays where it is.
     let stays = |id: &FileId| {
         let path = tree.file(*id).path();
         files.binary_search_by(|file| (*file.path).cmp(path)).is_ok()
@@ -122,8 +123,8 @@ fn release_all<'t>(
     })
 }
 
-/// Freezes what is replaced, and makes everybody else that is edited by hand
-/// name what took its place.
+/// Freezes the replaced files, and updates the references in all other files that
+/// are edited by hand.
 fn edited(
     plan: &UpgradePlan<'_>,
     standings: &Standings,
@@ -165,8 +166,8 @@ fn edited(
     Ok(edited)
 }
 
-/// Whether a file declares extensions of what does not rise, as options are:
-/// the frozen versions use them too, and have to find the types they knew.
+/// Whether a file declares extensions of messages that are not released, such as
+/// options: the frozen versions use them too and need the old types.
 fn extends_what_stays(plan: &UpgradePlan<'_>, file: File<'_>) -> bool {
     let mut extendees = extensions(file).filter_map(|it| it.extendee());
     extendees.any(|it| plan.next(it.file().id).is_none())

@@ -7,14 +7,14 @@ pub(crate) fn deprecated(element: Element<'_>) -> bool {
     element.deprecated().is_some()
 }
 
-/// Whether an element is not part of the next version: it is deprecated, and
-/// no other number takes the place of the zero of an enum; or nothing of a
-/// oneof is left.
+/// Whether the next version does not have an element. Deprecated elements are
+/// removed, except the zero value of an enum without another one, and so is a
+/// oneof without remaining members.
 pub(crate) fn removed(element: Element<'_>) -> bool {
     match element {
         Element::Message(_) | Element::Enum(_) => deprecated(element),
-        // No number of an extension can be reserved, so that it goes with its
-        // type alone; and so does a method.
+        // Numbers of extensions cannot be reserved, so an extension is only
+        // removed together with its type, and so is a method.
         Element::Field(field) if field.is_extension() => {
             let message = field.message_type().map(Element::Message);
             let ty = message.or(field.enum_type().map(Element::Enum));
@@ -35,7 +35,7 @@ pub(crate) fn removed(element: Element<'_>) -> bool {
     }
 }
 
-/// Whether an element, or what encloses it, is not part of the next version.
+/// Whether the next version does not have an element or an enclosing one.
 pub(crate) fn gone(element: Element<'_>) -> bool {
     removed(element) || element.parent().is_some_and(gone)
 }

@@ -1,4 +1,4 @@
-//! One file to its candidate.
+//! Rewrites one file into its candidate.
 
 mod ancestry;
 mod any_values;
@@ -33,15 +33,15 @@ use crate::upgrade_plan::UpgradePlan;
 use crate::upgrade_policy::{CandidateLayout, ImportOrder};
 use crate::versioned;
 
-/// What becomes of a file.
+/// The new text of a file.
 #[derive(Debug, Default)]
 pub(crate) struct RewrittenText {
     pub(crate) text: Vec<u8>,
-    /// Where the source names types that the next version does not have.
+    /// Where the source uses types that the next version does not have.
     pub(crate) dangling: Vec<Span>,
 }
 
-/// What becomes of a file that was read from source.
+/// The candidate of a file that was read from source.
 pub(crate) fn rewrite<'t>(
     plan: &UpgradePlan<'t>,
     links: &Links<'_, 't>,
@@ -51,7 +51,7 @@ pub(crate) fn rewrite<'t>(
     edited(plan, links, file, next, false)
 }
 
-/// What becomes of a file that stays what it is, and names what others become.
+/// The new text of a file that stays, with its references updated.
 pub(crate) fn repointed<'t>(
     plan: &UpgradePlan<'t>,
     links: &Links<'_, 't>,
@@ -71,8 +71,8 @@ fn edited<'t>(
     let (Some(text), Some(ast)) = (file.decl().source_text(), file.decl().ast()) else {
         return Ok(RewrittenText::default());
     };
-    // The fields of a map's entry stand where the map does, the message of a
-    // group where its field does.
+    // The fields of a map entry have the place of the map, and the message of a
+    // group has the place of its field.
     let elements = file.elements().filter(|it| match it {
         Element::Message(message) => message.decl().kind == MessageKind::Plain,
         Element::Field(field) => !field.parent().is_some_and(Message::is_map_entry),
@@ -123,7 +123,7 @@ impl<'t> Rewriter<'_, 't> {
         self.option_files(file.options());
         self.body(None, (old, new));
         if self.plan.policy.imports == ImportOrder::Computed {
-            // What the generator did: types of what it removed count as used.
+            // As Envoy's generator did: types of removed elements count as used.
             let hidden = file.all_messages().filter(|it| gone(Element::Message(*it)));
             let fields =
                 hidden.flat_map(Message::fields).filter(|it| !deprecated(Element::Field(*it)));
@@ -147,7 +147,7 @@ impl<'t> Rewriter<'_, 't> {
             }
         }
         if self.plan.stage == Stage::Stable {
-            // An interrupted release has frozen the source already.
+            // An interrupted release has already frozen the source.
             self.edits.extend(status_edit(file, PackageVersionStatus::Active));
             return;
         }
@@ -156,7 +156,7 @@ impl<'t> Rewriter<'_, 't> {
         }
         self.edits.extend(status_edit(file, PackageVersionStatus::NextMajorVersionCandidate));
         if self.ancestry.is_none() {
-            // A byte order mark stands at the beginning or nowhere.
+            // A byte order mark may only be at the start.
             let start = text_start(self.text);
             self.edits.push(Edit::replace(Span::new(0, start), mark(file.path())));
         }
@@ -173,7 +173,7 @@ impl<'t> Rewriter<'_, 't> {
         if let Some(Element::Enum(it)) = element
             && !has_aliases(it)
         {
-            // protoc refuses the option where no alias is left.
+            // protoc refuses the option if no alias is left.
             for (id, gone) in children.iter().zip(&mut gone) {
                 *gone |= self.sets(*id, "allow_alias");
             }
@@ -308,7 +308,7 @@ impl<'t> Rewriter<'_, 't> {
             return self.option_goes(&self.ast.options[option as usize]);
         }
         if let DeclKind::Extend { .. } = self.ast.decls[id as usize].kind {
-            // Nothing may be extended by nothing.
+            // An `extend` block must not be empty.
             let mut members = self.ast.children(Some(id)).filter_map(|it| self.element(it));
             return members.all(removed);
         }
@@ -316,7 +316,7 @@ impl<'t> Rewriter<'_, 't> {
     }
 }
 
-/// Whether two values of an enum that stay have one number.
+/// Whether two remaining values of an enum have the same number.
 fn has_aliases(it: Enum<'_>) -> bool {
     let mut numbers: Vec<i32> = it
         .values()

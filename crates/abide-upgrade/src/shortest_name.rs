@@ -1,4 +1,4 @@
-//! How a type is named where it is used.
+//! How references write the names of types.
 
 use abide_schema::{Element, File, FileId, Tree};
 use abide_syntax::ImportKind;
@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 use crate::file_elements::extensions;
 use crate::upgrade_plan::UpgradePlan;
 
-/// Words that begin another statement where a field is expected.
+/// Words that would begin another statement in the place of a field's type.
 const KEYWORDS: &[&str] = &[
     "enum",
     "extend",
@@ -27,7 +27,7 @@ const KEYWORDS: &[&str] = &[
 pub(crate) struct VisibleNames(FxHashSet<String>);
 
 impl VisibleNames {
-    /// Those of a file as it is.
+    /// The names that a file sees now.
     pub(crate) fn before(file: File<'_>) -> VisibleNames {
         let mut names = VisibleNames::default();
         for id in seen_through(file.tree, file.imports().filter_map(|it| Some(it.file?.id))) {
@@ -37,7 +37,7 @@ impl VisibleNames {
         names
     }
 
-    /// Those of its candidate, which imports these files.
+    /// The names that its candidate, which imports these files, sees.
     pub(crate) fn after<'t>(
         plan: &UpgradePlan<'t>,
         file: File<'t>,
@@ -66,8 +66,8 @@ impl VisibleNames {
         self.0.extend(ends.map(|end| package[..end].to_owned()));
     }
 
-    /// The full name that a relative name stands for, by the lookup of protoc:
-    /// the innermost scope that knows its first component decides.
+    /// The full name that a relative name means. As in protoc, the innermost scope
+    /// with its first component decides.
     pub(crate) fn resolve(&self, scope: &str, name: &str) -> Option<String> {
         let first = name.split('.').next().unwrap_or(name);
         for scope in scopes(scope) {
@@ -79,8 +79,7 @@ impl VisibleNames {
         None
     }
 
-    /// The shortest name that stands for `target` in `scope` and has at least
-    /// so many components.
+    /// The shortest name for `target` in `scope` with at least so many components.
     fn relative(&self, scope: &str, target: &str, components: usize) -> String {
         let starts = target.match_indices('.').map(|(at, _)| at + 1).rev().chain([0]);
         for name in starts.skip(components.saturating_sub(1)).map(|at| &target[at..]) {
@@ -95,17 +94,17 @@ impl VisibleNames {
     }
 }
 
-/// A type where it is named.
+/// A reference to a type.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reference<'s> {
-    /// The full name of what encloses it.
+    /// The full name of the enclosing element.
     pub(crate) scope: &'s str,
     /// The full name of the type.
     pub(crate) target: &'s str,
 }
 
-/// How a name is written after an upgrade that was `written` before it: in the
-/// same manner, with a leading dot, in full, or as short as it was.
+/// The new form of a reference that was `written` in this form before the upgrade.
+/// It keeps the style: a leading dot, the full name, or a name as short as before.
 pub(crate) fn rewritten(
     written: &str,
     (names, old): (&VisibleNames, Reference<'_>),
@@ -122,7 +121,7 @@ pub(crate) fn rewritten(
     next_names.relative(new.scope, new.target, components)
 }
 
-/// Files, and those that they import publicly, over any number of steps.
+/// Files, and the files that they import publicly in any number of steps.
 pub(crate) fn seen_through(tree: &Tree, files: impl Iterator<Item = FileId>) -> Vec<FileId> {
     let mut found: Vec<FileId> = files.collect();
     let mut known: FxHashSet<FileId> = found.iter().copied().collect();
@@ -140,7 +139,7 @@ pub(crate) fn seen_through(tree: &Tree, files: impl Iterator<Item = FileId>) -> 
     found
 }
 
-/// A scope and those that enclose it, from the inside out.
+/// A scope and its enclosing scopes, from the inside out.
 fn scopes(scope: &str) -> impl Iterator<Item = &str> {
     let ends = scope.match_indices('.').map(|(at, _)| at).rev();
     let inner = (!scope.is_empty()).then_some(scope.len());

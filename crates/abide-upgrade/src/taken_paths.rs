@@ -13,7 +13,7 @@ use crate::standing::Standing;
 use crate::upgrade_plan::{Conflict, UpgradePlan};
 use crate::upgrade_policy::Closure;
 
-/// A file whose candidate has no place to go.
+/// A file whose candidate has no place.
 pub struct Taken<'t> {
     /// The file.
     pub file: File<'t>,
@@ -42,7 +42,7 @@ pub fn taken<'t>(basis: Basis<'_, 't>) -> Vec<Taken<'t>> {
     plan.conflicts.iter().filter_map(conflict).collect()
 }
 
-/// Whether a path may be wanted twice: it costs little to see that none is.
+/// Whether two files may want the same path. A cheap check that usually says no.
 fn may_collide(basis: Basis<'_, '_>) -> bool {
     let Basis { tree, settings, standings, .. } = basis;
     let mut taken: FxHashSet<Cow<'_, str>> = tree
@@ -52,7 +52,7 @@ fn may_collide(basis: Basis<'_, '_>) -> bool {
         .collect();
     let relevant =
         |it: &File<'_>| matches!(standings.file(*it), Standing::Active | Standing::Frozen);
-    // By itself, or with something that it imports.
+    // Because of itself or of an import.
     let may_rise = |package: Package<'_>| {
         settings.policy.closure == Closure::All
             || package.files().any(|file| {

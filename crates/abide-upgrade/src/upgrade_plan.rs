@@ -1,5 +1,5 @@
-//! What is upgraded: which files get a candidate, and what everything in them
-//! is called there.
+//! The plan of an upgrade: which files get a candidate, and the new names of the
+//! elements in them.
 
 use std::borrow::Cow;
 use std::cell::LazyCell;
@@ -25,22 +25,22 @@ pub(crate) struct UpgradePlan<'t> {
     pub(crate) tree: &'t Tree,
     pub(crate) stage: Stage,
     pub(crate) policy: &'t UpgradePolicy,
-    /// By file: what it becomes, for every file of an upgraded package.
+    /// By file: its next version, for every file of an upgraded package.
     next: Vec<Option<Next>>,
-    /// By file: whether a candidate is made of it.
+    /// By file: whether a candidate is generated from it.
     generated: FixedBitSet,
-    /// The candidates that are in the tree, by path.
+    /// The candidates in the tree, by path.
     candidates: BTreeMap<&'t str, FileId>,
-    /// Files that would have got a candidate, and what is in its place.
+    /// Files whose candidate has no place, and the file in that place.
     pub(crate) conflicts: Vec<Conflict>,
-    /// Packages that would rise, and stay because they extend what stays: the
-    /// number of an extension is taken once.
+    /// Packages that need an upgrade but stay, because they extend messages that
+    /// stay: an extension number can only be used once.
     pub(crate) staying: BTreeSet<PackageId>,
-    /// Files that an interrupted release has frozen already.
+    /// Files that an interrupted release has already frozen.
     pub(crate) resumed: BTreeSet<FileId>,
 }
 
-/// A file whose candidate has no place to go.
+/// A file whose candidate has no place.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Conflict {
     pub(crate) file: FileId,
@@ -107,7 +107,7 @@ impl<'t> UpgradePlan<'t> {
             }
             Choice::Asked(options) => {
                 let wanted = wanted(tree, &standings, options.packages)?;
-                // Who names a package wants it, whatever is in it.
+                // A package that is asked for is upgraded, whatever is in it.
                 let needs = |file: File<'t>| match &wanted {
                     Some(wanted) if wanted.contains(file.package().name()) => Need::All,
                     Some(_) => Need::None,
@@ -143,12 +143,12 @@ impl<'t> UpgradePlan<'t> {
         }
         upgraded.retain(|id| !staying.contains(id));
         if policy.closure == Closure::Type {
-            // What the generator did: who names a type that is frozen names
-            // what follows it.
+            // As Envoy's generator did: a reference to a frozen type becomes one
+            // to its successor.
             upgraded.extend(by_reason.iter().filter(|id| !active(tree.package(**id))));
         }
         if interrupted.iter().any(|it| it.in_place) {
-            // Some of what is released together is there already.
+            // Some files of the release already exist.
             let done = |file: &File<'t>| {
                 let path = |stage: Stage| Next::of(settings, *file, stage).map(|it| it.path);
                 of(*file) == Standing::Frozen && path(Stage::Stable) == path(Stage::Candidate)
@@ -189,9 +189,9 @@ impl<'t> UpgradePlan<'t> {
         Ok(plan)
     }
 
-    /// Where a file exists that is no candidate, it stays: it was written by
-    /// hand, be it where the candidate would be or what is made of that when it
-    /// is released. Of two candidates for one place the first is made.
+    /// Gives way to existing files that are not candidates: they were written by
+    /// hand. That holds for the path of the candidate and for the path it gets in
+    /// a release. Of two candidates with the same path, the first is generated.
     fn yield_to_others(&mut self, standings: &Standings, settings: UpgradeSettings<'_>) {
         let written = |file: &File<'_>| standings.file(*file) != Standing::Candidate;
         let mut taken: BTreeMap<&str, (FileId, bool)> =
@@ -206,7 +206,7 @@ impl<'t> UpgradePlan<'t> {
             let there = there.filter(|(_, exists)| *exists);
             match taken.get(next.path.as_str()).or(there) {
                 Some((other, exists)) => {
-                    // A release that was interrupted has made some already.
+                    // An interrupted release has already written some.
                     let resumed = self.stage == Stage::Stable
                         || self.candidates.contains_key(next.path.as_str());
                     self.generated.set(at, *exists && resumed);
@@ -217,28 +217,28 @@ impl<'t> UpgradePlan<'t> {
         }
     }
 
-    /// Whoever names what is in `file` names what `source` becomes.
+    /// Redirects references into `file` to the successor of `source`.
     pub(crate) fn becomes_that_of(&mut self, file: FileId, source: FileId) {
         self.next[file.0 as usize] = self.next[source.0 as usize].clone();
     }
 
-    /// What a file becomes, where its package is upgraded.
+    /// The next version of a file, if its package is upgraded.
     pub(crate) fn next(&self, file: FileId) -> Option<&Next> {
         self.next[file.0 as usize].as_ref()
     }
 
-    /// Whether a candidate is made of a file.
+    /// Whether a candidate is generated from a file.
     pub(crate) fn generates(&self, file: FileId) -> bool {
         self.generated.contains(file.0 as usize)
     }
 
-    /// The candidate that is in the tree at this path.
+    /// The candidate in the tree at this path.
     pub(crate) fn candidate(&self, path: &str) -> Option<File<'t>> {
         self.candidates.get(path).map(|id| self.tree.file(*id))
     }
 
-    /// The full name that a type or a member of one has in the next version;
-    /// `None` where it stays.
+    /// The full name of a type, or of a member of one, in the next version; `None`
+    /// if it stays.
     pub(crate) fn next_name(&self, element: Element<'t>) -> Option<String> {
         let next = self.next(element.file().id)?;
         let mut names = vec![name_after(element)];
@@ -253,18 +253,19 @@ impl<'t> UpgradePlan<'t> {
         Some(names.join("."))
     }
 
-    /// The full name that a type has once the upgrade is done.
+    /// The full name of a type after the upgrade.
     pub(crate) fn name_after(&self, element: Element<'t>) -> String {
         self.next_name(element).unwrap_or_else(|| element.full_name())
     }
 
-    /// The path of a file once the upgrade is done.
+    /// The path of a file after the upgrade.
     pub(crate) fn path_after(&self, file: File<'t>) -> &str {
         self.next(file.id).map_or(file.path(), |next| &next.path)
     }
 }
 
-/// The packages that the user names, if any; refuses what cannot be upgraded.
+/// The packages that the user asks for, if any; refuses those that cannot be
+/// upgraded.
 fn wanted<'o>(
     tree: &Tree,
     standings: &Standings,

@@ -19,42 +19,42 @@ pub struct UpgradeSettings<'p> {
 pub struct UpgradePolicy {
     /// What is upgraded together with a package.
     pub closure: Closure,
-    /// What makes a package need its next major version.
+    /// Why a package needs its next major version.
     pub reasons: Vec<UpgradeReason>,
-    /// Packages that are upgraded whatever they hold.
+    /// Packages that are always upgraded.
     pub always: Vec<Glob>,
-    /// The next name of single packages, for which no version tells it.
+    /// The next name of packages for which it does not follow from a version.
     pub packages: BTreeMap<String, String>,
-    /// The version that follows all versions of a major, instead of the alpha
-    /// of the next.
+    /// The version that follows all versions of a major, instead of the alpha of
+    /// the next major.
     pub majors: BTreeMap<u32, String>,
     /// Whether active alphas and betas are upgraded too.
     pub unstable: bool,
-    /// Whether a service drags its package along when the types of its methods
-    /// are upgraded.
+    /// Whether the package of a service is upgraded when the types of its
+    /// methods are.
     pub services: bool,
-    /// Whether a file moves at once to the package that is named for it, where
-    /// that is a stable one; else its candidate is an alpha until it is released.
+    /// Whether a file moves directly to the stable package that is named for it.
+    /// Otherwise its candidate is an alpha until it is released.
     pub stable_moves: bool,
-    /// The only major whose HTTP routes follow; `None`: those of every major.
+    /// The only major whose HTTP routes change with the version; `None` for all.
     pub http_major: Option<u32>,
-    /// File options that are not carried over.
+    /// File options that candidates do not get.
     pub dropped_options: Vec<String>,
     /// Which imports a candidate has.
     pub imports: ImportOrder,
-    /// How the text of a candidate is laid out.
+    /// How the text of a candidate is formatted.
     pub layout: CandidateLayout,
-    /// Whether comments that belong to no element go with the one that follows
-    /// them.
+    /// Whether comments that belong to no element are dropped together with the
+    /// removed element after them.
     pub drop_detached_comments: bool,
     /// How comments link to elements.
     pub links: LinkPolicy,
-    /// Whether folders in which files are made get a BUILD file of Bazel, as
-    /// Envoy's conventions want it.
+    /// Whether the folders of generated files get a Bazel BUILD file, in the form
+    /// that Envoy uses.
     pub build_files: bool,
-    /// The label of what lies outside of the tree, by how the paths of imports
-    /// begin: one that ends with `//` is followed by the folder and `:pkg`, an
-    /// empty one means that none is needed.
+    /// The Bazel labels of imports from outside the tree, by the start of their
+    /// paths. The folder and `:pkg` are appended to a label that ends with `//`.
+    /// An empty label means that none is needed.
     pub build_labels: BTreeMap<String, String>,
 }
 
@@ -86,17 +86,17 @@ impl Default for UpgradePolicy {
     }
 }
 
-/// What makes a package need its next major version.
+/// Why a package needs its next major version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UpgradeReason {
-    /// A field or enum value is deprecated, or a type that nothing keeps.
+    /// A field, an enum value, or a type that nothing keeps is deprecated.
     Deprecated,
-    /// The zero of an enum is deprecated, and already bears the name that says
-    /// so.
+    /// The zero value of an enum is deprecated and already has the name that
+    /// marks it so.
     Unavailable,
     /// A file moves to another package.
     Moved,
-    /// An element gets another name.
+    /// An element is renamed.
     Renamed,
     /// A field becomes a member of a oneof.
     Promoted,
@@ -116,19 +116,19 @@ impl UpgradeReason {
 /// Which imports a candidate has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImportOrder {
-    /// Those of its source, without what the upgrade left unused.
+    /// Those of its source, without those that the upgrade left unused.
     Kept,
-    /// Those of the files whose types it names, and no public ones; those from
-    /// outside of the tree as they were.
+    /// Those of the files whose types it uses, and no public ones. Imports from
+    /// outside the tree are unchanged.
     Computed,
 }
 
-/// How the text of a candidate is laid out.
+/// How the text of a candidate is formatted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CandidateLayout {
-    /// As its source, where that is still there.
+    /// Like its source, where the source still exists.
     Source,
-    /// As every other one: see [`canonical_layout`](crate::canonical_layout).
+    /// In one form for all: see [`canonical_layout`](crate::canonical_layout).
     Canonical,
 }
 
@@ -141,15 +141,15 @@ impl CandidateLayout {
 /// How comments link to elements.
 #[derive(Clone, Debug, Default)]
 pub struct LinkPolicy {
-    /// What the labels of links begin with, as `acme_api` in
-    /// `acme_api_msg_config.v1.User`; without it, links are full names in
+    /// The prefix of the labels of links, such as `acme_api` in
+    /// `acme_api_msg_config.v1.User`. Without it, links are full names in
     /// brackets.
     pub label: Option<String>,
-    /// The packages that such a label leaves out, by preference.
+    /// The packages that such a label omits, by preference.
     pub roots: Vec<String>,
-    /// Whether links keep the old names of members that are renamed.
+    /// Whether links keep the old names of renamed members.
     pub stale_members: bool,
-    /// The names that links to single members get, whatever these are called.
+    /// The names that links to certain members get, whatever their names are.
     pub members: BTreeMap<String, String>,
 }
 

@@ -1,4 +1,4 @@
-//! Names that bear the version of a package: packages of generated code, and
+//! Names that contain the version of a package: packages of generated code, and
 //! HTTP routes.
 
 use abide_schema::{HttpBinding, PackageVersion};
@@ -13,8 +13,8 @@ pub(crate) const LANGUAGE_PACKAGES: &[&str] = &[
     "ruby_package",
 ];
 
-/// A package of generated code after its protobuf package has changed. The
-/// value is taken as it is written, with escapes and without quotes.
+/// A package of generated code after its protobuf package changed. The value is
+/// given as written, with escapes and without quotes.
 pub(crate) fn language_package(value: &str, old: &str, new: &str) -> String {
     let (value, alias) = match value.split_once(';') {
         Some((path, alias)) => (path, Some(go_alias(alias, old, new))),
@@ -37,7 +37,7 @@ pub(crate) fn language_package(value: &str, old: &str, new: &str) -> String {
     value
 }
 
-/// Where `part` stands in `text` with no letter or digit around it.
+/// Where `part` occurs in `text` without a letter or digit next to it.
 fn find_components(text: &str, part: &str) -> Option<usize> {
     let word = |c: char| c.is_alphanumeric();
     text.match_indices(part)
@@ -45,7 +45,7 @@ fn find_components(text: &str, part: &str) -> Option<usize> {
         .find(|at| !text[..*at].ends_with(word) && !text[at + part.len()..].starts_with(word))
 }
 
-/// A package in the spelling of a language.
+/// A package as a language writes it.
 fn spelled(package: &str, separator: &str, pascal: bool) -> String {
     let components =
         package.split('.').map(|it| if pascal { pascal_case(it) } else { it.to_owned() });
@@ -68,7 +68,7 @@ fn pascal_case(component: &str) -> String {
     out
 }
 
-/// The name of a Go package, which is often made of the last components.
+/// The name of a Go package, which often consists of the last components.
 fn go_alias(alias: &str, old: &str, new: &str) -> String {
     let (old_parts, new_parts): (Vec<&str>, Vec<&str>) =
         (old.split('.').collect(), new.split('.').collect());
@@ -83,8 +83,8 @@ fn go_alias(alias: &str, old: &str, new: &str) -> String {
     with_version(alias, old, new)
 }
 
-/// The version of the old package replaced by that of the new, where it stands
-/// alone or at the end of a word.
+/// Replaces the version of the old package with that of the new one, where it is a
+/// whole component or the end of a word.
 fn with_version(value: &str, old: &str, new: &str) -> String {
     let version = |package: &str| PackageVersion::of_package(package).map(|it| it.text);
     let (Some(old), Some(new)) = (version(old), version(new)) else { return value.to_owned() };
@@ -99,9 +99,9 @@ fn with_version(value: &str, old: &str, new: &str) -> String {
     value.to_owned()
 }
 
-/// The route of a method after its package has changed: the component that is
-/// the version of the old package becomes that of the new. With `major`, only
-/// routes that begin with that major follow, and only those of `post`.
+/// The route of a method after its package changed: the component with the old
+/// version gets the new version. With `major`, only `post` routes that begin with
+/// that major change.
 pub(crate) fn route(
     binding: &HttpBinding<'_>,
     written: &str,

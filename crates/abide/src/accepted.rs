@@ -1,4 +1,4 @@
-//! Findings that were there when the tool was adopted.
+//! Findings that existed when the tool was adopted.
 
 use abide_syntax::Span;
 
@@ -6,7 +6,7 @@ use crate::config_error::ConfigError;
 use crate::finding::{Finding, is_fingerprint};
 
 /// The content of `abide.accepted`: the fingerprints of findings that are not
-/// reported. One line each, sorted, so that two branches merge line by line.
+/// reported. Each has one line, sorted, so that branches merge line by line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Accepted {
     lines: Vec<AcceptedLine>,
@@ -22,9 +22,9 @@ pub(crate) struct AcceptedLine {
 }
 
 const HEADER: &str = "\
-# Findings that were there when Abide was adopted; none of them is reported.
-# A line is RULE ELEMENT FINGERPRINT. Mend a finding and delete its line;
-# `abide check --accept` writes this file anew.
+# Findings that existed when Abide was adopted. They are not reported.
+# A line is RULE ELEMENT FINGERPRINT. Fix a finding and delete its line;
+# `abide check --accept` rewrites this file.
 ";
 
 impl Accepted {
@@ -53,7 +53,7 @@ impl Accepted {
                 _ => errors.push(ConfigError {
                     message: "expected a rule, an element and a fingerprint".to_owned(),
                     span,
-                    help: Some("`abide check --accept` writes this file anew".to_owned()),
+                    help: Some("`abide check --accept` rewrites this file".to_owned()),
                 }),
             }
         }
@@ -65,7 +65,7 @@ impl Accepted {
         let mut lines: Vec<String> = findings
             .into_iter()
             .map(|finding| {
-                // An element never holds white space, but the path of a file may.
+                // An element never contains white space, but the path of a file may.
                 let element: String = finding
                     .element
                     .chars()

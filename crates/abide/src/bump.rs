@@ -1,9 +1,9 @@
-//! The version that each package needs, from what changed since the last
-//! release.
+//! Computes the version that each package needs from the changes since the
+//! last release.
 //!
-//! Hashes tell whether the meaning of a package changed, the rules about
-//! changes tell how far its version rises. A package whose own meaning is as it
-//! was, while that of a type it reaches is not, rises merely to catch up.
+//! Hashes show whether the meaning of a package changed; the rules about changes
+//! decide how much its version increases. A package whose own meaning is
+//! unchanged, but that depends on a type whose meaning changed, catches up.
 
 mod annotation;
 mod catch_up;
@@ -25,14 +25,14 @@ use crate::config::VersionIn;
 use crate::finding::Finding;
 use crate::lock::Lock;
 
-/// What is recorded of versions, and where.
+/// The recorded versions, and where they are recorded.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Records<'a> {
     /// Where versions are recorded.
     pub version_in: VersionIn,
-    /// What `abide.lock` holds, where there is one.
+    /// The content of `abide.lock`, if there is one.
     pub lock: Option<&'a Lock>,
-    /// What it held at the last release.
+    /// Its content at the last release.
     pub released: Option<&'a Lock>,
 }
 
@@ -50,13 +50,12 @@ impl Records<'_> {
 /// The versions that the packages of a tree need.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// One for each judged package, in the order of names, and for each that is
-    /// gone.
+    /// One for each checked package and for each removed package, sorted by
+    /// name.
     pub packages: Vec<PackagePlan>,
-    /// What `abide.lock` holds when all is recorded that can be.
+    /// The content of `abide.lock` after everything possible is recorded.
     pub lock: Lock,
-    /// The files that change where versions are recorded in options, in the
-    /// order of paths.
+    /// The files that change if versions are recorded in options, sorted by path.
     pub rewritten: Vec<Rewritten>,
     /// Whether `abide.lock` must be written.
     pub is_lock_stale: bool,
@@ -67,27 +66,27 @@ pub struct Plan {
 pub struct PackagePlan {
     /// The name of the package.
     pub name: String,
-    /// The version at the last release; without one, the recorded version.
+    /// The version at the last release, or without a release the recorded one.
     pub from: Option<Version>,
     /// The version as recorded now.
     pub recorded: Option<Version>,
-    /// How far the version must rise from that of the release.
+    /// The bump it needs since the release.
     pub required: Bump,
-    /// The version that it needs; none where nobody can tell, and where a break
-    /// has no place in this package or in one that it waits for.
+    /// The version that it needs. `None` if it cannot be known, and if a break in
+    /// this package, or in one it waits for, is refused.
     pub to: Option<Version>,
-    /// The closure hash at the last release; without one, as recorded.
+    /// The closure hash at the last release, or without a release the recorded one.
     pub hash_old: Option<SemanticHash>,
-    /// The closure hash of the tree; none for a package that is gone.
+    /// The closure hash in the tree; `None` for a removed package.
     pub hash_new: Option<SemanticHash>,
-    /// Why, the highest bump first.
+    /// The reasons, highest bump first.
     pub reasons: Vec<Reason>,
-    /// Whether its own meaning is as it was, and only that of what it uses
+    /// Whether its own meaning is unchanged, and only that of its dependencies
     /// changed.
     pub catches_up: bool,
-    /// The package whose refused break it reaches.
+    /// The package it depends on whose break is refused.
     pub waits_for: Option<String>,
-    /// What follows for the recorded version.
+    /// The state of the recorded version.
     pub verdict: Verdict,
     /// Where a break is refused, the packages that may hold it: those in which
     /// `abide upgrade` prepares the next major version, such as `acme.v4alpha`
@@ -95,45 +94,45 @@ pub struct PackagePlan {
     pub candidates: BTreeSet<String>,
 }
 
-/// Why a version must rise.
+/// Why a package needs another version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason {
-    /// The rule that found a change; none where a hash alone tells.
+    /// The rule that found a change; `None` if only a hash shows it.
     pub rule: Option<&'static str>,
     /// The full name of the element that changed.
     pub element: String,
-    /// How far the version must rise for it.
+    /// The bump it needs.
     pub bump: Bump,
     /// What changed.
     pub message: String,
-    /// From an element of the package to the type that changed, the shortest
-    /// way; empty for a change of the package itself.
+    /// The shortest path from an element of the package to the changed type;
+    /// empty for a change in the package itself.
     pub via: Vec<String>,
-    /// Whether it is a break that would be refused, but for a waiver or
+    /// Whether it is a break that is only allowed by a waiver or by
     /// `abide.accepted`.
     pub waived: bool,
 }
 
-/// What follows for the recorded version of a package.
+/// The state of the recorded version of a package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// What is recorded is what is needed.
+    /// The needed version is recorded.
     Recorded,
-    /// Version or hash is yet to be recorded.
+    /// The version or the hash is not recorded yet.
     Unrecorded,
-    /// A break in a package that promised none: no version may hold it.
+    /// A break in a stable package, which no version of it may have.
     Refused,
-    /// A new major at a time when majors may not rise.
+    /// A new major outside the window for new majors.
     Early,
-    /// It reaches a break that is refused: what it means when that is undone is
-    /// not what it means now, so nothing is recorded.
+    /// It depends on a refused break. Undoing the break changes the meaning of
+    /// this package again, so nothing is recorded.
     Waiting,
-    /// It changed, and without the last release nobody can tell how far.
+    /// It changed, but without the last release the bump is not known.
     Unknown,
 }
 
 impl Verdict {
-    /// The word for it in reports.
+    /// Its word in reports.
     pub const fn word(self) -> &'static str {
         match self {
             Verdict::Recorded => "recorded",
@@ -146,12 +145,12 @@ impl Verdict {
     }
 }
 
-/// A file that is to hold another text.
+/// A file with its new text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rewritten {
-    /// The file, as reports call it.
+    /// The path of the file, as in reports.
     pub path: String,
-    /// What it holds then.
+    /// Its new content.
     pub text: Vec<u8>,
 }
 
@@ -173,8 +172,8 @@ impl Plan {
 }
 
 impl PackagePlan {
-    /// Whether its meaning is that which was released or recorded, as far as
-    /// that is known.
+    /// Whether its meaning equals that of the release or of the record; `None` if
+    /// neither is known.
     pub fn is_as_recorded(&self) -> Option<bool> {
         self.hash_old.map(|it| Some(it) == self.hash_new)
     }
@@ -185,7 +184,7 @@ pub(crate) struct Released<'a> {
     pub(crate) tree: &'a Tree,
     /// What the rules found, with the severities of the policy.
     pub(crate) changes: &'a [Finding],
-    /// What they found and a waiver took away.
+    /// What they found and a waiver covers.
     pub(crate) spared: &'a [Finding],
     /// What of it is accepted.
     pub(crate) accepted: Option<&'a Accepted>,
@@ -193,7 +192,7 @@ pub(crate) struct Released<'a> {
 
 impl<'a> Released<'a> {
     /// The changes among the findings, each with whether a waiver or
-    /// `abide.accepted` spares it.
+    /// `abide.accepted` /// covers it.
     fn all_changes(&self) -> impl Iterator<Item = (&'a Finding, bool)> + use<'a> {
         let accepted = self.accepted;
         let is_accepted = move |it: &Finding| accepted.is_some_and(|all| all.holds(it));
@@ -209,7 +208,7 @@ impl Reason {
             rule: None,
             element,
             bump,
-            message: "its meaning changed in a way that no rule names".to_owned(),
+            message: "its meaning changed, but no rule describes the change".to_owned(),
             via: Vec::new(),
             waived: false,
         }
@@ -222,7 +221,7 @@ impl std::fmt::Display for Reason {
             write!(f, "`{}`: {}", self.element, self.message)
         } else {
             let steps: Vec<String> = self.via.iter().map(|it| format!("`{it}`")).collect();
-            write!(f, "{} reaches what changed", steps.join(" → "))
+            write!(f, "depends on a changed type: {}", steps.join(" → "))
         }
     }
 }

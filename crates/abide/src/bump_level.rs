@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// How far a version must rise.
+/// The bump that a version needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Bump {
     /// Not at all.

@@ -1,10 +1,10 @@
-//! The release calendar: when clients and APIs are released, when a major may
-//! rise, and how long what is old still lives.
+//! The release calendar: when clients and APIs are released, when a new major
+//! may appear, and how long old versions are supported.
 //!
-//! Dates come in as arguments; there is no clock here. Everything counts from
-//! two clocks. Clients are released often, and phases of a deprecation are
-//! counted in their releases. The API is released seldom, and majors rise only
-//! then.
+//! Dates are arguments; nothing here reads the time. Everything counts from two
+//! release schedules. Clients are released often, and phases of a deprecation
+//! are counted in their releases. The API is released rarely, and only then may
+//! a new major appear.
 
 use std::collections::BTreeMap;
 
@@ -14,44 +14,43 @@ use jiff::civil::Date;
 
 use crate::dates::{months_after, parse_date};
 
-/// How many days before an API release majors may rise, where `[calendar]`
-/// says nothing.
+/// How many days before an API release a new major may appear, unless
+/// `[calendar]` sets it.
 const MAJOR_WINDOW_DAYS: u32 = 30;
 
 /// Clocks and windows: `[calendar]`.
 #[derive(Clone, Debug, Default)]
 pub struct Calendar {
-    /// When clients of the API are released, such as a proxy.
+    /// When clients of the API, such as a proxy, are released.
     pub client_releases: Clock,
-    /// When the API is released: only then may a major rise.
+    /// When the API is released: only then may a new major appear.
     pub api_releases: Clock,
     /// How many days before an API release a new major may appear.
     pub major_window_days: Option<u32>,
     /// How many months a stable major is supported once the next one is
     /// stable.
     pub previous_major_months: Option<u32>,
-    /// Since when stable packages exist.
+    /// The day since which each stable package exists.
     pub stable_since: BTreeMap<String, Date>,
     /// How many months an alpha may live.
     pub alpha_max_months: Option<u32>,
     /// How many API releases an alpha may see before it is promoted or
     /// deleted.
     pub alpha_max_releases: Option<u32>,
-    /// Since when alphas exist, by package.
+    /// The day since which each alpha package exists.
     pub alpha_since: BTreeMap<String, Date>,
     /// The days of the minor versions that `deprecated_at` names.
     pub version_dates: BTreeMap<String, Date>,
 }
 
 impl Calendar {
-    /// The day that an annotation names: a date, or a version whose date is
-    /// known.
+    /// The day that an annotation names: a date, or a version with a known date.
     pub fn day_of(&self, text: &str) -> Option<Date> {
         parse_date(text).or_else(|| self.version_dates.get(text).copied())
     }
 
-    /// Since when a package exists, where that is on record: in the calendar,
-    /// else in `introduced` of `abide.annotations.v1.file_policy`, where the
+    /// The day since which a package exists, if it is recorded: in the calendar,
+    /// or else in `introduced` of `abide.annotations.v1.file_policy`. The
     /// earliest of its files counts.
     pub fn introduced(&self, package: Package<'_>) -> Option<Date> {
         let stability = package.version().map(|version| version.stability);
@@ -65,7 +64,7 @@ impl Calendar {
     }
 
     /// The window in which a new major may appear: the one that is open on the
-    /// day, else the next one. `None` without API releases.
+    /// day, or else the next one. `None` without API releases.
     pub fn major_window(&self, day: Date) -> Option<Window> {
         let closes = self.api_releases.next(day.yesterday().ok()?)?;
         let days = self.major_window_days.unwrap_or(MAJOR_WINDOW_DAYS);
@@ -73,14 +72,14 @@ impl Calendar {
         Some(Window { opens: opens.unwrap_or(Date::MIN), closes })
     }
 
-    /// The last day on which a stable major is supported whose successor is
-    /// stable since a day.
+    /// The last day on which a stable major is supported, given the day on which
+    /// its successor became stable.
     pub fn support_end(&self, successor_since: Date) -> Option<Date> {
         months_after(successor_since, self.previous_major_months?)
     }
 
-    /// The last day on which an alpha may live that exists since a day, and
-    /// what says so.
+    /// The last day on which an alpha may exist, given its first day, and the
+    /// limit that sets it.
     pub fn alpha_end(&self, since: Date) -> Option<(Date, String)> {
         let count = |count: u32, noun: &str| match count {
             1 => format!("one {noun}"),
@@ -96,7 +95,7 @@ impl Calendar {
         by_months.into_iter().chain(by_releases).min_by_key(|(end, _)| *end)
     }
 
-    /// The phases of what is deprecated since a day. `None` without client
+    /// The phases of a deprecation that begins on a day. `None` without client
     /// releases.
     pub fn phases(&self, since: Date, replacement: Replacement) -> Option<Phases> {
         let cycles = replacement.warning_cycles();
@@ -108,10 +107,10 @@ impl Calendar {
         Some(Phases { deprecated: since, warned, last_warning, disallowed, removed })
     }
 
-    /// The last day on which what is deprecated since a day is still served by
-    /// anybody: the next major lacks it, and this one is supported for a while
-    /// longer. With a yearly API release and a year of support that is one to
-    /// two years.
+    /// The last day on which anybody still serves an element that is deprecated
+    /// since a day. The next major does not have it, and this one is supported
+    /// for a while longer. With a yearly API release and a year of support, that
+    /// is one to two years.
     pub fn life_end(&self, deprecated_since: Date) -> Option<Date> {
         self.support_end(self.api_releases.next(deprecated_since)?)
     }
@@ -125,8 +124,8 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// The clock of some days, each with the number of its month. `None` where
-    /// one of them is no day of every year.
+    /// A clock of days, each a month and a day. `None` if one of them is not a day
+    /// of every year.
     pub fn of(days: impl IntoIterator<Item = (i8, i8)>) -> Option<Clock> {
         let mut days: Vec<(i8, i8)> = days.into_iter().collect();
         // 2023 has no 29 February.
@@ -157,8 +156,8 @@ impl Clock {
         releases.find(|release| *release <= until)
     }
 
-    /// The release with this number, from 1, of those after a day. Each step
-    /// moves the day on, so that it ends with the calendar at the latest.
+    /// The release with this number, from 1, after a day. Each step moves the day
+    /// forward, so the loop ends at the last date at the latest.
     fn nth(&self, after: Date, number: u32) -> Option<Date> {
         let mut day = after;
         for _ in 0..number {
@@ -172,13 +171,12 @@ impl Clock {
     }
 }
 
-/// The days on which a new major may appear, the first and the last one among
-/// them.
+/// The days on which a new major may appear, from the first to the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     /// The first day.
     pub opens: Date,
-    /// The last day: that of the API release.
+    /// The last day: the day of the API release.
     pub closes: Date,
 }
 
@@ -189,23 +187,23 @@ impl Window {
     }
 }
 
-/// What comes after something deprecated; it decides how long users are only
+/// The replacement of a deprecated element. It decides how long users are only
 /// warned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Replacement {
-    /// An equivalent, into which a stateless converter could translate.
+    /// An equivalent that a stateless converter could translate to.
     #[default]
     Equivalent,
-    /// Something that is no equivalent.
+    /// Something that is not equivalent.
     NoEquivalent,
     /// Nothing.
     Nothing,
 }
 
 impl Replacement {
-    /// How many releases in a row only warn: one where an equivalent exists, so
-    /// that users have between one and two cycles; two full cycles without an
-    /// equivalent; two further ones where nothing comes after it.
+    /// How many releases in a row only warn. With an equivalent it is one, which
+    /// gives users one to two cycles. Without an equivalent it is two full cycles,
+    /// and without any replacement two more.
     pub const fn warning_cycles(self) -> u32 {
         match self {
             Replacement::Equivalent => 1,
@@ -215,10 +213,10 @@ impl Replacement {
     }
 }
 
-/// How far a deprecation has come.
+/// The phase of a deprecation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
-    /// It is on record; no release knows of it.
+    /// It is recorded, but not released.
     Deprecated,
     /// The latest release warns of its use.
     Warned,
@@ -229,7 +227,7 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// The word for it in reports for programs.
+    /// Its word in machine-readable reports.
     pub const fn word(self) -> &'static str {
         match self {
             Phase::Deprecated => "deprecated",
@@ -239,11 +237,11 @@ impl Phase {
         }
     }
 
-    /// What a release does with it in this phase, for a sentence.
+    /// What a release does with the element in this phase, for a sentence.
     pub const fn words(self) -> &'static str {
         match self {
             Phase::Deprecated => "deprecated",
-            Phase::Warned => "warned of",
+            Phase::Warned => "warned about",
             Phase::Disallowed => "disallowed by default",
             Phase::Removed => "removed",
         }
@@ -253,14 +251,14 @@ impl Phase {
 /// The days on which a deprecation changes its phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Phases {
-    /// Since when it is deprecated.
+    /// The day since which it is deprecated.
     pub deprecated: Date,
     /// The first client release that warns.
     pub warned: Date,
-    /// The last client release that only warns. Work on the next one begins
-    /// here: `disallowed_by_default` is set.
+    /// The last client release that only warns. Work on the next release begins
+    /// then, and `disallowed_by_default` is set.
     pub last_warning: Date,
-    /// The client release that refuses it. Work on its removal begins here.
+    /// The client release that refuses it. Work on its removal begins then.
     pub disallowed: Date,
     /// The first client release without it.
     pub removed: Date,
@@ -277,7 +275,7 @@ impl Phases {
         }
     }
 
-    /// The phase that comes next after a day, and when.
+    /// The next phase after a day, and when it begins.
     pub fn next(&self, after: Date) -> Option<(Phase, Date)> {
         match self.on(after) {
             Phase::Deprecated => Some((Phase::Warned, self.warned)),

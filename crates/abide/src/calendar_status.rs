@@ -1,4 +1,4 @@
-//! What the calendar says about a tree on a day.
+//! The state of a tree in the calendar on a given day.
 
 use abide_schema::{Element, Package, Place, Tree};
 use jiff::civil::Date;
@@ -7,9 +7,9 @@ use crate::calendar::{Calendar, Phases, Window};
 use crate::lifecycle::{apis, stable_major};
 use crate::policy::Policy;
 
-/// What the calendar says about a tree on a day: what is released next, what
-/// may happen today, and what happens to old things next. Empty where nothing
-/// is configured.
+/// The state of a tree in the calendar on a given day: the next releases, what is
+/// allowed today, and what happens next to old elements and majors. Empty if
+/// nothing is configured.
 #[derive(Clone, Debug)]
 pub struct Status<'t> {
     /// The day.
@@ -20,15 +20,15 @@ pub struct Status<'t> {
     pub api_release: Option<Date>,
     /// The window for new majors that is open, or opens next.
     pub major_window: Option<Window>,
-    /// The deprecations whose day is known and whose phase still changes, in
-    /// the order in which it changes next.
+    /// The deprecations with a known day and a phase to come, in the order of
+    /// their next phase.
     pub deprecations: Vec<Deprecation<'t>>,
-    /// The old majors whose end of support is known, in its order.
+    /// The old majors whose end of support is known, sorted by it.
     pub retirements: Vec<Retirement<'t>>,
 }
 
 impl<'t> Status<'t> {
-    /// What the calendar of a policy says about the judged files of a tree.
+    /// Computes the status for the checked files of a tree.
     pub fn of(tree: &'t Tree, policy: &Policy, as_of: Date) -> Status<'t> {
         let calendar = &policy.calendar;
         let apis = apis(tree);
@@ -67,32 +67,32 @@ impl<'t> Status<'t> {
         self.client_release.is_some() || self.api_release.is_some() || !self.retirements.is_empty()
     }
 
-    /// Whether a new major may appear on the day; always where no API releases
+    /// Whether a new major may appear on the day; always true if no API releases
     /// are configured.
     pub fn major_may_rise(&self) -> bool {
         self.major_window.is_none_or(|window| window.contains(self.as_of))
     }
 }
 
-/// Something deprecated whose day is known.
+/// A deprecated element with a known day.
 #[derive(Clone, Copy, Debug)]
 pub struct Deprecation<'t> {
-    /// What is deprecated.
+    /// The deprecated element.
     pub element: Element<'t>,
-    /// Where that is said.
+    /// Where it is marked as deprecated.
     pub place: Place,
-    /// When its phases begin.
+    /// The days on which its phases begin.
     pub phases: Phases,
-    /// The last day on which anybody serves it: its removal from clients is not
-    /// its removal from the API, which waits for a major.
+    /// The last day on which anybody serves it. Clients remove it earlier; the
+    /// API only removes it in the next major.
     pub served_until: Option<Date>,
 }
 
 impl<'t> Deprecation<'t> {
-    /// The deprecation of an element. `None` where it is not deprecated itself,
-    /// where its day is not known, and without client releases.
+    /// The deprecation of an element. `None` if the element itself is not
+    /// deprecated, if its day is not known, and without client releases.
     pub fn of(element: Element<'t>, policy: &Policy) -> Option<Deprecation<'t>> {
-        // Where no client is ever released, no option needs to be read.
+        // Without client releases, no option needs to be read.
         if !policy.calendar.client_releases.is_set() {
             return None;
         }
@@ -112,16 +112,16 @@ pub struct Retirement<'t> {
     pub package: Package<'t>,
     /// The stable major that ends it.
     pub successor: Package<'t>,
-    /// Since when that one is stable.
+    /// The day since which the successor is stable.
     pub since: Date,
     /// The last day on which the old one is supported.
     pub end: Date,
 }
 
 impl<'t> Retirement<'t> {
-    /// The end of a package among the versions of its API, in their order.
-    /// `None` where it is not stable, where no later major has a known day, and
-    /// where the calendar does not limit the support.
+    /// The end of a package, given the versions of its API in order. `None` if
+    /// the package is not stable, if no later major has a known day, and if the
+    /// calendar does not limit the support.
     pub(crate) fn of(
         package: Package<'t>,
         versions: &[Package<'t>],

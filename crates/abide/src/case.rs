@@ -1,11 +1,11 @@
-//! The cases that style guides write names in.
+//! The naming cases of style guides.
 
 use abide_schema::{Element, Part};
 
 use crate::lifecycle::is_deprecated;
 use crate::rule::{Context, Sink};
 
-/// A way to write the words of a name.
+/// A naming case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Case {
     /// `HttpRequest`: an acronym is a word like any other.
@@ -25,12 +25,12 @@ impl Case {
         }
     }
 
-    /// The name in this case; the same text where it is so written.
+    /// The name in this case; the same text if it already has this case.
     pub(crate) fn of(self, name: &str) -> String {
         match self {
             Case::UpperCamel => words(name).map(capitalized).collect(),
             Case::LowerSnake => joined(words(name)).to_ascii_lowercase(),
-            // Between capitals there is no telling where a word ends.
+            // In a run of capitals it is not known where a word ends.
             Case::UpperSnake if !name.bytes().any(|it| it.is_ascii_lowercase()) => {
                 joined(name.split(is_delimiter).filter(|it| !it.is_empty()))
             }
@@ -38,9 +38,9 @@ impl Case {
         }
     }
 
-    /// Reports an element whose name is written in another case, with the rules
-    /// of other tools that do so, too. What is frozen stays as it is, and what is
-    /// deprecated is not worth a new name.
+    /// Reports an element whose name is in another case, with the rules of other
+    /// tools that report it too. Frozen packages and deprecated elements are not
+    /// reported: they are not worth a new name.
     pub(crate) fn judge<'t>(
         self,
         context: &Context<'t>,
@@ -59,7 +59,7 @@ impl Case {
         let finding =
             sink.report(element.place(Part::Name), package.name(), element.full_name(), message);
         if right.starts_with(|it: char| it.is_ascii_alphabetic()) {
-            finding.help(format!("call it `{right}` before anybody relies on the name"));
+            finding.help(format!("rename it to `{right}` before anybody relies on the name"));
         }
         finding.fact(name).aliases(aliases);
     }
@@ -69,8 +69,8 @@ fn is_delimiter(it: char) -> bool {
     matches!(it, '_' | '-' | '.' | ' ')
 }
 
-/// The words of a name: between delimiters, and from capital to capital. Of a
-/// run of capitals before a small letter the last one begins a word.
+/// The words of a name, split at delimiters and before capitals. The last capital
+/// of a run before a lower-case letter begins a word.
 fn words(name: &str) -> impl Iterator<Item = &str> {
     let bytes = name.as_bytes();
     let mut rest = 0;

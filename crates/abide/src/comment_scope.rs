@@ -2,7 +2,7 @@
 
 use abide_syntax::{Ast, Comment, DeclKind, Lexer, Span, TokenKind, comments_between};
 
-/// What a comment stands above or behind.
+/// The part of a file that a comment covers.
 #[derive(Clone, Copy)]
 pub(crate) enum Covers {
     File,
@@ -25,7 +25,7 @@ pub(crate) fn comments(text: &[u8]) -> Vec<(Comment, u32)> {
     }
 }
 
-/// The lines of a comment without its marks and the white space around them.
+/// The lines of a comment without its comment marks and surrounding space.
 pub(crate) fn lines(text: &[u8], comment: Span) -> Vec<Span> {
     let mut lines = Vec::new();
     let mut start = comment.start as usize;
@@ -39,7 +39,7 @@ pub(crate) fn lines(text: &[u8], comment: Span) -> Vec<Span> {
     lines
 }
 
-/// The statement that a comment stands behind, on its line, or above.
+/// What a comment covers: the statement before it on its line, or below it.
 pub(crate) fn covered(ast: &Ast, text: &[u8], comment: Comment, token_end: u32) -> Covers {
     let behind =
         token_end > 0 && !Span::new(token_end, comment.span.start).of(text).contains(&b'\n');
@@ -63,8 +63,8 @@ pub(crate) fn covered(ast: &Ast, text: &[u8], comment: Comment, token_end: u32) 
     }
 }
 
-/// Whether protoc would call the comment a leading one: alone on its lines,
-/// and without a blank line before the statement.
+/// Whether protoc would treat the comment as leading: alone on its lines, and
+/// without a blank line before the statement.
 pub(crate) fn leads(ast: &Ast, text: &[u8], comment: Comment, token_end: u32) -> bool {
     let before = Span::new(token_end, comment.span.start).of(text);
     let next = ast.decls.iter().find(|it| it.span.start >= comment.span.end);

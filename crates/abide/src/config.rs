@@ -1,5 +1,5 @@
-//! `abide.toml`, with a place for every error. `presets/README.md` shows every
-//! key.
+//! Reads `abide.toml` and reports every error with its place.
+//! `presets/README.md` shows every key.
 
 mod exceptions;
 mod policy_tables;
@@ -15,14 +15,14 @@ use crate::severities::Layer;
 
 use toml_reader::{TomlReader, entries, to_span};
 
-/// The settings of `abide.toml`, over those of its preset.
+/// The settings of `abide.toml` on top of those of its preset.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
-    /// The preset that it changes.
+    /// The preset that they change.
     pub preset: Preset,
-    /// Where judged files are, relative to the folder of `abide.toml`.
+    /// The folders of the files to check, relative to the folder of `abide.toml`.
     pub roots: Vec<String>,
-    /// Where imports are, relative to the folder of `abide.toml`.
+    /// The folders of imports, relative to the folder of `abide.toml`.
     pub import_paths: Vec<String>,
     /// The old tree to compare with, a `SOURCE` of the command line.
     pub against: Option<String>,
@@ -30,7 +30,7 @@ pub struct Config {
     pub bump_against: Option<String>,
     /// Where versions and hashes are recorded.
     pub version_in: VersionIn,
-    /// What trees are judged by.
+    /// The policy that trees are checked against.
     pub policy: Policy,
 }
 
@@ -45,9 +45,8 @@ pub enum VersionIn {
 }
 
 impl Config {
-    /// Reads `abide.toml`. The preset of the command line, where one is given,
-    /// replaces the one that the text names. Every defect is reported, not
-    /// only the first.
+    /// Reads `abide.toml`. A preset of the command line replaces the one in the
+    /// text. All defects are reported, not only the first.
     pub fn parse(text: &str, preset: Option<Preset>) -> Result<Config, Vec<ConfigError>> {
         let document = match Document::parse(text) {
             Ok(document) => document,
@@ -83,7 +82,7 @@ impl Config {
     }
 }
 
-/// Error messages of this tool begin in lower case.
+/// Puts an error message in the style of this tool, which starts in lower case.
 fn lower_first(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| {
@@ -116,7 +115,7 @@ fn read(reader: &mut TomlReader, root: &dyn TableLike, config: &mut Config) {
     for entry in entries(root) {
         let item = entry.item;
         match entry.key {
-            // Read before everything else: it is what the rest changes.
+            // Already read: the other keys change the preset.
             "preset" => {}
             "roots" => config.roots = reader.texts(item),
             "import-paths" => config.import_paths = reader.texts(item),

@@ -7,7 +7,7 @@ use abide_syntax::Span;
 pub struct ConfigError {
     /// What is wrong: one lower-case phrase, names in backticks.
     pub message: String,
-    /// The bytes it stands at.
+    /// The bytes it is about.
     pub span: Span,
     /// What to do.
     pub help: Option<String>,

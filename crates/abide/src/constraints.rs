@@ -10,8 +10,8 @@ use abide_schema::{Element, Part};
 use crate::location::Location;
 use crate::rule::Sink;
 
-/// Reports how the constraints of an element changed, where `wanted` picks
-/// that; `verb` says it: "accepts less".
+/// Reports how the constraints of an element changed, if `wanted` selects the
+/// change; `verb` describes it, such as "accepts less".
 pub(crate) fn report<'t>(
     diff: &Diff<'t>,
     change: Change<Element<'t>>,
@@ -64,7 +64,7 @@ pub(crate) fn report<'t>(
     }
 }
 
-/// Reports something new that has to be set.
+/// Reports a new element that must be set.
 fn demanded<'t>(diff: &Diff<'t>, new: Element<'t>, sink: &mut Sink) {
     let (holder, rejects) = match new {
         Element::Field(it) => (it.containing_message(), rejects_absence(it)),

@@ -4,7 +4,7 @@ use jiff::civil::Date;
 
 /// A date without a time of day, such as `2027-06-30`.
 pub(crate) fn parse_date(text: &str) -> Option<Date> {
-    // `Date`'s own parser also takes a time of day and drops it.
+    // `Date`'s own parser also accepts a time of day and drops it.
     (text.len() == 10).then(|| text.parse().ok())?
 }
 
@@ -15,8 +15,8 @@ pub(crate) fn day_of_year(text: &str) -> Option<(i8, i8)> {
     Some((date.month(), date.day()))
 }
 
-/// The day so many months later, the last of its month where that is shorter;
-/// `None` beyond the calendar.
+/// The day so many months later, or the last day of that month if it is
+/// shorter; `None` beyond the range of dates.
 pub(crate) fn months_after(since: Date, months: u32) -> Option<Date> {
     since.checked_add(jiff::Span::new().try_months(months).ok()?).ok()
 }

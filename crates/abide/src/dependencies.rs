@@ -1,5 +1,5 @@
-//! What the rules about dependencies share: which packages are versions of one
-//! API, and a path in words.
+//! Shared by the rules about dependencies: which packages are versions of one
+//! API, and how to describe a path.
 
 use abide_schema::{
     Element, File, Level, Package, PackageVersion, Part, Reach, Stability, Step, Use,
@@ -30,7 +30,7 @@ impl<'c, 't> Apis<'c, 't> {
         Apis { of, versions }
     }
 
-    /// Which API the package is a version of.
+    /// The API that the package is a version of.
     pub(crate) fn of(&self, package: Package<'t>) -> Option<usize> {
         self.of[package.id.0 as usize]
     }
@@ -40,7 +40,7 @@ impl<'c, 't> Apis<'c, 't> {
         self.versions[api]
     }
 
-    /// Whether both are versions of one API.
+    /// Whether both are versions of the same API.
     pub(crate) fn same(&self, a: Package<'t>, b: Package<'t>) -> bool {
         self.of(a).is_some() && self.of(a) == self.of(b)
     }
@@ -52,7 +52,7 @@ impl<'c, 't> Apis<'c, 't> {
     }
 }
 
-/// How much a package promises; `None` where it has no version.
+/// The stability of a package; `None` if it has no version.
 pub(crate) fn stability(package: Package<'_>) -> Option<Stability> {
     package.version().map(|version| version.stability)
 }
@@ -63,17 +63,17 @@ pub(crate) fn is_earlier_major(other: Package<'_>, package: Package<'_>) -> bool
     other.version().map(major) < package.version().map(major)
 }
 
-/// The files of a package that are judged.
+/// The checked files of a package.
 pub(crate) fn judged<'t>(package: Package<'t>) -> impl Iterator<Item = File<'t>> {
     package.files().filter(|file| file.is_judged())
 }
 
-/// What files reach without passing through a versioned package.
+/// The packages that files reach without passing through a versioned package.
 pub(crate) fn unversioned_reach<'g, 't>(context: &'g Context<'t>) -> Reach<'g, 't> {
     context.graph().reach(&Level::ALL, |package| package.version().is_none())
 }
 
-/// A set of packages, as the graph takes it.
+/// A set of packages for the graph.
 pub(crate) fn set<'t>(
     context: &Context<'t>,
     packages: impl Iterator<Item = Package<'t>>,
@@ -83,9 +83,10 @@ pub(crate) fn set<'t>(
     set
 }
 
-/// Reports every judged package of stability `promised` that reaches a package
-/// that promises less, once for each, by a shortest path. A judged package that
-/// promises as much answers for itself, so no path leads through it.
+/// Reports every checked package of stability `promised` that depends on a less
+/// stable package, once for each such package, with a shortest path. No path leads
+/// through another checked package that is at least as stable: that one has its
+/// own finding.
 pub(crate) fn depends_on_less(context: &Context<'_>, sink: &mut Sink, promised: Stability) {
     let reach = context.graph().reach(&Level::ALL, |package| match stability(package) {
         None => true,
@@ -111,12 +112,12 @@ pub(crate) fn depends_on_less(context: &Context<'_>, sink: &mut Sink, promised: 
                     finding.aliases(&[]);
                 }
                 finding.why(format!(
-                    "what is {less} may change or go at any time, and whoever builds on `{}` \
-                     changes with it",
+                    "{less} packages may change or disappear at any time, and users of `{}` are \
+                     affected too",
                     package.name(),
                 ));
                 finding.help(format!(
-                    "use a {promised} version of it, or copy what is needed into a {promised} \
+                    "use a {promised} version of it, or copy what you need into a {promised} \
                      package",
                 ));
             }
@@ -124,8 +125,8 @@ pub(crate) fn depends_on_less(context: &Context<'_>, sink: &mut Sink, promised: 
     }
 }
 
-/// Reports a finding at the first step of a path; what follows explains it.
-/// `None` where the path is empty.
+/// Reports a finding at the first step of a path, with labels for the other steps.
+/// `None` if the path is empty.
 pub(crate) fn report<'s>(
     sink: &'s mut Sink,
     package: Package<'_>,
@@ -150,7 +151,7 @@ pub(crate) fn label_steps(finding: &mut Finding, path: &[Step<'_>], prefix: &str
 
 fn label_imports(finding: &mut Finding, step: &Step<'_>) {
     for import in &step.imports {
-        finding.label(import.place(), format!("seen because {}", phrase(import)));
+        finding.label(import.place(), format!("visible because {}", phrase(import)));
     }
 }
 

@@ -1,4 +1,4 @@
-//! The package DAG as text: for Graphviz, for Mermaid, as JSON, as a drawing.
+//! Renders the package DAG: for Graphviz, for Mermaid, as JSON, and as SVG.
 
 mod placement;
 mod svg;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use abide_schema::{Level, Package, Stability, Tree, Use, api_name};
 
-/// What is drawn: packages, and the edges between them.
+/// The packages to draw, and the edges between them.
 struct Drawing<'t> {
     tree: &'t Tree,
     packages: Vec<Package<'t>>,
@@ -19,7 +19,7 @@ struct Drawing<'t> {
 struct DrawnEdge<'t> {
     from: Package<'t>,
     to: Package<'t>,
-    /// How often, and the first evidence, at each level that there is.
+    /// How often, and the first evidence, at each level.
     levels: Vec<(Level, u32, Use<'t>)>,
 }
 
@@ -29,15 +29,15 @@ impl DrawnEdge<'_> {
         words.join(", ")
     }
 
-    /// Whether nothing of what is imported is used.
+    /// Whether nothing imported is used.
     fn is_idle(&self) -> bool {
         self.levels.iter().all(|(level, ..)| *level == Level::Import)
     }
 }
 
 impl<'t> Drawing<'t> {
-    /// The packages by API, in the order of names; those of an API with a
-    /// single version, and those without one, stand alone.
+    /// The packages by API, sorted by name. A package without a version, or of an
+    /// API with only one version, is alone.
     fn clusters(&self) -> Vec<(Option<String>, Vec<Package<'t>>)> {
         let mut apis: BTreeMap<String, Vec<Package<'t>>> = BTreeMap::new();
         let mut alone = Vec::new();
@@ -55,7 +55,7 @@ impl<'t> Drawing<'t> {
     }
 }
 
-/// What a package is called in a drawing.
+/// The label of a package in a drawing.
 fn label(package: Package<'_>) -> &str {
     if package.name().is_empty() { "(no package)" } else { package.name() }
 }

@@ -1,4 +1,4 @@
-//! The engine: every rule over a tree, and what policy makes of the findings.
+//! The engine: runs the rules over a tree and applies the policy to the findings.
 
 mod acceptance;
 pub(crate) mod hindrances;
@@ -19,32 +19,32 @@ use crate::bump::Records;
 use crate::group::Group;
 use crate::rule::{Check, Rule};
 
-/// What a run knows besides the tree and the policy.
+/// The inputs of a run besides the tree and the policy.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
-    /// The day to judge on.
+    /// The day of the check.
     pub as_of: Date,
     /// Which rules run.
     pub scope: RuleScope,
-    /// The old tree, where there is one to compare with.
+    /// The old tree to compare with, if there is one.
     pub baseline: Option<&'a Tree>,
-    /// The old tree that the bump is counted from, where that is another one.
+    /// The old tree that the bump is counted from, if it differs from the baseline.
     pub bump_baseline: Option<&'a Tree>,
-    /// Whether changes that are notes are reported, and not only counted.
+    /// Whether changes that are notes are reported, not only counted.
     pub changes: bool,
-    /// The surfaces that count; empty: every one.
+    /// The surfaces that count; if empty, all of them.
     pub surfaces: &'a [Surface],
-    /// Findings that are accepted.
+    /// The accepted findings.
     pub accepted: Option<&'a Accepted>,
-    /// What is recorded of versions; `None` asks nothing of them.
+    /// The recorded versions; `None` turns the check of versions off.
     pub records: Option<Records<'a>>,
-    /// Whether only a part of the configured tree is judged: then nobody can tell whether a
-    /// waiver of `abide.toml` or a line of `abide.accepted` is stale.
+    /// Whether only a part of the configured tree is checked. Stale waivers of `abide.toml` and
+    /// stale lines of `abide.accepted` cannot be found then.
     pub partial: bool,
 }
 
 impl Options<'_> {
-    /// A tree judged by itself on a day.
+    /// The options to check a tree by itself on a day.
     pub fn on(as_of: Date) -> Self {
         Options {
             as_of,
@@ -65,7 +65,7 @@ impl Options<'_> {
 pub enum RuleScope {
     /// All that apply.
     Everything,
-    /// Those about changes, with what the compiler refuses.
+    /// The rules about changes, and errors of the compiler.
     Changes,
 }
 

@@ -1,4 +1,4 @@
-//! Judgements with places.
+//! Findings: what rules report, with places.
 
 use abide_change::{
     Change, Diff, Effects, Language, LostSymbol, Proof, Surface, Witness, lost, lost_file,
@@ -11,19 +11,19 @@ use crate::bump_level::Bump;
 use crate::location::Location;
 use crate::places::feature_place;
 
-/// How much a finding matters; policy decides it.
+/// How much a finding matters, as the policy decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Worth knowing.
+    /// Good to know.
     Note,
-    /// Should be mended.
+    /// Should be fixed.
     Warning,
-    /// Must be mended or waived.
+    /// Must be fixed or waived.
     Error,
 }
 
 impl Severity {
-    /// The word for it in configuration and reports.
+    /// Its word in configuration and reports.
     pub const fn word(self) -> &'static str {
         match self {
             Severity::Note => "note",
@@ -33,19 +33,19 @@ impl Severity {
     }
 }
 
-/// Another place that explains a finding.
+/// A related place that explains a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FindingLabel {
     /// Where, in a text of any origin.
     pub location: Location,
-    /// A lower-case phrase that is read at that place.
+    /// A lower-case phrase shown at that place.
     pub message: String,
 }
 
-/// A judgement about one place of a tree.
+/// A finding about one place of a tree.
 ///
-/// Its words are written for a reader who sees nothing else: `message` is one
-/// lower-case phrase with names in backticks that is true on its own line.
+/// Its texts are for a reader who sees nothing else: `message` is one lower-case
+/// phrase with names in backticks that is true on its own line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The id of the rule.
@@ -56,67 +56,66 @@ pub struct Finding {
     pub message: String,
     /// Where.
     pub location: Location,
-    /// What is read at that place, where the message alone does not tell.
+    /// The text shown at that place, if it adds to the message.
     pub at: Option<String>,
-    /// The full name of the element it concerns: a type, a package or a file.
+    /// The full name of the element that it is about: a type, a package or a file.
     pub element: String,
-    /// The package it concerns.
+    /// The package that it is about.
     pub package: String,
-    /// Other places that explain it, such as the steps of a path.
+    /// Related places, such as the steps of a path.
     pub labels: Vec<FindingLabel>,
     /// Why it matters, in this case.
     pub why: Option<String>,
     /// What to do.
     pub help: Option<String>,
-    /// The facts that tell this finding from others of its rule and element;
-    /// never line numbers. The fingerprint is made of rule, element and facts.
+    /// The facts that distinguish this finding from others of its rule and element;
+    /// never line numbers. The fingerprint covers rule, element and facts.
     pub facts: Vec<String>,
     /// Why it has its severity, such as ``by `[[override]]` …``.
     pub severity_reason: Option<String>,
-    /// The rules of other tools that fire on this very case, as `buf:ID`.
+    /// The rules of other tools that report this very case, as `buf:ID`.
     pub aliases: Vec<&'static str>,
-    /// For a change, what only a change has.
+    /// The parts that only a finding about a change has.
     pub change: Option<Box<ChangeFacts>>,
 }
 
-/// What a finding about a change knows besides.
+/// The additional parts of a finding about a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangeFacts {
     /// Where the old side stands.
     pub old: Option<Location>,
     /// Whom it breaks.
     pub effects: Effects,
-    /// How far the version of its package must rise for it.
+    /// The bump that its package needs for it.
     pub bump: Bump,
-    /// Symbols of generated code that it takes away or changes, at most one for
-    /// each language.
+    /// Symbols of generated code that it removes or changes, at most one for each
+    /// language.
     pub symbols: Vec<LostSymbol>,
     /// A value that shows it.
     pub witness: Option<Witness>,
-    /// How much it matters by default where it breaks nobody backward: a note,
-    /// unless its rule says more.
+    /// Its default severity if it breaks nobody backward: a note, unless its rule
+    /// says more.
     pub at_least: Severity,
-    /// Of an element that is gone, how it went.
+    /// For a removed element, how it was removed.
     pub gone: Option<Gone>,
-    /// Whether buf, which pairs by full names, does not compare the two sides.
+    /// Whether buf, which pairs elements by full name, does not compare the two
+    /// sides.
     pub(crate) apart: bool,
 }
 
-/// How an element went.
+/// How an element was removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gone {
-    /// Whether it, or what enclosed it, was deprecated on the old side.
+    /// Whether it, or an enclosing element, was deprecated on the old side.
     pub deprecated: bool,
-    /// Since when, as its annotation says.
+    /// Since when, according to its annotation.
     pub deprecated_at: Option<String>,
-    /// Whether its number and its name are reserved; true for what has no
-    /// number.
+    /// Whether its number and its name are reserved; true if it has no number.
     pub reserved: bool,
 }
 
 impl Finding {
-    /// A finding with nothing but what each has. Its severity is set later, by
-    /// policy.
+    /// A finding with only the required parts. The policy sets its severity later.
     pub(crate) fn new(
         rule: &'static str,
         location: Location,
@@ -142,18 +141,18 @@ impl Finding {
         }
     }
 
-    /// Whom it breaks; nobody, where it is no change.
+    /// What it breaks; nothing, unless it is about a change.
     pub fn effects(&self) -> Effects {
         self.change.as_ref().map_or(Effects::NONE, |change| change.effects)
     }
 
-    /// What is read at the place itself.
+    /// Sets the text shown at the place itself.
     pub fn at(&mut self, message: impl Into<String>) -> &mut Finding {
         self.at = Some(message.into());
         self
     }
 
-    /// Another place that explains it.
+    /// Adds a related place.
     pub fn label(
         &mut self,
         location: impl Into<Location>,
@@ -163,26 +162,27 @@ impl Finding {
         self
     }
 
-    /// Why it matters.
+    /// Sets why it matters.
     pub fn why(&mut self, text: impl Into<String>) -> &mut Finding {
         self.why = Some(text.into());
         self
     }
 
-    /// What to do.
+    /// Sets what to do.
     pub fn help(&mut self, text: impl Into<String>) -> &mut Finding {
         self.help = Some(text.into());
         self
     }
 
-    /// A fact that tells it from other findings of its rule and element.
+    /// Adds a fact that distinguishes it from other findings of its rule and
+    /// element.
     pub fn fact(&mut self, fact: impl Into<String>) -> &mut Finding {
         self.facts.push(fact.into());
         self
     }
 
-    /// The rules of other tools that fire on this case, where they are not all
-    /// that the rule names, or more.
+    /// Sets the rules of other tools that report this case, if they differ from
+    /// those of the rule.
     pub fn aliases(&mut self, aliases: &[&'static str]) -> &mut Finding {
         let apart = self.change.as_ref().is_some_and(|change| change.apart);
         let fires = |alias: &&&str| !apart || aliases::fires_apart(alias);
@@ -190,7 +190,7 @@ impl Finding {
         self
     }
 
-    /// Whom the change breaks, besides whom is known to be broken already.
+    /// Adds effects of the change.
     pub fn breaks(&mut self, effects: Effects) -> &mut Finding {
         if let Some(change) = &mut self.change {
             change.effects |= effects;
@@ -198,7 +198,7 @@ impl Finding {
         self
     }
 
-    /// Whom the change was shown to break, with the value that shows it.
+    /// Adds proven effects of the change, with the value that shows them.
     pub fn proven(&mut self, proof: Proof) -> &mut Finding {
         if let Some(change) = &mut self.change {
             change.effects |= proof.effects;
@@ -207,20 +207,20 @@ impl Finding {
         self
     }
 
-    /// Whom the change of an element breaks in generated code.
+    /// Adds what the change of an element breaks in generated code.
     pub(crate) fn source<'t>(
         &mut self,
         diff: &Diff<'t>,
         element: Change<Element<'t>>,
     ) -> &mut Finding {
-        // Of a package with many elements the first ones tell everything.
+        // For a package with many elements, the first ones are enough.
         match self.change.as_ref().is_some_and(|it| it.symbols.len() == Language::ALL.len()) {
             true => self,
             false => self.lose(lost(diff, element)),
         }
     }
 
-    /// Whom the change of a file as a whole breaks in generated code.
+    /// Adds what the change of a whole file breaks in generated code.
     pub(crate) fn source_of_file<'t>(
         &mut self,
         diff: &Diff<'t>,
@@ -242,8 +242,8 @@ impl Finding {
         self
     }
 
-    /// Takes up what another finding knows of the same change, besides what
-    /// values and generated code show: of these, this one knows all.
+    /// Adds the aliases and the validation effects of another finding about the same
+    /// change. This one already has the effects on values and generated code.
     pub(crate) fn absorb(&mut self, part: Finding) {
         let new = part.aliases.into_iter().filter(|it| !self.aliases.contains(it));
         self.aliases.extend(new.collect::<Vec<_>>());
@@ -254,8 +254,8 @@ impl Finding {
         }
     }
 
-    /// How much the change matters by default where it breaks nobody backward:
-    /// a note, unless this says more.
+    /// Sets the default severity if the change breaks nobody backward; it is a note
+    /// otherwise.
     pub fn at_least(&mut self, severity: Severity) -> &mut Finding {
         if let Some(change) = &mut self.change {
             change.at_least = severity;
@@ -263,7 +263,7 @@ impl Finding {
         self
     }
 
-    /// Stands where the new side sets a feature, if it does.
+    /// Moves it to where the new side sets a feature, if it does.
     pub(crate) fn at_feature(
         &mut self,
         file: File<'_>,
@@ -276,8 +276,8 @@ impl Finding {
         self
     }
 
-    /// How far the version must rise, where effects do not tell: a change
-    /// that breaks nobody is minor by default.
+    /// Sets the bump if it does not follow from the effects: a change that breaks
+    /// nobody is a minor by default.
     pub fn bump(&mut self, bump: Bump) -> &mut Finding {
         if let Some(change) = &mut self.change {
             change.bump = bump;
@@ -285,8 +285,8 @@ impl Finding {
         self
     }
 
-    /// What names this finding across runs and edits elsewhere: the first 16
-    /// hex digits of a SHA-256 over rule, element and facts.
+    /// Identifies this finding across runs and edits elsewhere: the first 16 hex
+    /// digits of a SHA-256 over rule, element and facts.
     pub fn fingerprint(&self) -> String {
         let mut hash = Sha256::new();
         let parts = [self.rule, self.element.as_str()];
@@ -299,7 +299,7 @@ impl Finding {
     }
 }
 
-/// Whether a finding can have this fingerprint.
+/// Whether a text has the form of a fingerprint.
 pub(crate) fn is_fingerprint(text: &str) -> bool {
     text.len() == 16 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }

@@ -1,8 +1,8 @@
-//! How files, packages and what has a full name of its own go, come, move and
-//! change their names.
+//! Changes of files, packages and elements with their own full names: removals,
+//! additions, moves and renames.
 //!
-//! What happens to something together with what holds it is told once, there:
-//! a message that goes with its package is no finding beside the package.
+//! A change that follows from a change of the container is reported once, at the
+//! container: a message that is removed with its package is no separate finding.
 
 use abide_change::{Change, Diff, Direction, Effects, Surface, relative, top_level};
 use abide_schema::{Element, Field, File, Message, Method, Package, Part, Service};
@@ -12,7 +12,7 @@ use fixedbitset::FixedBitSet;
 use crate::finding::Finding;
 use crate::rule::Sink;
 
-/// The languages in which a file is included or imported by its own path.
+/// The languages that include or import a file by its own path.
 const BY_PATH: [Surface; 2] = [Surface::SourceCpp, Surface::SourcePython];
 
 /// What [`deletions`] may name of a message.
@@ -31,7 +31,7 @@ pub(crate) const SERVICE_DELETIONS: &[&str] =
 pub(crate) const EXTENSION_DELETIONS: &[&str] =
     &["buf:EXTENSION_NO_DELETE", "buf:PACKAGE_EXTENSION_NO_DELETE", "buf:FIELD_SAME_NAME"];
 
-/// A message, enum, service or extension that is gone.
+/// Reports a removed message, enum, service or extension.
 pub(crate) fn removed<'t, 's>(
     diff: &Diff<'t>,
     change: Change<Element<'t>>,
@@ -43,13 +43,13 @@ pub(crate) fn removed<'t, 's>(
     let namesake = namesake(diff, old);
     finding.aliases(&deletions(diff, old, namesake.map(Element::Field)));
     if let Some(it) = namesake {
-        finding.label(it.place(Part::Name), "this one, of another message, has the name now");
+        finding.label(it.place(Part::Name), "an extension of another message has this name now");
     }
     reach(finding, diff, change);
     Some(finding)
 }
 
-/// The extension of another message that has the name of one that is gone.
+/// The extension of another message that has the name of a removed one.
 fn namesake<'t>(diff: &Diff<'t>, gone: Element<'t>) -> Option<Field<'t>> {
     let Element::Field(gone) = gone else { return None };
     let name = gone.full_name();
@@ -58,20 +58,20 @@ fn namesake<'t>(diff: &Diff<'t>, gone: Element<'t>) -> Option<Field<'t>> {
     extensions.find(|it| it.full_name() == name)
 }
 
-/// One with another full name.
+/// Reports one whose full name changed.
 pub(crate) fn renamed<'t>(diff: &Diff<'t>, change: Change<Element<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
     let (was, is) = (old.full_name(), new.full_name());
     if was == is || is_told_above(diff, change) {
         return;
     }
-    let message = format!("{} `{was}` is called `{is}` now", new.noun());
+    let message = format!("{} `{was}` was renamed to `{is}`", new.noun());
     let finding = sink.change(diff, change, Part::Name, message);
     finding.fact(was).aliases(&deletions(diff, old, Some(new)));
     reach(finding, diff, change);
 }
 
-/// One with the same full name in another file.
+/// Reports one that moved to another file under the same full name.
 pub(crate) fn moved<'t>(diff: &Diff<'t>, change: Change<Element<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
     let (was, is) = (old.file(), new.file());
@@ -91,7 +91,7 @@ pub(crate) fn moved<'t>(diff: &Diff<'t>, change: Change<Element<'t>>, sink: &mut
     finding.breaks(path_effects(diff, was, is)).source(diff, change);
 }
 
-/// One that is new.
+/// Reports one that was added.
 pub(crate) fn added<'t>(diff: &Diff<'t>, change: Change<Element<'t>>, sink: &mut Sink) {
     let Change::Added(new) = change else { return };
     if is_told_above(diff, change) {
@@ -101,9 +101,9 @@ pub(crate) fn added<'t>(diff: &Diff<'t>, change: Change<Element<'t>>, sink: &mut
     reach(sink.change(diff, change, Part::Name, message), diff, change);
 }
 
-/// Whether the enclosing message, the file or the package of an element tells
-/// that it went, came or is called otherwise. An extension is told even beside
-/// its enclosing message: it belongs to another one.
+/// Whether the removal, addition or rename of an element follows from that of its
+/// enclosing message, file or package. An extension is always reported beside its
+/// enclosing message, since it belongs to another one.
 fn is_told_above<'t>(diff: &Diff<'t>, change: Change<Element<'t>>) -> bool {
     let parent = |it: Element<'t>| it.parent().filter(|_| !matches!(it, Element::Field(_)));
     match change {
@@ -127,12 +127,12 @@ fn is_told_above<'t>(diff: &Diff<'t>, change: Change<Element<'t>>) -> bool {
     }
 }
 
-/// The name of an element in its package.
+/// The name of an element relative to its package.
 fn short(element: Element<'_>) -> String {
     relative(element.package(), element.full_name())
 }
 
-/// Whom it reaches that an element went, came or is called otherwise.
+/// Adds the effects of the removal, addition or rename of an element.
 pub(crate) fn reach<'t>(finding: &mut Finding, diff: &Diff<'t>, change: Change<Element<'t>>) {
     let directions: &[Direction] = match change {
         Change::Removed(_) => &[Direction::Backward],
@@ -145,8 +145,8 @@ pub(crate) fn reach<'t>(finding: &mut Finding, diff: &Diff<'t>, change: Change<E
     match change.new().or(change.old()) {
         Some(Element::Message(_)) => insert(Surface::TypeUrl),
         Some(Element::Service(service)) => {
-            // The path of a call holds the name of the service, its route does
-            // not.
+            // The path of a gRPC call has the name of the service; an HTTP
+            // route does not.
             if service.methods().next().is_some() {
                 insert(Surface::Rpc);
             }
@@ -185,13 +185,13 @@ fn has_routes(service: Service<'_>) -> bool {
     service.methods().any(|it| !it.http_bindings().is_empty())
 }
 
-/// Whom it reaches that what was in the file `old` is in the file `new` now.
+/// The effects of moving elements from the file `old` to the file `new`.
 pub(crate) fn path_effects<'t>(diff: &Diff<'t>, old: File<'t>, new: File<'t>) -> Effects {
     let stays = diff.new_file(old).filter(|it| it.path() == old.path());
     let Some(stays) = stays else { return Effects::backward(&BY_PATH) };
     let mut effects = Effects::NONE;
-    // A header includes the headers of all imports; a module of Python takes
-    // over the names of public ones.
+    // A header includes the headers of all imports; a Python module only
+    // re-exports the names of public ones.
     if !imports(stays, new, false) {
         effects.insert(Surface::SourceCpp, Direction::Backward);
     }
@@ -201,7 +201,7 @@ pub(crate) fn path_effects<'t>(diff: &Diff<'t>, old: File<'t>, new: File<'t>) ->
     effects
 }
 
-/// Whom it reaches that a path is gone.
+/// The effects of removing a path.
 pub(crate) fn gone_path() -> Effects {
     Effects::backward(&BY_PATH)
 }
@@ -231,9 +231,9 @@ fn is_public(kind: ImportKind) -> bool {
     kind == ImportKind::Public
 }
 
-/// The rules of other tools that fire where an element is not any more what
-/// and where it was: in buf those about the file of this path and about the
-/// package of this name, in Google's detector that about the full name.
+/// The rules of other tools that report a removed, renamed or moved element. In
+/// buf these are the rules about the file with this path and about the package
+/// with this name; in Google's detector, the rule about the full name.
 pub(crate) fn deletions<'t>(
     diff: &Diff<'t>,
     old: Element<'t>,
@@ -280,8 +280,8 @@ pub(crate) fn deletions<'t>(
     aliases
 }
 
-/// Whether the new tree has a package of this name, and in it, as buf asks,
-/// anything of this kind besides services.
+/// Whether the new tree has a package of this name with any element of this kind,
+/// as buf requires except for services.
 fn has_like<'t>(diff: &Diff<'t>, old: Element<'t>) -> bool {
     let package = diff.new.package_named(old.package().name());
     package.into_iter().flat_map(Package::files).filter(|it| it.is_judged()).any(|file| match old {
@@ -292,8 +292,8 @@ fn has_like<'t>(diff: &Diff<'t>, old: Element<'t>) -> bool {
     })
 }
 
-/// Reports whom it reaches, and which rules of other tools fire, that elements
-/// went, came or are called otherwise together.
+/// Adds the effects, and the rules of other tools, of elements that are removed,
+/// added or renamed together.
 pub(crate) fn all_reach<'t>(
     finding: &mut Finding,
     diff: &Diff<'t>,
@@ -311,26 +311,26 @@ pub(crate) fn all_reach<'t>(
     finding.aliases(&aliases);
 }
 
-/// What of a file is told with it: its top level, and the extensions inside of
-/// messages, which belong to others.
+/// The elements that are reported with their file: its top level, and the
+/// extensions inside messages, which belong to other messages.
 fn told_with(file: File<'_>) -> impl Iterator<Item = Element<'_>> {
     let nested = file.all_messages().flat_map(Message::extensions);
     top_level(file).chain(nested.map(Element::Field))
 }
 
-/// What went with a file: what lives nowhere any more.
+/// The elements that are removed with a file: those that exist nowhere else.
 pub(crate) fn gone<'t>(diff: &Diff<'t>, old: File<'t>) -> Vec<Change<Element<'t>>> {
     let gone = told_with(old).filter(|it| diff.new_element(*it).is_none());
     gone.map(Change::Removed).collect()
 }
 
-/// What came with a file: what lived nowhere before.
+/// The elements that are added with a file: those that did not exist before.
 pub(crate) fn come<'t>(diff: &Diff<'t>, new: File<'t>) -> Vec<Change<Element<'t>>> {
     let come = told_with(new).filter(|it| diff.old_element(*it).is_none());
     come.map(Change::Added).collect()
 }
 
-/// What of an old file has the same name in another package now.
+/// The elements of an old file that now have the same name in another package.
 pub(crate) fn carried<'t>(diff: &Diff<'t>, old: File<'t>) -> Vec<Change<Element<'t>>> {
     let pairs = told_with(old).filter_map(|old| Some((old, diff.new_element(old)?)));
     let along = pairs.filter(|(old, new)| short(*old) == short(*new));
@@ -338,7 +338,8 @@ pub(crate) fn carried<'t>(diff: &Diff<'t>, old: File<'t>) -> Vec<Change<Element<
     along.map(|(old, new)| Change::Both { old, new }).collect()
 }
 
-/// What went or came along, in words, the first few by name.
+/// The elements removed or added along with something, in words: the first few by
+/// name.
 pub(crate) fn with<'t>(changes: &[Change<Element<'t>>]) -> String {
     const SHOWN: usize = 4;
     let named = changes.iter().filter_map(|it| it.new().or(it.old()));
@@ -362,8 +363,8 @@ pub(crate) fn titled(package: Package<'_>) -> String {
     }
 }
 
-/// Whom it breaks that a method exchanges nothing where it exchanged something:
-/// no value is left that could show it.
+/// The effects on a method whose message lost all fields. No value is left that
+/// could show the break.
 pub(crate) fn emptied(was: Message<'_>, is: Message<'_>) -> Effects {
     match (was.fields().next(), is.fields().next()) {
         (Some(_), None) => Effects::backward(&[Surface::Wire, Surface::Rpc]),
@@ -371,7 +372,7 @@ pub(crate) fn emptied(was: Message<'_>, is: Message<'_>) -> Effects {
     }
 }
 
-/// The notations in which a method exchanges its messages.
+/// The encodings in which a method exchanges its messages.
 pub(crate) fn notations<'t>(old: Method<'t>, new: Method<'t>) -> &'static [Surface] {
     if old.http_bindings().is_empty() && new.http_bindings().is_empty() {
         &[Surface::Wire]

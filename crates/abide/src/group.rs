@@ -2,28 +2,27 @@
 
 use crate::finding::Severity;
 
-/// The families of rules.
+/// The groups of rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Group {
-    /// What the compiler refuses.
+    /// Errors of the compiler.
     Language,
     /// Names and layout of packages and files.
     Layout,
     /// Which package may depend on which.
     Dependencies,
-    /// How packages and elements live and die.
+    /// Versions, deprecation and removal of packages and elements.
     Lifecycle,
-    /// What the style guides of the great API owners ask for; each rule is off
-    /// until it is asked for.
+    /// Style guides of large API owners; each rule is off by default.
     Style,
-    /// What changed since an old tree, and whom it breaks.
+    /// Changes since an old tree, and what they break.
     Compatibility,
-    /// The tool's own bookkeeping: waivers and configuration.
+    /// The tool's own files: waivers and configuration.
     Policy,
 }
 
 impl Group {
-    /// Every family.
+    /// Every group.
     pub const ALL: &[Group] = &[
         Group::Language,
         Group::Layout,

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 
 use abide_schema::{Element, File, Package, PackageVersionStatus, Stability, Tree, api_name};
 
-/// The versioned packages of a tree by the API they are versions of, in the
-/// order of their versions.
+/// The versioned packages of a tree by API, in the order of their versions.
 pub(crate) fn apis(tree: &Tree) -> BTreeMap<String, Vec<Package<'_>>> {
     let mut apis: BTreeMap<String, Vec<Package<'_>>> = BTreeMap::new();
     for package in tree.packages() {
@@ -26,19 +25,18 @@ pub(crate) fn stable_major(package: Package<'_>) -> Option<u32> {
     (version.stability == Stability::Stable).then_some(version.major)
 }
 
-/// Whether a package does not change any more: the first of its files that
-/// declares a status says so.
+/// Whether a package is frozen: the first of its files with a status decides.
 pub(crate) fn is_frozen(package: Package<'_>) -> bool {
     let status = package.files().find_map(File::package_version_status);
     status.is_some_and(|(status, _)| status == PackageVersionStatus::Frozen)
 }
 
-/// Whether the element or what encloses it is deprecated.
+/// Whether the element or an enclosing one is deprecated.
 pub(crate) fn is_deprecated(element: Element<'_>) -> bool {
     element.deprecated().is_some() || element.parent().is_some_and(is_deprecated)
 }
 
-/// Whether a component of a package name that is no version was meant as one:
+/// Whether a component of a package name that is not a version looks like one:
 /// `v` and a digit, then anything.
 pub(crate) fn version_like(component: &str) -> bool {
     let rest = component.strip_prefix(['v', 'V']);

@@ -48,7 +48,7 @@ impl Location {
         Location { origin: Origin::Accepted, span }
     }
 
-    /// The place in the tree, where it is one.
+    /// The place in the tree, if it has one.
     pub const fn place(&self) -> Option<Place> {
         match self.origin {
             Origin::Tree(file) => Some(Place { file, span: self.span }),

@@ -1,10 +1,10 @@
-//! `abide.lock`: the version and the hashes of each package as recorded, and
-//! the ledger of every field, extension and enum value that there ever was.
+//! `abide.lock`: the recorded version and hashes of each package, and the ledger
+//! of every field, extension and enum value that ever existed.
 //!
-//! One line an element. The lines of a package stand together, in the order of
-//! their names and numbers, and a blank line keeps packages apart: to git, two
-//! edits that touch are one conflict, so what two people did to two packages
-//! must never touch.
+//! Each element has one line. The lines of a package are together, sorted by
+//! name and number, with a blank line between packages. To git, two edits of
+//! adjacent lines are a conflict; the blank line keeps edits of two packages
+//! apart.
 
 pub(crate) mod format;
 pub(crate) mod ledger;
@@ -15,7 +15,7 @@ use abide_meaning::Hashes;
 use abide_schema::{Enum, EnumValue, Field, Message, Stability, Tree};
 use semver::Version;
 
-/// What stands in a text for bytes that are no UTF-8.
+/// The character that replaces bytes that are not UTF-8.
 const UNREADABLE: char = char::REPLACEMENT_CHARACTER;
 
 /// The content of `abide.lock`.
@@ -25,7 +25,7 @@ pub struct Lock {
     unresolved: bool,
 }
 
-/// What is recorded of a package.
+/// What is recorded about a package.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct PackageLock {
     record: Option<Record>,
@@ -33,7 +33,7 @@ struct PackageLock {
     ledger: BTreeMap<NumberedName, Fate>,
 }
 
-/// The version of a package and what it meant under it.
+/// The version of a package, and its hashes at that version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     /// The version.
@@ -45,12 +45,12 @@ pub struct Record {
 /// A number and a name, used together in a message or an enum.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct NumberedName {
-    /// The full name of the message or enum; of an extension the message that
-    /// it extends, which may be of any package.
+    /// The full name of the message or enum. For an extension, the message that
+    /// it extends, which may be in any package.
     holder: String,
     kind: UseKind,
     number: i32,
-    /// The name; of an extension the full one, which JSON and text format use.
+    /// The name; for an extension the full name, which JSON and text format use.
     name: String,
 }
 
@@ -69,18 +69,18 @@ enum Fate {
 }
 
 impl Lock {
-    /// Whether the text held a merge conflict, or one line twice, as a merge
-    /// by union leaves it.
+    /// Whether the text had a merge conflict, or a duplicate line as left by a
+    /// union merge.
     pub fn is_unresolved(&self) -> bool {
         self.unresolved
     }
 
-    /// Takes the conflict for resolved: what is written has none.
+    /// Marks the conflict as resolved: the written file has none.
     pub(crate) fn resolve(&mut self) {
         self.unresolved = false;
     }
 
-    /// What is recorded of a package.
+    /// The record of a package.
     pub fn record(&self, package: &str) -> Option<&Record> {
         self.packages.get(package)?.record.as_ref()
     }
@@ -90,14 +90,14 @@ impl Lock {
         self.packages.iter().filter(|(_, it)| !it.gone).map(|(name, _)| name.as_str())
     }
 
-    /// Records a package; without a record only its ledger is kept here.
+    /// Records a package; without a record, only its ledger is kept here.
     pub(crate) fn set_record(&mut self, package: &str, record: Option<Record>) {
         let entry = self.packages.entry(package.to_owned()).or_default();
         (entry.record, entry.gone) = (record, false);
     }
 
-    /// Records that a package is no part of the tree any more. Its numbers and
-    /// names stay, if it was to be relied on.
+    /// Records that a package is no longer in the tree. Its numbers and names are
+    /// kept, unless it was an alpha.
     pub(crate) fn set_gone(&mut self, package: &str) {
         let Some(entry) = self.packages.get_mut(package) else { return };
         if !keeps_ledger(package) {
@@ -108,8 +108,8 @@ impl Lock {
         entry.ledger.values_mut().for_each(|fate| *fate = Fate::Gone);
     }
 
-    /// Takes over what the lock of a release knows of the numbers and names of a
-    /// package, so that a line which got lost since does not free them.
+    /// Adds the numbers and names of a package from the lock of a release, so that
+    /// a line that got lost since then does not free them.
     pub(crate) fn remember(&mut self, released: &Lock, package: &str) {
         let Some(known) = released.packages.get(package) else { return };
         if !keeps_ledger(package) || known.ledger.is_empty() {
@@ -122,8 +122,8 @@ impl Lock {
         }
     }
 
-    /// Takes what was ever used in a message or enum, and in what is declared in
-    /// it, for used under its new name, too: what was written then is read there.
+    /// Copies everything ever used in a message or enum, and inside it, to its new
+    /// name: old data is read under the new name.
     pub(crate) fn carry(&mut self, package: &str, was: &str, is: &str) {
         if !keeps_ledger(package) {
             return;
@@ -145,13 +145,13 @@ impl Lock {
         }
     }
 
-    /// The packages that are known, also those that are gone.
+    /// The known packages, including removed ones.
     pub(crate) fn known_packages(&self) -> impl Iterator<Item = &str> {
         self.packages.keys().map(String::as_str)
     }
 
-    /// Brings the ledger of a package up to the tree: what is there is alive,
-    /// what was is gone.
+    /// Updates the ledger of a package: elements in the tree are alive, all others
+    /// are gone.
     pub(crate) fn set_uses(&mut self, tree: &Tree, package: &str) {
         let entry = self.packages.entry(package.to_owned()).or_default();
         entry.ledger.values_mut().for_each(|fate| *fate = Fate::Gone);
@@ -164,7 +164,7 @@ impl Lock {
             let of_map = |it: &Field<'_>| it.parent().is_some_and(Message::is_map_entry);
             let fields = file.all_fields().filter(|it| !of_map(it));
             let values = file.all_enums().flat_map(|it| it.values()).map(NumberedName::of_value);
-            // A descriptor may hold any text as a name.
+            // In a descriptor, a name may be any text.
             let is_word = |it: &NumberedName| is_word(&it.holder) && is_word(&it.name);
             let uses = fields.filter_map(NumberedName::of_field).chain(values).filter(is_word);
             entry.ledger.extend(uses.map(|it| (it, Fate::Alive)));
@@ -172,8 +172,8 @@ impl Lock {
     }
 }
 
-/// Whether the numbers and names of a package are kept for ever: in an alpha
-/// everything may change.
+/// Whether the numbers and names of a package are kept forever. Those of an alpha
+/// are not, since everything in it may change.
 fn keeps_ledger(package: &str) -> bool {
     let version = abide_schema::PackageVersion::of_package(package);
     version.is_none_or(|it| it.stability != Stability::Alpha)
@@ -185,7 +185,7 @@ fn is_word(text: &str) -> bool {
 }
 
 impl NumberedName {
-    /// None where it is not known whose field it is.
+    /// `None` if the message of the field is not known.
     fn of_field(field: Field<'_>) -> Option<NumberedName> {
         let holder = field.containing_message()?.full_name();
         let (kind, name) = match field.is_extension() {
@@ -205,7 +205,7 @@ impl NumberedName {
         }
     }
 
-    /// The full name of a scope in the package that declares it.
+    /// The full name of the scope that declares it.
     fn scope(&self) -> &str {
         match self.kind {
             UseKind::Extension => self.name.rsplit_once('.').map_or("", |(scope, _)| scope),

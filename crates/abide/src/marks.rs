@@ -8,18 +8,18 @@ use memchr::memmem;
 /// A mark in a comment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CommentMark<'t> {
-    /// What stands before its colon.
+    /// The text before its colon.
     pub(crate) word: &'t str,
-    /// What stands behind it, as far as the line goes.
+    /// The text after its colon, up to the end of the line.
     pub(crate) value: &'t str,
-    /// Where it stands.
+    /// Its place.
     pub(crate) place: Place,
 }
 
 const OPENING: &[u8] = b"[#";
 
-/// The marks in the comments of a file, in their order. A descriptor has no text
-/// to find them in.
+/// The marks in the comments of a file, in order. A file from a descriptor has no
+/// text, so no marks are found in it.
 pub(crate) fn marks(file: File<'_>) -> Vec<CommentMark<'_>> {
     let text = file.decl().source_text().unwrap_or_default();
     let mut found = Vec::new();
@@ -37,8 +37,8 @@ pub(crate) fn marks(file: File<'_>) -> Vec<CommentMark<'_>> {
     found
 }
 
-/// Where a comment begins in a line: at its first slashes that no quotes hold, or
-/// in front where it goes on from the line before.
+/// Where a comment begins in a line: at the first slashes outside quotes, or at the
+/// start if it continues from the line before.
 fn comment(line: &[u8]) -> Option<usize> {
     if line.trim_ascii_start().starts_with(b"*") {
         return Some(0);
@@ -58,7 +58,7 @@ fn comment(line: &[u8]) -> Option<usize> {
     None
 }
 
-/// The mark that opens at a place in a line.
+/// The mark that begins at a place in a line.
 fn mark<'t>(file: File<'t>, line: &'t [u8], start: usize, at: usize) -> Option<CommentMark<'t>> {
     let rest = &line[at + OPENING.len()..];
     let is_word = |it: &u8| it.is_ascii_alphanumeric() || *it == b'-';

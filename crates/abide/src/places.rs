@@ -3,8 +3,8 @@
 use abide_schema::{File, Package, Part, Place, RawOptions};
 use abide_syntax::OptionNode;
 
-/// Where the name in the `package` statement of a file stands, else the first
-/// statement of the file.
+/// The place of the name in the `package` statement of a file, or else of the
+/// first statement.
 pub(crate) fn package_name(file: File<'_>) -> Place {
     match file.decl().package {
         Some(package) => file.place_of(package.node, Part::Name),
@@ -12,14 +12,14 @@ pub(crate) fn package_name(file: File<'_>) -> Place {
     }
 }
 
-/// Where the name of a package is declared: in its first judged file, else in
-/// its first.
+/// The place where a package is declared: in its first checked file, or else in
+/// its first file.
 pub(crate) fn package_place(package: Package<'_>) -> Option<Place> {
     let judged = package.files().find(|file| file.is_judged());
     judged.or_else(|| package.files().next()).map(package_name)
 }
 
-/// Where the options of an element set a feature.
+/// The place where the options of an element set a feature.
 pub(crate) fn feature_place(file: File<'_>, options: RawOptions, feature: &str) -> Option<Place> {
     let decl = file.decl();
     let (RawOptions::Syntax(slice), Some(ast), Some(text)) =

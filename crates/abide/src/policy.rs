@@ -1,4 +1,4 @@
-//! What a tree is judged by: severities and settings.
+//! The policy that a tree is checked against: severities and settings.
 
 use std::collections::BTreeMap;
 
@@ -14,8 +14,8 @@ use crate::finding::{ChangeFacts, Finding, Gone, Severity};
 use crate::group::RuleDefaults;
 use crate::severities::{self, Layers};
 
-/// Everything that decides how a tree is judged: a preset with what
-/// `abide.toml` changes in it.
+/// Everything that decides how a tree is checked: a preset with the changes of
+/// `abide.toml`.
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
     /// The version scheme of packages: `[packages]`.
@@ -24,9 +24,9 @@ pub struct Policy {
     pub dependencies: DependencyPolicy,
     /// Clocks and windows: `[calendar]`.
     pub calendar: Calendar,
-    /// When what is deprecated may go: `[deprecation]`.
+    /// When deprecated elements may be removed: `[deprecation]`.
     pub deprecation: DeprecationPolicy,
-    /// Which changes count at all: `[breaking]`.
+    /// Which changes are more than notes: `[breaking]`.
     pub breaking: BreakingPolicy,
     /// Named options of the upgrade: `[upgrade]`.
     pub upgrade: UpgradePolicy,
@@ -35,7 +35,7 @@ pub struct Policy {
     pub options: BTreeMap<String, Vec<OptionOrder>>,
     /// Reasoned exceptions: `[[waiver]]`.
     pub waivers: Vec<ConfigWaiver>,
-    /// Which changes only mend a hole: `[[security-fix]]`.
+    /// Which changes are security fixes: `[[security-fix]]`.
     pub security_fixes: Vec<SecurityFix>,
     /// Severities: `[rules]` and `[[override]]`.
     pub(crate) layers: Layers,
@@ -44,31 +44,29 @@ pub struct Policy {
 /// The version scheme of packages.
 #[derive(Clone, Debug, Default)]
 pub struct PackagePolicy {
-    /// What names of versioned packages look like; `vN` stands for the version
+    /// The form of the names of versioned packages; `vN` stands for the version
     /// component.
     pub pattern: Option<Glob>,
-    /// Which stabilities a version may have; empty: every one.
+    /// The stabilities that a version may have; if empty, all of them.
     pub stabilities: Vec<Stability>,
-    /// Folders that stand before the path of a package without being part of
-    /// its name.
+    /// Folders before the path of a package that are not part of its name.
     pub folder_prefixes: Vec<String>,
-    /// Packages outside of the scheme, which need no version.
+    /// Packages outside the scheme, which need no version.
     pub unversioned: Vec<Glob>,
-    /// From which major on a version is `vN`, `vNalpha` or `vNbeta`, without
-    /// another number.
+    /// The first major from which a version must be `vN`, `vNalpha` or `vNbeta`,
+    /// without another number.
     pub plain_from: Option<u32>,
-    /// How many majors of one API may be alive.
+    /// How many majors of one API may exist that are not frozen.
     pub max_majors: Option<u32>,
 }
 
 impl PackagePolicy {
-    /// Whether the scheme holds for the package: `unversioned` does not name it.
+    /// Whether the scheme applies to the package: `unversioned` does not name it.
     pub fn concerns(&self, package: &str) -> bool {
         !self.unversioned.iter().any(|glob| glob.matches(package))
     }
 
-    /// Whether the name of a versioned package has the form that `pattern`
-    /// asks for.
+    /// Whether the name of a versioned package has the form of `pattern`.
     pub fn has_form(&self, package: &str) -> bool {
         let (Some(pattern), Some(version)) = (&self.pattern, PackageVersion::of_package(package))
         else {
@@ -79,14 +77,14 @@ impl PackagePolicy {
         pattern.matches(&components.join("."))
     }
 
-    /// Whether a version has no number but its major where `plain_from` asks for
+    /// Whether a version has no number but its major, if `plain_from` requires
     /// that.
     pub fn is_plain(&self, version: &PackageVersion) -> bool {
         let numbered = version.minor.is_some() || version.revision.is_some();
         !numbered || self.plain_from.is_none_or(|from| version.major < from)
     }
 
-    /// Whether the stability may stand in a version.
+    /// Whether a version may have this stability.
     pub fn allows(&self, stability: Stability) -> bool {
         self.stabilities.is_empty() || self.stabilities.contains(&stability)
     }
@@ -95,22 +93,22 @@ impl PackagePolicy {
 /// Which package may depend on which.
 #[derive(Clone, Debug, Default)]
 pub struct DependencyPolicy {
-    /// Edges that are allowed although `deny` names them.
+    /// Edges that are allowed even if `deny` names them.
     pub allow: Vec<Edge>,
     /// Edges that are not allowed.
     pub deny: Vec<Edge>,
-    /// How many packages a chain of dependencies may hold below a package.
+    /// How many packages a chain of dependencies of a package may have.
     pub max_depth: Option<u32>,
 }
 
 /// Edges between packages: `"FROM -> TO"`, two globs.
 #[derive(Clone, Debug)]
 pub struct Edge {
-    /// The packages that depend.
+    /// The packages that depend on others.
     pub from: Glob,
     /// The packages that they depend on.
     pub to: Glob,
-    /// Where it stands in `abide.toml`.
+    /// Its place in `abide.toml`.
     pub span: Span,
 }
 
@@ -121,24 +119,24 @@ impl Edge {
     }
 }
 
-/// When what is deprecated may go.
+/// When deprecated elements may be removed.
 #[derive(Clone, Debug, Default)]
 pub struct DeprecationPolicy {
-    /// What may be removed from a package that is no alpha.
+    /// What may be removed from a package that is not an alpha.
     pub removal: Removal,
     /// How many months an element must have been deprecated, counted from the
-    /// day that its `deprecated_at` names. Where that is not known the window
-    /// is open never.
+    /// day of its `deprecated_at`. If that day is not known, the element may not
+    /// be removed.
     pub window_months: Option<u32>,
-    /// Elements that something replaces that is no equivalent.
+    /// Elements whose replacement is not equivalent.
     pub without_equivalent: Vec<Glob>,
-    /// Elements that nothing replaces.
+    /// Elements without a replacement.
     pub dropped: Vec<Glob>,
 }
 
 impl DeprecationPolicy {
-    /// What comes after a deprecated element: an equivalent, unless it or what
-    /// encloses it is named among those without one.
+    /// How a deprecated element is replaced: by an equivalent, unless
+    /// `without_equivalent` or `dropped` names it or an enclosing element.
     pub fn replacement(&self, element: &str) -> Replacement {
         let named = |globs: &[Glob]| globs.iter().any(|glob| glob.covers(element));
         match () {
@@ -148,7 +146,7 @@ impl DeprecationPolicy {
         }
     }
 
-    /// Whether an element may go that was like this.
+    /// Whether an element in this state may be removed.
     pub fn allows(&self, gone: &Gone, calendar: &Calendar, as_of: Date) -> bool {
         let since = gone.deprecated_at.as_deref().and_then(|text| calendar.day_of(text));
         let long_enough = self.window_months.is_none_or(|months| {
@@ -162,32 +160,32 @@ impl DeprecationPolicy {
     }
 }
 
-/// What may be removed from a package that is no alpha.
+/// What may be removed from a package that is not an alpha.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Removal {
     /// Nothing.
     #[default]
     Never,
-    /// Whatever has its number and name reserved.
+    /// An element whose number and name are reserved.
     Reserved,
-    /// What was deprecated on the old side, for as long as the window says,
-    /// and whose number and name are reserved.
+    /// An element whose number and name are reserved and that was deprecated on
+    /// the old side, for at least the window.
     Deprecated,
 }
 
-/// Which changes count at all.
+/// Which changes are more than notes.
 #[derive(Clone, Debug, Default)]
 pub struct BreakingPolicy {
-    /// Where it is not empty, only changes that one of these rules of other
-    /// tools would report are more than notes.
+    /// If not empty, only changes that one of these rules of other tools would
+    /// report are more than notes.
     pub aliases: Vec<String>,
-    /// Where it is not empty, only these surfaces count for `aliases`.
+    /// If not empty, only breaks of these surfaces count for `aliases`.
     pub surfaces: Vec<Surface>,
 }
 
 impl BreakingPolicy {
-    /// Whether a change is more than a note. A rule of another tool is no
-    /// reason where nobody is broken that this policy cares for.
+    /// Whether a change is more than a note. An alias alone is not enough: the
+    /// change must also break one of the `surfaces`.
     pub fn selects(&self, finding: &Finding) -> bool {
         let Some(change) = finding.change.as_ref().filter(|_| !self.aliases.is_empty()) else {
             return true;
@@ -198,31 +196,31 @@ impl BreakingPolicy {
     }
 }
 
-/// What a change of a custom option is.
+/// How much a change of a custom option matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionOrder {
-    /// Nothing worth a word.
+    /// Not reported.
     Ignore,
-    /// Worth knowing; so is every change of an option that is not named.
+    /// Reported as a note, as is every change of an option that is not listed.
     Note,
-    /// A break, whatever it is.
+    /// Any change is a break.
     AnyChange,
-    /// A break where a number rises.
+    /// A larger number is a break.
     Raise,
-    /// A break where a number falls.
+    /// A smaller number is a break.
     Lower,
-    /// A break where it becomes true.
+    /// Becoming true is a break.
     True,
-    /// A break where it is true no more.
+    /// No longer being true is a break.
     False,
-    /// A break where it is set for the first time.
+    /// Being set for the first time is a break.
     Addition,
-    /// A break where it is not set any more.
+    /// No longer being set is a break.
     Removal,
 }
 
 impl OptionOrder {
-    /// Every one, with its word in configuration.
+    /// Every kind, with its word in configuration.
     pub const ALL: &[(&str, OptionOrder)] = &[
         ("ignore", OptionOrder::Ignore),
         ("note", OptionOrder::Note),
@@ -269,7 +267,7 @@ impl WaiverTarget {
     }
 }
 
-/// A change that mends a hole and asks for a patch only.
+/// A change that is a security fix and only needs a patch version.
 #[derive(Clone, Debug)]
 pub struct SecurityFix {
     /// What it covers.
@@ -284,15 +282,15 @@ impl Policy {
         UpgradeSettings { policy: &self.upgrade, folder_prefixes: &self.packages.folder_prefixes }
     }
 
-    /// How much a finding of `rule` in `package` matters (`None`: nothing), and
-    /// why, where the rule's own default does not decide. `change` is what it
-    /// knows besides, where it is about a change.
+    /// The severity of a finding of `rule` in `package` (`None`: not reported),
+    /// and the reason, unless it is the rule's default. `change` is set for a
+    /// finding about a change.
     ///
-    /// A change matters as much as the worst of its effects: a backward break
-    /// as its rule says, unless its package is exempt; a forward break, and a
-    /// change that breaks nobody, as a note, or as the finding says. Settings
-    /// replace the severity of backward breaks; the others only where an
-    /// override names the direction, or where they turn the rule off.
+    /// A change has the severity of its worst effect. A backward break has the
+    /// severity of its rule, unless its package is exempt. A forward break, and a
+    /// change that breaks nobody, is a note, or what the finding says. A setting
+    /// replaces the severity of backward breaks. It replaces the others only if
+    /// an override names the direction, or if it turns the rule off.
     pub fn severity(
         &self,
         rule: RuleDefaults,
@@ -302,19 +300,18 @@ impl Policy {
         self.layers.severity(rule, package, change)
     }
 
-    /// Whether breaking changes of a package are no errors: alphas are there
-    /// to be changed.
+    /// Whether breaking changes of a package are allowed: alphas may change.
     pub fn is_exempt(&self, package: &str) -> bool {
         severities::is_exempt(package)
     }
 
-    /// Whether an element may ever be removed from its package: from an alpha,
-    /// and elsewhere where `[deprecation] removal` allows it.
+    /// Whether an element may ever be removed from its package: always in an
+    /// alpha, and elsewhere if `[deprecation] removal` allows it.
     pub(crate) fn may_lose(&self, element: Element<'_>) -> bool {
         self.is_exempt(element.package().name()) || self.deprecation.removal != Removal::Never
     }
 
-    /// Whether any finding of the rule can matter.
+    /// Whether any finding of the rule can be reported.
     pub fn runs(&self, rule: RuleDefaults) -> bool {
         self.layers.runs(rule)
     }

@@ -1,7 +1,7 @@
-//! Policies to start from.
+//! Presets: policies to start from.
 
-/// A policy that comes with the tool. Each is an `abide.toml` of its own, in
-/// `presets/`, whose comments say why.
+/// A policy that comes with the tool. Each is an `abide.toml` in `presets/`, with
+/// comments that give the reasons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Preset {
     /// For versioned packages of any owner.
@@ -9,7 +9,7 @@ pub enum Preset {
     Standard,
     /// For the Envoy and xDS APIs.
     Envoy,
-    /// For APIs in the manner of googleapis.
+    /// For APIs in the style of googleapis.
     Google,
     /// What buf's category FILE reports.
     BufFile,
@@ -51,7 +51,7 @@ impl Preset {
         Preset::ALL.iter().copied().find(|preset| preset.name() == name)
     }
 
-    /// Its text, in the language of `abide.toml`.
+    /// Its text, an `abide.toml`.
     pub const fn text(self) -> &'static str {
         match self {
             Preset::Standard => include_str!("presets/standard.toml"),

@@ -3,14 +3,14 @@
 use crate::bump_level::Bump;
 use crate::finding::Finding;
 
-/// What a run found.
+/// The result of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// The findings, in the order of paths, places and rules.
+    /// The findings, sorted by path, place and rule.
     pub findings: Vec<Finding>,
-    /// How many files were judged.
+    /// How many files were checked.
     pub files: usize,
-    /// How many packages were judged.
+    /// How many packages were checked.
     pub packages: usize,
     /// How many findings are errors.
     pub errors: usize,
@@ -18,17 +18,17 @@ pub struct Report {
     pub warnings: usize,
     /// How many findings are notes.
     pub notes: usize,
-    /// How many findings a waiver took away. A break among them still counts for
-    /// the bump.
+    /// How many findings were waived. A break among them still counts for the
+    /// bump.
     pub waived: usize,
     /// How many findings were accepted before.
     pub accepted: usize,
-    /// The bump that the changes need, where there is a baseline: the highest of
-    /// any package. A break is a major where it is refused; where a waiver, the
-    /// policy or `abide.accepted` allows it, and in alphas and betas, a minor.
+    /// The highest bump that any package needs, if there is a baseline. A refused
+    /// break is a major. A break that a waiver, the policy or `abide.accepted`
+    /// allows is a minor, and so is a break in an alpha or beta.
     pub required_bump: Option<Bump>,
-    /// Whether it would be a major, but for a waiver or `abide.accepted`.
+    /// Whether only a waiver or `abide.accepted` keeps it from being a major.
     pub waives_breaks: bool,
-    /// What a waiver took away, with the severities that the policy gave it.
+    /// The waived findings, with the severities of the policy.
     pub spared: Vec<Finding>,
 }

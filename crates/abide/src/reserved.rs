@@ -5,8 +5,8 @@ use abide_schema::{Edition, Element, File, Part};
 
 use crate::rule::Sink;
 
-/// Reports an element that takes a number, a name or both, where what holds it
-/// had reserved them; `was` and `is` are its number and its name.
+/// Reports an element that uses a number, a name or both that its message or enum
+/// had reserved. `was` and `is` are its old and new number and name.
 pub(crate) fn reused<'t>(
     diff: &Diff<'t>,
     new: Element<'t>,
@@ -25,17 +25,16 @@ pub(crate) fn reused<'t>(
     };
     let were = if number && name { "were" } else { "was" };
     let kind = new.noun();
-    let message = format!("{kind} `{}` takes the {what}, which {were} reserved", new.name());
+    let message = format!("{kind} `{}` uses the {what}, which {were} reserved", new.name());
     let finding = sink.change(diff, Change::Added(new), part, message);
     finding.fact(what).breaks(Effects::backward(surfaces));
     let had = if number { "number" } else { "name" };
-    finding
-        .why(format!("what was written when another {kind} had the {had} is read as this {kind}"));
-    finding.help("give it one that was never used");
+    finding.why(format!("old data of another {kind} with this {had} is read as this {kind}"));
+    finding.help("choose a number and a name that were never used");
 }
 
-/// The statements that reserve a number and a name in a file: numbers and names
-/// do not share one, and editions write names without quotes.
+/// The statements that reserve a number and a name in a file. Numbers and names
+/// need separate statements, and editions write names without quotes.
 pub(crate) fn statements(file: File<'_>, number: Option<i32>, name: Option<&str>) -> String {
     let quoted = file.decl().edition < Edition::Edition2023;
     let name = name.map(|it| if quoted { format!("\"{it}\"") } else { it.to_owned() });

@@ -1,5 +1,5 @@
-//! Numbers and names that the ledger of `abide.lock` knows from elements that
-//! are gone, however long ago.
+//! Reports reused numbers and names of elements that were removed at any time
+//! before, as the ledger of `abide.lock` records.
 
 use std::borrow::Cow;
 
@@ -15,10 +15,10 @@ use crate::location::Location;
 use crate::lock::ledger::{Ledger, Reuse};
 use crate::rules::{ENUM_NUMBER_REUSED, FIELD_NUMBER_REUSED};
 
-/// A finding for each field, extension and enum value that takes a number or a name which
-/// another one had, unless the old tree has shown the same already.
+/// A finding for each field, extension and enum value that reuses a number or a name of a removed
+/// one, unless the comparison with the old tree already found it.
 pub(crate) fn findings(tree: &Tree, records: Records<'_>, known: &[Finding]) -> Vec<Finding> {
-    // A line that somebody took out of the lock still stands in that of the release.
+    // A line that was deleted from the lock is still in the lock of the release.
     let [released, lock] = [records.released, records.lock].map(|lock| {
         let renames = renames(known);
         lock.map(|lock| {
@@ -60,7 +60,7 @@ fn finding(rule: &'static str, element: Element<'_>, number: i32, reuse: Reuse<'
     let (noun, name) = (element.noun(), element.name());
     let mut finding;
     let new = |part: Part, what: String, before: String| {
-        let message = format!("{noun} `{name}` takes the {what}, which {before} had");
+        let message = format!("{noun} `{name}` reuses the {before}");
         let location = Location::tree(element.place(part));
         let package = element.package().name();
         let mut finding = Finding::new(rule, location, package, element.full_name(), message);
@@ -69,17 +69,20 @@ fn finding(rule: &'static str, element: Element<'_>, number: i32, reuse: Reuse<'
     };
     let surfaces: &[Surface] = match (reuse.number_of, reuse.name_of) {
         (Some(before), None) => {
-            finding = new(Part::Number, format!("number {number}"), format!("`{before}`"));
+            let of = format!("number {number} of `{before}`");
+            finding = new(Part::Number, format!("number {number}"), of);
             &[Surface::Wire]
         }
         (None, Some(before)) => {
-            finding = new(Part::Name, format!("name `{name}`"), format!("number {before}"));
+            let of = format!("name `{name}` of number {before}");
+            finding = new(Part::Name, format!("name `{name}`"), of);
             &[Surface::Json, Surface::Text]
         }
         (before, _) => {
             let before = before.unwrap_or_default();
             let what = format!("number {number} and its name");
-            finding = new(Part::Number, what, format!("`{before}` and another number"));
+            let of = format!("number {number} of `{before}` and the name of another number");
+            finding = new(Part::Number, what, of);
             Surface::NOTATIONS
         }
     };
@@ -95,8 +98,8 @@ fn finding(rule: &'static str, element: Element<'_>, number: i32, reuse: Reuse<'
     }));
     let old = if reuse.number_of.is_some() { "number" } else { "name" };
     finding.why(format!(
-        "`abide.lock` knows the {old} of one that is gone: what was written then is read as this {noun}"
+        "`abide.lock` records a removed element with this {old}: its data is read as this {noun}"
     ));
-    finding.help("give it one that was never used");
+    finding.help("choose a number and a name that were never used");
     finding
 }

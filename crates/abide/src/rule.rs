@@ -1,4 +1,4 @@
-//! What a rule is.
+//! The declaration of a rule, and what a rule can see and report.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -29,25 +29,25 @@ pub struct Rule {
     /// Its permanent name: the defect as a noun phrase that reads well after
     /// "allow".
     pub id: &'static str,
-    /// One sentence, lower case, without a full stop.
+    /// One phrase in lower case, without a full stop.
     pub summary: &'static str,
-    /// Its family.
+    /// Its group.
     pub group: Group,
-    /// Its severity unless policy says otherwise; `None`: off by default.
+    /// Its default severity; `None` if it is off by default.
     pub severity: Option<Severity>,
-    /// The version of Abide that brought it.
+    /// The version of Abide that added it.
     pub since: &'static str,
-    /// The rules of other tools that fire on the same defect: `buf:ID`,
+    /// The rules of other tools that report the same defect: `buf:ID`,
     /// `aip:NUMBER`.
     pub aliases: &'static [&'static str],
     /// The rules of other tools that fire on some of what it finds: each finding
     /// names its own.
     pub aliases_by_case: &'static [&'static [&'static str]],
-    /// Whether it says nothing about elements that are work in progress.
+    /// Whether it ignores elements that are work in progress.
     pub spares_work_in_progress: bool,
     /// Its page.
     pub page: &'static str,
-    /// What it looks at.
+    /// What it subscribes to, and its function.
     pub check: Check,
 }
 
@@ -68,36 +68,36 @@ impl Rule {
     }
 }
 
-/// What a rule subscribes to. The walk over the tree is written once, in the
-/// engine; only judged files, their packages and their elements are offered.
+/// What a rule subscribes to. The engine walks over the tree once and offers only
+/// checked files, their packages and their elements.
 #[derive(Clone, Copy, Debug)]
 pub enum Check {
     /// The linker finds it; the rule only names and documents it.
     Linker,
     /// The engine finds it while it applies policy.
     Engine,
-    /// The old tree against the new one, once, where there is an old one.
+    /// The old tree and the new one, once, if there is an old one.
     Baseline(for<'t> fn(&Context<'t>, &'t Tree, &mut Sink)),
-    /// Every change of one kind of element, where there is an old tree.
+    /// Every change of one kind of element, if there is an old tree.
     Change(ChangeCheck),
     /// The tree as a whole, once.
     Tree(for<'t> fn(&Context<'t>, &mut Sink)),
-    /// Every package that has a judged file.
+    /// Every package with a checked file.
     Package(for<'t> fn(&Context<'t>, Package<'t>, &mut Sink)),
-    /// Every judged file.
+    /// Every checked file.
     File(for<'t> fn(&Context<'t>, File<'t>, &mut Sink)),
-    /// Every element of a judged file.
+    /// Every element of a checked file.
     Element(for<'t> fn(&Context<'t>, Element<'t>, &mut Sink)),
-    /// Every element of a judged file that has an option.
+    /// Every element of a checked file that has an option.
     Annotated(for<'t> fn(&Context<'t>, Element<'t>, &mut Sink)),
 }
 
-/// Which changes a rule subscribes to. They are offered where the two files are
-/// not the same. A pair of elements of which every fact is the same is left out,
-/// and so is a field, oneof, enum value or method that came or went with what
-/// holds it. A pair of which that cannot be told at little cost may be offered.
+/// Which changes a rule subscribes to. Changes are only offered if the two files
+/// differ. Unchanged pairs of elements are left out, and so are fields, oneofs,
+/// enum values and methods that are added or removed with their container. An
+/// unchanged pair may still be offered if proving it unchanged is costly.
 #[derive(Clone, Copy, Debug)]
-#[allow(missing_docs, reason = "each is named as the element it holds")]
+#[allow(missing_docs, reason = "each is named after the element it holds")]
 pub enum ChangeCheck {
     /// Every element of a file.
     Element(for<'t> fn(&Context<'t>, &Diff<'t>, Change<Element<'t>>, &mut Sink)),
@@ -110,19 +110,19 @@ pub enum ChangeCheck {
     EnumValue(for<'t> fn(&Context<'t>, &Diff<'t>, Change<EnumValue<'t>>, &mut Sink)),
     Service(for<'t> fn(&Context<'t>, &Diff<'t>, Change<Service<'t>>, &mut Sink)),
     Method(for<'t> fn(&Context<'t>, &Diff<'t>, Change<Method<'t>>, &mut Sink)),
-    /// Files and elements of every kind, for what options of all of them say.
+    /// Files and elements of every kind, for rules about options of all of them.
     Holder(for<'t> fn(&Context<'t>, &Diff<'t>, Change<Holder<'t>>, &mut Sink)),
 }
 
-/// What a rule may look at.
+/// What a rule can see.
 pub struct Context<'t> {
     /// The tree.
     pub tree: &'t Tree,
-    /// The settings it is judged by.
+    /// The policy that it is checked against.
     pub policy: &'t Policy,
-    /// The day it is judged on.
+    /// The day of the check.
     pub as_of: Date,
-    /// The old tree, where the run has one.
+    /// The old tree, if the run has one.
     pub baseline: Option<&'t Tree>,
     /// Whether only a part of a tree is judged.
     pub partial: bool,
@@ -142,32 +142,31 @@ impl<'t> Context<'t> {
         with_graph: bool,
     ) -> Context<'t> {
         let (apis, frozen, standings) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        // Not made when a rule first asks: they are made in parallel, and a
-        // thread that waits for a part of them may take up another rule that
-        // asks.
+        // Not computed on first use: that is done in parallel, and a thread that
+        // waits for a part of it could start another rule that needs it too.
         let graph = with_graph.then(|| tree.graph());
         let diff = baseline.map(|old| Diff::of(old, tree));
         let partial = false;
         Context { tree, policy, as_of, baseline, partial, diff, graph, apis, frozen, standings }
     }
 
-    /// The old tree and this one, their elements paired.
+    /// The old tree and this one with their elements paired.
     pub(crate) fn diff(&self) -> Option<&Diff<'t>> {
         self.diff.as_ref()
     }
 
-    /// Which file and package needs which.
+    /// The dependencies between files and packages.
     pub fn graph(&self) -> &Graph<'t> {
         self.graph.as_ref().expect("rules that need it run with everything")
     }
 
-    /// Whether a package of the tree does not change any more.
+    /// Whether a package of the tree is frozen.
     pub fn is_frozen(&self, package: Package<'t>) -> bool {
         let frozen = self.frozen.get_or_init(|| self.tree.packages().map(is_frozen).collect());
         frozen[package.id.0 as usize]
     }
 
-    /// What each file is to an upgrade.
+    /// The role of each file in an upgrade.
     pub(crate) fn standings(&self) -> &Standings {
         self.standings.get_or_init(|| Standings::of(self.tree))
     }
@@ -179,14 +178,14 @@ impl<'t> Context<'t> {
         Basis { tree: self.tree, settings, standings: self.standings(), graph }
     }
 
-    /// The versioned packages by the API they are versions of, in the order of
-    /// their versions. Imported packages are among them.
+    /// The versioned packages by API, in the order of their versions. Imported
+    /// packages are included.
     pub fn apis(&self) -> &BTreeMap<String, Vec<Package<'t>>> {
         self.apis.get_or_init(|| apis(self.tree))
     }
 }
 
-/// How an element of the old side went.
+/// How an element of the old side was removed.
 fn gone<'t>(diff: &Diff<'t>, old: Element<'t>) -> Gone {
     let reserved = match old {
         Element::Field(field) => {
@@ -210,7 +209,7 @@ fn gone<'t>(diff: &Diff<'t>, old: Element<'t>) -> Gone {
     }
 }
 
-/// Where a rule puts what it finds.
+/// Collects the findings of a rule.
 #[derive(Debug)]
 pub struct Sink {
     /// The rule that runs.
@@ -239,8 +238,8 @@ impl Sink {
         self.findings.last_mut().expect("one was just pushed")
     }
 
-    /// Reports a finding of the running rule; the returned reference takes the
-    /// optional parts. Its severity is set later, by policy.
+    /// Reports a finding of the running rule. Optional parts are set on the returned
+    /// reference. The policy sets the severity later.
     pub fn report(
         &mut self,
         place: Place,
@@ -251,9 +250,9 @@ impl Sink {
         self.push(Finding::new(self.rule.id, Location::tree(place), package, element, message))
     }
 
-    /// Reports a change of an element at the same part of both sides. What is
-    /// gone is reported at its surviving container. The package is that of the
-    /// old side: those who rely on it are broken.
+    /// Reports a change of an element at the same part of both sides. A removed
+    /// element is reported at its surviving container. The package is that of the
+    /// old side, whose users break.
     pub fn change<'t>(
         &mut self,
         diff: &Diff<'t>,
@@ -280,13 +279,13 @@ impl Sink {
                 facts.gone = Some(gone(diff, old));
             }
         }
-        // Those that always fire, too.
+        // The aliases of the rule itself always apply.
         finding.aliases(always);
         finding
     }
 
-    /// Reports a change of a file or a package, or of something that has
-    /// places of its own.
+    /// Reports a change of a file or a package, or of something with its own
+    /// places.
     pub fn change_at(
         &mut self,
         location: Location,

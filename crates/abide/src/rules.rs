@@ -196,8 +196,7 @@ pub fn find_rule(id: &str) -> Option<&'static Rule> {
     RULES.binary_search_by(|rule| rule.id.cmp(id)).ok().map(|at| RULES[at])
 }
 
-/// The id nearest to a word that is none, where one is near enough to be
-/// meant.
+/// The id nearest to an unknown word, if one is near enough.
 pub fn nearest_rule(word: &str) -> Option<&'static str> {
     nearest(word, RULES.iter().map(|rule| rule.id))
 }
@@ -231,16 +230,16 @@ pub(crate) static ENUM_RENAMED: &Rule = &enum_renamed::RULE;
 /// it finds.
 pub static ALPHA_TOO_OLD: &Rule = &alpha_too_old::RULE;
 
-/// The rule that gathers what others find of two fields of one number.
+/// The rule that joins the findings about two fields with the same number.
 pub(crate) static REPLACED: &Rule = &field_replaced::RULE;
 
-/// The rules whose findings in a file keep its candidate from being what is
-/// meant, or from compiling.
+/// The rules whose findings in a file mean that its candidate would be wrong, or
+/// would not compile.
 pub(crate) static UPGRADE_RULES: &[&Rule] =
     &[&deprecated_type_in_use::RULE, &migration_name_taken::RULE, &promotion_impossible::RULE];
 
-/// The rule about types that a candidate would name and not have.
+/// The rule about types that a candidate would use but not have.
 pub(crate) static DEPRECATED_TYPE: &Rule = &deprecated_type_in_use::RULE;
 
-/// The rule about new majors outside of their window.
+/// The rule about new majors outside the window.
 pub(crate) static EARLY_MAJOR: &Rule = &major_outside_window::RULE;

@@ -1,4 +1,4 @@
-//! Which changes only mend a hole: `// abide:security-fix: REASON` on or above
+//! Which changes are security fixes: `// abide:security-fix: REASON` on or above
 //! the element, or `[[security-fix]]` of `abide.toml`.
 
 use abide_schema::{Element, File, Package, Part, Tree};
@@ -11,19 +11,19 @@ use crate::comment_scope::{self, Covers};
 use crate::finding::Finding;
 use crate::policy::{Policy, SecurityFix};
 
-/// What stands in a comment, before `: REASON`.
+/// The text in a comment before `: REASON`.
 pub(crate) const SECURITY_MARKER: &str = "abide:security-fix";
 
 pub(crate) struct SecurityFixes<'p> {
-    /// What comments cover, by the index of the file.
+    /// The spans that comments cover, by the index of the file.
     marked: FxHashMap<u32, Vec<Span>>,
     named: &'p [SecurityFix],
 }
 
 impl<'p> SecurityFixes<'p> {
-    /// Of a tree. A mark that stood at the same element of the release, in
-    /// whichever file of the package, is of an earlier fix and says nothing about
-    /// what changed since.
+    /// Finds the security fixes of a tree. A mark that the same element already had
+    /// in the release, in any file of the package, belongs to an earlier fix and
+    /// does not count.
     pub(crate) fn of(tree: &Tree, released: Option<&Tree>, policy: &'p Policy) -> Self {
         let files: Vec<File<'_>> = tree.files().filter(|it| it.is_judged()).collect();
         let marked = files.par_iter().with_min_len(16).map(|file| {
@@ -54,9 +54,9 @@ impl<'p> SecurityFixes<'p> {
 
 /// A mark in a comment.
 struct SecurityMark {
-    /// It, with its reason.
+    /// The mark and its reason.
     words: String,
-    /// The full name of the element that it marks; none of a file.
+    /// The full name of the element that it marks; `None` for a file.
     at: Option<String>,
     covers: Span,
 }
@@ -67,7 +67,7 @@ fn marks(file: File<'_>) -> Vec<SecurityMark> {
     if memmem::find(text, SECURITY_MARKER.as_bytes()).is_none() {
         return Vec::new();
     }
-    // What is covered begins with the element that is marked, or is a part of it.
+    // The covered span starts with the marked element, or is a part of it.
     let at = |span: Span| {
         let whole = |it: &Element<'_>| it.place(Part::Whole).span;
         let holds = |it: &Element<'_>| whole(it).start <= span.start && span.start < whole(it).end;
@@ -90,7 +90,7 @@ fn marks(file: File<'_>) -> Vec<SecurityMark> {
     marks
 }
 
-/// Whether a mark gives a reason; none where it is no mark.
+/// Whether a mark has a reason; `None` if the text is not a mark.
 pub(crate) fn gives_reason(words: &str) -> Option<bool> {
     let rest = words.strip_prefix(SECURITY_MARKER)?;
     Some(rest.trim_start().strip_prefix(':').is_some_and(|reason| !reason.trim().is_empty()))

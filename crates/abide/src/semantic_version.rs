@@ -1,4 +1,4 @@
-//! The semantic versions that a package may have (semver.org 2.0.0).
+//! The semantic versions of packages (semver.org 2.0.0).
 
 use abide_schema::PackageVersion;
 use semver::{BuildMetadata, Prerelease, Version};
@@ -12,7 +12,7 @@ pub fn first(package: &str) -> Version {
     let Some(version) = PackageVersion::of_package(package) else { return Version::new(1, 0, 0) };
     let minor = version.minor.unwrap_or(0);
     let mut first = Version::new(version.major.into(), minor.into(), 0);
-    // `v0` has no label, for the semantic version 0 needs none.
+    // `v0` has no label: the semantic version 0 needs none.
     let label = ["alpha", "beta", "test"].into_iter().find(|it| version.text.contains(it));
     if let Some(label) = label {
         let revision = version.revision.map(|it| format!(".{it}")).unwrap_or_default();
@@ -21,8 +21,8 @@ pub fn first(package: &str) -> Version {
     first
 }
 
-/// The version after this one. A pre-release counts on, whatever changed; no
-/// version of a package leaves its major version.
+/// The version after this one. A pre-release counts up for every change. The
+/// major version of a package never changes.
 pub fn next(version: &Version, bump: Bump) -> Version {
     let mut next = version.clone();
     if bump == Bump::None {
@@ -41,8 +41,8 @@ pub fn next(version: &Version, bump: Bump) -> Version {
     next
 }
 
-/// Whether a package may have this version: one of the same major version and
-/// kind as its first. What says another one is no record.
+/// Whether a package may have this version: its major version and kind must be
+/// those of the first version. Any other version does not count as a record.
 pub fn fits(version: &Version, package: &str) -> bool {
     let first = first(package);
     let same_kind = match (counted(version), counted(&first)) {
@@ -57,7 +57,7 @@ pub fn fits(version: &Version, package: &str) -> bool {
     same_kind && version.build.is_empty() && (!has_major || version.major == first.major)
 }
 
-/// Label and count of a pre-release.
+/// The label and the count of a pre-release.
 fn counted(version: &Version) -> Option<(&str, u64)> {
     let (label, count) = version.pre.as_str().rsplit_once('.')?;
     Some((label, count.parse().ok()?))

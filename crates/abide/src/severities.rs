@@ -18,7 +18,7 @@ pub(crate) struct Levels {
 }
 
 impl Levels {
-    /// What it says about a rule, and under which key.
+    /// The level it sets for a rule, and the key that sets it.
     fn of(&self, rule: RuleDefaults) -> Option<(Option<Severity>, &'static str)> {
         let by_rule = self.rules.get(rule.id).map(|&level| (level, rule.id));
         by_rule.or_else(|| self.groups.get(&rule.group).map(|&level| (level, rule.group.name())))
@@ -28,17 +28,17 @@ impl Levels {
 /// The severities of a preset or of `abide.toml`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Layer {
-    /// The preset it is; `None` for `abide.toml`.
+    /// The preset it comes from; `None` for `abide.toml`.
     pub(crate) preset: Option<Preset>,
     pub(crate) levels: Levels,
     pub(crate) overrides: Vec<Override>,
 }
 
-/// Severities for a part of the tree. An empty list stands for everything.
+/// Severities for a part of the tree. An empty list means everything.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Override {
     pub(crate) packages: Vec<Glob>,
-    /// `None` stands for packages without a version.
+    /// `None` means packages without a version.
     pub(crate) stabilities: Vec<Option<Stability>>,
     pub(crate) surfaces: Vec<Surface>,
     pub(crate) directions: Vec<Direction>,
@@ -46,8 +46,8 @@ pub(crate) struct Override {
 }
 
 impl Override {
-    /// Findings of one tree have no surface and no direction, so an override
-    /// for some of these does not concern them.
+    /// Whether it applies. Findings about one tree have no surface and no
+    /// direction, so an override for some of these does not apply to them.
     fn concerns(
         &self,
         package: &str,
@@ -68,10 +68,10 @@ impl Override {
         let words: Vec<String> = self.stabilities.iter().map(|&it| stability_word(it)).collect();
         match (globs.is_empty(), words.is_empty()) {
             (true, true) => "an `[[override]]`".to_owned(),
-            (false, true) => format!("the `[[override]]` of {}", globs.join(", ")),
-            (true, false) => format!("the `[[override]]` of {} packages", words.join(" and ")),
+            (false, true) => format!("the `[[override]]` for {}", globs.join(", ")),
+            (true, false) => format!("the `[[override]]` for {} packages", words.join(" and ")),
             (false, false) => {
-                format!("the `[[override]]` of {} in {}", words.join(" and "), globs.join(", "))
+                format!("the `[[override]]` for {} in {}", words.join(" and "), globs.join(", "))
             }
         }
     }
@@ -86,11 +86,11 @@ fn stability_word(stability: Option<Stability>) -> String {
 struct LayerSetting {
     level: Option<Severity>,
     reason: String,
-    /// Whether it names the rule itself and not only its group.
+    /// Whether it names the rule itself, not only its group.
     names_rule: bool,
-    /// Whether it is for some packages or stabilities.
+    /// Whether it is only for some packages or stabilities.
     names_package: bool,
-    /// Whether it is for some directions.
+    /// Whether it is only for some directions.
     names_direction: bool,
 }
 
@@ -155,13 +155,13 @@ impl Layers {
                 default
             }
         });
-        // Of equals the first counts.
+        // The first of equals counts.
         each.reduce(|best, next| if next.0 > best.0 { next } else { best })
             .unwrap_or((rule.severity, None))
     }
 
-    /// The last setting that concerns a rule in a package, or one effect of a
-    /// change there.
+    /// The last setting that applies to a rule in a package, or to one effect of
+    /// a change there.
     fn setting(
         &self,
         rule: RuleDefaults,

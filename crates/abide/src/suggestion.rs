@@ -1,6 +1,6 @@
 //! What a misspelt word was meant to be.
 
-/// The nearest of `candidates`, where one is near enough to be meant.
+/// The nearest of `candidates`, if one is near enough.
 pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     candidates
         .into_iter()
@@ -10,7 +10,7 @@ pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// The help of a message about an unknown word.
+/// The help for an unknown word.
 pub(crate) fn did_you_mean<'c>(
     word: &str,
     candidates: impl IntoIterator<Item = &'c str>,

@@ -1,10 +1,10 @@
 //! Reasoned exceptions, in comments and in `abide.toml`.
 //!
-//! A comment `// abide:allow(RULE): REASON` covers the statement that it stands
-//! behind or above, and everything inside of that; above `syntax`, `edition` or
-//! `package` it covers the file, and the package itself. The comments of buf,
-//! `// buf:lint:ignore ID`, are honoured for the rules that have `buf:ID` among
-//! their aliases.
+//! A comment `// abide:allow(RULE): REASON` covers the statement before it on the
+//! same line, or else the statement below it, with everything inside. Above
+//! `syntax`, `edition` or `package` it covers the file, and the package itself.
+//! The comments of buf, `// buf:lint:ignore ID`, count for the rules that have
+//! the alias `buf:ID`.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ use crate::rules::{RULES, WAIVER_EXPIRED, WAIVER_INVALID, WAIVER_UNUSED, find_ru
 use crate::security_fixes::{SECURITY_MARKER, gives_reason};
 use crate::suggestion::did_you_mean;
 
-/// What makes a comment a waiver.
+/// The text that marks a comment as a waiver.
 const MARKER: &str = "abide:allow";
 const BUF_MARKER: &str = "buf:lint:ignore";
 
@@ -58,7 +58,7 @@ impl Waiver {
             Covers::Span(span) => {
                 place.file == file && span.start <= place.span.start && place.span.end <= span.end
             }
-            // What is wrong with a package stands at one of its files only.
+            // A finding about a package is placed in only one of its files.
             Covers::File => {
                 place.file == file || finding.element == context.tree.file(file).package().name()
             }
@@ -71,7 +71,7 @@ pub(crate) struct Waivers {
     by_package: BTreeMap<PackageId, Vec<Waiver>>,
     /// Which waivers of `abide.toml` matched something.
     used: Vec<bool>,
-    /// Waivers in comments that are none.
+    /// Findings about invalid waivers in comments.
     invalid: Vec<Finding>,
 }
 
@@ -89,7 +89,7 @@ impl Waivers {
         waivers
     }
 
-    /// Takes the findings away that a waiver covers, and gives them back.
+    /// Removes the findings that a waiver covers, and returns them.
     pub(crate) fn take(
         &mut self,
         context: &Context<'_>,
@@ -120,9 +120,9 @@ impl Waivers {
             .collect()
     }
 
-    /// What is wrong with the waivers themselves. `ran` tells whether a rule
-    /// could have found something in this run, and `fingerprints` whether every
-    /// finding that has a fingerprint could.
+    /// The findings about the waivers themselves. `ran` says whether a rule could
+    /// have found something in this run; `fingerprints`, whether every rule
+    /// could.
     pub(crate) fn findings(
         self,
         context: &Context<'_>,
@@ -130,7 +130,7 @@ impl Waivers {
         fingerprints: bool,
     ) -> Vec<Finding> {
         let mut findings = self.invalid;
-        // A waiver is judged only where its rule could have matched it.
+        // A waiver is only checked if its rule could have matched it.
         for waiver in self.by_package.values().flatten() {
             let Allows::Rule(rule) = waiver.allows else { continue };
             let package = context.tree.file(waiver.place.file).package().name();
@@ -180,7 +180,7 @@ fn state(what: &str, until: Option<Date>, as_of: Date, silent: bool) -> Option<D
             rule: WAIVER_EXPIRED.id,
             message: format!("the waiver of `{what}` expired on {until}"),
             at: None,
-            help: "mend what it waived, or give it a later date and say why".to_owned(),
+            help: "fix what it waives, or give it a later date and a reason".to_owned(),
             fact: until.to_string(),
         });
     }
@@ -193,8 +193,8 @@ fn state(what: &str, until: Option<Date>, as_of: Date, silent: bool) -> Option<D
     })
 }
 
-/// The waivers in the comments of a file. Only a file that holds a marker
-/// costs more than one search.
+/// The waivers in the comments of a file. Only a file with a marker costs more
+/// than one search.
 fn in_comments(file: File<'_>) -> Option<(File<'_>, Vec<Waiver>, Vec<Finding>)> {
     let decl = file.decl();
     let text = decl.source_text()?;
@@ -229,7 +229,7 @@ fn in_comments(file: File<'_>) -> Option<(File<'_>, Vec<Waiver>, Vec<Finding>)> 
             } else if gives_reason(words) == Some(false) {
                 let defect = Defect {
                     rule: WAIVER_INVALID.id,
-                    message: "the mark of a security fix gives no reason".to_owned(),
+                    message: "the security fix has no reason".to_owned(),
                     at: None,
                     help: format!("write `{SECURITY_MARKER}: REASON`"),
                     fact: words.to_owned(),
@@ -249,8 +249,8 @@ fn in_comments(file: File<'_>) -> Option<(File<'_>, Vec<Waiver>, Vec<Finding>)> 
     Some((file, waivers, findings))
 }
 
-/// Reads `abide:allow(RULE, until = "DATE"): REASON`. An error names the bytes
-/// of `words` that it is about.
+/// Reads `abide:allow(RULE, until = "DATE"): REASON`. An error has the bytes of
+/// `words` that it is about.
 fn parse(words: &str) -> Result<(&'static Rule, Option<Date>), (Span, Defect)> {
     let at = |part: &str| {
         // Every part is a slice of `words`.
@@ -283,8 +283,8 @@ fn parse(words: &str) -> Result<(&'static Rule, Option<Date>), (Span, Defect)> {
         return Err(invalid(id, format!("the waiver names an unknown rule `{id}`"), &help));
     };
     if rule.group == Group::Policy {
-        let message = format!("`{id}` watches over waivers and cannot be waived");
-        return Err(invalid(id, message, "turn it off in `[rules]` if you must"));
+        let message = format!("`{id}` is about waivers and cannot be waived");
+        return Err(invalid(id, message, "set it to `off` in `[rules]` instead"));
     }
     let until = match until {
         None => None,
@@ -294,7 +294,7 @@ fn parse(words: &str) -> Result<(&'static Rule, Option<Date>), (Span, Defect)> {
             let date = date.ok_or_else(malformed)?.trim().trim_matches('"');
             let parsed = parse_date(date);
             if parsed.is_none() {
-                let message = format!("the waiver of `{id}` ends on `{date}`, which is no date");
+                let message = format!("the waiver of `{id}` ends on `{date}`, which is not a date");
                 return Err(invalid(date, message, "write it as `until = \"2027-06-30\"`"));
             }
             parsed
@@ -302,7 +302,7 @@ fn parse(words: &str) -> Result<(&'static Rule, Option<Date>), (Span, Defect)> {
     };
     let reason = after.trim_start().strip_prefix(':').unwrap_or_default().trim();
     if reason.is_empty() {
-        let message = format!("the waiver of `{id}` gives no reason");
+        let message = format!("the waiver of `{id}` has no reason");
         return Err(invalid(words, message, shape));
     }
     Ok((rule, until))

@@ -81,7 +81,7 @@ fn later_and_narrower_severities_win() {
     let (severity, reason) = of("major-gap", "acme.user.v1alpha");
     assert_eq!(severity, Some(Severity::Error));
     let reason = reason.expect("an override decided");
-    assert_eq!(reason, "the `[[override]]` of alpha in `acme.*` in `abide.toml`");
+    assert_eq!(reason, "the `[[override]]` for alpha in `acme.*` in `abide.toml`");
     assert_eq!(
         of("major-gap", "acme.user.v1"),
         (None, Some("`[rules] major-gap` in `abide.toml`".to_owned()))

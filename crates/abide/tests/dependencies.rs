@@ -106,9 +106,9 @@ fn a_type_seen_by_public_imports_is_explained_by_them() {
         [[
             "stable package `shop.v1` depends on beta package `low.v1beta1`",
             "shop/v1/shop.proto:4: `shop.v1.Shop.l` has type `low.v1beta1.L`",
-            "shop/v1/shop.proto:2: seen because `shop/v1/shop.proto` imports `all.proto`",
-            "all.proto:2: seen because `all.proto` imports `more.proto` publicly",
-            "more.proto:3: seen because `more.proto` imports `low/v1beta1/l.proto` publicly",
+            "shop/v1/shop.proto:2: visible because `shop/v1/shop.proto` imports `all.proto`",
+            "all.proto:2: visible because `all.proto` imports `more.proto` publicly",
+            "more.proto:3: visible because `more.proto` imports `low/v1beta1/l.proto` publicly",
         ]]
     );
 }
@@ -199,7 +199,7 @@ fn a_diamond_in_a_circle_of_packages_is_still_reported() {
     assert_eq!(
         findings(&tree, "package-cycle"),
         [[
-            "packages depend on each other in a circle: `p.v1` → `q.v1` → `p.v1`",
+            "packages depend on each other in a cycle: `p.v1` → `q.v1` → `p.v1`",
             "p/v1/p.proto:2: `p/v1/p.proto` imports `q/v1/q2.proto`",
             "q/v1/q.proto:2: `q/v1/q.proto` imports `p/v1/p.proto`",
         ]]

@@ -315,19 +315,19 @@ fn every_change_of_a_frozen_package_is_found() {
     let b = ("b", "FROZEN; enum E { NO = 0; }");
     let none: [&str; 0] = [];
     assert_eq!(with(&[("a", "ACTIVE;\nmessage B {} // Same.\nmessage A {}"), b]), none);
-    let of = |what: &str| [format!("{what} in the frozen package `acme.user.v1`")];
-    assert_eq!(with(&[("a", "FROZEN; message A {}"), b]), of("`acme.user.v1.B` is gone"));
+    let of = |what: &str| [format!("{what} the frozen package `acme.user.v1`")];
+    assert_eq!(with(&[("a", "FROZEN; message A {}"), b]), of("`acme.user.v1.B` was removed from"));
     assert_eq!(
         with(&[("a", "FROZEN; message A {} message B { string s = 1; }"), b]),
-        of("`acme.user.v1.B` changed")
+        of("`acme.user.v1.B` changed in")
     );
     assert_eq!(
         with(&[("a", "FROZEN; option go_package = \"x/y\"; message A {} message B {}"), b]),
-        of("`acme/user/v1/a.proto` changed its options")
+        of("options of file `acme/user/v1/a.proto` changed in")
     );
     assert_eq!(
         with(&[("a", "FROZEN; message A {} message B {}"), b, ("c", "FROZEN;")]),
-        of("`acme/user/v1/c.proto` is new")
+        of("file `acme/user/v1/c.proto` was added to")
     );
-    assert_eq!(with(&[b]), of("`acme/user/v1/a.proto` is gone"));
+    assert_eq!(with(&[b]), of("file `acme/user/v1/a.proto` was removed from"));
 }

@@ -86,7 +86,7 @@ fn a_new_edition_changes_what_languages_generate() {
     );
     assert_eq!(
         said("packaging-option-changed", &old, &new),
-        ["error: `java_outer_classname` is taken to be `UserProto` and was `UserOuterClass` \
+        ["error: the derived `java_outer_classname` changed from `UserOuterClass` to `UserProto` \
              (source-java backward)"]
     );
 }
@@ -130,7 +130,7 @@ fn a_type_that_is_called_like_its_file_renames_the_outer_class() {
     let new = format!("{old}message User {{}}\n");
     assert_eq!(
         said("packaging-option-changed", old, &new),
-        ["error: `java_outer_classname` is taken to be `UserOuterClass` and was `User` \
+        ["error: the derived `java_outer_classname` changed from `User` to `UserOuterClass` \
              (source-java backward)"]
     );
 }

@@ -1,4 +1,5 @@
-//! `abide history` over thousands of commits: what it costs is what changed.
+//! Measures `abide history` over thousands of commits: its cost must depend on the
+//! changes only.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -9,20 +10,20 @@ use crate::corpora::Corpus;
 use crate::repository::{Commit, repository};
 use crate::task::Result;
 
-/// How many commits the longest history has.
+/// The number of commits of the longest history.
 const COMMITS: usize = 2000;
 
-/// How many files the commits edit: the same in every tree.
+/// The number of files that the commits edit, equal in every tree.
 const EDITED: usize = 60;
 
 /// The most seconds that a thousand commits may take.
 const SECONDS: f64 = 10.0;
 
-/// By how much the cost of a commit may differ between a small tree and a large one.
+/// The largest ratio of the costs of a commit in a large tree and in a small one.
 const FLAT: f64 = 1.5;
 
 impl Bench {
-    /// The same edits in trees of three sizes.
+    /// Measures the same edits in trees of three sizes.
     pub(super) fn history(
         &self,
         report: &mut String,
@@ -38,7 +39,7 @@ impl Bench {
         };
         let all = whole(large, "")?;
         let mut more = all.clone();
-        // A root of its own: nothing in it concerns the edits.
+        // A separate root that the edits do not affect.
         more.extend(whole(larger, "beside/")?);
         let trees = [("small", small), ("large", all), ("larger", more)];
         let mut tools = Vec::new();
@@ -51,7 +52,7 @@ impl Bench {
         }
         let medians = self.medians(&mut tools)?;
         writeln!(report, "\n## abide history: one-file edits of the same {EDITED} files\n")?;
-        writeln!(report, "The first commit brings all files; a later one edits one of them.\n")?;
+        writeln!(report, "The first commit adds all files; each later one edits one of them.\n")?;
         writeln!(report, "| tree | files | commits | seconds | ms per later commit | peak MiB |")?;
         writeln!(report, "|---|---|---|---|---|---|")?;
         let mut costs = Vec::new();
@@ -93,7 +94,7 @@ impl Bench {
         Ok(met)
     }
 
-    /// `abide history` over these commits.
+    /// The command for `abide history` over these commits.
     fn walk(&self, name: &str, commits: &[Commit]) -> Result<Tool> {
         let folder = repository(&format!("history-{name}-{}", commits.len()), commits, 8)?;
         fs::create_dir_all(folder.join("beside"))?;
@@ -119,7 +120,7 @@ fn edited(tree: &Corpus) -> Result<Vec<String>> {
     Ok(tree.files.iter().step_by(step).take(EDITED).cloned().collect())
 }
 
-/// The files that these import in the tree, directly or not, and themselves.
+/// These files, and the files of the tree that they import directly or indirectly.
 fn closed(tree: &Corpus, files: &[String]) -> Result<Vec<(String, Vec<u8>)>> {
     let known: BTreeSet<&String> = tree.files.iter().collect();
     let mut found: BTreeMap<String, Vec<u8>> = BTreeMap::new();
@@ -138,8 +139,8 @@ fn closed(tree: &Corpus, files: &[String]) -> Result<Vec<(String, Vec<u8>)>> {
     Ok(found.into_iter().collect())
 }
 
-/// The first commit brings the files; each other one adds a field, a message or a comment to one
-/// of them.
+/// Commits of which the first adds the files, and each other one adds a field, a message or a
+/// comment to one of them.
 fn edits(files: &[(String, Vec<u8>)], edited: &[String], commits: usize) -> Vec<Commit> {
     let mut random = fastrand::Rng::with_seed(1);
     let all = files.iter().map(|(path, text)| (path.clone(), Some(text.clone()))).collect();

@@ -17,7 +17,7 @@ pub(super) struct Tool {
     pub(super) name: &'static str,
     pub(super) command: Vec<OsString>,
     pub(super) folder: PathBuf,
-    /// Exit codes that mean "done": findings are no failure here.
+    /// Exit codes that mean "done": findings are not a failure here.
     pub(super) done: &'static [i32],
     /// What the tool does with the tree.
     pub(super) checks: String,
@@ -30,10 +30,10 @@ pub(super) struct Sample {
     pub(super) mebibytes: f64,
 }
 
-/// Runs the command without input or output, and prints what it took.
+/// Runs the command without input or output, and prints its time and memory.
 ///
-/// A process of its own for each measurement, because the kernel keeps one
-/// peak for all children of a process.
+/// Each measurement has its own process, because the kernel keeps one peak for all
+/// children of a process.
 pub(crate) fn measure(command: &[OsString]) -> Result<()> {
     let (program, arguments) = command.split_first().ok_or("nothing to measure")?;
     let mut command = Command::new(program);
@@ -55,8 +55,8 @@ pub(super) struct Bench {
 }
 
 impl Bench {
-    /// The median time and memory of each tool. Also completes what each tool
-    /// says of its own work, from the warm-up.
+    /// The median time and memory of each tool. Also adds what each tool reports
+    /// about its work in the warm-up.
     pub(super) fn medians(&self, tools: &mut [Tool]) -> Result<Vec<Sample>> {
         for tool in tools.iter_mut() {
             let mut command = Command::new(&tool.command[0]);
@@ -122,7 +122,7 @@ pub(super) fn verdict(met: bool) -> &'static str {
     if met { "met" } else { "NOT MET" }
 }
 
-/// What the summary of a JSON Lines report counts.
+/// The counts in the summary of a JSON Lines report.
 fn summary(report: &[u8]) -> Result<String> {
     let last = report.split(|byte| *byte == b'\n').rfind(|line| !line.is_empty());
     let summary: Value = serde_json::from_slice(last.ok_or("`abide check` printed no summary")?)?;

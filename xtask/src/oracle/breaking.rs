@@ -1,10 +1,9 @@
-//! `abide breaking` beside `buf breaking`, on the same pairs of trees.
+//! Compares `abide breaking` with `buf breaking` on the same pairs of trees.
 //!
-//! The rules of buf that Abide names as aliases of a finding must be those that
-//! buf reports, at the same place. What only one of them sees is counted by
-//! rule, and has its reason in `testdata/breaking/reasons.txt`; the table
-//! `testdata/breaking/buf.md` is written anew. The values that Abide shows as
-//! witnesses are replayed by others: see `witnesses`.
+//! The rules of buf that Abide names as aliases of a finding must be those that buf
+//! reports, at the same place. Differences are counted by rule, and each needs a
+//! reason in `testdata/breaking/reasons.txt`. The table `testdata/breaking/buf.md`
+//! is rewritten. Other libraries replay the witnesses: see `witnesses`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -26,7 +25,7 @@ use crate::tools::{Protoc, output, stdout, workspace};
 const BUF_CONFIG: &str =
     r#"{"version":"v2","breaking":{"use":["FILE","PACKAGE","WIRE_JSON","WIRE","CSR"]}}"#;
 
-/// Releases of the crate envoy-types that differ much from one to the next.
+/// Releases of the crate envoy-types with large differences between them.
 const RELEASES: &[&str] = &["0.1.0", "0.3.0", "0.5.0", "0.5.5", "0.6.1", "0.7.1", "0.7.7"];
 
 /// Two trees.
@@ -43,15 +42,15 @@ struct Row {
     differences: Vec<Difference>,
 }
 
-/// What the two do not tell alike.
+/// A difference between the two reports.
 struct Difference {
     side: &'static str,
     pair: String,
     report: BufReport,
 }
 
-/// Compares on all pairs; true when every difference has a reason and every
-/// witness is confirmed.
+/// Compares all pairs; true if every difference has a reason and every witness is
+/// confirmed.
 pub(super) fn run(trees: &[Corpus], protoc: &Protoc, abide: &Path, show: usize) -> Result<bool> {
     let mut pairs = pages()?;
     let order = ["envoy-v2-to-v3", "envoy-v4alpha-2020-04", "envoy-v4alpha-2020-12", "envoy-head"];
@@ -92,7 +91,7 @@ pub(super) fn run(trees: &[Corpus], protoc: &Protoc, abide: &Path, show: usize) 
     Ok(explained && same > 0 && confirmed)
 }
 
-/// Judges all pairs with both tools.
+/// Checks all pairs with both tools.
 fn judged(pairs: &[Pair], protoc: &Protoc, abide: &Path) -> Result<Vec<Judged>> {
     let next = AtomicUsize::new(0);
     let work = || -> std::result::Result<Vec<(usize, Judged)>, String> {
@@ -119,7 +118,7 @@ fn judged(pairs: &[Pair], protoc: &Protoc, abide: &Path) -> Result<Vec<Judged>> 
 }
 
 fn judge(pair: &Pair, protoc: &Protoc, abide: &Path) -> Result<Judged> {
-    // Other pairs, which are judged at the same time, have trees of these names.
+    // Other pairs, which are checked at the same time, have trees with the same names.
     let name = |side: &str| format!("{}.{side}", pair.name.replace([' ', '/', '#', '→'], "-"));
     let old = set(&pair.old, &name("old"), protoc, abide)?;
     let sets = [old, set(&pair.new, &name("new"), protoc, abide)?];
@@ -128,8 +127,7 @@ fn judge(pair: &Pair, protoc: &Protoc, abide: &Path) -> Result<Judged> {
     Ok(Judged { name: pair.name.clone(), sets, findings, theirs })
 }
 
-/// Looks for the reason of each difference and writes the table; true when none
-/// is without.
+/// Finds the reason of each difference and writes the table; true if all have one.
 fn explained(
     rows: &BTreeMap<String, Row>,
     refused: &[(&String, &String)],
@@ -192,7 +190,7 @@ fn explained(
         totals["place"], totals["buf"], totals["abide"]
     );
     if !refused.is_empty() {
-        table.push_str("\nPairs that buf refuses to judge:\n\n");
+        table.push_str("\nPairs that buf refuses to check:\n\n");
     }
     for (pair, why) in refused {
         let _ = writeln!(table, "- {pair}: {}", why.trim());
@@ -203,7 +201,7 @@ fn explained(
     }
     fs::write(folder()?.join("buf.md"), table)?;
     println!(
-        "breaking: {same} at one place, {} elsewhere, {} by buf alone, {} by abide alone; {} pairs \
+        "breaking: {same} at the same place, {} elsewhere, {} by buf alone, {} by abide alone; {} pairs \
          refused by buf; {unexplained} without a reason",
         totals["place"],
         totals["buf"],
@@ -225,16 +223,16 @@ fn rules() -> Result<Vec<String>> {
     said.lines().map(rule).collect()
 }
 
-/// Who tells what the other does not, or both at different places.
+/// The kinds of differences: only one tool reports it, or both at different places.
 const SIDES: [&str; 3] = ["buf", "abide", "place"];
 
 const HEAD: &str = "\
-# Abide beside buf
+# Abide compared with buf
 
-How often rules of buf (1.75, all categories) fire on the same pairs of trees, and how often Abide \
-names them as aliases of a finding: the examples on the pages of rules, the releases of Envoy's \
-API and those of the crate envoy-types. `cargo xtask oracle --only breaking` writes this table; a \
-difference without a reason in `reasons.txt` fails it.
+How often the rules of buf (1.75, all categories) fire on pairs of trees, and how often Abide \
+names them as aliases of a finding on the same pairs. The pairs are the examples on the rule \
+pages, the releases of Envoy's API and those of the crate envoy-types. `cargo xtask oracle --only \
+breaking` writes this table, and fails on a difference without a reason in `reasons.txt`.
 
 | rule of buf | both, same place | both, other place | buf alone | Abide alone | why |
 |---|---|---|---|---|---|
@@ -244,14 +242,14 @@ fn folder() -> Result<PathBuf> {
     Ok(workspace()?.join("testdata/breaking"))
 }
 
-/// Two trees of a list, where both are in it.
+/// Two trees of a list, if both are in it.
 fn between(trees: &[Corpus], names: &[&str]) -> Option<Pair> {
     let find = |name: &str| trees.iter().find(|tree| tree.name == name).cloned();
     let (old, new) = (find(names[0])?, find(names[1])?);
     Some(Pair { name: format!("{} → {}", old.name, new.name), old, new })
 }
 
-/// The examples in the pages of rules that have an old side.
+/// The examples on rule pages that have an old side.
 fn pages() -> Result<Vec<Pair>> {
     let mut pairs = Vec::new();
     let folder = workspace()?.join("crates/abide/src/rules");
@@ -264,7 +262,7 @@ fn pages() -> Result<Vec<Pair>> {
         let name = page.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         for (index, [old, new]) in examples(&text).into_iter().enumerate() {
             if !old.is_empty() && !new.is_empty() {
-                // buf takes `#` in a path for the beginning of options.
+                // buf reads `#` in a path as the start of options.
                 let folder = format!("pages/{name}-{index}");
                 let old = corpora::written(&format!("{folder}/old"), &old)?;
                 let new = corpora::written(&format!("{folder}/new"), &new)?;
@@ -279,8 +277,8 @@ fn pages() -> Result<Vec<Pair>> {
 /// Files with their texts.
 type Files = Vec<(String, String)>;
 
-/// The old and the new files of each example: a heading, or a path that comes
-/// again, begins another one.
+/// The old and the new files of each example. A heading, or a repeated path, begins
+/// another example.
 fn examples(page: &str) -> Vec<[Files; 2]> {
     let mut examples: Vec<[Files; 2]> = vec![Default::default()];
     let mut open: Option<(usize, String, String)> = None;
@@ -309,7 +307,7 @@ fn examples(page: &str) -> Vec<[Files; 2]> {
                     let path = path.unwrap_or("example.proto").to_owned();
                     open = Some((usize::from(!words.contains(&"old")), path, String::new()));
                 } else {
-                    // Something else to be passed over, up to its end.
+                    // Another block, to be skipped up to its end.
                     open = Some((1, format!("{info}.txt"), String::new()));
                 }
             }
@@ -324,7 +322,7 @@ fn examples(page: &str) -> Vec<[Files; 2]> {
     examples
 }
 
-/// The set of descriptors of a tree, which both tools can read.
+/// The descriptor set of a tree, which both tools can read.
 fn set(tree: &Corpus, name: &str, protoc: &Protoc, abide: &Path) -> Result<PathBuf> {
     let path = corpora::stage()?.join(format!("{name}.set.binpb"));
     let mut build = Command::new(abide);
@@ -337,7 +335,7 @@ fn set(tree: &Corpus, name: &str, protoc: &Protoc, abide: &Path) -> Result<PathB
         let said = String::from_utf8_lossy(&built.stderr).into_owned();
         return Err(format!("`{}` does not build: {said}", tree.root.display()).into());
     }
-    // buf is told which files are only imported.
+    // Marks for buf which files are only imported.
     let mut marked = Vec::new();
     for file in messages(&fs::read(&path)?, 1)? {
         let name = string(file, 1)?.unwrap_or_default();
@@ -350,8 +348,7 @@ fn set(tree: &Corpus, name: &str, protoc: &Protoc, abide: &Path) -> Result<PathB
     Ok(path)
 }
 
-/// The field `buf_extension` of a file in an image of buf, which says
-/// `is_import: true`.
+/// The field `buf_extension` of a file in an image of buf, with `is_import: true`.
 const IMPORTED: &[u8] = &[0xd2, 0xf6, 0x03, 0x02, 0x08, 0x01];
 
 fn varint(mut number: usize, out: &mut Vec<u8>) {
@@ -362,7 +359,7 @@ fn varint(mut number: usize, out: &mut Vec<u8>) {
     out.push(number as u8);
 }
 
-/// What buf reports of a pair.
+/// The reports of buf about a pair.
 fn buf([old, new]: &[PathBuf; 2]) -> Result<std::result::Result<Vec<BufReport>, String>> {
     let mut buf = Command::new("buf");
     buf.args(["breaking", "--exclude-imports"]).arg(new).arg("--against").arg(old);
@@ -387,7 +384,7 @@ fn buf([old, new]: &[PathBuf; 2]) -> Result<std::result::Result<Vec<BufReport>, 
     Ok(Ok(reports))
 }
 
-/// What Abide finds about changes.
+/// The findings of Abide about changes.
 fn findings(pair: &Pair, protoc: &Protoc, abide: &Path) -> Result<Vec<Value>> {
     let mut command = Command::new(abide);
     command.arg("breaking").arg(&pair.new.root).arg("--against").arg(&pair.old.root);
@@ -409,7 +406,7 @@ fn findings(pair: &Pair, protoc: &Protoc, abide: &Path) -> Result<Vec<Value>> {
     Ok(findings)
 }
 
-/// The rules of buf that Abide names, where its findings stand.
+/// The rules of buf that Abide names, with the places of its findings.
 fn aliases(findings: &[Value]) -> Vec<BufReport> {
     let mut reports = Vec::new();
     for line in findings {
@@ -429,8 +426,8 @@ fn aliases(findings: &[Value]) -> Vec<BufReport> {
     reports
 }
 
-/// Pairs reports of one rule: at one place, then in one file, new or old, then
-/// anywhere for those that buf gives no file.
+/// Pairs reports of one rule: first at the same place, then in the same new or old
+/// file, then anywhere if buf reports no file.
 fn matched(row: &mut Row, mut theirs: Vec<BufReport>, mut ours: Vec<BufReport>, pair: &str) {
     let mut take = |same: &dyn Fn(&BufReport, &BufReport) -> bool| -> Vec<BufReport> {
         let (mut left, mut taken) = (Vec::new(), Vec::new());
@@ -461,9 +458,9 @@ fn matched(row: &mut Row, mut theirs: Vec<BufReport>, mut ours: Vec<BufReport>, 
     }
 }
 
-/// Why the two differ: `RULES SIDE WHERE: REASON`. The rules are separated by
-/// commas; the side is `buf` or `abide` for what one alone reports, or `place`;
-/// where is `*` or a part of the name of the pair or of the path.
+/// Why the two differ: `RULES SIDE WHERE: REASON`. RULES are separated by commas.
+/// SIDE is `buf` or `abide` if only that tool reports it, or `place`. WHERE is `*`,
+/// or a part of the name of the pair or of the path.
 struct Reason {
     line: usize,
     rules: String,

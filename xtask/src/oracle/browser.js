@@ -1,5 +1,5 @@
-// Runs what uses the page, and writes what it saw into the page: a line for each check, `ok` or
-// `FAILED`.
+// Runs `used`, which operates the page, and appends the results to the page: a line for each
+// check, `ok` or `FAILED`.
 addEventListener("load", async () => {
   const lines = [];
   const check = (what, holds, seen) => lines.push(`${holds ? "ok" : "FAILED"} ${what}${holds ? "" : `: ${seen}`}`);

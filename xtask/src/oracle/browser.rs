@@ -1,4 +1,4 @@
-//! Pages that Abide writes, used in a real browser.
+//! Tests pages that Abide writes in a real browser.
 
 use std::fs;
 use std::path::Path;
@@ -10,14 +10,13 @@ use crate::corpora;
 use crate::task::Result;
 use crate::tools::{output, stdout};
 
-/// What every driver is given.
+/// Functions for every driver.
 const CHECKS: &str = include_str!("browser.js");
 
-/// Sizes of windows: a desk, and a hand.
+/// Sizes of windows: a desktop and a phone.
 const WINDOWS: [(u32, u32); 2] = [(1280, 860), (390, 844)];
 
-/// Opens a page in windows of all sizes with the script that uses it; true when everything is as
-/// it shall be.
+/// Opens a page in windows of all sizes with a script that uses it; true if all checks hold.
 pub(super) fn use_page(name: &str, page: &Path, driver: &str, expected: &Value) -> Result<bool> {
     let browser = browser()?;
     let mut agreed = true;
@@ -41,7 +40,7 @@ fn browser() -> Result<&'static str> {
         .ok_or_else(|| "no browser: install the package `chromium`".into())
 }
 
-/// What the script says in one window.
+/// The output of the script in one window.
 fn drive(
     browser: &str,
     page: &Path,
@@ -50,7 +49,7 @@ fn drive(
     (width, height): (u32, u32),
 ) -> Result<Vec<String>> {
     let text = fs::read_to_string(page)?;
-    // Before the page's own script, so that nothing is missed.
+    // Before the page's own script, so that no error is missed.
     let head = format!(
         "<head><script>window.thrown = [];\n\
          addEventListener('error', (event) => thrown.push(event.message));\n\
@@ -77,6 +76,6 @@ fn drive(
     )?;
     let checks =
         dumped.split_once("<pre id=\"checks\">").and_then(|(_, rest)| rest.split_once("</pre>"));
-    let (checks, _) = checks.ok_or("the page does not come to its end in the browser")?;
+    let (checks, _) = checks.ok_or("the script did not finish in the browser")?;
     Ok(checks.lines().map(str::to_owned).collect())
 }

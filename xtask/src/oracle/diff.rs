@@ -1,4 +1,4 @@
-//! What two serialised FileDescriptorProtos say differently, and where.
+//! Compares two serialised FileDescriptorProtos.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -9,8 +9,8 @@ use crate::task::Result;
 const FILE: &str = "google.protobuf.FileDescriptorProto";
 const LOCATION: &str = "google.protobuf.SourceCodeInfo.Location";
 
-/// The differences of one file, as lines for a developer; none when the bytes
-/// are equal.
+/// The differences of one file, as lines for a developer; none if the bytes are
+/// equal.
 pub(crate) fn differences(schema: &Schema, ours: &[u8], protoc: &[u8]) -> Result<Vec<String>> {
     let mut diff = Diff { schema, found: Vec::new() };
     diff.message("", FILE, ours, protoc)?;
@@ -22,10 +22,10 @@ struct Diff<'a> {
     found: Vec<String>,
 }
 
-/// A location's path, and how many locations of that path came before it.
+/// A location's path, and how many locations with that path came before it.
 type LocationKey = (Vec<u64>, usize);
 
-/// How much of a value a difference shows, in characters.
+/// The most characters of a value in a difference.
 const SHOWN: usize = 160;
 
 impl Diff<'_> {
@@ -105,7 +105,7 @@ impl Diff<'_> {
         Ok(())
     }
 
-    /// Pairs source locations by path, and those of one path by their order.
+    /// Pairs source locations by path, and those with the same path by order.
     fn locations(
         &mut self,
         label: &str,
@@ -210,7 +210,7 @@ impl Diff<'_> {
     }
 }
 
-/// Each location with its path and how many of that path came before it.
+/// Each location with its path and how many with that path came before it.
 fn keyed<'a>(locations: &[Value<'a>]) -> Result<Vec<(LocationKey, Value<'a>)>> {
     let mut occurrences: BTreeMap<Vec<u64>, usize> = BTreeMap::new();
     let mut out = Vec::new();
@@ -226,12 +226,12 @@ fn keyed<'a>(locations: &[Value<'a>]) -> Result<Vec<(LocationKey, Value<'a>)>> {
     Ok(out)
 }
 
-/// What was compared, counted in protoc's own output.
+/// Counts of what was compared, taken from protoc's output.
 #[derive(Default)]
 pub(crate) struct Counts(BTreeMap<&'static str, u64>);
 
 impl Counts {
-    /// What is counted, in the order of the report.
+    /// The names of the counts, in the order of the report.
     const NAMES: [&str; 12] = [
         "files",
         "bytes",

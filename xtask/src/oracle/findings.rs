@@ -1,4 +1,4 @@
-//! The page of `abide check --format html`, used in a real browser.
+//! Tests the page of `abide check --format html` in a real browser.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,14 +12,14 @@ use crate::tools::output;
 
 const DRIVER: &str = include_str!("findings.js");
 
-/// How many files the large page has findings in; a browser without a window takes minutes for
-/// twice as many.
+/// The number of files with findings on the large page; a headless browser takes minutes for twice
+/// as many.
 const FILES: usize = 1000;
 
 const HOSTILE: &str =
     "</script><script>document.title='owned'</script><img src=x onerror=alert(1)>{{files}}";
 
-/// Opens the pages; true when everything is as it shall be.
+/// Opens the pages; true if all checks hold.
 pub(super) fn run(abide: &Path) -> Result<bool> {
     let hostile = format!("evil/{}.proto", HOSTILE.replace('/', "_"));
     let small = [

@@ -1,4 +1,4 @@
-//! The semantic hash beside the implementation in Python that was written from
+//! Compares the semantic hash with the Python implementation, which was written from
 //! the specification alone, on every tree.
 
 use std::collections::BTreeMap;
@@ -12,12 +12,12 @@ use crate::corpora::{self, Corpus};
 use crate::task::Result;
 use crate::tools::{Protoc, stdout, workspace};
 
-/// Kind and name of what is hashed, to its own and its closure hash.
+/// From the kind and name of an element to its own hash and its closure hash.
 type Hashes = BTreeMap<(String, String), (String, String)>;
 
-/// Hashes a tree with both, from its sources and from protoc's descriptors of
-/// them; true when all hashes agree. What a file makes local is in the sources and
-/// in descriptors that retain all options.
+/// Hashes a tree with both implementations, from its sources and from protoc's
+/// descriptors; true if all hashes agree. The default visibility of a file is only in
+/// the sources and in descriptors that retain all options.
 pub(super) fn run(corpus: &Corpus, protoc: &Protoc, abide: &Path, show: usize) -> Result<bool> {
     let second = workspace()?.join("testdata/hash/abide1.py");
     let theirs = |set: &Path| read(Command::new("python3").arg(&second).arg(set));
@@ -70,7 +70,7 @@ pub(super) fn run(corpus: &Corpus, protoc: &Protoc, abide: &Path, show: usize) -
     Ok(agreed)
 }
 
-/// What protoc makes of a tree, with the options that are for the source alone.
+/// The descriptor set that protoc writes for a tree with source-only options.
 fn retained_set(corpus: &Corpus, protoc: &Protoc) -> Result<PathBuf> {
     let path = corpora::stage()?.join(format!("{}.retained.binpb", corpus.name));
     let mut command = protoc.command(&corpus.roots());

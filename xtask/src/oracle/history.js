@@ -1,4 +1,4 @@
-// Uses a page of `abide history --format html` as a reader does.
+// Uses a page of `abide history --format html` like a reader.
 const used = async ({ check, same, timed, type, choose, pause, visible }) => {
   const rows = () => [...document.querySelectorAll(".row")];
   const names = () => rows().map((row) => row.dataset.package);
@@ -13,31 +13,31 @@ const used = async ({ check, same, timed, type, choose, pause, visible }) => {
   async function small() {
     const { user, mail, lab, subject, title } = window.expected;
     choose("spacing", "commit");
-    same("packages stand in order", names(), [lab, mail, user]);
-    check("each row can be seen", rows().every(visible), "a hidden row");
+    same("packages are sorted", names(), [lab, mail, user]);
+    check("every row is visible", rows().every(visible), "a hidden row");
     check("no row is wider than the window", document.documentElement.scrollWidth <= innerWidth, `${document.documentElement.scrollWidth} > ${innerWidth}`);
     same("refused changes are marked", marks(user, "refused").length, 1);
-    same("a change without meaning is hidden at first", marks(user, "none").length, 0);
+    same("a change that needs no bump is hidden at first", marks(user, "none").length, 0);
     chip("none").click();
-    same("and is shown when it is wanted", marks(user, "none").length, 1);
+    same("and is shown after a click", marks(user, "none").length, 1);
     chip("none").click();
-    same("an alpha breaks without being refused", [marks(lab, "breaking").length, marks(lab, "refused").length], [2, 0]);
-    same("what does not link is marked", marks(mail, "unlinked").length, 1);
+    same("a break in an alpha is not refused", [marks(lab, "breaking").length, marks(lab, "refused").length], [2, 0]);
+    same("a commit that does not link is marked", marks(mail, "unlinked").length, 1);
 
     type("MAIL");
-    same("the filter finds a part of a name", names(), [mail]);
-    same("and counts", document.getElementById("found").textContent, "1 of 3 packages");
+    same("the filter matches a part of a name", names(), [mail]);
+    same("and counts the packages", document.getElementById("found").textContent, "1 of 3 packages");
     type("nowhere");
-    same("a filter may find nothing", names(), []);
-    check("and says so", visible(document.getElementById("empty")), "no word");
+    same("a filter without a match hides all packages", names(), []);
+    check("and the page says so", visible(document.getElementById("empty")), "no message");
     type("");
-    check("and takes it back", !visible(document.getElementById("empty")), "still there");
+    check("and stops when the filter is cleared", !visible(document.getElementById("empty")), "still there");
     for (const verdict of ["compatible", "breaking", "unlinked"]) chip(verdict).click();
     same("verdicts filter packages", names(), [user]);
-    same("and marks", marks(user).length, 1);
+    same("and their marks", marks(user).length, 1);
     for (const verdict of ["compatible", "breaking", "unlinked"]) chip(verdict).click();
     choose("order", "breaks");
-    same("the most broken package comes first", names()[0], user);
+    same("the package with most breaks comes first", names()[0], user);
     choose("order", "name");
 
     const refused = marks(user, "refused")[0];
@@ -45,21 +45,21 @@ const used = async ({ check, same, timed, type, choose, pause, visible }) => {
     const told = tip.textContent;
     check("hover shows the change", visible(tip), "no tip");
     for (const part of [user, "refused", "1.1.0 → 1.2.0", "required: major", "drop the name", "2023-11-15", "field-removed"]) {
-      check(`it tells \`${part}\``, told.includes(part), told);
+      check(`the tip contains \`${part}\``, told.includes(part), told);
     }
     const box = tip.getBoundingClientRect();
-    check("it stays in the window", box.left >= 0 && box.right <= innerWidth && box.top >= 0, JSON.stringify(box));
+    check("the tip stays in the window", box.left >= 0 && box.right <= innerWidth && box.top >= 0, JSON.stringify(box));
     mouse(refused, "mouseout");
-    check("it goes with the pointer", !visible(tip), "still there");
+    check("the tip closes when the pointer leaves", !visible(tip), "still there");
 
     const line = marks(user);
     line[0].focus();
     check("focus shows the change", visible(tip) && tip.textContent.includes("new at 1.0.0"), tip.textContent);
     key("ArrowRight");
-    same("an arrow goes to the next", document.activeElement, line[1]);
-    check("and tells it", tip.textContent.includes("1.0.0 → 1.1.0"), tip.textContent);
+    same("an arrow key moves to the next mark", document.activeElement, line[1]);
+    check("and shows its change", tip.textContent.includes("1.0.0 → 1.1.0"), tip.textContent);
     key("ArrowUp");
-    same("and to the package above", document.activeElement.closest(".row").dataset.package, mail);
+    same("the up arrow moves to the package above", document.activeElement.closest(".row").dataset.package, mail);
     document.activeElement.click();
     document.activeElement.blur();
     check("a click keeps it open", visible(tip) && tip.classList.contains("kept"), "gone");
@@ -68,9 +68,9 @@ const used = async ({ check, same, timed, type, choose, pause, visible }) => {
 
     const hostile = marks(user).at(-1);
     mouse(hostile, "mouseover");
-    check("a hostile subject is text", tip.textContent.includes(subject), tip.textContent);
+    check("a hostile subject is shown as text", tip.textContent.includes(subject), tip.textContent);
     mouse(hostile, "mouseout");
-    same("and nothing else", [document.title, document.querySelectorAll("img, b[onmouseover], iframe").length], [title, 0]);
+    same("a hostile subject does nothing else", [document.title, document.querySelectorAll("img, b[onmouseover], iframe").length], [title, 0]);
 
     const apart = () => {
       const [one, other] = marks(mail).slice(-2).map((mark) => parseFloat(mark.style.left));
@@ -86,29 +86,29 @@ const used = async ({ check, same, timed, type, choose, pause, visible }) => {
       const name = it.querySelector("bdi").getBoundingClientRect();
       return name.right > it.getBoundingClientRect().right + 1;
     });
-    same("the end of each name can be read", ends.map((it) => it.title), []);
+    same("the end of every name is visible", ends.map((it) => it.title), []);
     check("zooming in spreads the marks", apart() > before * 1.9, `${before} and ${apart()}`);
     document.getElementById("all").click();
-    same("and all are back", marks(user).length, line.length);
+    same("and `all` shows all marks again", marks(user).length, line.length);
     choose("spacing", "date");
-    check("dates can be the measure, too", rows().length === 3 && document.querySelectorAll("#axis span").length > 0, rows().length);
+    check("spacing by date works", rows().length === 3 && document.querySelectorAll("#axis span").length > 0, rows().length);
   }
 
   async function large() {
     const { packages, most } = window.expected;
-    same("all packages are found", document.getElementById("found").textContent, `${packages} of ${packages} packages`);
+    same("all packages are counted", document.getElementById("found").textContent, `${packages} of ${packages} packages`);
     timed("a filter", () => type("7"));
-    timed("its end", () => type(""));
+    timed("no filter", () => type(""));
     timed("a verdict", () => chip("none").click());
     timed("a zoom", () => document.getElementById("closer").click());
-    timed("another measure", () => choose("spacing", "commit"));
-    check("only what is in view is in the page", document.querySelectorAll("*").length < most, document.querySelectorAll("*").length);
+    timed("another spacing", () => choose("spacing", "commit"));
+    check("the page only contains what is in view", document.querySelectorAll("*").length < most, document.querySelectorAll("*").length);
     const first = names()[0];
     scrollTo(0, document.documentElement.scrollHeight);
     dispatchEvent(new Event("scroll"));
     await pause();
     await pause();
-    check("scrolling brings the last package", rows().some((row) => +row.dataset.at === packages - 1), names().join());
-    check("and takes the first away", !names().includes(first), first);
+    check("scrolling adds the last package", rows().some((row) => +row.dataset.at === packages - 1), names().join());
+    check("and removes the first", !names().includes(first), first);
   }
 };

@@ -1,4 +1,4 @@
-//! The page of `abide history --format html`, used in a real browser.
+//! Tests the page of `abide history --format html` in a real browser.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,7 +12,7 @@ use crate::tools::stdout;
 
 const DRIVER: &str = include_str!("history.js");
 
-/// How many packages and commits the large page has.
+/// The number of packages and commits on the large page.
 const PACKAGES: usize = 300;
 const COMMITS: usize = 1500;
 
@@ -21,7 +21,7 @@ const MAIL: &str = "acme.mail.v1";
 const LAB: &str = "acme.lab.v1alpha";
 const SUBJECT: &str = "</script><script>document.title = 'owned'</script><img src=x onerror=alert(1)> & \"so on\" {{data}}";
 
-/// Opens the pages; true when everything is as it shall be.
+/// Opens the pages; true if all checks hold.
 pub(super) fn run(abide: &Path) -> Result<bool> {
     let small = page(abide, "history-small", &small())?;
     let large = page(abide, "history-large", &large())?;
@@ -53,7 +53,7 @@ fn commit(subject: &str, files: &[(&str, Option<String>)]) -> Commit {
     Commit { subject: subject.to_owned(), files: files.collect() }
 }
 
-/// A history with a change of each kind, and texts that would like to be markup.
+/// A history with a change of each kind, and texts that look like markup.
 fn small() -> Vec<Commit> {
     const USERS: &str = "acme/user/v1/user.proto";
     const MAILS: &str = "acme/mail/v1/mail.proto";
@@ -121,7 +121,7 @@ fn large() -> Vec<Commit> {
         let mut files = Vec::new();
         for _ in 0..random.usize(1..8) {
             let at = random.usize(..PACKAGES);
-            // Now and then a field goes away.
+            // Sometimes a field is removed.
             fields[at] = if random.u8(..9) == 0 { fields[at].max(2) - 1 } else { fields[at] + 1 };
             files.push((paths[at].as_str(), text(at, fields[at])));
         }

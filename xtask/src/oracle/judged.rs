@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-/// What is known of a pair.
+/// The results for a pair.
 pub(super) struct Judged {
     pub(super) name: String,
     /// The sets of descriptors of the old and the new tree.
@@ -15,12 +15,12 @@ pub(super) struct Judged {
     pub(super) theirs: std::result::Result<Vec<BufReport>, String>,
 }
 
-/// Where a rule of buf stands in a report.
+/// One report of a rule of buf.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct BufReport {
     pub(super) rule: String,
     pub(super) path: String,
-    /// The file in the old tree, where Abide tells it.
+    /// The file in the old tree, if Abide reports it.
     pub(super) old_path: String,
     /// Line and column, from 1.
     pub(super) start: (u64, u64),

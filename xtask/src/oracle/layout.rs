@@ -1,8 +1,8 @@
-//! `cargo xtask oracle --only layout`: does the canonical layout of a file say what the file says?
+//! `cargo xtask oracle --only layout`: checks that the canonical layout keeps what a file says.
 //!
-//! Every file of every tree is laid out. The real protoc must make the same descriptors of it, but
-//! for the order of imports, with the same comments at the same elements; no comment may be lost
-//! that protoc passes over; and what is laid out must be laid out already.
+//! Every file of every tree is laid out. For the result, the real protoc must write the same
+//! descriptors, except for the order of imports, with the same comments at the same elements. No
+//! comment that protoc ignores may be lost. A second layout must change nothing.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +16,7 @@ use crate::corpora::{self, Corpus};
 use crate::task::Result;
 use crate::tools::{Protoc, workspace};
 
-/// Lays out every file of these trees; true when nothing differs.
+/// Lays out every file of these trees; true if nothing differs.
 pub(super) fn run(corpora: &[Corpus], protoc: &Protoc, show: usize) -> Result<bool> {
     let mut agreed = compare(&commented()?, protoc, show)?;
     for corpus in corpora {
@@ -25,7 +25,7 @@ pub(super) fn run(corpora: &[Corpus], protoc: &Protoc, show: usize) -> Result<bo
     Ok(agreed)
 }
 
-/// Comments where one may stand between two tokens.
+/// Kinds of comments to put between two tokens.
 const COMMENTS: [&str; 6] = [
     " // here\n",
     " /* here */ ",
@@ -35,7 +35,7 @@ const COMMENTS: [&str; 6] = [
     " /* one */ /* two\n    lines */\n// three\n\n",
 ];
 
-/// Our sample, once for each place and kind of a comment.
+/// Copies of our sample, one for each place and kind of a comment.
 fn commented() -> Result<Corpus> {
     let text = fs::read_to_string(workspace()?.join("testdata/layout/sample.proto"))?;
     let (sample, _) = text.split_once("// ===\n").ok_or("the sample has no end")?;
@@ -47,7 +47,7 @@ fn commented() -> Result<Corpus> {
             let package = format!("sample{}", files.len());
             let (before, after) = sample.split_at(token.span.start as usize);
             let mut text = format!("{before}{comment}{after}").replace("sample", &package);
-            // The number of an extension is taken once.
+            // An extension number can only be used once.
             for (at, number) in (50000..=50003).enumerate() {
                 let own = 60000 + files.len() * 4 + at;
                 text = text.replace(&number.to_string(), &own.to_string());
@@ -69,15 +69,15 @@ fn compare(corpus: &Corpus, protoc: &Protoc, show: usize) -> Result<bool> {
     for file in &corpus.files {
         let text = fs::read(corpus.root.join(file))?;
         let Some(made) = abide_upgrade::canonical_layout(&text) else {
-            // What is no text has no layout.
+            // A file that is not UTF-8 has no layout.
             if std::str::from_utf8(&text).is_ok() {
-                faults.push(format!("{file}: is not understood"));
+                faults.push(format!("{file}: has syntax errors"));
             }
             corpora::write(&root.join(file), &text)?;
             continue;
         };
         if abide_upgrade::canonical_layout(&made).as_ref() != Some(&made) {
-            faults.push(format!("{file}: has another layout when it is laid out again"));
+            faults.push(format!("{file}: changes when it is laid out again"));
         }
         if comments(&text) != comments(&made) {
             faults.push(format!("{file}: has other comments"));
@@ -94,7 +94,7 @@ fn compare(corpus: &Corpus, protoc: &Protoc, show: usize) -> Result<bool> {
         let (Some(our), Some(their)) =
             (ours.files.get(file.as_str()), theirs.files.get(file.as_str()))
         else {
-            faults.push(format!("{file}: is not compiled"));
+            faults.push(format!("{file}: does not compile"));
             continue;
         };
         if said(our)? != said(their)? {
@@ -117,7 +117,7 @@ fn compare(corpus: &Corpus, protoc: &Protoc, show: usize) -> Result<bool> {
     Ok(faults.is_empty() && !laid_out.is_empty())
 }
 
-/// The words of every comment, sorted.
+/// The text of every comment, sorted.
 fn comments(text: &[u8]) -> Vec<String> {
     let mut found = Vec::new();
     let mut lexer = Lexer::new(text, 0);
@@ -141,7 +141,7 @@ const PUBLIC: u32 = 10;
 const WEAK: u32 = 11;
 const SOURCE_INFO: u32 = 9;
 
-/// What a descriptor says besides where: its imports sorted, each with how it is imported, and
+/// The content of a descriptor without source info: its sorted imports with their kinds, and
 /// everything else.
 type Said<'a> = (Vec<(&'a str, [bool; 2])>, Vec<(u32, Value<'a>)>);
 
@@ -159,7 +159,7 @@ fn said(file: &[u8]) -> Result<Said<'_>> {
     Ok((imports, rest))
 }
 
-/// The comments of a file, those of an import by where it stands among all when they are sorted.
+/// The comments of a file; those of an import by its index among the sorted imports.
 fn told(file: &[u8]) -> Result<BTreeMap<Vec<u64>, Vec<Comments<'_>>>> {
     let paths = strings(file, DEPENDENCY)?;
     let place = |path: &[u64]| -> Vec<u64> {

@@ -72,7 +72,7 @@ pub(super) fn compare(
     Ok((counts, found))
 }
 
-/// What protoc makes of a tree, all of which it must compile.
+/// The descriptor set that protoc writes for a tree; all of it must compile.
 pub(super) fn protoc_set(corpus: &Corpus, protoc: &Protoc) -> Result<PathBuf> {
     let path = corpora::stage()?.join(format!("{}.protoc.binpb", corpus.name));
     let mut command = protoc.command(&corpus.roots());
@@ -82,7 +82,7 @@ pub(super) fn protoc_set(corpus: &Corpus, protoc: &Protoc) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// The descriptor of descriptor.proto, from which all names come.
+/// The descriptor of descriptor.proto, the source of all names.
 pub(super) fn descriptor_proto(protoc: &Protoc) -> Result<Vec<u8>> {
     let path = corpora::stage()?.join("descriptor.binpb");
     let mut command = protoc.command(&[]);
@@ -92,10 +92,10 @@ pub(super) fn descriptor_proto(protoc: &Protoc) -> Result<Vec<u8>> {
     Ok(file.ok_or("protoc wrote no descriptor of descriptor.proto")?)
 }
 
-/// A FileDescriptorSet by the names of its files.
+/// A FileDescriptorSet, indexed by the names of its files.
 pub(super) struct Set<'a> {
     pub(super) files: BTreeMap<&'a str, &'a [u8]>,
-    /// What is wrong with the set as a whole.
+    /// Faults of the set as a whole.
     pub(super) faults: Vec<String>,
 }
 

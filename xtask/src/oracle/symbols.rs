@@ -1,4 +1,4 @@
-//! Is the model of generated code that of the real generators?
+//! Compares the model of generated code with the real generators.
 //!
 //! Every symbol that `abide_change::symbols` claims must be declared in what the
 //! generators write, with the same signature; and whatever they declare must be
@@ -23,18 +23,18 @@ use crate::corpora::{self, Corpus, fresh};
 use crate::task::Result;
 use crate::tools::{Protoc, output, stdout, workspace};
 
-/// Own files whose options name packages by bytes that are no name; that
-/// generators write them is chance.
+/// Our own files whose options have package names that are not valid names;
+/// generators happen to write them.
 const NO_NAMES: &[&str] = &["bad_utf8.proto", "bad_utf8_string.proto", "tolerated.proto"];
 
-/// What there is of one language for some files.
+/// The symbols of one language for some files.
 struct Sides {
     model: Declared,
     generated: Declared,
 }
 
-/// Compares the model with the generators on our own files and on a sample of
-/// a real tree; true when nothing differs.
+/// Compares the model with the generators on our own files and on a sample of a
+/// real tree; true if nothing differs.
 pub(super) fn run(trees: &[Corpus], protoc: &Protoc, show: usize) -> Result<bool> {
     let generators = Generators::find()?;
     let mut corpora = vec![corpora::own()?, corpora::folder("symbols", "testdata/symbols")?];
@@ -76,7 +76,7 @@ impl Generators {
     }
 }
 
-/// Where gRPC's generator for a language is; it says no version.
+/// The path of gRPC's generator for a language, which prints no version.
 fn installed(plugin: &str) -> Result<PathBuf> {
     let folders = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&folders).map(|folder| folder.join(plugin));
@@ -86,7 +86,7 @@ fn installed(plugin: &str) -> Result<PathBuf> {
     })
 }
 
-/// A corpus, linked with all that it imports.
+/// A corpus, linked with all its imports.
 fn tree(corpus: &Corpus) -> Result<Tree> {
     let parse = |path: &str, bytes: Vec<u8>, imported: bool| {
         let path: Arc<str> = path.into();
@@ -125,7 +125,7 @@ fn compare(
     let mut files: Vec<File<'_>> = tree.files().filter(ours).collect();
     let mut left_out = Vec::new();
     if language == Language::Go {
-        // This release knows no editions.
+        // This release does not support editions.
         let (known, other) = files.into_iter().partition(|it| !it.decl().edition.is_edition());
         files = known;
         left_out = other;
@@ -166,7 +166,7 @@ fn compare(
         .generated
         .difference(&sides.model)
         .filter(|(symbol, signature)| {
-            // The base of the other messages of a file is that of the first.
+            // The base class of all messages of a file is that of the first one.
             let is_base = signature.starts_with("class:");
             let is_family = match language {
                 _ if is_base => true,
@@ -208,8 +208,7 @@ fn name(language: Language) -> &'static str {
     }
 }
 
-/// Runs the generators of a language; what they refuse, file by file, is
-/// returned.
+/// Runs the generators of a language; returns the files that they refuse.
 fn generate<'t>(
     corpus: &Corpus,
     files: &[File<'t>],
@@ -237,7 +236,7 @@ fn generate<'t>(
             command.arg(format!("--go-grpc_out={}", out.display()));
             for plugin in ["go", "go-grpc"] {
                 command.arg(format!("--{plugin}_opt=paths=source_relative"));
-                // Without an import path that is one, the flag says where it is.
+                // Without a valid import path in the file, a flag sets it.
                 let has_path =
                     |file: &File<'_>| file.go_package().is_some_and(|(path, _)| path.contains("/"));
                 for file in files[0].tree.files().filter(|file| !has_path(file)) {
@@ -289,8 +288,8 @@ fn generate<'t>(
     Ok(refused)
 }
 
-/// Whether something generates the services of a file: gRPC's generators for
-/// C++ and Java know no editions.
+/// Whether any generator writes the services of a file: gRPC's generators for C++
+/// and Java do not support editions.
 fn has_services(language: Language, file: File<'_>) -> bool {
     !matches!(language, Language::Cpp | Language::Java)
         || !file.decl().edition.is_edition()
@@ -302,8 +301,8 @@ fn is_generic(file: File<'_>) -> bool {
     options.and_then(|options| options.bool(file.tree, "cc_generic_services")) == Some(true)
 }
 
-/// What the model claims of a file, without what is no declaration (an
-/// `#include`, an `import`) or what no generator at hand writes.
+/// The symbols that the model claims for a file, without those that are not
+/// declarations (an `#include`, an `import`) or that no available generator writes.
 fn model(language: Language, file: File<'_>) -> Declared {
     let known = |it: &Element<'_>| {
         !matches!(it, Element::Service(_) | Element::Method(_)) || has_services(language, file)
@@ -311,7 +310,7 @@ fn model(language: Language, file: File<'_>) -> Declared {
     let mut symbols: Vec<_> =
         file.elements().filter(known).flat_map(|it| abide_change::symbols(language, it)).collect();
     symbols.extend(abide_change::symbols_of_file(language, file));
-    // These are written down in no one declaration.
+    // These have no single declaration.
     symbols.retain(|it| !it.signature.contains("#include") && it.signature != "namespace");
     let normal = |symbol: abide_change::GeneratedSymbol| match language {
         Language::Cpp => Some(cpp::normal(&symbol, file)),
@@ -322,7 +321,7 @@ fn model(language: Language, file: File<'_>) -> Declared {
     symbols.into_iter().filter_map(normal).collect()
 }
 
-/// What Python finds in the modules once they are imported.
+/// What Python finds in the imported modules.
 fn introspect(out: &Path, files: &[File<'_>]) -> Result<Declared> {
     let script = workspace()?.join("xtask/src/oracle/symbols/introspect.py");
     let list = out.join("modules.txt");

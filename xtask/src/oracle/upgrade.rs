@@ -1,9 +1,9 @@
-//! `cargo xtask oracle --only upgrade`: does `abide upgrade` make what Envoy's
-//! own generator made?
+//! `cargo xtask oracle --only upgrade`: compares `abide upgrade` with Envoy's own
+//! generator.
 //!
-//! Trees that hold candidates are upgraded without them. What comes out must
-//! be the same files, with descriptors that the real protoc finds equal, the
-//! same comments at the same elements, and the same text but for white space.
+//! Trees with candidates are upgraded without the candidates. The result must be the
+//! same files, with equal descriptors from the real protoc, the same comments at the
+//! same elements, and the same text except for white space.
 //!
 //! Then candidates of every closure are written into the trees and released.
 
@@ -21,12 +21,12 @@ use crate::corpora::{self, Corpus};
 use crate::task::Result;
 use crate::tools::{Protoc, output, stdout};
 
-/// The one that does as the generator did, and the one for everybody.
+/// The preset that reproduces the generator, and the default preset.
 const PRESETS: [&str; 2] = ["envoy", "standard"];
 
 const CANDIDATE: &str = "package_version_status = NEXT_MAJOR_VERSION_CANDIDATE";
 
-/// Upgrades every tree that holds candidates; true when nothing differs.
+/// Upgrades every tree with candidates; true if nothing differs.
 pub(super) fn run(archives: &[Corpus], protoc: &Protoc, abide: &Path, show: usize) -> Result<bool> {
     let mut agreed = true;
     let mut compared = 0;
@@ -44,7 +44,7 @@ pub(super) fn run(archives: &[Corpus], protoc: &Protoc, abide: &Path, show: usiz
         }
     }
     if compared == 0 {
-        return Err("no tree holds candidates".into());
+        return Err("no tree has candidates".into());
     }
     Ok(agreed)
 }
@@ -68,27 +68,27 @@ fn compare(
     let mut faults = Vec::new();
     let got: BTreeSet<&String> = made.files.iter().collect();
     for file in expected.keys().filter(|file| !got.contains(file)) {
-        faults.push(format!("{file}: is not made"));
+        faults.push(format!("{file}: is not generated"));
     }
     for file in made.files.iter().filter(|file| !expected.contains_key(*file)) {
-        faults.push(format!("{file}: is made, and was not by the generator"));
+        faults.push(format!("{file}: is generated, but not by Envoy's generator"));
     }
     let mut texts = 0;
     let mut bytes = 0;
     for (file, theirs) in expected.iter().filter(|(file, _)| got.contains(file)) {
         let ours = fs::read_to_string(made.root.join(file))?;
         if fs::read_to_string(again.root.join(file))? != ours {
-            faults.push(format!("{file}: the same upgrade makes another text"));
+            faults.push(format!("{file}: a second upgrade gives another text"));
         }
         bytes += usize::from(ours == *theirs);
         if squeezed(&ours) == squeezed(theirs) {
             texts += 1;
         } else {
-            faults.push(format!("{file}: another text"));
+            faults.push(format!("{file}: has another text"));
         }
     }
 
-    // Their candidates among the files they came with, ours among the same.
+    // Their candidates with the other files of the tree, and ours with the same files.
     let theirs = compiled(corpus, &corpus.roots(), &corpus.files, protoc, false)?;
     let their_comments = compiled(corpus, &corpus.roots(), &corpus.files, protoc, true)?;
     let mut roots = vec![source.root.as_path(), made.root.as_path()];
@@ -117,7 +117,7 @@ fn compare(
             (attached(our_comments.files[name])?, attached(their_comments.files[name])?);
         comments += usize::from(our == their);
         if let Some(at) = our.keys().chain(their.keys()).find(|at| our.get(*at) != their.get(*at)) {
-            faults.push(format!("{file}: other comments at {at:?}"));
+            faults.push(format!("{file}: has other comments at {at:?}"));
         }
     }
     let total = expected.len();
@@ -139,8 +139,8 @@ fn compare(
     Ok(faults.is_empty())
 }
 
-/// Writes the candidates of a tree into it and releases them: everything links at every step, no
-/// finding comes that the source did not have, and a second release does nothing.
+/// Writes the candidates of a tree into it and releases them. Everything must link at every step,
+/// there must be no findings that the source did not have, and a second release must do nothing.
 fn live(
     source: &Corpus,
     preset: &str,
@@ -176,7 +176,7 @@ fn live(
 
     let before = findings(&run(&CHECK)?, &source.files)?;
     expect(&run(&["upgrade", "--write", "--closure", closure])?, "the upgrade");
-    // The source may name candidates that are not there.
+    // The source may refer to candidates that do not exist.
     let written = tree()?;
     let is_made = |file: &&String| source.files.binary_search(file).is_err();
     let made: Vec<String> = written.files.iter().filter(is_made).cloned().collect();
@@ -187,7 +187,7 @@ fn live(
     let mut diamonds = 0;
     let mut added = Vec::new();
     for (key, count) in &after {
-        // What a candidate has, its source may have had.
+        // A finding of a candidate may come from its source.
         let (is_made, rule, file, element) = key;
         let had = before.get(&(false, rule.clone(), file.clone(), element.clone()));
         if *count <= had.copied().unwrap_or(0) {
@@ -213,7 +213,7 @@ fn live(
     if state()? != released {
         faults.push(format!("a second release of {told} changes something"));
     }
-    // Of all packages, most have no reason to be released.
+    // With the closure `all`, most packages have no reason to be released.
     if left > 0 && closure != "all" {
         faults.push(format!("the release of {told} leaves {left} candidates"));
     }
@@ -229,8 +229,8 @@ fn live(
 
 const CHECK: [&str; 3] = ["check", "--format=json", "--as-of=2026-01-15"];
 
-/// How many findings there are: whether in a file that was made, of which rule, in a file of which
-/// name, at an element of which name.
+/// The number of findings by whether the file was generated, the rule, the name of the file and the
+/// name of the element.
 fn findings(
     ran: &Output,
     source: &[String],
@@ -256,7 +256,7 @@ fn findings(
     Ok(found)
 }
 
-/// What an upgrade of a tree makes.
+/// The result of an upgrade of a tree.
 fn upgraded(source: &Corpus, abide: &Path, to: &str, options: &[&str]) -> Result<Corpus> {
     let name = format!("{}-{to}", source.name);
     let out = corpora::fresh(&name)?;
@@ -273,7 +273,7 @@ fn upgraded(source: &Corpus, abide: &Path, to: &str, options: &[&str]) -> Result
     corpora::tree(&name, out, Vec::new())
 }
 
-/// What protoc makes of files.
+/// The descriptors that protoc writes for files.
 pub(super) fn compiled(
     corpus: &Corpus,
     roots: &[&Path],
@@ -302,7 +302,7 @@ fn squeezed(text: &str) -> String {
 /// The leading, trailing and detached comments of a location.
 pub(super) type Comments<'a> = [Vec<&'a str>; 3];
 
-/// The comments of a file by the path of what they are attached to.
+/// The comments of a file by the path of the element that they belong to.
 pub(super) fn attached(file: &[u8]) -> Result<BTreeMap<Vec<u64>, Vec<Comments<'_>>>> {
     let mut found: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for info in messages(file, 9)? {

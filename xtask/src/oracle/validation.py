@@ -1,8 +1,8 @@
 """Judges values with the libraries that the annotations belong to.
 
 Arguments: a FileDescriptorSet, and a file of cases, one a line: the library,
-the message type, the value in hexadecimal. For each case one line is printed:
-`yes`, `no`, or `error` and why the library has no verdict.
+the message type, the value in hexadecimal. Prints one line for each case:
+`yes`, `no`, or `error` and the reason why the library has no verdict.
 """
 
 import importlib
@@ -15,13 +15,13 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 for name in ("any", "api", "duration", "empty", "field_mask", "struct", "timestamp", "wrappers"):
     importlib.import_module(f"google.protobuf.{name}_pb2")
 
-# The package calls what will be gone one day.
+# The package calls deprecated functions.
 warnings.simplefilter("ignore", FutureWarning)
 
 import protovalidate
 from protoc_gen_validate import validator
 
-# protoc-gen-validate asks for the label, which descriptors have no more.
+# protoc-gen-validate reads the label, which new descriptors do not have.
 source = inspect.getsource(validator.rule_type).replace("field.label == 3", "field.is_repeated")
 exec(source.replace("is_map(field)", "field.message_type.GetOptions().map_entry"), vars(validator))
 

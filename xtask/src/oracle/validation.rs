@@ -1,7 +1,7 @@
-//! Values judged by Abide and by the libraries whose annotations they are:
-//! protoc-gen-validate and protovalidate, as Python packages.
+//! Compares the verdicts of Abide on values with those of the validation libraries:
+//! the Python packages of protoc-gen-validate and protovalidate.
 //!
-//! The definitions of the annotations come out of those packages.
+//! The definitions of the annotations come from those packages.
 
 mod draw;
 mod samples;
@@ -24,8 +24,8 @@ use crate::corpora;
 use crate::task::Result;
 use crate::tools::{Protoc, stdout};
 
-/// Where the Python packages are known to read annotations in another way than
-/// what they document, by library and rule.
+/// Known differences between what the Python packages document and what they do, by
+/// library and rule.
 const EXPLAINED: &[Explained] = &[
     Explained(
         "pgv",
@@ -43,13 +43,13 @@ const EXPLAINED: &[Explained] = &[
         "pgv",
         "string uri",
         "",
-        "its Python package asks for scheme, host and path, not for the RFC",
+        "its Python package requires scheme, host and path, not the RFC",
     ),
     Explained(
         "pgv",
         "string uuid",
         "",
-        "its Python package takes UUIDs without hyphens and in braces",
+        "its Python package accepts UUIDs without hyphens and in braces",
     ),
     Explained("pgv", "string ipv6", "%", "Python reads addresses with zones"),
     Explained("pgv", "string address", "%", "Python reads addresses with zones"),
@@ -57,7 +57,7 @@ const EXPLAINED: &[Explained] = &[
     Explained("pgv", "well_known_regex", "\\n", "`$` of Python matches before a final line end"),
 ];
 
-/// The library, a part of the rule, a part of the value, and why.
+/// The library, a part of the rule, a part of the value, and the reason.
 struct Explained(&'static str, &'static str, &'static str, &'static str);
 
 impl Explained {
@@ -66,8 +66,8 @@ impl Explained {
     }
 }
 
-/// Writes the definitions of both annotations; prints the folder of the one of
-/// protoc-gen-validate, the set that holds that of protovalidate is written.
+/// A Python script that prints the folder with the definitions of
+/// protoc-gen-validate and writes a descriptor set with those of protovalidate.
 const DEFINITIONS: &str = "\
 import os, sys
 from importlib import metadata
@@ -81,7 +81,7 @@ print(os.path.dirname(os.path.realpath(found[0])))
 print(metadata.version('protovalidate'), metadata.version('protoc-gen-validate'))
 ";
 
-/// Compares verdicts; true when none differs without a reason.
+/// Compares verdicts; true if each difference has a reason.
 pub(crate) fn run(protoc: &Protoc, show: usize) -> Result<bool> {
     let folder = corpora::stage()?.join("validation");
     fs::create_dir_all(&folder)?;

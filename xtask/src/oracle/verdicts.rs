@@ -1,5 +1,5 @@
-//! What protoc refuses or warns about, and on which line, against what
-//! `abide check` says of the same file.
+//! Compares what protoc refuses or warns about, and on which line, with the findings
+//! of `abide check` for the same file.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,18 +13,18 @@ use crate::corpora::fresh;
 use crate::task::Result;
 use crate::tools::{Protoc, output, workspace};
 
-/// How bad a compiler thinks something is.
+/// The severity of a compiler message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Severity {
     Warning,
     Error,
 }
 
-/// The first thing that protoc says of a file: an error if there is one.
+/// The first message of protoc about a file: an error if there is one.
 #[derive(Debug, PartialEq, Eq)]
 struct Verdict {
     severity: Severity,
-    /// Where, when protoc names a line.
+    /// The line, if protoc names one.
     line: Option<u64>,
 }
 
@@ -41,9 +41,9 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// Judges every file of `testdata/protoc/invalid`; true when all agree.
+/// Checks every file of `testdata/protoc/invalid`; true if all agree.
 ///
-/// Files in its folder `imports` are there to be imported.
+/// Files in its folder `imports` are imported by the others.
 pub(crate) fn run(protoc: &Protoc, abide: &Path) -> Result<bool> {
     let folder = workspace()?.join("testdata/protoc/invalid");
     let helpers = folder.join("imports");
@@ -62,7 +62,7 @@ pub(crate) fn run(protoc: &Protoc, abide: &Path) -> Result<bool> {
     let elsewhere = elsewhere.lines().filter_map(|line| line.split_once(": ")).collect();
     let judge = Judge { protoc, abide, helpers: &helpers, elsewhere };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    // Most of the time goes into starting Python.
+    // Most of the time is spent starting Python.
     let judged = std::thread::scope(|scope| {
         let share = cases.len().div_ceil(threads);
         let started: Vec<_> = cases
@@ -90,14 +90,14 @@ pub(crate) fn run(protoc: &Protoc, abide: &Path) -> Result<bool> {
 struct Judge<'a> {
     protoc: &'a Protoc,
     abide: &'a Path,
-    /// What the cases import.
+    /// The folder that the cases import from.
     helpers: &'a Path,
-    /// The cases that we report on another line than protoc, and why.
+    /// The cases that Abide reports on another line than protoc, and why.
     elsewhere: BTreeMap<&'a str, &'a str>,
 }
 
 impl Judge<'_> {
-    /// Whether all agree on a case, and what to print about it.
+    /// Whether both agree on a case, and what to print about it.
     fn case(&self, case: &Path) -> Result<(bool, String)> {
         let name = case.file_name().and_then(|name| name.to_str()).ok_or("a name in UTF-8")?;
         let bytes = fs::read(case)?;
@@ -144,7 +144,7 @@ impl Judge<'_> {
     }
 }
 
-/// The worst and first of what protoc says of that file.
+/// The first of the most severe messages of protoc about this file.
 fn protoc_verdict(said: &str, file: &str) -> Option<Verdict> {
     let mut verdict: Option<Verdict> = None;
     for line in said.lines() {
@@ -170,12 +170,12 @@ fn protoc_verdict(said: &str, file: &str) -> Option<Verdict> {
 
 struct Finding {
     severity: Option<Severity>,
-    /// Where it stands, then the lines of what explains it.
+    /// Its line, then the lines of its labels.
     lines: Vec<u64>,
     text: String,
 }
 
-/// The findings of a JSON Lines report that lie in that file.
+/// The findings of a JSON Lines report in this file.
 fn findings(report: &str, file: &str) -> Result<Vec<Finding>> {
     let mut out = Vec::new();
     for line in report.lines() {

@@ -1,5 +1,5 @@
-//! The versions that the packages of a real API would have had: every release
-//! of the crate envoy-types as a commit, walked by `abide history`.
+//! Computes the versions that the packages of a real API would have had: `abide
+//! history` over the releases of the crate envoy-types, each as a commit.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -21,22 +21,23 @@ const RELEASES: &[&str] = &[
     "0.7.6", "0.7.7",
 ];
 
-/// How many reasons the table gives for a break; for anything else one.
+/// The number of reasons in the table for a break; any other change has one.
 const REASONS: usize = 2;
 
 const TABLE: &str = "testdata/bump/envoy-types.md";
 
 const HEAD: &str = "# The versions of Envoy's packages, release by release\n\n\
-Every release of the crate `envoy-types` carries the Envoy API of its day. Here each is a commit, \
-oldest first, and `abide history` with the preset `envoy` counts the version of each package from \
-its changes. `cargo xtask oracle --only versions` writes this file anew, and fails where it \
-differs.\n\n\
+Every release of the crate `envoy-types` contains the Envoy API of its time. Here each release is \
+a commit, oldest first, and `abide history` with the preset `envoy` computes the version of each \
+package from its changes. `cargo xtask oracle --only versions` rewrites this file, and fails if \
+it changes.\n\n\
 A row is a package whose own meaning changed. `refused` is a break that no version of the package \
-may hold: `abide bump` does not raise it, the walk goes on with a minor. `allowed` is a break of what \
-was work in progress or, by its comment, not implemented; it counts as a minor. Packages that rise merely \
-because a type they reach changed are told in one line, first versions in another.\n";
+may have: `abide bump` does not record a version, and the history continues with a minor. \
+`allowed` is a break of an element that was work in progress or, by its comment, not implemented; \
+it counts as a minor. One line lists the packages that only depend on a changed type, another the \
+first versions.\n";
 
-/// Writes the table; true when it stands in the repository as it is now.
+/// Writes the table; true if it is unchanged.
 pub(super) fn run(abide: &Path) -> Result<bool> {
     let releases = corpora::envoy_types(RELEASES)?;
     let folder = repository("versions", &commits(&releases)?, 24)?;
@@ -53,12 +54,12 @@ pub(super) fn run(abide: &Path) -> Result<bool> {
     let before = fs::read_to_string(&path).unwrap_or_default();
     fs::write(&path, &table)?;
     let is_same = before == table;
-    let said = if is_same { "as recorded" } else { "another table than before: read it" };
+    let said = if is_same { "as recorded" } else { "the table changed: review it" };
     println!("versions: {} releases, {said}", RELEASES.len());
     Ok(is_same)
 }
 
-/// A commit for each release, with what it changes.
+/// A commit for each release, with its changes.
 fn commits(releases: &[Corpus]) -> Result<Vec<Commit>> {
     let mut before: BTreeMap<String, Vec<u8>> = BTreeMap::new();
     let mut commits = Vec::new();
@@ -74,7 +75,7 @@ fn commits(releases: &[Corpus]) -> Result<Vec<Commit>> {
     Ok(commits)
 }
 
-/// The files of a release: those of the API, and those that it imports.
+/// The files of a release: those of the API, and its imports.
 fn files(release: &Corpus) -> Result<BTreeMap<String, Vec<u8>>> {
     let mut files = BTreeMap::new();
     for path in &release.files {
@@ -143,16 +144,16 @@ fn release(out: &mut String, rows: &[&Value]) -> Result<()> {
     }
     match first.len() {
         0 => {}
-        // All that there is at the beginning.
+        // All packages of the first release.
         count if count == rows.len() => {
-            writeln!(out, "{count} packages begin with the first version of their major.")?;
+            writeln!(out, "{count} packages start with the first version of their major.")?;
         }
         count => writeln!(out, "\nNew, {count}: {}.", listed(&first)?)?,
     }
     Ok(())
 }
 
-/// The gravest reasons of a row, of each rule one.
+/// The most severe reasons of a row, one for each rule.
 fn reasons(row: &Value) -> Result<String> {
     let all = row["reasons"].as_array().map(Vec::as_slice).unwrap_or_default();
     let counts: Vec<&Value> = all.iter().filter(|it| it["bump"] != "none").collect();

@@ -1,19 +1,18 @@
-//! The protobuf wire format, and names for what it carries.
+//! Decodes the protobuf wire format, with names for fields.
 //!
-//! Written for the oracle alone, so that no mistake of Abide's own decoder can
-//! hide itself.
+//! The oracle has its own decoder, so that it does not repeat mistakes of Abide's.
 
 use std::collections::BTreeMap;
 
 use crate::task::Result;
 
-/// One value as the wire holds it.
+/// One value on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Value<'a> {
     Varint(u64),
     Fixed64(u64),
     Bytes(&'a [u8]),
-    /// What stands between a group's start and its end.
+    /// The bytes between the start and the end of a group.
     Group(&'a [u8]),
     Fixed32(u32),
 }
@@ -28,7 +27,7 @@ impl<'a> Value<'a> {
     }
 }
 
-/// Splits a message into its fields, in the order of the wire.
+/// Splits a message into its fields, in wire order.
 pub(crate) fn fields(mut bytes: &[u8]) -> Result<Vec<(u32, Value<'_>)>> {
     let mut out = Vec::new();
     while !bytes.is_empty() {
@@ -57,7 +56,7 @@ fn value<'a>(key: u64, bytes: &mut &'a [u8]) -> Result<Value<'a>> {
             }
         }
         5 => Value::Fixed32(u32::from_le_bytes(take(bytes, 4)?.try_into()?)),
-        wire_type => return Err(format!("wire type {wire_type} where a field begins").into()),
+        wire_type => return Err(format!("unexpected wire type {wire_type}").into()),
     })
 }
 
@@ -70,11 +69,12 @@ fn varint(bytes: &mut &[u8]) -> Result<u64> {
             return Ok(out);
         }
     }
-    Err("a varint of more than ten bytes".into())
+    Err("a varint is longer than ten bytes".into())
 }
 
 fn take<'a>(bytes: &mut &'a [u8], length: usize) -> Result<&'a [u8]> {
-    let (head, tail) = bytes.split_at_checked(length).ok_or("a value ends before its length")?;
+    let (head, tail) =
+        bytes.split_at_checked(length).ok_or("a value is shorter than its length")?;
     *bytes = tail;
     Ok(head)
 }
@@ -104,9 +104,9 @@ pub(crate) fn messages(message: &[u8], number: u32) -> Result<Vec<&[u8]>> {
     Ok(named.filter_map(|(_, value)| value.content()).collect())
 }
 
-/// A field as descriptors describe it.
+/// A field from a descriptor.
 pub(crate) struct Field {
-    /// An extension's name stands in parentheses, as in an option.
+    /// The name; that of an extension is in parentheses, as in an option.
     pub(crate) name: String,
     pub(crate) repeated: bool,
     pub(crate) kind: Kind,
@@ -127,10 +127,10 @@ pub(crate) struct Schema {
 }
 
 impl Schema {
-    /// Learns the messages and extensions of a FileDescriptorProto.
+    /// Adds the messages and extensions of a FileDescriptorProto.
     ///
-    /// The numbers are those of `google/protobuf/descriptor.proto`, which is
-    /// where everything else gets its names from.
+    /// The numbers are those of `google/protobuf/descriptor.proto`, from which
+    /// everything else gets its names.
     pub(crate) fn add_file(&mut self, file: &[u8]) -> Result<()> {
         let package = string(file, 2)?.unwrap_or_default();
         for message in messages(file, 4)? {
@@ -165,7 +165,7 @@ impl Schema {
     }
 }
 
-/// A FieldDescriptorProto, the scope given when it is an extension.
+/// A field from a FieldDescriptorProto; the scope is set for an extension.
 fn described(field: &[u8], extension_scope: Option<&str>) -> Result<(u32, Field)> {
     const LABEL_REPEATED: u64 = 3;
     const TYPE_GROUP: u64 = 10;

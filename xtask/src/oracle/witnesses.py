@@ -1,10 +1,10 @@
 """Replays the witnesses of findings with libraries that know nothing of Abide.
 
-Reads a pair per line (JSON): the files of both sets of descriptors and the
-witnesses. For each witness a line is printed: null if it goes wrong as it was
-said to, else why it does not. Bytes, JSON and text go through the runtime of
-protobuf; values that are to be rejected are shown to the libraries that the
-annotations belong to, in a process for each side, as both have the same names.
+Reads a pair per line (JSON): the paths of both descriptor sets and the witnesses.
+Prints a line for each witness: null if it shows the claimed break, otherwise the
+reason why not. Bytes, JSON and text go through the runtime of protobuf. Values for
+validation go to the libraries that the annotations belong to, in a process for
+each side because both sides use the same type names.
 """
 
 import base64
@@ -17,7 +17,7 @@ import tempfile
 here = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(here, "..", "soundness"))
 
-import protovalidate  # noqa: F401, once for all processes
+import protovalidate  # noqa: F401, imported once for all processes
 import reader
 from protoc_gen_validate import validator  # noqa: F401, the same
 
@@ -25,7 +25,7 @@ LIBRARIES = ("pgv", "buf")
 
 
 def verdicts(path, cases):
-    """What each library says of each (type, value): one word, or why it has none."""
+    """The verdict of each library on each (type, value), or why it has none."""
     with tempfile.TemporaryDirectory() as folder:
         questions, answers = os.path.join(folder, "cases"), os.path.join(folder, "verdicts")
         with open(questions, "w") as file:
@@ -55,7 +55,7 @@ def sides(direction):
 
 
 def rejected(pair, witnesses):
-    """For each witness None if its writer's side accepts and its reader's rejects it."""
+    """For each witness None if the writer's side accepts it and the reader's rejects it."""
     asked = {"old": [], "new": []}
     for _, direction, wrote, reads, data in witnesses:
         for side, name in zip(sides(direction), (wrote, reads)):
@@ -63,7 +63,7 @@ def rejected(pair, witnesses):
     answers = {side: iter(verdicts(pair[side], asked[side])) for side in asked}
     for _, direction, *_ in witnesses:
         wrote, read = (next(answers[side]) for side in sides(direction))
-        # Each library sees its own annotations only: one of them must part.
+        # Each library only sees its own annotations: one of them must show the difference.
         if ("yes", "no") in zip(wrote, read) and "no" not in wrote:
             yield None
         else:

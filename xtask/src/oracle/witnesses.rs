@@ -1,8 +1,8 @@
-//! The witnesses of findings, replayed by libraries that know nothing of Abide.
+//! Replays the witnesses of findings with libraries that are independent of Abide.
 //!
-//! A value on the wire, in JSON or in text must be lost, changed or refused by
-//! the Python runtime of protobuf; one that is said to be rejected must be by
-//! protoc-gen-validate or protovalidate, and be accepted by the other side.
+//! The Python runtime of protobuf must lose, change or reject a value on the wire,
+//! in JSON or in text. For a witness about validation, protoc-gen-validate or
+//! protovalidate must reject the value on one side and accept it on the other.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -13,14 +13,14 @@ use serde_json::{Value, json};
 use super::judged::Judged;
 use crate::task::Result;
 
-/// What the Python packages are known not to show: the begin of the rule, a part
-/// of what they say, and why.
+/// Known cases that the Python packages cannot show: a prefix of the rule, a part of
+/// their output, and the reason.
 const EXPLAINED: &[(&str, &str, &str)] = &[
-    ("field-renamed", SWAPPED, "the name belongs to another field now: by name all is well"),
+    ("field-renamed", SWAPPED, "another field has the name now, so nothing differs by name"),
     (
         "field-json-name-changed",
         SWAPPED,
-        "the name belongs to another field now: by name all is well",
+        "another field has the name now, so nothing differs by name",
     ),
     ("message-set-changed", "nothing goes wrong", "extensions are not compared here"),
     (
@@ -32,8 +32,8 @@ const EXPLAINED: &[(&str, &str, &str)] = &[
 
 const SWAPPED: &str = "the same by name, another field by number";
 
-/// Replays all witnesses; true when each goes wrong as it was said to, or has a
-/// reason why these libraries cannot show it.
+/// Replays all witnesses; true if each misbehaves as claimed, or has a reason why
+/// these libraries cannot show it.
 pub(super) fn run(pairs: &[Judged], show: usize) -> Result<bool> {
     let mut tried = Vec::new();
     let mut lines = String::new();
@@ -94,20 +94,20 @@ pub(super) fn run(pairs: &[Judged], show: usize) -> Result<bool> {
     Ok(wrong == 0 && !confirmed.is_empty())
 }
 
-/// Why each witness shows nothing; nothing for those that do.
+/// Why each witness shows nothing; `None` for those that show the break.
 fn replayed(lines: String) -> Result<Vec<Option<String>>> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/src/oracle/witnesses.py");
     let mut python = Command::new("python3");
     python.arg(script).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut python = python.spawn().map_err(|error| format!("cannot run python3: {error}"))?;
     let mut input = python.stdin.take().ok_or("python3 has no input")?;
-    // It speaks while it is spoken to.
+    // It writes output while it still reads input.
     let speaker = std::thread::spawn(move || input.write_all(lines.as_bytes()));
     let said = python.wait_with_output()?;
     if !said.status.success() {
         return Err("`pip install protobuf protovalidate protoc-gen-validate`?".into());
     }
-    speaker.join().map_err(|_| "what was to be replayed is lost")??;
+    speaker.join().map_err(|_| "the input of python3 was lost")??;
     let answer = |line: &str| -> Result<Option<String>> {
         let line: Value = serde_json::from_str(line)?;
         Ok(line.as_str().map(str::to_owned))

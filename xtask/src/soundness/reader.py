@@ -1,8 +1,8 @@
 """Carries values across pairs of schemas with the Python runtime of protobuf.
 
-Reads a pair per line (JSON) and prints a line per failure, then a line of
-counts. It knows nothing of Abide but the claims it is told: on which surfaces
-and in which directions a pair is broken, and which values witness that.
+Reads a pair per line (JSON). Prints a line per failure, and at the end a line with
+counts. All it knows about Abide are its claims: on which surfaces and in which
+directions a pair is broken, and which values show it.
 """
 
 import base64
@@ -22,7 +22,7 @@ FLOAT = 2
 
 
 class Side:
-    """One schema of a pair. The runtime forgets the classes that nobody holds."""
+    """One schema of a pair. It keeps its classes: the runtime drops unreferenced ones."""
 
     def __init__(self, blob):
         self.pool = descriptor_pool.DescriptorPool()
@@ -42,8 +42,8 @@ NAMELESS = frozenset()
 
 
 class Shape:
-    """What is asked of a field again and again; the descriptors of the runtime
-    answer slowly."""
+    """The properties of a field, cached because the descriptors of the runtime
+    are slow."""
 
     def __init__(self, field):
         self.name = field.name
@@ -93,8 +93,8 @@ def scalar(value, shape, surface):
 
 
 def plain(message, surface):
-    """The fields of a message by what a surface knows them by: whether they are
-    many, their values, their names, and whether they are set."""
+    """The fields of a message by their key on a surface: their kind (one, list or
+    map), their values, their name, and whether they are set."""
     found = {}
     for shape in shapes(message):
         value = getattr(message, shape.name)
@@ -124,8 +124,8 @@ def same_scalar(a, b, strict):
     kinds = (a[0], b[0])
     if kinds == ("number", "number"):
         if (a[2], b[2]) == (FLOAT, DOUBLE):
-            # The decimal that is printed of a float names no other float: whoever
-            # reads it has all of it, and only the digits that nobody wrote differ.
+            # The decimal form of a float identifies that float: a reader with more
+            # precision gets the same value, and only the digits after it differ.
             b = ("number", ctypes.c_float(b[1]).value, FLOAT)
         both = isinstance(a[1], float) and isinstance(b[1], float)
         return a[1] == b[1] or both and math.isnan(a[1]) and math.isnan(b[1])
@@ -145,14 +145,14 @@ def same_scalar(a, b, strict):
 
 
 def same_enum(a, b, strict):
-    """A value is what its name says. A name that one side alone has was renamed,
-    and a number that one side alone has stays what it is."""
+    """Values are the same if they share a name. A name that only one side has was
+    renamed, and a number that only one side has keeps its meaning."""
     if a[2] & b[2]:
         return True
     if a[1] != b[1] or strict and a[2]:
         return False
     if not a[2]:
-        # Who wrote it meant a number.
+        # The writer has no name for it, so it meant the number.
         return True
     moved = [name for name in a[2] if b[3].get(name, a[1]) != a[1]]
     moved += [name for name in b[2] if a[3].get(name, b[1]) != b[1]]
@@ -169,8 +169,8 @@ def same_part(a, b, strict):
     left, right = a[1], b[1]
     lists = (a[0], b[0]) == ("list", "list")
     if not lists and not strict and is_nothing(left) and is_nothing(right):
-        # Between one and many, and between a message and bytes, a zero may be
-        # no value.
+        # Between a single value and a list, and between a message and bytes, a zero
+        # may be read as no value.
         return True
     return len(left) == len(right) and all(
         same_scalar(p, q, strict) for p, q in zip(left, right)
@@ -182,7 +182,7 @@ def is_nothing(rows):
 
 
 def entries(part):
-    """Pairs of key and value; a list of messages with these two fields is a map, too."""
+    """Pairs of key and value. A list of messages with two fields counts as a map too."""
     if part[0] == "map":
         return part[1]
     rows = []
@@ -197,11 +197,11 @@ def entries(part):
 
 
 def same(wrote, read, strict=False):
-    """Whether what was read means what was written. A field that the reader never
-    had is passed over, unless this is strict."""
+    """Whether the value that was read means the same as the written one. A field that the
+    reader does not have is skipped, unless `strict`."""
     taken = set()
     for name, part in wrote.items():
-        # Readers of JSON take the name of the field for its JSON name.
+        # Readers of JSON also accept the name of the field.
         found = name if name in read else next((k for k, p in read.items() if p[2] == name), None)
         if found is None:
             if strict and not is_nothing(part[1]):
@@ -210,8 +210,8 @@ def same(wrote, read, strict=False):
         taken.add(found)
         if not same_part(part, read[found], strict):
             return False
-    # A field that the writer never had is taken for one that was written only if it
-    # is set: its default changes nothing that anybody said, whatever that default is.
+    # A field that the writer does not have differs only if it is set: its default
+    # is not data, whatever it is.
     return not any(part[3] for name, part in read.items() if name not in taken)
 
 
@@ -237,7 +237,7 @@ def read(message, surface, data):
 
 
 def carry(writer, reader, surface, data, value=None):
-    """What goes wrong, or None."""
+    """The error, or None."""
     try:
         back = value if value is not None else read(writer, surface, data)
     except Exception as error:  # whatever a runtime raises
@@ -247,8 +247,8 @@ def carry(writer, reader, surface, data, value=None):
     except Exception as error:
         return "refused: " + str(error)
     try:
-        # A witness may rely on what names say: a field or an enum value that
-        # has another number now is known by its name.
+        # A witness may depend on names: a field or an enum value whose number
+        # changed is matched by its name.
         witness = value is None
         names = [surface, "text"] if witness else [surface]
         if not all(same(plain(back, name), plain(there, name), witness) for name in names):
@@ -259,7 +259,7 @@ def carry(writer, reader, surface, data, value=None):
 
 
 def misbehaves(writers, wrote, readers, reads, surface, data):
-    """None if a witness goes wrong on its way, else why it shows nothing."""
+    """None if the witness breaks, otherwise the reason why it shows nothing."""
     writer, reader = writers.new(wrote), readers.new(reads)
     wrong = carry(writer, reader, surface, data)
     if wrong and wrong.startswith("unreadable"):
@@ -302,7 +302,7 @@ def main():
                 sent = data if surface == "wire" else write(value, surface)
                 wrong = carry(None, schemas[sides[1]].new(reads), surface, sent, value)
                 if wrong and "utf-8" in wrong:
-                    # The strings of Python are UTF-8, whatever a feature allows.
+                    # Strings in Python are always UTF-8, even if a feature allows other bytes.
                     counts["unreadable"] += 1
                 elif wrong:
                     fail(pair, what="compatible", surface=surface, direction=direction,
@@ -313,7 +313,7 @@ def main():
             data = base64.b64decode(blob)
             fault = misbehaves(schemas[sides[0]], wrote, schemas[sides[1]], reads, surface, data)
             if fault and fault.startswith("unreadable") and "utf-8" in fault:
-                # The strings of Python are UTF-8, whatever a feature allows.
+                # Strings in Python are always UTF-8, even if a feature allows other bytes.
                 counts["unreadable"] += 1
             elif fault:
                 fail(pair, what="witness", rule=rule, surface=surface, direction=direction,

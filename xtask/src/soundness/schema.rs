@@ -1,8 +1,7 @@
 //! Random schemas, and random edits of them.
 //!
-//! A schema is one file, kept as data so that an edit is a change of the data.
-//! Not every edit gives a file that compiles; those that do not are passed over
-//! by whoever asks for them.
+//! A schema is one file, kept as data, so an edit changes the data. Not every edit
+//! gives a file that compiles; callers skip those that do not.
 
 use std::fmt::Write;
 
@@ -41,12 +40,12 @@ struct FieldDef {
     options: Vec<(&'static str, String)>,
 }
 
-/// How many values a field holds, and how their absence is told.
+/// The cardinality and presence of a field.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape {
-    /// What the syntax gives a field without a word.
+    /// The default of the syntax, without a label.
     Plain,
-    /// With the word `optional`, or the feature that stands for its opposite.
+    /// With the label `optional`, or the feature for the opposite.
     Other,
     Required,
     Repeated,

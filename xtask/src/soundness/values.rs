@@ -6,8 +6,8 @@ use fastrand::Rng;
 
 const DEPTH: u32 = 3;
 
-/// A random value that has all that is required; `None` where required fields
-/// nest without an end.
+/// A random value with all required fields; `None` if required fields nest without
+/// an end.
 pub(crate) fn message(rng: &mut Rng, tree: &Tree, ty: MessageId, depth: u32) -> Option<Message> {
     let mut message = Message::new(ty);
     let mut taken = Vec::new();
@@ -40,7 +40,7 @@ pub(crate) fn message(rng: &mut Rng, tree: &Tree, ty: MessageId, depth: u32) -> 
                 };
             };
             if let (true, Value::Message(entry)) = (field.is_map(), &value) {
-                // A key stands once in a map.
+                // A key occurs only once in a map.
                 let key = entry.entries.first().map(|entry| entry.value.clone());
                 if keys.contains(&key) {
                     continue;

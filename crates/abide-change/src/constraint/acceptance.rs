@@ -1,12 +1,12 @@
-//! What a constraint says of one value.
+//! The verdict of a constraint on one value.
 
-/// What a constraint says of one value.
+/// The verdict of a constraint on one value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Acceptance {
     Accepted,
     /// Why, in one phrase.
     Rejected(String),
-    /// What cannot be told.
+    /// What cannot be determined.
     Unknown(String),
 }
 
@@ -15,7 +15,7 @@ impl Acceptance {
         if accepted { Acceptance::Accepted } else { Acceptance::Rejected(String::new()) }
     }
 
-    /// Both must accept; a rejection counts more than what is unknown.
+    /// Combines two verdicts: both must accept, and a rejection wins over an unknown.
     #[must_use]
     pub(super) fn and(self, other: impl FnOnce() -> Acceptance) -> Acceptance {
         match self {
@@ -28,7 +28,7 @@ impl Acceptance {
         }
     }
 
-    /// The same with a phrase for why it is rejected.
+    /// The same verdict with a reason for a rejection.
     #[must_use]
     pub(super) fn because(self, why: impl FnOnce() -> String) -> Acceptance {
         match self {

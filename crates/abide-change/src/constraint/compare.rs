@@ -11,7 +11,8 @@ use super::limits::FieldLimits;
 use super::read::{self, Dialect, Facet, MessageLimits};
 use super::sample;
 
-/// From both directions: is the old side in the new one, and the reverse?
+/// Combines both directions: whether the old side is included in the new one, and
+/// the reverse.
 fn inclusion<A, B>(old_in_new: &Included<A>, new_in_old: &Included<B>) -> Inclusion {
     match (old_in_new, new_in_old) {
         (Included::Unknown(why), _) | (_, Included::Unknown(why)) => {
@@ -45,8 +46,8 @@ pub(crate) fn compare_fields(old: Field<'_>, new: Field<'_>) -> Comparison {
         let limits = message.map(MessageLimits::of).unwrap_or_default();
         Dialect::ALL.map(|dialect| !limits.is_disabled(dialect))
     };
-    // A message that is not validated any more, or is from now on, is a change
-    // of the message.
+    // If validation of a message is turned on or off, that is a change of the
+    // message.
     let (was, is) = (active(old.containing_message()), active(new.containing_message()));
     let judged = |facet: &Facet| was[facet.dialect as usize] && is[facet.dialect as usize];
     let keep = |facets: Vec<Facet>| facets.into_iter().filter(&judged).collect::<Vec<_>>();
@@ -65,8 +66,7 @@ pub(crate) fn compare_fields(old: Field<'_>, new: Field<'_>) -> Comparison {
     Comparison { inclusion, facets, tightened_by, loosened_by }
 }
 
-/// Whether two fields have the same rules on the same kind of values, which is
-/// what most of them have.
+/// Whether two fields have the same rules on the same kind of values, as most do.
 fn is_same(old: Field<'_>, old_facets: &[Facet], new: Field<'_>, new_facets: &[Facet]) -> bool {
     if old_facets.is_empty() && new_facets.is_empty() {
         return true;
@@ -91,8 +91,8 @@ fn is_same(old: Field<'_>, old_facets: &[Facet], new: Field<'_>, new_facets: &[F
         && kind(old) == kind(new)
 }
 
-/// Contents of a field as a whole message that one side accepts and the other
-/// rejects because of this field.
+/// A whole message with these contents of a field, which one side accepts and the
+/// other rejects because of this field.
 fn shown(
     accepting: &Evaluator<'_>,
     field: Field<'_>,
@@ -110,7 +110,7 @@ fn shown(
     .then_some(message)
 }
 
-/// Whether one side accepts a message and the other rejects it as it should.
+/// Whether one side accepts a message and the other rejects it as expected.
 fn replayed(
     accepting: &Evaluator<'_>,
     message: &value::Message,
@@ -126,8 +126,8 @@ fn replayed(
     decoded.is_ok_and(|message| rejected(&rejecting.message(&message)))
 }
 
-/// The rules that differ, each with what it does alone; all of them together
-/// make `whole`.
+/// The rules that differ, each with its own effect; `whole` is the effect of all of
+/// them together.
 fn facet_changes(
     (old, old_facets): (Field<'_>, &[Facet]),
     (new, new_facets): (Field<'_>, &[Facet]),
@@ -157,8 +157,8 @@ fn facet_changes(
         if differing.is_empty() {
             continue;
         }
-        // The old side with the rules of this group as they are now, so that
-        // the new side's other rules do not speak.
+        // The old side with the new rules of this group, so that the other new
+        // rules have no effect.
         let mut swapped: Vec<Facet> =
             old_facets.iter().filter(|it| it.group() != group).cloned().collect();
         swapped.extend(is.iter().cloned());
@@ -178,7 +178,7 @@ fn facet_changes(
         for (was, is) in differing {
             let what = match (was, is) {
                 (Some(was), Some(is)) if was.literals == is.literals => {
-                    // Only the library differs, which often is no difference.
+                    // Only the library differs, which often has no effect.
                     if inclusion == Inclusion::Equal {
                         continue;
                     }
@@ -201,8 +201,8 @@ fn facet_changes(
     changes
 }
 
-/// Facets of one path, before and after; where each side has only one, whose
-/// library it is does not matter.
+/// Facets with the same path, before and after. If each side has only one, its
+/// library does not matter.
 fn paired<'f>(was: &'f [Facet], is: &'f [Facet]) -> Vec<(Option<&'f Facet>, Option<&'f Facet>)> {
     let mut paths: Vec<&str> = Vec::new();
     for facet in was.iter().chain(is).filter(|it| it.path != "(none)") {
@@ -229,7 +229,7 @@ fn paired<'f>(was: &'f [Facet], is: &'f [Facet]) -> Vec<(Option<&'f Facet>, Opti
     pairs
 }
 
-/// The constraints of a oneof, before and after.
+/// Compares the constraints of a oneof before and after.
 pub(crate) fn compare_oneofs(old: Oneof<'_>, new: Oneof<'_>) -> Comparison {
     let (was, is) = (read::oneof_required(old), read::oneof_required(new));
     let (what, inclusion) = match (was, is) {
@@ -260,7 +260,7 @@ pub(crate) fn compare_oneofs(old: Oneof<'_>, new: Oneof<'_>) -> Comparison {
     }
 }
 
-/// The constraints of a message as a whole, before and after: whether it is
+/// Compares the constraints of a whole message before and after: whether it is
 /// validated at all, which of its fields exclude each other, and expressions.
 pub(crate) fn compare_messages(old: Message<'_>, new: Message<'_>) -> Comparison {
     let (was, is) = (MessageLimits::of(old), MessageLimits::of(new));

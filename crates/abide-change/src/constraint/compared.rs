@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 use super::compare::{compare_fields, compare_messages, compare_oneofs};
 use super::comparison::Comparison;
 
-/// The comparisons of constraints by old elements: each has a value to be found,
-/// and four rules ask for it.
+/// Cached comparisons of constraints by old element. Each has to find a value, and
+/// four rules need it.
 #[derive(Debug, Default)]
 pub(crate) struct Compared(Mutex<FxHashMap<Key, Arc<Comparison>>>);
 
@@ -26,7 +26,7 @@ impl Compared {
             _ => return None,
         };
         let key = (old.noun(), file, index);
-        // Not held while elements are compared: other threads compare others.
+        // The lock is not held during a comparison, since other threads compare too.
         let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = known().get(&key) {
             return Some(Arc::clone(found));

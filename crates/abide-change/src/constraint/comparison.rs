@@ -2,20 +2,20 @@
 
 use abide_schema::{Place, value};
 
-/// How the values that a new constraint accepts lie to those of the old one.
+/// How the values that a new constraint accepts relate to those of the old one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Inclusion {
     /// They are the same.
     Equal,
-    /// Fewer are accepted, and no other ones.
+    /// Fewer values are accepted, and no new ones.
     Tightened,
-    /// More are accepted, and none less.
+    /// More values are accepted, and all of the old ones.
     Loosened,
-    /// Some are accepted newly, others no more.
+    /// Some values are newly accepted, others are no longer accepted.
     Incomparable,
-    /// It cannot be told.
+    /// It cannot be determined.
     Unproven {
-        /// What stands in the way, in one phrase.
+        /// The reason, in one phrase.
         why: String,
     },
 }
@@ -23,22 +23,22 @@ pub enum Inclusion {
 /// One rule that differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FacetChange {
-    /// The rule with what it was and is, such as "`max_len` 64 → 32".
+    /// The rule with its old and new value, such as "`max_len` 64 → 32".
     pub what: String,
-    /// Where the old rule stands.
+    /// The place of the old rule.
     pub place_old: Option<Place>,
-    /// Where the new rule stands.
+    /// The place of the new rule.
     pub place_new: Option<Place>,
-    /// What comes of this rule alone.
+    /// The effect of this rule alone.
     pub inclusion: Inclusion,
 }
 
 /// The constraints of one element, before and after.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// What they are to each other.
+    /// How they relate to each other.
     pub inclusion: Inclusion,
-    /// The rules that differ; none where the constraints are equal.
+    /// The rules that differ; empty if the constraints are equal.
     pub facets: Vec<FacetChange>,
     /// A message of the old tree that the old side accepts and the new one
     /// rejects.

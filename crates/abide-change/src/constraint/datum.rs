@@ -6,7 +6,7 @@ use abide_schema::{Field, Openness, Scalar, Tree, Type};
 use super::number_set::{NumberKind, NumberSet, SECOND};
 use super::read::nanos;
 
-/// What the values of a type are to a rule.
+/// How a rule sees the values of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DatumKind {
     Number(NumberKind),
@@ -15,7 +15,7 @@ pub(super) enum DatumKind {
     /// A `google.protobuf.Any`: its type URL.
     Any,
     Message,
-    /// A name that resolved to nothing.
+    /// An unresolved name.
     Unresolved,
 }
 
@@ -24,7 +24,7 @@ pub(super) enum DatumKind {
 pub(super) struct ValueType {
     pub(super) shape: DatumKind,
     pub(super) ty: Type,
-    /// Whether it is a message of wrappers.proto; the shape is what it wraps.
+    /// Whether it is a message of wrappers.proto; the shape is that of its content.
     pub(super) wrapper: bool,
 }
 
@@ -71,7 +71,7 @@ impl ValueType {
         }
     }
 
-    /// What a value is to a rule.
+    /// A value as a rule sees it.
     pub(super) fn datum(self, tree: &Tree, value: &Value) -> Datum {
         if let (true, Value::Message(message)) = (self.wrapper, value) {
             let inner = message.get(tree, "value").map(|entry| &entry.value);
@@ -103,7 +103,7 @@ impl ValueType {
         }
     }
 
-    /// What an unset value is to a rule; an unset message is empty.
+    /// An unset value as a rule sees it; an unset message is empty.
     pub(super) fn zero(self) -> Datum {
         match (self.shape, self.ty) {
             (DatumKind::Number(_), _) => Datum::Number(0),
@@ -112,7 +112,7 @@ impl ValueType {
         }
     }
 
-    /// The value of the type that a datum is of.
+    /// The value of the type for a datum.
     pub(super) fn value(self, tree: &Tree, datum: &Datum) -> Option<Value> {
         match self.ty {
             Type::Message(id) if self.shape != DatumKind::Message => {
@@ -201,8 +201,8 @@ pub(super) fn key(field: Field<'_>) -> Option<ValueType> {
     entry.field_numbered(1).map(ValueType::of)
 }
 
-/// Every value of a type that can occur: an unknown value of a closed enum
-/// does not.
+/// Every possible value of a type. An unknown value of a closed enum is not
+/// possible.
 pub(super) fn domain(tree: &Tree, single: ValueType, kind: NumberKind) -> NumberSet {
     match single.ty {
         Type::Enum(id) if tree.enumeration(id).features().openness == Openness::Closed => {
@@ -222,8 +222,8 @@ pub(super) fn convert(
 ) -> Option<Datum> {
     match (datum, to.ty) {
         (Datum::Message(message), Type::Message(ty)) => {
-            // What is inside is judged by the rules of its own type, so another
-            // type does no harm here.
+            // Its content is checked by the rules of its own type, so a different
+            // type does not matter here.
             let there = Codec::new(to_tree).decode(ty, &Codec::new(from_tree).encode(message));
             Some(Datum::Message(there.unwrap_or_else(|_| value::Message::new(ty))))
         }
@@ -237,5 +237,5 @@ pub(super) fn convert(
     }
 }
 
-/// The contents of a field: nothing where it is absent.
+/// The contents of a field; empty if it is absent.
 pub(super) type Contents = Vec<Value>;

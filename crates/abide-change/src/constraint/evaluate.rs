@@ -1,4 +1,4 @@
-//! Whether a value satisfies the constraints of its type.
+//! Checks whether a value satisfies the constraints of its type.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -21,16 +21,16 @@ pub struct Violation {
     pub path: String,
     /// Why, in one phrase.
     pub reason: String,
-    /// The field of the outermost message that the path begins with.
+    /// The field of the outermost message, with which the path begins.
     pub field: Option<FieldId>,
 }
 
-/// What the validation annotations of a type say of one of its values.
+/// The result of checking a value against the validation annotations of its type.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evaluation {
     /// What it violates.
     pub violations: Vec<Violation>,
-    /// What cannot be told here: CEL expressions, and what depends on the
+    /// What cannot be determined here: CEL expressions, and rules that depend on the
     /// time.
     pub unknown: Vec<String>,
 }
@@ -47,8 +47,8 @@ impl Evaluation {
     }
 }
 
-/// Judges a value by the validation annotations of its type, and the messages
-/// inside it by theirs.
+/// Checks a value against the validation annotations of its type, and the messages
+/// inside it against theirs.
 ///
 /// The meaning of `validate.rules` is that of protoc-gen-validate 1.3, the
 /// meaning of `buf.validate` that of the Python package protovalidate 2.1.
@@ -56,17 +56,17 @@ pub fn evaluate(tree: &Tree, message: &value::Message) -> Evaluation {
     Evaluator::new(tree).message(message)
 }
 
-/// Judges values of one tree, and remembers the rules it has read.
+/// Checks values of one tree, and caches the rules it has read.
 pub(super) struct Evaluator<'t> {
     pub(super) tree: &'t Tree,
     fields: RefCell<FxHashMap<FieldId, Rc<FieldLimits<'t>>>>,
     messages: RefCell<FxHashMap<MessageId, Rc<MessageLimits>>>,
-    /// How many messages may still be made up: types that need each other
-    /// would ask for ever more.
+    /// How many more messages may be constructed. Types that need each other would
+    /// never end.
     budget: Cell<u32>,
 }
 
-/// Which libraries look at a message.
+/// Which libraries check a message.
 type Active = [bool; 2];
 
 impl<'t> Evaluator<'t> {
@@ -79,14 +79,14 @@ impl<'t> Evaluator<'t> {
         }
     }
 
-    /// Whether another message may be made up.
+    /// Whether another message may be constructed.
     pub(super) fn may_try(&self) -> bool {
         let left = self.budget.get();
         self.budget.set(left.saturating_sub(1));
         left > 0
     }
 
-    /// What the annotations of a field say.
+    /// The rules of a field.
     pub(super) fn limits(&self, field: Field<'t>) -> Rc<FieldLimits<'t>> {
         if let Some(limits) = self.fields.borrow().get(&field.id) {
             return Rc::clone(limits);
@@ -113,8 +113,8 @@ impl<'t> Evaluator<'t> {
         evaluation
     }
 
-    /// What one library says of the values of a field; the messages among them
-    /// are not judged by their own rules.
+    /// The verdict of one library on the values of a field, without the own rules of
+    /// messages among them.
     pub(super) fn contents(
         &self,
         limits: &FieldLimits<'t>,
@@ -171,8 +171,8 @@ impl<'t> Evaluator<'t> {
         })
     }
 
-    /// The values of a list, or the pairs of a map, of which the last with one
-    /// key counts.
+    /// The values of a list, or the entries of a map, where the last entry with a key
+    /// counts.
     fn pairs(&self, limits: &FieldLimits<'t>, values: &[&Value]) -> Vec<(Option<Datum>, Datum)> {
         let single = limits.single();
         let Some(key) = datum::key(limits.field) else {
@@ -194,8 +194,8 @@ impl<'t> Evaluator<'t> {
     }
 }
 
-/// The facets of a field, with what its message implies: protovalidate lets
-/// the unset members of a message's `oneof` pass.
+/// The facets of a field, including what its message implies: protovalidate
+/// accepts unset members of a message's `oneof`.
 pub(super) fn facets(field: Field<'_>) -> Vec<Facet> {
     let mut facets = read::of_field(field);
     let message = field.parent().filter(|_| !field.is_extension());
@@ -322,7 +322,7 @@ impl<'t> EvaluationWalk<'_, 't> {
     }
 }
 
-/// The distinct reasons that stand between a value and acceptance, by field.
+/// The distinct reasons for which a value is rejected, by field.
 pub(super) fn violated(evaluation: &Evaluation) -> BTreeMap<FieldId, &str> {
     let pairs = evaluation.violations.iter();
     pairs.filter_map(|it| Some((it.field?, it.reason.as_str()))).collect()

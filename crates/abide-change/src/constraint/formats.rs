@@ -1,18 +1,18 @@
 //! The well-known formats of strings and bytes.
 //!
-//! Those that a regular expression states exactly are expressions
-//! ([`regular`]); the others are judged by code and compared by name.
+//! Formats that a regular expression can state exactly are expressions
+//! ([`regular`]). The others are checked by code and compared by name.
 
 use super::acceptance::Acceptance;
 use super::read::Dialect;
 
-/// A format that is judged by code.
+/// A format that is checked by code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StringFormat {
-    /// RFC 5322 with display names, as protoc-gen-validate has it.
+    /// RFC 5322 with display names, as in protoc-gen-validate.
     Email,
     Hostname,
-    /// As protoc-gen-validate has it: the last label may be a number.
+    /// As in protoc-gen-validate: the last label may be a number.
     LooseHostname,
     Ip,
     Ipv6,
@@ -27,7 +27,7 @@ pub(super) enum StringFormat {
     HostAndPort,
 }
 
-/// The email addresses of HTML 5, which is what protovalidate calls an email.
+/// The email addresses of HTML 5, as in protovalidate.
 const EMAIL: &str = concat!(
     r"\A[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?",
     r"(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*\z"
@@ -38,7 +38,7 @@ const IPV4: &str = concat!(
     r"(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])\z"
 );
 
-/// The regular expression of a format, where it is one.
+/// The regular expression of a format, if it has one.
 pub(super) fn regular(dialect: Dialect, key: &str) -> Option<&'static str> {
     Some(match key {
         "email" if dialect == Dialect::Buf => EMAIL,
@@ -66,7 +66,7 @@ pub(super) fn header(dialect: Dialect, name: &str, strict: bool) -> Option<&'sta
     })
 }
 
-/// How many bytes the formats of `bytes` have.
+/// The expressions for the formats of `bytes`, which fix the number of bytes.
 pub(super) fn sizes(key: &str) -> Option<&'static str> {
     Some(match key {
         "ip" => r"(?s-u)\A(?:.{4}|.{16})\z",
@@ -102,15 +102,15 @@ impl StringFormat {
         })
     }
 
-    /// Whether every value that one library says has this format has the other
-    /// format by the other library.
+    /// Whether every value that has this format in one library has the other format
+    /// in the other library.
     pub(super) fn implies(self, own: Dialect, other: StringFormat, by: Dialect) -> bool {
         use StringFormat::{
             Address, Hostname, Ip, Ipv6, LooseAddress, LooseHostname, Prefix, Uri, UriRef,
         };
         let shared = match (own, by) {
             (Dialect::Pgv, Dialect::Buf) => !matches!(self, Uri | UriRef),
-            // Zones of addresses are for protovalidate only.
+            // Only protovalidate accepts zones of addresses.
             (Dialect::Buf, Dialect::Pgv) => !matches!(self, Ip | Ipv6 | Address),
             _ => true,
         };
@@ -176,7 +176,7 @@ impl StringFormat {
     /// Whether a string has the format.
     pub(super) fn evaluate(self, dialect: Dialect, text: &str) -> Acceptance {
         let said = match self {
-            // Where the two readings of RFC 5322 differ, nothing is claimed.
+            // If the two readings of RFC 5322 differ, nothing is claimed.
             StringFormat::Email => {
                 let plain = text.split_once('@').is_some_and(|(local, host)| {
                     text.len() <= 254
@@ -240,7 +240,7 @@ fn ipv4(text: &str) -> Option<u32> {
     text.parse::<std::net::Ipv4Addr>().ok().map(u32::from)
 }
 
-/// protovalidate allows a zone behind `%`.
+/// protovalidate allows a zone after `%`.
 fn ipv6(dialect: Dialect, text: &str) -> Option<u128> {
     let address = match text.split_once('%') {
         Some((address, zone)) if dialect == Dialect::Buf => {
@@ -297,7 +297,7 @@ fn uri(text: &str, relative: bool) -> bool {
     let path = match scheme {
         Some((_, rest)) => rest,
         None if relative => {
-            // The first segment of a relative path holds no colon.
+            // The first segment of a relative path has no colon.
             if rest.split('/').next().is_some_and(|first| first.contains(':')) {
                 return false;
             }
@@ -340,7 +340,7 @@ fn ip_literal(text: &str) -> bool {
                 && of_characters(rest, ":")
         });
     }
-    // RFC 6874: a zone stands behind an escaped percent sign.
+    // RFC 6874: a zone follows an escaped percent sign.
     let (address, zone) = match text.split_once("%25") {
         Some((address, zone)) => (address, Some(zone)),
         None => (text, None),

@@ -1,8 +1,8 @@
-//! Whether what one side accepts the other side accepts as well.
+//! Decides whether the other side accepts everything that one side accepts.
 //!
-//! `Yes` is a proof: intervals, lists, lengths and automata are compared
-//! exactly. `No` is shown by a value that the first side is known to accept and
-//! the second to reject, wherever one of a sensible size exists.
+//! `Yes` is a proof: intervals, lists, lengths and automata are compared exactly.
+//! `No` comes with a value that the first side accepts and the second rejects, if
+//! there is one of a sensible size.
 
 use std::collections::BTreeSet;
 
@@ -20,18 +20,18 @@ use super::pattern::{Length, Pattern, SearchResult, TextSearch};
 use super::read::Dialect;
 use super::{formats::StringFormat, sample};
 
-/// Whether one set lies in another, with an element that does not.
+/// Whether one set is included in another, or an element that is not.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Included<W> {
     Yes,
-    /// There is an element that does not; absent where it is too large or
-    /// needs a clock.
+    /// There is an element that is not included; `None` if it is too large or needs
+    /// a clock.
     No(Option<W>),
     Unknown(String),
 }
 
-/// Gathers several answers about one question: an element that is not included
-/// settles it, and a doubt remains until then.
+/// Collects several answers to one question. An element that is not included
+/// settles the question; until then the first doubt remains.
 struct Doubt(Option<String>);
 
 impl Doubt {
@@ -48,7 +48,7 @@ impl Doubt {
     }
 }
 
-/// A pair of sides: is what `a` accepts accepted by `b`?
+/// A pair of sides: does `b` accept everything that `a` accepts?
 pub(super) struct Sides<'j, 'a, 'b> {
     pub(super) a: &'j Evaluator<'a>,
     pub(super) b: &'j Evaluator<'b>,
@@ -89,7 +89,7 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
                 doubt.that(why);
             }
         }
-        // A message that is judged by its own rules on one side only.
+        // A message that is checked by its own rules on one side only.
         if let Some(found) = self.nested(a, b) {
             match found {
                 Included::Yes => {}
@@ -101,7 +101,7 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
         if unseen { Included::No(None) } else { doubt.end() }
     }
 
-    /// Where `b` judges nested messages by their own rules and `a` does not.
+    /// Handles nested messages that `b` checks by their own rules and `a` does not.
     fn nested(&self, a: &FieldLimits<'a>, b: &FieldLimits<'b>) -> Option<Included<Contents>> {
         let (DatumKind::Message, DatumKind::Message) = (a.single().shape, b.single().shape) else {
             return None;
@@ -216,7 +216,7 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
     ) -> Included<Contents> {
         let mut doubt = Doubt::none();
         let zero = a.single().value(self.a.tree, &a.single().zero());
-        // Absence, and the zero that a field without presence has in its place.
+        // Absence, and the zero that a field without presence has instead.
         let mut special = vec![Vec::new()];
         if a.is_explicit() && !b.is_explicit() {
             special.extend(zero.map(|zero| vec![zero]));
@@ -226,7 +226,7 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
                 return Included::No(Some(contents));
             }
         }
-        // Where neither has presence, absence is zero, a value like others.
+        // If neither has presence, absence is zero, an ordinary value.
         if a.is_explicit() || b.is_explicit() {
             match (self.a.contents(a, pa, &[]), self.b.contents(b, pb, &[])) {
                 (Acceptance::Accepted, Acceptance::Unknown(why)) => doubt.that(why),
@@ -275,7 +275,7 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
         }
         let unique_a = pa.items.unique && !pa.skip;
         let distinct = unique_a || pa.keys.is_some();
-        // How many there may be.
+        // The number of items.
         let least = count_a.least.max(1);
         let fewer = (least < count_b.least).then_some(least);
         let more = count_b.most.map(|most| least.max(most.saturating_add(1)));
@@ -286,11 +286,11 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
             match sample::list(self.a, a, pa, count, distinct, None) {
                 Some(list) if self.shows(a, pa, b, pb, &list) => return Included::No(Some(list)),
                 None if count > sample::MANY && !distinct => {
-                    // One that can be repeated is enough to know of more.
+                    // One item that can be repeated is enough.
                     if sample::list(self.a, a, pa, 1, false, None).is_some() {
                         unseen = true;
                     } else {
-                        doubt.that("no item that is accepted was found");
+                        doubt.that("no accepted item was found");
                     }
                 }
                 _ => doubt.that("no list that shows the difference was found"),
@@ -304,7 +304,7 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
                 None => doubt.that("no list that shows the difference was found"),
             }
         }
-        // What each must be like.
+        // The items themselves.
         let mut sets = vec![(self.values(&pa.values, &pb.values, false), false)];
         if let (Some(ka), Some(kb)) = (&pa.keys, &pb.keys) {
             sets.push((self.values(ka, kb, false), true));
@@ -467,12 +467,12 @@ fn opaque_why<'o>(facets: impl Iterator<Item = &'o String>) -> String {
     format!("{} cannot be compared", facets.join(", "))
 }
 
-/// Two sets of texts: does the first lie in the second?
+/// Two sets of texts: is the first included in the second?
 struct TextInclusion<'s> {
     a: &'s StringSet,
     b: &'s StringSet,
     utf8: bool,
-    /// Whether the first has rules besides.
+    /// Whether the first has further rules.
     opaque: bool,
     /// Whether the empty text is left out.
     without_empty: bool,
@@ -537,8 +537,8 @@ impl TextInclusion<'_> {
         if unseen { Included::No(None) } else { doubt.end() }
     }
 
-    /// What texts of the first set would be like that are not in the second,
-    /// one for each rule that can be violated.
+    /// Descriptions of texts that are not in the second set, one for each rule that
+    /// can be violated.
     fn outside(&self) -> Vec<Result<TextSearch, String>> {
         let mut all = Vec::new();
         let free = Length::default();
@@ -567,7 +567,7 @@ impl TextInclusion<'_> {
         all
     }
 
-    /// A text of the first set that is like this.
+    /// A text of the first set that fits a description.
     fn search(&self, wanted: TextSearch) -> Included<Vec<u8>> {
         let (wanted, exact) = within(self.a, wanted, self.utf8, self.without_empty);
         let exact = exact && !self.opaque;

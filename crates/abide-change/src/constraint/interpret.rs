@@ -14,7 +14,7 @@ use super::pattern::{Length, escaped, from_re2};
 use super::read::{Dialect, Facet, Literal};
 
 impl<'t> FieldLimits<'t> {
-    /// Of the facets that a field has, or would have.
+    /// The rules from the facets that a field has, or would have.
     pub(super) fn new(field: Field<'t>, facets: &[Facet]) -> FieldLimits<'t> {
         let parts = Dialect::ALL.into_iter().filter_map(|dialect| {
             let own: Vec<&Facet> = facets.iter().filter(|it| it.dialect == dialect).collect();
@@ -25,7 +25,7 @@ impl<'t> FieldLimits<'t> {
 }
 
 impl DialectLimits {
-    /// Without any rule.
+    /// No rules.
     pub(super) fn free(field: Field<'_>, dialect: Dialect) -> DialectLimits {
         DialectLimits::new(field, dialect, &[])
     }
@@ -37,7 +37,7 @@ impl DialectLimits {
         let own = at("");
         let flag = |key: &str| own.iter().any(|facet| facet.key() == key && facet.flag());
         let named = |names: &[&str]| named(&own, names);
-        // protoc-gen-validate looks at a member of a oneof only where it is set.
+        // protoc-gen-validate only checks a member of a oneof if it is set.
         let required = flag("required") && !(dialect == Dialect::Pgv && field.oneof().is_some());
         let cardinality = field.cardinality();
         let mut part = DialectLimits {
@@ -54,7 +54,7 @@ impl DialectLimits {
         match cardinality {
             Cardinality::Singular => {
                 let message = matches!(field.ty(), Type::Message(_));
-                // What tracks presence is empty where it is absent only.
+                // A field with presence is only empty if it is absent.
                 let unset = !named(&["IGNORE_IF_DEFAULT_VALUE"]);
                 if dialect == Dialect::Buf && unset && field.presence() != Presence::Implicit {
                     part.values.zero_passes = false;
@@ -128,7 +128,7 @@ fn texts(facet: &Facet) -> Vec<String> {
     }
 }
 
-/// What an absent field holds.
+/// The value of an absent field.
 fn default(field: Field<'_>, single: ValueType) -> Datum {
     let first = |ty: Type| match ty {
         Type::Enum(id) => {
@@ -244,12 +244,12 @@ impl ValueLimits {
         };
         let (min, max) = (i128::MIN / 2, i128::MAX / 2);
         let mut set = domain.clone();
-        // Of two bounds on one side protoc-gen-validate takes the exclusive
-        // one; protovalidate has no two.
+        // Of two bounds on one side, protoc-gen-validate uses the exclusive one;
+        // protovalidate does not allow two.
         let above = last("gt").map(|it| (it, it + 1)).or(last("gte").map(|it| (it, it)));
         let below = last("lt").map(|it| (it, it - 1)).or(last("lte").map(|it| (it, it)));
-        // No comparison holds for NaN, so protoc-gen-validate, which looks for
-        // a bound that is violated, lets it pass; protovalidate asks for it.
+        // No comparison is true for NaN. protoc-gen-validate looks for a violated
+        // bound and so accepts it; protovalidate checks for it.
         let nan = self.dialect == Dialect::Pgv;
         let up = above.map(|(_, from)| NumberSet::of([(from, max)], nan));
         let down = below.map(|(_, to)| NumberSet::of([(min, to)], nan));
@@ -265,7 +265,7 @@ impl ValueLimits {
             set = set.intersection(&range);
         }
         let mut now = NumberSet::of([(min, max)], true);
-        // protovalidate counts the limits in, protoc-gen-validate does not.
+        // protovalidate includes the limits, protoc-gen-validate does not.
         let open = i128::from(self.dialect == Dialect::Pgv);
         let within = last("within").filter(|_| kind == NumberKind::Timestamp);
         for facet in facets {
@@ -369,7 +369,7 @@ impl ValueLimits {
                         Some(Literal::Text(pattern)) => pattern.as_str(),
                         _ => "",
                     };
-                    // protovalidate makes a text of the bytes first.
+                    // protovalidate converts the bytes to text first.
                     if !text && self.dialect == Dialect::Buf {
                         let utf8 = Some(r"(?s)\A.*\z".to_owned());
                         strings.expressions.push(Expression::new("UTF-8", utf8, true));
@@ -411,7 +411,7 @@ impl ValueLimits {
 }
 
 impl Facet {
-    /// Whether `defined_only` is true; the declared numbers stand behind it.
+    /// Whether `defined_only` is true; the declared numbers are its further literals.
     fn flag_of_enum(&self) -> bool {
         self.literals.contains(&Literal::Bool(true))
     }

@@ -16,10 +16,10 @@ use super::read::Dialect;
 /// An expression that must match, or must not.
 #[derive(Clone, Debug)]
 pub(super) struct Expression {
-    /// In the syntax of the crate `regex`; `None` where the pattern has no
-    /// counterpart there.
+    /// In the syntax of the crate `regex`; `None` if the pattern has no counterpart
+    /// there.
     expression: Option<String>,
-    /// What the annotation says.
+    /// The text of the annotation.
     said: String,
     pub(super) wanted: bool,
     pattern: OnceCell<Option<Rc<Pattern>>>,
@@ -68,7 +68,7 @@ impl Expression {
 pub(super) struct StringSet {
     pub(super) chars: Length,
     pub(super) bytes: Length,
-    /// All of it, where `const` or `in` lists it.
+    /// The whole set, if `const` or `in` lists it.
     pub(super) among: Option<BTreeSet<Vec<u8>>>,
     pub(super) without: BTreeSet<Vec<u8>>,
     pub(super) expressions: Vec<Expression>,
@@ -87,7 +87,7 @@ impl StringSet {
             length(self.chars, chars).and(|| length(self.bytes, bytes.len() as u64)).and(|| {
                 let listed = self.among.as_ref().is_none_or(|set| set.contains(bytes));
                 Acceptance::when(listed && !self.without.contains(bytes))
-                    .because(|| "it is not among the values that it takes".to_owned())
+                    .because(|| "it is not one of the allowed values".to_owned())
             });
         for expression in &self.expressions {
             acceptance = acceptance.and(|| expression.evaluate(bytes));
@@ -103,15 +103,14 @@ impl StringSet {
         acceptance
     }
 
-    /// Its own lists as languages, for a search among the words of others.
+    /// A list as a language, to search among the texts of others.
     pub(super) fn list_expression(texts: &BTreeSet<Vec<u8>>, wanted: bool) -> Expression {
         let expression = literals(texts.iter().map(Vec::as_slice));
         Expression::new("a list", Some(expression), wanted)
     }
 }
 
-/// Narrows what is wanted to a set; false where formats or patterns are left
-/// out.
+/// Narrows a description to a set; false if formats or patterns are left out.
 pub(super) fn within(
     strings: &StringSet,
     mut wanted: TextSearch,
@@ -146,28 +145,28 @@ pub(super) fn within(
 pub(super) enum ValueSet {
     /// All of them.
     All,
-    /// The second set is relative to the present, in nanoseconds; it is all of
-    /// them for other types than timestamps.
+    /// The second set is relative to the present, in nanoseconds; it is everything
+    /// unless the type is a timestamp.
     Numbers(NumberSet, NumberSet),
     Strings(Box<StringSet>),
 }
 
-/// What one value must be like, as one library says.
+/// The rules of one library for one value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ValueLimits {
     pub(super) dialect: Dialect,
     pub(super) single: ValueType,
     /// Nothing is checked, nested messages included.
     pub(super) skip: bool,
-    /// Zero passes whatever the rest says.
+    /// Zero is accepted whatever the other rules are.
     pub(super) zero_passes: bool,
     pub(super) set: ValueSet,
-    /// Rules that make no set: all of them hold, or the value is rejected.
+    /// Rules that do not define a set: the value is rejected unless all are satisfied.
     pub(super) opaque: BTreeSet<String>,
 }
 
 impl ValueLimits {
-    /// The message type whose own rules hold for the values as well.
+    /// The message type whose own rules also apply to the values.
     pub(super) fn nested(&self) -> Option<MessageId> {
         match (self.single.shape, self.single.ty) {
             (DatumKind::Message, Type::Message(id)) if !self.skip => Some(id),
@@ -175,8 +174,8 @@ impl ValueLimits {
         }
     }
 
-    /// Whether a value satisfies the rules; those of a nested message are
-    /// judged elsewhere.
+    /// Whether a value satisfies the rules. Those of a nested message are checked
+    /// elsewhere.
     pub(super) fn evaluate(&self, datum: &Datum) -> Acceptance {
         if self.skip || self.zero_passes && *datum == self.single.zero() {
             return Acceptance::Accepted;
@@ -209,36 +208,36 @@ impl ValueLimits {
     }
 }
 
-/// What a list of values must be like.
+/// The rules for a list of values.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ListLimits {
     pub(super) count: Length,
     pub(super) unique: bool,
 }
 
-/// What one library says of a field.
+/// The rules of one library for a field.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct DialectLimits {
     pub(super) dialect: Dialect,
     pub(super) required: bool,
     /// Nothing is checked.
     pub(super) skip: bool,
-    /// An empty list or map passes whatever the rest says.
+    /// An empty list or map is accepted whatever the other rules are.
     pub(super) empty_passes: bool,
     pub(super) items: ListLimits,
-    /// Rules of a list or map that make no set.
+    /// Rules of a list or map that do not define a set.
     pub(super) opaque: BTreeSet<String>,
     /// The value of a singular field, the items of a list, the values of a
     /// map.
     pub(super) values: ValueLimits,
     /// The keys of a map.
     pub(super) keys: Option<ValueLimits>,
-    /// Whether an absent field is judged by its default: protoc-gen-validate
-    /// asks for the value, not for presence, unless the field is in a oneof.
+    /// The default by which an absent field is checked: protoc-gen-validate checks
+    /// the value, not presence, unless the field is in a oneof.
     pub(super) default: Option<Datum>,
 }
 
-/// What both libraries say of a field.
+/// The rules of both libraries for a field.
 #[derive(Clone, Debug)]
 pub(super) struct FieldLimits<'t> {
     pub(super) field: Field<'t>,

@@ -1,9 +1,9 @@
-//! Sets of numbers, and how the values of number types map into them.
+//! Sets of numbers, and the mapping from values of number types.
 //!
-//! Whatever is ordered becomes a whole number that keeps the order: an integer
-//! itself, the rank of a float among the floats, a duration or timestamp its
-//! nanoseconds. Sets of them are unions of closed intervals, so that inclusion
-//! and differences are exact.
+//! Every ordered value becomes a whole number in the same order: an integer is
+//! itself, a float is its rank among the floats, a duration or timestamp is its
+//! nanoseconds. Sets are unions of closed intervals, so inclusion and differences
+//! are exact.
 
 use abide_schema::Scalar;
 
@@ -16,7 +16,7 @@ pub(super) struct NumberSet {
 }
 
 impl NumberSet {
-    /// From any closed ranges; those that are empty are left out.
+    /// The set of any closed ranges; empty ones are left out.
     pub(super) fn of(ranges: impl IntoIterator<Item = (i128, i128)>, nan: bool) -> NumberSet {
         let mut sorted: Vec<_> = ranges.into_iter().filter(|(low, high)| low <= high).collect();
         sorted.sort_unstable();
@@ -30,7 +30,7 @@ impl NumberSet {
         NumberSet { ranges, nan }
     }
 
-    /// From single numbers.
+    /// The set of single numbers.
     pub(super) fn points(points: impl IntoIterator<Item = i128>) -> NumberSet {
         NumberSet::of(points.into_iter().map(|point| (point, point)), false)
     }
@@ -60,7 +60,7 @@ impl NumberSet {
         NumberSet::of(pairs, self.nan && other.nan)
     }
 
-    /// What is in `self` and not in `other`.
+    /// The numbers in `self` that are not in `other`.
     pub(super) fn minus(&self, other: &NumberSet) -> NumberSet {
         let mut left = Vec::new();
         for &(low, high) in &self.ranges {
@@ -77,8 +77,8 @@ impl NumberSet {
         NumberSet::of(left, self.nan && !other.nan)
     }
 
-    /// Up to `count` of its numbers: zero or what lies next to it first, and
-    /// negative ones, which take more bytes, last.
+    /// Up to `count` of its numbers: those next to zero first, and negative ones,
+    /// which take more bytes, last.
     pub(super) fn nearest_zero(&self, count: usize) -> Vec<i128> {
         let mut left = self.clone();
         left.nan = false;
@@ -102,7 +102,7 @@ pub(super) enum NumberKind {
     Timestamp,
 }
 
-/// Nanoseconds of a second.
+/// The nanoseconds of a second.
 pub(super) const SECOND: i128 = 1_000_000_000;
 
 impl NumberKind {
@@ -122,7 +122,7 @@ impl NumberKind {
                 Scalar::Uint32 | Scalar::Fixed32 => (0, u32::MAX.into()),
                 Scalar::Uint64 | Scalar::Fixed64 => (0, u64::MAX.into()),
                 Scalar::Bool => (0, 1),
-                // Not numbers; no rule makes sets of them.
+                // These are not numbers; no rule uses sets of them.
                 Scalar::String | Scalar::Bytes => (0, -1),
             },
             NumberKind::Enum => (i32::MIN.into(), i32::MAX.into()),
@@ -167,8 +167,8 @@ impl NumberKind {
     }
 }
 
-/// The place of a float in the order of all floats; both zeros have the same,
-/// for no rule can tell them apart.
+/// The rank of a float in the order of all floats. Both zeros have the same rank,
+/// since no rule distinguishes them.
 fn rank(value: f64) -> i128 {
     let size = i128::from(value.abs().to_bits());
     if value.is_sign_negative() { -size } else { size }

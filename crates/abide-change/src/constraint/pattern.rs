@@ -1,8 +1,8 @@
-//! Regular expressions as automata: matching, and words that some match and
-//! others do not.
+//! Regular expressions as automata: matching, and finding texts that some match
+//! and others do not.
 //!
-//! Both libraries state patterns in the syntax of RE2. Its classes `\d`, `\s`,
-//! `\w` and the boundary `\b` are those of ASCII, and brackets do not nest.
+//! Both libraries use patterns in the syntax of RE2. Its classes `\d`, `\s`, `\w`
+//! and the boundary `\b` are ASCII, and brackets do not nest.
 //! Source: <https://github.com/google/re2/wiki/Syntax>.
 
 use std::rc::Rc;
@@ -14,17 +14,16 @@ use regex_automata::util::{start, syntax};
 use regex_automata::{Anchored, Input};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// No automaton and nothing it is made from takes more bytes than this.
+/// The most bytes of an automaton, and of everything it is built from.
 const SIZE: usize = 1 << 21;
 
-/// No search visits more states than this.
+/// The most states that a search visits.
 const STATES: usize = 300_000;
 
 /// A compiled expression, matched anywhere in a text.
 #[derive(Debug)]
 pub(super) struct Pattern {
-    /// Absent where it would be too large, or the expression asks for what an
-    /// automaton cannot do.
+    /// `None` if it would be too large, or if an automaton cannot express it.
     automaton: Option<dense::DFA<Vec<u32>>>,
     machine: PikeVM,
 }
@@ -52,7 +51,7 @@ impl Pattern {
     }
 }
 
-/// How long a text may be.
+/// The limits of the length of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Length {
     pub(super) least: u64,
@@ -78,35 +77,35 @@ impl Length {
     }
 }
 
-/// What a search for a text came to.
+/// The result of a search for a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum SearchResult {
-    /// One of the shortest.
+    /// One of the shortest texts.
     Text(Vec<u8>),
-    /// There is a text, too long to write down.
+    /// There is a text, but it is too long.
     Long,
-    /// There is none.
+    /// There is no text.
     Nothing,
-    /// The search was given up.
+    /// The search gave up.
     TooLarge,
 }
 
-/// What a text must be like.
+/// A description of a wanted text.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TextSearch {
     /// Expressions, and whether they match.
     pub(super) patterns: Vec<(Rc<Pattern>, bool)>,
     pub(super) chars: Length,
     pub(super) bytes: Length,
-    /// Whether it must be UTF-8, and so has characters.
+    /// Whether it must be UTF-8, so that it has characters.
     pub(super) utf8: bool,
 }
 
-/// No text that is longer is written down.
+/// The longest text that is generated.
 const LONGEST: u64 = 1 << 17;
 
 impl TextSearch {
-    /// The shortest text that is like this.
+    /// The shortest text that fits.
     pub(super) fn shortest(&self) -> SearchResult {
         if self.chars.is_empty() || self.bytes.is_empty() {
             return SearchResult::Nothing;
@@ -121,7 +120,7 @@ impl TextSearch {
             let Some(automaton) = &pattern.automaton else { return SearchResult::TooLarge };
             automata.push((automaton, wanted));
         }
-        // Without upper bounds fewer states differ: often that is enough.
+        // Without upper bounds there are fewer states; often that is enough.
         let unbounded = |length: Length| Length { most: None, ..length };
         match search(&automata, unbounded(self.chars), unbounded(self.bytes)) {
             SearchResult::Text(text) if !self.measures(&text) => {
@@ -131,13 +130,13 @@ impl TextSearch {
         }
     }
 
-    /// Whether the text has a length that is asked for.
+    /// Whether the text has a wanted length.
     fn measures(&self, text: &[u8]) -> bool {
         let chars = text.iter().filter(|&&byte| begins(byte)).count();
         self.bytes.contains(text.len() as u64) && self.chars.contains(chars as u64)
     }
 
-    /// Of all texts that have the lengths.
+    /// The shortest text with the wanted lengths, without patterns.
     fn plain(&self) -> SearchResult {
         let (chars, bytes) = if self.utf8 {
             let chars = self.chars.least.max(self.bytes.least.div_ceil(4));
@@ -146,8 +145,8 @@ impl TextSearch {
             (self.bytes.least, self.bytes.least)
         };
         if self.utf8 && !self.chars.contains(chars) || !self.bytes.contains(bytes) {
-            // Fewer bytes with as many characters there are not; fewer
-            // characters make no fewer bytes.
+            // There are not fewer bytes with as many characters, and fewer
+            // characters do not have fewer bytes.
             return SearchResult::Nothing;
         }
         if bytes > LONGEST {
@@ -176,7 +175,7 @@ fn begins(byte: u8) -> bool {
     byte & 0xc0 != 0x80
 }
 
-/// Automata that read the same text.
+/// Several automata that read the same text.
 struct Product<'p> {
     automata: &'p [(&'p dense::DFA<Vec<u32>>, bool)],
     alphabet: Vec<u8>,
@@ -187,20 +186,20 @@ struct Product<'p> {
 /// A state of each automaton.
 struct ProductState {
     parts: Vec<usize>,
-    /// Whether a text that ends here is wanted.
+    /// Whether a text that ends here fits.
     accepted: bool,
-    /// Where each byte of the alphabet leads, once asked for; nowhere from a
-    /// state from which no wanted text can be reached.
+    /// The next state for each byte of the alphabet, computed on first use; `None`
+    /// if no wanted text can be reached.
     next: Option<Rc<[Option<u32>]>>,
 }
 
-/// A component that has found its match, whatever follows.
+/// The state of a component that has matched, whatever follows.
 const MATCHED: usize = usize::MAX;
-/// One that will find none.
+/// The state of a component that cannot match.
 const DEAD: usize = usize::MAX - 1;
 
 impl<'p> Product<'p> {
-    /// In its first state, which has the number 0. `None` where an automaton
+    /// The product in its first state, which has the number 0. `None` if an automaton
     /// gives up.
     fn new(automata: &'p [(&'p dense::DFA<Vec<u32>>, bool)]) -> Option<Product<'p>> {
         let config = start::Config::new().anchored(Anchored::No);
@@ -226,8 +225,7 @@ impl<'p> Product<'p> {
         id
     }
 
-    /// Where each byte of the alphabet leads. `None` where an automaton gives
-    /// up.
+    /// The next state for each byte of the alphabet. `None` if an automaton gives up.
     fn next(&mut self, id: u32) -> Option<Rc<[Option<u32>]>> {
         let state = &self.states[id as usize];
         if let Some(next) = &state.next {
@@ -252,7 +250,7 @@ impl<'p> Product<'p> {
     }
 }
 
-/// One step of a component. `None` where it gives up.
+/// One step of a component. `None` if it gives up.
 fn step(automaton: &dense::DFA<Vec<u32>>, state: usize, byte: u8) -> Option<usize> {
     if state >= DEAD {
         return Some(state);
@@ -280,7 +278,8 @@ fn accepts(automaton: &dense::DFA<Vec<u32>>, state: usize) -> bool {
     }
 }
 
-/// Bytes that no automaton tells apart, each group by the one that reads best.
+/// One byte for each group of bytes that all automata treat the same: the most
+/// readable one.
 fn alphabet(automata: &[(&dense::DFA<Vec<u32>>, bool)]) -> Vec<u8> {
     let nice = |byte: &u8| match byte {
         b'a'..=b'z' => 0,
@@ -307,19 +306,19 @@ fn alphabet(automata: &[(&dense::DFA<Vec<u32>>, bool)]) -> Vec<u8> {
     bytes
 }
 
-/// A place in a search: a text that leads to it.
+/// A step of a search: a text that leads to a state.
 #[derive(Clone, Copy)]
 struct SearchNode {
     state: u32,
-    /// How many characters and bytes, as far as they matter.
+    /// The number of characters and bytes, as far as they matter.
     chars: u64,
     bytes: u64,
-    /// The place before it, and the byte that leads here.
+    /// The previous step, and the byte that leads here.
     from: u32,
     byte: u8,
 }
 
-/// Breadth first through the product of automata.
+/// A breadth-first search through the product of automata.
 fn search(
     automata: &[(&dense::DFA<Vec<u32>>, bool)],
     chars: Length,
@@ -350,9 +349,9 @@ fn search(
                     continue;
                 }
                 let Some(state) = *next else { continue };
-                // A count above the least matters only where there is a most.
+                // A count above the minimum only matters if there is a maximum.
                 let count = if chars.most.is_some() { count } else { count.min(chars.least) };
-                // The first way to a place is the one with the fewest bytes.
+                // The first text that leads to a state has the fewest bytes.
                 let length = node.bytes + 1;
                 if !seen.insert((state, count, length.min(bytes.least))) {
                     continue;
@@ -375,7 +374,7 @@ pub(super) fn literals<'l>(texts: impl IntoIterator<Item = &'l [u8]>) -> String 
     format!(r"\A(?:{})\z", texts.join("|"))
 }
 
-/// An expression for these very bytes.
+/// An expression for exactly these bytes.
 pub(super) fn escaped(bytes: &[u8]) -> String {
     let mut out = String::from("(?-u:");
     for byte in bytes {
@@ -384,8 +383,8 @@ pub(super) fn escaped(bytes: &[u8]) -> String {
     out + ")"
 }
 
-/// An expression of RE2 in the syntax of Rust's crate `regex`; `None` for what
-/// has no counterpart.
+/// An RE2 expression in the syntax of Rust's crate `regex`; `None` if it has no
+/// counterpart.
 pub(super) fn from_re2(text: &str) -> Option<String> {
     let mut out = String::new();
     let mut chars = text.chars().peekable();

@@ -1,16 +1,16 @@
-//! Validation annotations as flat lists of facets.
+//! Reads validation annotations as flat lists of facets.
 //!
-//! `validate.rules` (protoc-gen-validate) and `buf.validate.field`
-//! (protovalidate) write the same rules in much the same words, so a facet is
-//! a path such as `items.max_len` and its literals. Names are looked up in the
-//! tree's own definition of the annotation.
+//! `validate.rules` (protoc-gen-validate) and `buf.validate.field` (protovalidate)
+//! have nearly the same rules, so a facet is a path such as `items.max_len` with
+//! its literals. Names are looked up in the tree's own definition of the
+//! annotation.
 
 use abide_schema::value::{self, Codec, Entry, Value};
 use abide_schema::{Element, Field, Message, Part, Place, Tree};
 
 use super::number_set::SECOND;
 
-/// A library that validates, with an opinion of its own in some corners.
+/// A validation library. The two differ in some details.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Dialect {
     /// protoc-gen-validate.
@@ -22,7 +22,7 @@ pub(super) enum Dialect {
 impl Dialect {
     pub(super) const ALL: [Dialect; 2] = [Dialect::Pgv, Dialect::Buf];
 
-    /// The option that holds its rules of a field.
+    /// The option with its rules for a field.
     pub(super) fn name(self) -> &'static str {
         match self {
             Dialect::Pgv => "validate.rules",
@@ -35,13 +35,13 @@ impl Dialect {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Facet {
     pub(super) dialect: Dialect,
-    /// Its key, behind `items.`, `keys.` or `values.` where it is about those.
+    /// Its key, after `items.`, `keys.` or `values.` if it is about those.
     pub(super) path: String,
     pub(super) literals: Vec<Literal>,
     pub(super) place: Place,
 }
 
-/// A value that a rule names.
+/// A value in a rule.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Literal {
     Bool(bool),
@@ -53,12 +53,12 @@ pub(super) enum Literal {
     Nanos(i128),
     /// A name of an enum.
     Name(String),
-    /// What no set of values is made of, as text.
+    /// A value that does not define a set, as text.
     Opaque(String),
 }
 
 impl Facet {
-    /// Where its key begins: `items.` and so on, or nothing.
+    /// The part before its key: `items.` and so on, or nothing.
     pub(super) fn prefix(&self) -> &str {
         let end = self.path.find('.').map_or(0, |dot| dot + 1);
         // The name of an extension has dots of its own.
@@ -69,7 +69,7 @@ impl Facet {
         &self.path[self.prefix().len()..]
     }
 
-    /// Whether another facet is the same rule, wherever it stands.
+    /// Whether another facet is the same rule, wherever it is.
     pub(super) fn says_what(&self, other: &Facet) -> bool {
         (self.dialect, &self.path, &self.literals) == (other.dialect, &other.path, &other.literals)
     }
@@ -78,7 +78,7 @@ impl Facet {
         matches!(self.literals.last(), Some(Literal::Bool(true)))
     }
 
-    /// Rules that only have a meaning together bear one name.
+    /// The name of its group: rules that only have a meaning together share one.
     pub(super) fn group(&self) -> String {
         let key = match self.key() {
             "lt" | "lte" | "gt" | "gte" => "range",
@@ -92,7 +92,7 @@ impl Facet {
         format!("{}{key}", self.prefix())
     }
 
-    /// Its literals as a person writes them.
+    /// Its literals as a person would write them.
     pub(super) fn text(&self) -> String {
         if let ("defined_only", true) = (self.key(), self.literals.len() > 1) {
             return match self.literals.len() - 1 {
@@ -129,7 +129,7 @@ fn literal_text(literal: &Literal) -> String {
     }
 }
 
-/// The facets that the annotations of a field hold.
+/// The facets of the annotations of a field.
 pub(super) fn of_field(field: Field<'_>) -> Vec<Facet> {
     let mut facets = Vec::new();
     let Some(options) = field.options() else { return facets };
@@ -140,8 +140,8 @@ pub(super) fn of_field(field: Field<'_>) -> Vec<Facet> {
         let mut reader = FacetReader { tree: field.tree, dialect, fallback, facets: &mut facets };
         reader.limits(limits, "", false);
         if !facets.iter().any(|facet| facet.dialect == dialect) {
-            // An annotation without a rule still is one: with protovalidate it
-            // changes nothing, and nothing is what it says.
+            // An annotation without a rule still counts as one. With protovalidate it
+            // changes nothing.
             let path = "(none)".to_owned();
             facets.push(Facet { dialect, path, literals: Vec::new(), place: fallback });
         }
@@ -154,12 +154,12 @@ pub(super) fn of_field(field: Field<'_>) -> Vec<Facet> {
     facets
 }
 
-/// Where the annotations of a field hold the rule of this key.
+/// The places of the rule with this key in the annotations of a field.
 pub fn places_of_facet(field: Field<'_>, key: &str) -> Vec<Place> {
     of_field(field).iter().filter(|it| it.key() == key).map(|it| it.place).collect()
 }
 
-/// The numbers that the enum declares which a rule is about.
+/// The numbers declared by the enum that a rule is about.
 fn declared<'t>(field: Field<'t>, prefix: &str) -> impl Iterator<Item = Literal> + use<'t> {
     let entry = field.message_type().filter(|_| field.is_map());
     let holder = match prefix {
@@ -177,7 +177,7 @@ fn declared<'t>(field: Field<'t>, prefix: &str) -> impl Iterator<Item = Literal>
     numbers.into_iter().map(|number| Literal::Int(number.into()))
 }
 
-/// Where an entry of the options of an element stands.
+/// The place of an entry of the options of an element.
 fn place(element: Element<'_>, entry: &Entry) -> Place {
     let fallback = element.place(Part::Name);
     if entry.span.is_empty() && entry.key.is_empty() {
@@ -195,8 +195,8 @@ struct FacetReader<'t, 'f> {
 }
 
 impl FacetReader<'_, '_> {
-    /// The rules of a value, which `prefix` names; `opaque` where they make no
-    /// set of values that could be reasoned about.
+    /// Reads the rules of a value, which `prefix` names; `opaque` if they do not
+    /// define a set of values that can be compared.
     fn limits(&mut self, limits: &value::Message, prefix: &str, opaque: bool) {
         for entry in &limits.entries {
             let field = self.tree.field(entry.field);
@@ -288,8 +288,8 @@ pub(super) fn nanos(tree: &Tree, message: &value::Message) -> i128 {
     part("seconds") * SECOND + part("nanos")
 }
 
-/// A CEL expression without comments, and with white space only where two
-/// words would flow together. Source: the lexis of the CEL specification.
+/// A CEL expression without comments, and with white space only where two words
+/// would join. Source: the lexis of the CEL specification.
 pub(super) fn normalized_cel(text: &str) -> String {
     let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii();
     let bytes = text.as_bytes();
@@ -314,8 +314,8 @@ pub(super) fn normalized_cel(text: &str) -> String {
             at + 1
         };
         let together = |last: u8| word(last) && (word(byte) || matches!(byte, b'"' | b'\''));
-        // `- -1` and `--1` are not told apart by any grammar rule that could
-        // change a meaning, but two operators are kept apart all the same.
+        // No grammar rule gives `- -1` and `--1` different meanings, but two
+        // operators are kept apart anyway.
         let operators = |last: u8| last == byte && matches!(byte, b'-' | b'!' | b'/' | b'&' | b'|');
         if space && out.last().is_some_and(|&last| together(last) || operators(last)) {
             out.push(b' ');
@@ -344,7 +344,7 @@ fn end_of_string(bytes: &[u8], start: usize, raw: bool) -> usize {
     bytes.len()
 }
 
-/// What is annotated on a oneof: where it must be set.
+/// The annotation that a oneof must be set, with its place.
 pub(super) fn oneof_required(oneof: abide_schema::Oneof<'_>) -> Option<(Dialect, Place)> {
     let options = oneof.options()?;
     let tree = oneof.message().tree;
@@ -358,22 +358,22 @@ pub(super) fn oneof_required(oneof: abide_schema::Oneof<'_>) -> Option<(Dialect,
     (required.value == Value::Bool(true)).then(|| (Dialect::Buf, place(element, required)))
 }
 
-/// At most one of some fields is set.
+/// A rule that at most one of some fields may be set.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Exclusive {
     pub(super) fields: Vec<String>,
-    /// Exactly one is.
+    /// Whether exactly one must be set.
     pub(super) required: bool,
     pub(super) place: Place,
 }
 
-/// What is annotated on a message.
+/// The annotations of a message.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct MessageLimits {
-    /// Where each library is told to check nothing.
+    /// Where the check is turned off, for each library.
     pub(super) disabled: Vec<(Dialect, &'static str, Place)>,
     pub(super) exclusive: Vec<Exclusive>,
-    /// Expressions and what else is opaque.
+    /// Expressions and other opaque rules.
     pub(super) opaque: Vec<(String, Place)>,
 }
 

@@ -9,7 +9,7 @@ use crate::show::one_line;
 use crate::surface::{Direction, Surface};
 use crate::witness::{Proof, Witness};
 
-/// A value that one side accepts, as a witness that the other rejects it.
+/// A value that one side accepts, as a witness that the other side rejects it.
 pub fn rejection(
     direction: Direction,
     writer: &Tree,
@@ -27,7 +27,7 @@ pub fn rejection(
     let bytes = Codec::new(writer).encode(value);
     let read = Codec::new(reader).decode(holder.id, &bytes).ok();
     let violations = read.map(|read| evaluate(reader, &read).violations).unwrap_or_default();
-    // The value may violate what else changed; of that, other findings tell.
+    // The value may also violate other changed rules, which have their own findings.
     let is_own = |it: &Violation| match of {
         Element::Field(field) => it.field == Some(field.id),
         Element::Oneof(oneof) => it.path == oneof.name(),
@@ -49,8 +49,8 @@ pub fn rejection(
     })
 }
 
-/// Whether a message of this type without the field is rejected because the
-/// field is missing, as it is when a required field is new.
+/// Whether a message of this type without the field is rejected for that reason, as
+/// with a new required field.
 pub fn rejects_absence(field: Field<'_>) -> bool {
     let Some(message) = field.containing_message() else { return false };
     if facets(field).is_empty() {
@@ -59,8 +59,7 @@ pub fn rejects_absence(field: Field<'_>) -> bool {
     absent(field.tree, message.id).violations.iter().any(|it| it.field == Some(field.id))
 }
 
-/// Whether a message of this type is rejected because no member of the oneof
-/// is set.
+/// Whether a message of this type is rejected if no member of the oneof is set.
 pub fn rejects_absence_of_oneof(oneof: Oneof<'_>) -> bool {
     if read::oneof_required(oneof).is_none() {
         return false;

@@ -1,4 +1,4 @@
-//! Values that are accepted, as small as can be.
+//! Finds accepted values, as small as possible.
 
 use std::rc::Rc;
 
@@ -12,13 +12,13 @@ use super::limits::{DialectLimits, FieldLimits, StringSet, ValueLimits, ValueSet
 use super::pattern::{SearchResult, TextSearch};
 use super::read::{self, Dialect, MessageLimits};
 
-/// Lists that would be longer are not written down.
+/// The most items of a generated list.
 pub(super) const MANY: u64 = 1024;
 
-/// Messages inside messages are filled this deep.
+/// How deep nested messages are filled.
 const DEEP: u32 = 8;
 
-/// What all libraries say of the contents of a field.
+/// The verdict of all libraries on the contents of a field.
 pub(super) fn contents<'t>(
     evaluator: &Evaluator<'t>,
     limits: &FieldLimits<'t>,
@@ -31,7 +31,7 @@ pub(super) fn contents<'t>(
     acceptance
 }
 
-/// A pair of a map.
+/// An entry of a map.
 pub(super) fn pair(tree: &Tree, field: Field<'_>, key: &Datum, value: &Datum) -> Option<Value> {
     let entry = field.message_type()?;
     let mut message = value::Message::new(entry.id);
@@ -43,7 +43,7 @@ pub(super) fn pair(tree: &Tree, field: Field<'_>, key: &Datum, value: &Datum) ->
     Some(Value::Message(Box::new(message)))
 }
 
-/// Some values that a part accepts.
+/// Some accepted values of a part.
 fn data(evaluator: &Evaluator<'_>, values: &ValueLimits, count: usize, depth: u32) -> Vec<Datum> {
     let zero = values.single.zero();
     let found = match (&values.set, values.single.shape) {
@@ -102,8 +102,8 @@ fn texts(set: &StringSet, utf8: bool, count: usize) -> Vec<Datum> {
     found.into_iter().map(Datum::Bytes).collect()
 }
 
-/// A list or map of so many values that one part accepts, with a given value,
-/// or key, first.
+/// A list or map with so many items that one part accepts, with a given value or
+/// key first.
 pub(super) fn list<'t>(
     evaluator: &Evaluator<'t>,
     limits: &FieldLimits<'t>,
@@ -160,7 +160,7 @@ fn list_at<'t>(
     }
 }
 
-/// The contents of a field in which one value is this.
+/// The contents of a field with this value in them.
 pub(super) fn around<'t>(
     evaluator: &Evaluator<'t>,
     limits: &FieldLimits<'t>,
@@ -175,8 +175,8 @@ pub(super) fn around<'t>(
     list(evaluator, limits, part, count, part.items.unique, Some((datum, false)))
 }
 
-/// Contents of a field that all libraries accept; `present` where absence does
-/// not do.
+/// Contents of a field that all libraries accept; `present` if absence is not
+/// enough.
 fn field<'t>(
     evaluator: &Evaluator<'t>,
     field: Field<'t>,
@@ -214,7 +214,7 @@ fn field<'t>(
     })
 }
 
-/// The smallest value of a type that is found to be accepted.
+/// The smallest accepted value found for a type.
 pub(super) fn minimal(
     evaluator: &Evaluator<'_>,
     ty: MessageId,
@@ -223,8 +223,8 @@ pub(super) fn minimal(
     filled(evaluator, value::Message::new(ty), None, depth)
 }
 
-/// A value in which a field has these contents and the rest is what acceptance
-/// needs.
+/// A value with these contents of a field, and otherwise only what is needed to be
+/// accepted.
 pub(super) fn complete(
     evaluator: &Evaluator<'_>,
     ty: MessageId,
@@ -253,7 +253,7 @@ fn filled(
             set(&mut message, it.id, field(evaluator, it, true, depth + 1)?);
         }
     }
-    // Each round settles at least one field or oneof, or is the last.
+    // Each round fixes at least one field or oneof, or is the last.
     for _ in 0..=ty.fields().len() + ty.oneofs().len() {
         let evaluation = evaluator.message(&message);
         if evaluation.accepts() {
@@ -333,7 +333,7 @@ pub(super) fn constrains(evaluator: &Evaluator<'_>, ty: MessageId) -> bool {
     false
 }
 
-/// A small value of a type that is rejected.
+/// A small rejected value of a type.
 pub(super) fn rejected(evaluator: &Evaluator<'_>, ty: MessageId) -> Option<value::Message> {
     rejected_at(evaluator, ty, 0)
 }
@@ -389,7 +389,7 @@ fn unusual<'t>(evaluator: &Evaluator<'t>, field: Field<'t>, depth: u32) -> Vec<C
     one.filter(|contents| !contents.is_empty()).collect()
 }
 
-/// Accepted values in which none, one or two of some fields are set.
+/// Accepted values with none, one or two of some fields set.
 pub(super) fn unlike<'t>(
     evaluator: &Evaluator<'t>,
     message: abide_schema::Message<'t>,

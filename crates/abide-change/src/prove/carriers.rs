@@ -9,10 +9,9 @@ use crate::element::held_enum;
 use crate::surface::Surface;
 
 impl<'t> Crossing<'_, 't> {
-    /// Fields of the writer's side that hold this enum, and of the reader's that
-    /// are the same but for what the enum itself is, with the crossing in which
-    /// they are: one of each kind. A field that got another name is the same on
-    /// the wire alone.
+    /// Fields of the writing side that hold this enum, with the fields of the reading
+    /// side that are equal except for the enum itself, and the crossing in which they
+    /// are equal: one of each kind. A renamed field is only equal on the wire.
     pub(super) fn carriers(
         self,
         item: Enum<'t>,
@@ -38,7 +37,7 @@ impl<'t> Crossing<'_, 't> {
                 let from = writer.field(from);
                 let Some(to) = crossing.reader_field(from) else { continue };
                 let known = |at| kinds.contains(&(at, kind(from), kind(to)));
-                // What costs something is asked last: an enum may have many users.
+                // The costly check is last: an enum may have many users.
                 let paired = || {
                     from.containing_message().is_some_and(|it| {
                         self.message(it).is_some() && smallest::minimal(writer, it.id, 0).is_some()
@@ -59,8 +58,8 @@ impl<'t> Crossing<'_, 't> {
         carriers
     }
 
-    /// The smallest valid message that holds this value of an enum in a field,
-    /// for a map in an entry of it.
+    /// The smallest valid message that holds this value of an enum in a field or, for
+    /// a map, in an entry.
     pub(super) fn around_enum(self, field: Field<'t>, number: i32) -> Option<value::Message> {
         let value = Value::Enum(number);
         let value = match field.message_type() {

@@ -9,15 +9,15 @@ use super::{probe, smallest};
 use crate::surface::{Direction, Surface};
 use crate::witness::Proof;
 
-/// What befalls a field by itself.
+/// What happens to a field by itself.
 struct Alone {
-    /// Whether it is refused, not misread.
+    /// Whether it is rejected, not misread.
     refused: bool,
     words: String,
 }
 
 impl<'t> Crossing<'_, 't> {
-    /// The first value on the wire that the reader has in another field.
+    /// Finds a value on the wire that the reader has in another field.
     pub(super) fn mistaken(self, writer: Field<'t>, reader: Field<'t>, proof: &mut Proof) {
         if proof.effects.contains(Surface::Wire, self.direction) {
             return;
@@ -36,7 +36,7 @@ impl<'t> Crossing<'_, 't> {
         }
     }
 
-    /// A zero that is set no more once the reader has written it again.
+    /// Finds a zero that is no longer set after the reader writes it again.
     pub(super) fn forgotten(self, writer: Field<'t>, reader: Field<'t>, proof: &mut Proof) {
         let zero = default_of(reader).filter(|_| self.same_type(writer, reader));
         let Some(value) = zero.and_then(|zero| self.around(writer, vec![zero])) else { return };
@@ -45,13 +45,13 @@ impl<'t> Crossing<'_, 't> {
         for &surface in Surface::NOTATIONS {
             let Some(bytes) = write(surface, self.writer(), &value) else { continue };
             let read_back = |bytes: &[u8]| read(surface, self.writer(), value.ty, bytes).ok();
-            // What the writer itself does not take back proves nothing.
+            // A value that the writer itself cannot read back proves nothing.
             let sets = read_back(&bytes).is_some_and(|it| is_set(&it));
             let Ok(read) = read(surface, self.reader(), target.id, &bytes) else { continue };
             let again = write(surface, self.reader(), &read).and_then(|it| read_back(&it));
             if sets && again.is_some_and(|it| !is_set(&it)) {
                 let observed = format!(
-                    "the {} reader takes it for no value, and does not write `{}` again",
+                    "the {} reader treats it as unset and does not write `{}` again",
                     self.direction.reader(),
                     reader.name(),
                 );
@@ -84,7 +84,7 @@ impl<'t> Crossing<'_, 't> {
         };
         let Some(holder) = holder.filter(|it| self.message(*it).is_some()) else { return };
         let probed = writer.zip(reader);
-        // Nothing said is a value, too.
+        // The absence of the field is tried too.
         if probed.is_none()
             && let Some(mut absent) = smallest::minimal(self.writer(), holder.id, 0)
         {
@@ -110,8 +110,8 @@ impl<'t> Crossing<'_, 't> {
         }
     }
 
-    /// The fields that can be set together with this one on the writer's side,
-    /// but not on the reader's: members of one oneof there.
+    /// The fields that can be set together with this one on the writing side, but
+    /// not on the reading side, where they are members of the same oneof.
     fn joined(self, writer: Field<'t>, reader: Field<'t>) -> Vec<Field<'t>> {
         let Some(oneof) = reader.oneof().filter(|it| !it.is_synthetic()) else {
             return Vec::new();
@@ -123,8 +123,8 @@ impl<'t> Crossing<'_, 't> {
             .collect()
     }
 
-    /// Writes a value on one side and reads it on the other, in each notation.
-    /// The value is about one field; what befalls its siblings proves nothing.
+    /// Writes a value on one side and reads it on the other, in each encoding. The
+    /// value is about one field; what happens to its siblings proves nothing.
     pub(super) fn carry(
         self,
         value: &value::Message,
@@ -150,7 +150,7 @@ impl<'t> Crossing<'_, 't> {
                 }
             };
             let Some(bytes) = written(&value) else { continue };
-            // What the writer itself does not take back proves nothing.
+            // A value that the writer itself cannot read back proves nothing.
             let Ok(again) = read(surface, writer, value.ty, &bytes) else { continue };
             let again = bare(&again);
             if spelling.is_none() && again != bare(&value) {
@@ -175,7 +175,7 @@ impl<'t> Crossing<'_, 't> {
                 part.entries.retain(|entry| Some(entry.field) == probed.0.map(|it| it.id));
                 let alone = written(&part)
                     .and_then(|bytes| self.alone(surface, (&part, target), &bytes, probed));
-                // A reader that refuses the value for a sibling takes it for nothing.
+                // A rejection because of a sibling proves nothing about the field.
                 alone.map(|alone| if is_missed && !alone.refused { observed } else { alone.words })
             };
             if let Some(observed) = observed {
@@ -184,7 +184,7 @@ impl<'t> Crossing<'_, 't> {
         }
     }
 
-    /// What befalls a field by itself, whatever else its message must hold.
+    /// What happens to a field by itself, whatever else its message must hold.
     fn alone(
         self,
         surface: Surface,
@@ -215,9 +215,9 @@ impl<'t> Crossing<'_, 't> {
         Some(Alone { refused: false, words })
     }
 
-    /// Whether a value says nothing, and the reader asks for nothing: what is
-    /// written is empty in each notation, a pair of braces in JSON, and what is
-    /// read is nothing again. JSON of some of the well-known types is another.
+    /// Whether a value is empty and the reader requires nothing. It is then written
+    /// as nothing in each encoding, or as a pair of braces in JSON, and read as
+    /// nothing again. JSON of some well-known types is different.
     fn is_nothing(self, value: &value::Message, target: Message<'t>, probed: Probed<'t>) -> bool {
         let own = |it: Message<'t>| it.package().name() != "google.protobuf";
         value.entries.is_empty()
@@ -228,8 +228,8 @@ impl<'t> Crossing<'_, 't> {
             && target.fields().all(|it| it.presence() != Presence::LegacyRequired)
     }
 
-    /// Whether it is for the probed field that a required one is missing: it is
-    /// that field, or one inside of a type that the other side has not there.
+    /// Whether a required field is missing because of the probed field: it is that
+    /// field, or it is inside a type that the other side does not have there.
     fn blames(
         self,
         probed: Probed<'t>,
@@ -247,7 +247,7 @@ impl<'t> Crossing<'_, 't> {
         }
     }
 
-    /// Whether what must stand beside the probed field crosses unharmed.
+    /// Whether the required siblings of the probed field cross unchanged.
     fn siblings_cross(self, surface: Surface, value: &value::Message, probed: Probed<'t>) -> bool {
         let Some(mut rest) = smallest::minimal(self.writer(), value.ty, 0) else { return false };
         rest.entries.retain(|entry| Some(entry.field) != probed.0.map(|it| it.id));

@@ -9,8 +9,8 @@ use crate::show::shown_all;
 use crate::surface::{Direction, Surface};
 
 impl<'t> Diff<'t> {
-    /// Whether two values of a field, the one old and the other new, are of one
-    /// kind and do not mean the same.
+    /// Whether an old and a new value of a field have the same kind but a different
+    /// meaning.
     pub fn differ(&self, fields: (Field<'t>, Field<'t>), was: &Value, is: &Value) -> bool {
         let kind = |value: &Value| (number(value).is_some(), value.as_bytes().is_some());
         let crossing = self.crossing(Direction::Backward);
@@ -19,7 +19,7 @@ impl<'t> Diff<'t> {
 }
 
 impl<'t> Crossing<'_, 't> {
-    /// How the reader's value means something else than the writer's.
+    /// How the reader's value differs in meaning from the writer's.
     pub(super) fn difference(
         self,
         wrote: &value::Message,
@@ -30,7 +30,7 @@ impl<'t> Crossing<'_, 't> {
         let mut pairs: Vec<(Option<Field<'t>>, Field<'t>)> = Vec::new();
         for entry in &wrote.entries {
             let field = writer.field(entry.field);
-            // A field that the reader never had is skipped, which is no break.
+            // A field that the reader does not have is skipped, which is not a break.
             if let Some(twin) = self.reader_field(field) {
                 pairs.push((Some(field), twin));
             }
@@ -63,16 +63,16 @@ impl<'t> Crossing<'_, 't> {
         let reader = self.direction.reader();
         let Some(from) = from else {
             let value = shown_all(to, is);
-            return Some(format!("the {reader} reader takes it for `{name}` = {value}"));
+            return Some(format!("the {reader} reader reads it as `{name}` = {value}"));
         };
         let (before, after) = (meant(from, was), meant(to, is));
-        // A message has no default, and the zeros of two types are alike.
+        // A message has no default, and the zeros of two types are equal.
         let nothing = |values: &[Value]| values.is_empty() || is_zero(values);
         if was.is_empty() && is.is_empty() && nothing(&before) && nothing(&after) {
             return None;
         }
         let singular = |field: Field<'_>| field.cardinality() == Cardinality::Singular;
-        // Between one value and many, a zero that is not there is no value.
+        // If only one side is repeated, an absent zero is not a value.
         if singular(from) != singular(to) && nothing(&before) && nothing(&after) {
             return None;
         }
@@ -83,21 +83,21 @@ impl<'t> Crossing<'_, 't> {
             shown_all(field, &values.iter().collect::<Vec<_>>())
         };
         Some(match (is.is_empty(), was.is_empty()) {
-            (true, false) => format!("`{name}` is lost: the {reader} reader sees none"),
+            (true, false) => format!("`{name}` is lost: the {reader} reader does not see it"),
             _ if matches!((&before[..], &after[..]), ([Value::F64(_)], [Value::F32(_)])) => {
                 let wrote = refs(from, &before);
-                format!("the {reader} reader takes `{name}` for the nearest float to {wrote}")
+                format!("the {reader} reader reads `{name}` as the nearest float to {wrote}")
             }
             _ => format!(
-                "the {reader} reader takes `{name}` for {} instead of {}",
+                "the {reader} reader reads `{name}` as {} instead of {}",
                 refs(to, &after),
                 refs(from, &before),
             ),
         })
     }
 
-    /// Whether the values of a field mean the same, in their order; the pairs
-    /// of maps in any order.
+    /// Whether the values of a field mean the same, in order; the order of map
+    /// entries does not count.
     fn equal_lists(
         self,
         from: Field<'t>,
@@ -123,7 +123,7 @@ impl<'t> Crossing<'_, 't> {
     pub(super) fn equal(self, from: Type, to: Type, was: &Value, is: &Value) -> bool {
         match (was, is) {
             (Value::Message(was), Value::Message(is)) => {
-                // Of two types that are no pair, fields go by their numbers.
+                // Fields of two types that are not paired are matched by number.
                 let twin = self.message(self.writer().message(was.ty));
                 if twin.is_some_and(|it| it.id == is.ty) {
                     self.difference(was, is, (None, None)).is_none()
@@ -147,7 +147,7 @@ impl<'t> Crossing<'_, 't> {
                         .as_bytes()
                         .is_some_and(|it| decoded(it).is_ok_and(|it| it == **message))
             }
-            // The shortest decimal of a float is the same number as a double.
+            // A float and a double with the same shortest decimal are equal.
             (Value::F32(was), Value::F64(is)) => was.to_bits() == (*is as f32).to_bits(),
             _ => match (number(was), number(is)) {
                 (Some(was), Some(is)) => was == is,
@@ -160,8 +160,8 @@ impl<'t> Crossing<'_, 't> {
         }
     }
 
-    /// The same for values of two types that are no pair: fields go by their
-    /// numbers, or by their names where these are what is written.
+    /// The same for values of two types that are not paired. Fields are matched by
+    /// number, or by name in encodings that write names.
     fn equal_apart(self, was: &value::Message, is: &value::Message) -> bool {
         let (from, to) = (self.writer().message(was.ty), self.reader().message(is.ty));
         let twin = |field: Field<'t>| match self.by_name(field) {
@@ -173,7 +173,7 @@ impl<'t> Crossing<'_, 't> {
         }
         let mut shared = false;
         for field in from.fields() {
-            // What the reader's type lacks is skipped.
+            // A field that the reader's type does not have is skipped.
             let Some(twin) = twin(field) else { continue };
             shared = true;
             let (was, is) = (values(was, field), values(is, twin));
@@ -181,13 +181,13 @@ impl<'t> Crossing<'_, 't> {
                 return false;
             }
         }
-        // With nothing in common, all of the value is lost.
+        // Without a common field, the whole value is lost.
         let nothing = |message: &value::Message| message.entries.is_empty();
         shared || nothing(was) == nothing(is)
     }
 
-    /// An enum value that both sides have is the same; a number that only one
-    /// of them knows stays what it is.
+    /// Whether two enum values mean the same. A value that both sides have is the
+    /// same; a number that only one side declares keeps its meaning.
     fn equal_enum(self, from: Type, to: Type, was: i32, is: i32) -> bool {
         let (Type::Enum(from), Type::Enum(to)) = (from, to) else { return was == is };
         let values = self.writer().enumeration(from).values().filter(|it| it.number() == was);
@@ -199,16 +199,16 @@ impl<'t> Crossing<'_, 't> {
             .filter(|it| it.parent().id == to)
             .peekable();
         match paired.peek() {
-            // Of several names for one number, nobody can tell which is meant.
+            // If a number has several names, it is not known which one is meant.
             Some(_) => paired.any(|it| it.number() == is),
-            // Values of other enums are the same where notations name them alike.
+            // In JSON and text, values of other enums are equal if their names are.
             None if self.surface.is_some_and(|it| it != Surface::Wire)
                 && self.share_name(from, to, was, is) =>
             {
                 true
             }
             None if was != is => false,
-            // The number may have gone to another value.
+            // Another value may have this number now.
             None if self.are_paired(Type::Enum(from), Type::Enum(to)) => {
                 !self.was_elsewhere(from, to, is)
             }
@@ -216,18 +216,17 @@ impl<'t> Crossing<'_, 't> {
         }
     }
 
-    /// Whether a number means the same in two enums that are no pair: by a name
-    /// that both have for it, whatever all names of the one and of the other
-    /// begin with. A number that only one of them knows stays what it is, and
-    /// zero is no value.
+    /// Whether a number means the same in two enums that are not paired: both have a
+    /// common name for it, ignoring the prefix that all names of an enum share. A
+    /// number that only one of them declares keeps its meaning, and so does zero.
     fn mean_the_same(self, from: EnumId, to: EnumId, number: i32) -> bool {
         let was = short_names(self.writer().enumeration(from), number);
         let is = short_names(self.reader().enumeration(to), number);
         number == 0 || was.is_empty() || is.is_empty() || was.iter().any(|it| is.contains(it))
     }
 
-    /// Whether a value of the writer's enum and one of the reader's have a name in
-    /// common.
+    /// Whether a value of the writer's enum and one of the reader's have a common
+    /// name.
     fn share_name(self, from: EnumId, to: EnumId, was: i32, is: i32) -> bool {
         let of = |tree: &'t Tree, id, number| {
             tree.enumeration(id).values().filter(move |it| it.number() == number)
@@ -236,8 +235,8 @@ impl<'t> Crossing<'_, 't> {
             .any(|was| of(self.reader(), to, is).any(|is| is.name() == was.name()))
     }
 
-    /// Whether the value that the reader has for a number is one that the
-    /// writer has for another.
+    /// Whether the reader's value for a number has another number on the writing
+    /// side.
     fn was_elsewhere(self, from: EnumId, to: EnumId, number: i32) -> bool {
         let mut values = self.reader().enumeration(to).values().filter(|it| it.number() == number);
         let paired = match self.direction {
@@ -248,8 +247,8 @@ impl<'t> Crossing<'_, 't> {
     }
 }
 
-/// What a list of values means: the default of a singular field that is not
-/// there, and of pairs of a map with one key the last.
+/// The effective values of a field: the default of an absent singular field, and
+/// the last of the map entries with the same key.
 fn meant(field: Field<'_>, values: &[&Value]) -> Vec<Value> {
     match field.cardinality() {
         Cardinality::Singular if values.is_empty() => default_of(field).into_iter().collect(),
@@ -269,8 +268,8 @@ fn meant(field: Field<'_>, values: &[&Value]) -> Vec<Value> {
     }
 }
 
-/// The type and the value that a wrapper such as `google.protobuf.Int32Value`
-/// holds: in JSON it is written without the wrapper.
+/// The type and the value in a wrapper such as `google.protobuf.Int32Value`. In
+/// JSON the value is written without the wrapper.
 fn wrapped(tree: &Tree, message: &value::Message) -> Option<(Type, Value)> {
     let ty = tree.message(message.ty);
     let name = ty.full_name();
@@ -282,8 +281,8 @@ fn wrapped(tree: &Tree, message: &value::Message) -> Option<(Type, Value)> {
     Some((field.ty(), held.or_else(|| default_of(field))?))
 }
 
-/// The names for one number of an enum, without the words that the names of all
-/// its numbers begin with.
+/// The names for one number of an enum, without the prefix that all its names
+/// share.
 fn short_names(item: Enum<'_>, number: i32) -> Vec<&str> {
     let names = || item.values().map(EnumValue::name);
     let first = names().next().unwrap_or_default();
@@ -294,7 +293,7 @@ fn short_names(item: Enum<'_>, number: i32) -> Vec<&str> {
     values.map(|it| &it.name()[prefix..]).collect()
 }
 
-/// A number of any type, where it is one: truth values count as 0 and 1.
+/// A value as a number, if it is one; booleans count as 0 and 1.
 fn number(value: &Value) -> Option<Number> {
     Some(match *value {
         Value::Bool(value) => Number::Whole(value.into()),
@@ -311,13 +310,13 @@ fn number(value: &Value) -> Option<Number> {
 #[derive(PartialEq)]
 enum Number {
     Whole(i128),
-    /// The bits of a double that is no whole number, NaN included.
+    /// The bits of a double that is not a whole number, NaN included.
     Other(u64),
 }
 
 impl Number {
     fn of(value: f64) -> Number {
-        // Beyond 2^100 a double is compared by its bits.
+        // A double over 2^100 is compared by its bits.
         if value.fract() == 0.0 && value.abs() < 1e30 && !(value == 0.0 && value.is_sign_negative())
         {
             Number::Whole(value as i128)

@@ -10,16 +10,15 @@ use crate::show::one_line;
 use crate::surface::{Direction, Surface};
 use crate::witness::Witness;
 
-/// The field that a value is about, on the side that writes it and on the side
-/// that reads it.
+/// The field that a value is about, on the writing side and on the reading side.
 pub(super) type Probed<'t> = (Option<Field<'t>>, Option<Field<'t>>);
 
-/// One direction of a pair: who writes and who reads.
+/// One direction of a pair: which side writes and which side reads.
 #[derive(Clone, Copy)]
 pub(super) struct Crossing<'d, 't> {
     pub(super) diff: &'d Diff<'t>,
     pub(super) direction: Direction,
-    /// The notation, where it matters.
+    /// The encoding, if it matters.
     pub(super) surface: Option<Surface>,
 }
 
@@ -28,8 +27,8 @@ impl<'t> Diff<'t> {
         Crossing { diff: self, direction, surface: None }
     }
 
-    /// Both directions of a pair, backward first, with the side that writes and
-    /// the side that reads.
+    /// Both directions of a pair, backward first, with the writing and the reading
+    /// side.
     pub(super) fn crossings<T: Copy>(
         &self,
         old: T,
@@ -42,7 +41,7 @@ impl<'t> Diff<'t> {
 }
 
 impl<'d, 't> Crossing<'d, 't> {
-    /// The same crossing in one notation.
+    /// The same crossing in one encoding.
     pub(super) fn on(self, surface: Surface) -> Self {
         Crossing { surface: Some(surface), ..self }
     }
@@ -88,12 +87,12 @@ impl<'d, 't> Crossing<'d, 't> {
         })
     }
 
-    /// Whether a field is what its name says, whatever its number.
+    /// Whether a field is identified by its name, not by its number.
     pub(super) fn by_name(self, field: Field<'t>) -> bool {
         matches!(self.surface, Some(Surface::Json | Surface::Text)) && !field.is_extension()
     }
 
-    /// Whether it is about this notation.
+    /// Whether it is about this encoding.
     pub(super) fn is_on(self, surface: Surface) -> bool {
         self.surface.is_none_or(|it| it == surface)
     }
@@ -107,7 +106,7 @@ impl<'d, 't> Crossing<'d, 't> {
 
     pub(super) fn refused(self, refusal: ReadError) -> String {
         let reader = self.direction.reader();
-        format!("the {reader} reader refuses it: {}", refusal.reason(self.reader()))
+        format!("the {reader} reader rejects it: {}", refusal.reason(self.reader()))
     }
 
     pub(super) fn witness(

@@ -1,4 +1,5 @@
-//! Values of one type that are read as another: what methods exchange.
+//! Proves breaks with values of one type that are read as another, such as the
+//! requests of methods.
 
 use abide_schema::value::{self, Value};
 use abide_schema::{Field, Message};
@@ -11,9 +12,9 @@ use crate::surface::Surface;
 use crate::witness::Proof;
 
 impl<'t> Diff<'t> {
-    /// What happens to values of one type when they are read as another, such
-    /// as the requests of a method, in these notations. Fields go by their
-    /// numbers, whatever the types are called.
+    /// What happens to values of one type when they are read as another, such as the
+    /// requests of a method, in these encodings. Fields are matched by number,
+    /// whatever the names of the types.
     pub fn prove_payload(
         &self,
         old: Message<'t>,
@@ -53,7 +54,7 @@ impl<'t> Crossing<'_, 't> {
         }
         let value = value.normalized(writer);
         let Some(bytes) = write(surface, writer, &value) else { return };
-        // What the writer itself does not take back proves nothing.
+        // A value that the writer itself cannot read back proves nothing.
         if !read(surface, writer, value.ty, &bytes).is_ok_and(|it| bare(&it) == bare(&value)) {
             return;
         }
@@ -66,9 +67,9 @@ impl<'t> Crossing<'_, 't> {
         }
     }
 
-    /// How a field of the reader means something else than the field of the
-    /// writer with its number. What the reader does not have it skips, which is
-    /// no break while it has anything that the writer has.
+    /// How a field of the reader differs in meaning from the writer's field with the
+    /// same number. The reader skips fields that it does not have, which is not a
+    /// break as long as it has any field of the writer.
     fn difference_by_number(
         self,
         wrote: &value::Message,
@@ -77,11 +78,11 @@ impl<'t> Crossing<'_, 't> {
     ) -> Option<String> {
         let written = self.writer().message(wrote.ty);
         let is_known = |it: Field<'_>| target.field_numbered(it.number()).is_some();
-        // Who has no fields at all waits for nothing.
+        // A reader without fields expects nothing.
         let waits = target.fields().next().is_some();
         if waits && !wrote.entries.is_empty() && !written.fields().any(is_known) {
             let reader = self.direction.reader();
-            return Some(format!("all of it is lost: the {reader} reader has no such fields"));
+            return Some(format!("all of it is lost: the {reader} reader has none of its fields"));
         }
         target.fields().find_map(|to| {
             let from: Option<Field<'t>> = written.field_numbered(to.number());

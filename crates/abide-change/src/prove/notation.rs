@@ -13,7 +13,7 @@ pub(super) fn write(surface: Surface, tree: &Tree, value: &value::Message) -> Op
     }
 }
 
-/// Reads a value as a runtime would that insists on required fields.
+/// Reads a value like a runtime that enforces required fields.
 pub(super) fn read(
     surface: Surface,
     tree: &Tree,
@@ -27,7 +27,7 @@ pub(super) fn read(
     }
 }
 
-/// Reads a value of which required fields may be missing.
+/// Reads a value whose required fields may be missing.
 pub(super) fn parse(
     surface: Surface,
     tree: &Tree,
@@ -43,7 +43,7 @@ pub(super) fn parse(
     Ok(message.normalized(tree))
 }
 
-/// Why a reader takes no value.
+/// Why a reader rejects a value.
 pub(super) enum ReadError {
     Malformed(String),
     /// A required field.
@@ -61,7 +61,7 @@ impl ReadError {
     }
 }
 
-/// The same value without the places it was read from.
+/// The same value without source places.
 pub(super) fn bare(message: &value::Message) -> value::Message {
     let entries = message.entries.iter().map(|entry| {
         let value = match &entry.value {
@@ -77,8 +77,7 @@ pub(super) fn bare(message: &value::Message) -> value::Message {
     }
 }
 
-/// Text with one name in the place of another; `None` where the other does not
-/// stand in it.
+/// Text with one name replaced by another; `None` if the first does not occur.
 pub(super) fn respelled(text: &[u8], printed: &str, name: &str) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(text).ok()?;
     let at = text.rfind(printed)?;

@@ -7,18 +7,18 @@ use super::crossing::Crossing;
 use super::smallest::{DEPTH, first, minimal, of_scalar, pair, with};
 use crate::element::first_names;
 
-/// So many values of an enum are tried where it is not the enum that changed.
+/// How many values of an enum are tried if the enum itself did not change.
 const FEW: usize = 3;
 
-/// So many values of a type are tried for a reader that has another type.
+/// How many values of a type are tried for a reader with another type.
 const MANY: usize = 1000;
 
-/// A string whose length takes two bytes on the wire.
+/// The length of a string whose length takes two bytes on the wire.
 const LONG: usize = 128;
 
-/// The lists of values that are tried in a field: those in which two readings
-/// of it can part. Changes inside of a type that both sides have are changes
-/// of that type, and left out here.
+/// The lists of values to try in a field: those for which two readings of it can
+/// differ. Changes inside a type that both sides have are changes of that type,
+/// and are left out here.
 pub(super) fn occurrences<'t>(
     crossing: Crossing<'_, 't>,
     field: Field<'t>,
@@ -27,7 +27,7 @@ pub(super) fn occurrences<'t>(
     lists(crossing, field, reader, &mut Vec::new())
 }
 
-/// Pairs of types that are being taken apart.
+/// The pairs of types that are being compared.
 type Seen = Vec<(MessageId, MessageId)>;
 
 fn lists<'t>(
@@ -53,7 +53,7 @@ fn lists<'t>(
     {
         let second = rest.first().unwrap_or(first);
         lists.push(vec![first.clone(), second.clone()]);
-        // What a map would take for one pair twice.
+        // A map would read this as one entry twice.
         if let Value::Message(_) = first {
             let other = rest.iter().find(|it| *it != first).unwrap_or(first);
             lists.push(vec![other.clone(), first.clone(), other.clone()]);
@@ -62,7 +62,7 @@ fn lists<'t>(
     lists
 }
 
-/// Maps of one pair, and of two.
+/// Maps of one entry and of two entries.
 fn entries<'t>(
     crossing: Crossing<'_, 't>,
     field: Field<'t>,
@@ -88,7 +88,7 @@ fn entries<'t>(
     by_key.chain(by_value).chain(two).collect()
 }
 
-/// Values of the type of a field that part from what a reader has there.
+/// Values of the type of a field that a reader's field may read differently.
 fn of_type<'t>(
     crossing: Crossing<'_, 't>,
     field: Field<'t>,
@@ -109,7 +109,7 @@ fn of_type<'t>(
                 Some(other) => apart(crossing, message, other, seen),
                 None => of_message(crossing, message, same),
             };
-            // What is short is text as well.
+            // Short values are also tried as text.
             if reader.is_some_and(|it| it.ty() == Type::Scalar(Scalar::String)) {
                 values.extend(long(message));
                 values.extend(each(crossing, message, seen));
@@ -120,13 +120,13 @@ fn of_type<'t>(
     }
 }
 
-/// Every declared number, and one of each sign that is not, which a closed enum
-/// does not keep. Of an enum that the reader has too, a few that both know by
-/// one name.
+/// Every declared number, and an undeclared number of each sign, which a closed
+/// enum does not keep. For an enum that the reader has too, only a few that have
+/// the same name on both sides.
 fn of_enum(item: Enum<'_>, twin: Option<Enum<'_>>) -> Vec<Value> {
     let (ours, theirs) = (first_names(item), twin.map(first_names));
     let mut numbers: Vec<i32> = ours.keys().copied().collect();
-    // Zero comes last: where it needs no presence, it is not written.
+    // Zero comes last: without presence it is not written.
     numbers.sort_by_key(|number| (*number == 0, number.unsigned_abs(), *number));
     if let Some(theirs) = &theirs {
         numbers.retain(|number| ours.get(number) == theirs.get(number));
@@ -144,8 +144,8 @@ fn of_enum(item: Enum<'_>, twin: Option<Enum<'_>>) -> Vec<Value> {
     numbers.into_iter().map(Value::Enum).collect()
 }
 
-/// The smallest value, and one for each field. Of a type that the reader has
-/// too, the fields that are the same on both sides, the first alone.
+/// The smallest value, and one for each field. For a type that the reader has too,
+/// only the first field that is equal on both sides.
 fn of_message<'t>(
     crossing: Crossing<'_, 't>,
     message: schema::Message<'t>,
@@ -164,9 +164,9 @@ fn of_message<'t>(
     values
 }
 
-/// Values of a type for a reader that has another type in its place, which
-/// takes fields by their numbers or by their names: for each field, the lists
-/// in which the two types can part.
+/// Values of a type for a reader with another type in its place, which matches
+/// fields by number or by name: for each field, the lists that the two types may
+/// read differently.
 fn apart<'t>(
     crossing: Crossing<'_, 't>,
     message: schema::Message<'t>,
@@ -188,7 +188,7 @@ fn apart<'t>(
         };
         for twin in twins {
             let all = lists(crossing, field, twin, seen);
-            // What the reader lacks is lost, whatever it is.
+            // A field that the reader does not have is lost, whatever its value.
             let enough = if twin.is_some() { usize::MAX } else { 1 };
             for list in all.into_iter().take(enough) {
                 let value = Value::Message(Box::new(with(smallest.clone(), field, list)));
@@ -202,7 +202,7 @@ fn apart<'t>(
     values
 }
 
-/// Values of a type of which one field at a time holds all that is tried in it.
+/// Values of a type with all values to try in one field at a time.
 fn each<'t>(
     crossing: Crossing<'_, 't>,
     message: schema::Message<'t>,
@@ -217,7 +217,7 @@ fn each<'t>(
         .collect()
 }
 
-/// A value with a text so long that its length is no character.
+/// A value with a text so long that its length byte is not a character.
 fn long(message: schema::Message<'_>) -> Option<Value> {
     let mut value = minimal(message.tree, message.id, 0)?;
     let texts = [Type::Scalar(Scalar::String), Type::Scalar(Scalar::Bytes)];

@@ -3,11 +3,11 @@
 use abide_schema::value::{Entry, Message, Value};
 use abide_schema::{self as schema, Field, MessageId, Presence, Scalar, Tree, Type};
 
-/// Messages inside of messages are filled this deep.
+/// How deep nested messages are filled.
 pub(super) const DEPTH: u32 = 3;
 
-/// The smallest value of a message type that has all that is required; `None`
-/// where none is finite.
+/// The smallest value of a message type with all required fields; `None` if there
+/// is no finite one.
 pub(super) fn minimal(tree: &Tree, ty: MessageId, depth: u32) -> Option<Message> {
     let mut message = Message::new(ty);
     for field in tree.message(ty).fields() {
@@ -18,7 +18,7 @@ pub(super) fn minimal(tree: &Tree, ty: MessageId, depth: u32) -> Option<Message>
     Some(message)
 }
 
-/// The message with these values in a field, in place of what was there.
+/// The message with these values in a field instead of the previous ones.
 pub(super) fn with(
     mut message: Message,
     field: Field<'_>,

@@ -1,4 +1,4 @@
-//! C++: what `protoc --cpp_out` writes into `*.pb.h`, and the stubs of gRPC.
+//! C++: what `protoc --cpp_out` writes into `*.pb.h`, and the gRPC stubs.
 
 use abide_schema::{
     Cardinality, Edition, Element, Enum, EnumValue, Field, File, Message, Method, Oneof, Presence,
@@ -258,8 +258,8 @@ enum CppString {
     String,
     View,
     Cord,
-    /// Cords of text, and lists of cords, exist in no release: their accessors
-    /// are private.
+    /// String cords, and lists of cords, are not released: their accessors are
+    /// private.
     Hidden,
 }
 
@@ -277,8 +277,8 @@ fn string_type(field: Field<'_>) -> CppString {
     }
 }
 
-/// The name in accessors. Source: `FieldName` of the C++ generator, which keeps
-/// clear of keywords and of members that every message has.
+/// The name in accessors. Source: `FieldName` of the C++ generator, which avoids
+/// keywords and members that every message has.
 fn accessor(field: Field<'_>) -> String {
     let lower = field.name().to_ascii_lowercase();
     match &*lower {
@@ -289,8 +289,8 @@ fn accessor(field: Field<'_>) -> String {
     }
 }
 
-/// `kFooFieldNumber`. Of fields with the same name in camel case the first one
-/// has it, the others get their number after it.
+/// `kFooFieldNumber`. Of fields with the same name in camel case, the first one has
+/// it; the others get their number appended.
 fn number_constant(field: Field<'_>) -> String {
     let name = camel(field.name(), true);
     let first = match field.parent() {
@@ -442,7 +442,7 @@ fn enumeration(emit: &mut Emitter<'_>, it: Enum<'_>, flags: FileFlags) {
     let named = if view { "absl::string_view(T)" } else { "const std::string&(T)" };
     let has_size = it.values().all(|value| value.number() != i32::MAX);
     let name = it.name();
-    // A nested enum has its names twice: in the class, and flattened.
+    // A nested enum has each name twice: in the class, and flattened.
     let scopes = match it.parent() {
         Some(_) => vec![
             (format!("{U}::{P}::"), name.to_owned(), name.to_owned()),
@@ -484,8 +484,8 @@ fn enum_value(emit: &mut Emitter<'_>, value: EnumValue<'_>) {
     }
 }
 
-/// The classes of protoc itself, or those of gRPC: its generator refuses files
-/// that ask for the former.
+/// The classes of protoc itself, or those of gRPC, whose generator refuses files
+/// that turn the former on.
 fn service(emit: &mut Emitter<'_>, service: Service<'_>, flags: FileFlags) {
     let name = service.name();
     if flags.generic_services {

@@ -6,18 +6,17 @@ use super::emitter::{Emitter, GeneratedSymbol, Unit};
 use super::generator::{FileFlags, Generator, enclosing};
 use super::language::Language;
 
-/// The symbols that generated code has for an element itself, not for its
-/// children; the ones that most callers use come first. An entry of a map and
-/// the oneof behind an `optional` of proto3 have none.
+/// The symbols of generated code for an element itself, not for its children, most
+/// used ones first. A map entry and the oneof of a proto3 `optional` have none.
 pub fn symbols(language: Language, element: Element<'_>) -> Vec<GeneratedSymbol> {
     let generator = language.generator();
     let unit = generator.unit(element);
     emitted(generator, element, &unit, FileFlags::of(generator, element.file()))
 }
 
-/// The symbols that generated code has for a file as a whole: what to import,
-/// and what depends on options of the file alone. For a public import they are
-/// those of the imported file that this file passes on.
+/// The symbols of generated code for a whole file: what users import, and what only
+/// depends on options of the file. Includes the symbols that a public import passes
+/// on.
 pub fn symbols_of_file(language: Language, file: File<'_>) -> Vec<GeneratedSymbol> {
     let generator = language.generator();
     let mut emit = Emitter::new(file.tree, &generator.file_unit(file), String::new());

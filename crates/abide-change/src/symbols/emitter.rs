@@ -10,7 +10,7 @@ pub struct GeneratedSymbol {
     pub name: String,
     /// What its callers are compiled against, in a normal form: `void(int32_t)`.
     pub signature: String,
-    /// The name with marks for what encloses the element.
+    /// The name with marks for the enclosing elements.
     pub(super) form: String,
     /// The signature with a mark for each type.
     pub(super) shape: String,
@@ -18,14 +18,14 @@ pub struct GeneratedSymbol {
     pub(super) types: Vec<Type>,
 }
 
-/// Where the elements of a file's top level live.
+/// The unit that holds the top-level elements of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Unit {
-    /// What stands before names: a namespace, package, class or module.
+    /// The prefix of names: a namespace, package, class or module.
     pub(super) prefix: String,
-    /// What users import, where the prefix does not say it.
+    /// What users import, if it is not the prefix.
     pub(super) import: String,
-    /// Whether it is the class of a file, where Java may have a package instead.
+    /// Whether it is the class of a Java file, not a package.
     pub(super) nested: bool,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Unit {
 pub(super) const U: char = '\u{1}';
 /// In a form: the path of the enclosing message in its unit.
 pub(super) const P: char = '\u{2}';
-/// In a form of an enum value: what stands before it, separator included.
+/// In a form of an enum value: the text before it, separator included.
 pub(super) const G: char = '\u{3}';
 /// In a form of an enum value or a method: its enum or service.
 pub(super) const E: char = '\u{5}';
@@ -62,13 +62,13 @@ impl<'t> Emitter<'t> {
         }
     }
 
-    /// A symbol whose signature names no message and no enum.
+    /// Adds a symbol whose signature has no message and no enum.
     pub(super) fn add(&mut self, form: String, shape: impl Into<String>) {
         self.typed(form, shape.into(), &[]);
     }
 
-    /// A symbol whose signature has a mark for each of the types, which come
-    /// with their names.
+    /// Adds a symbol whose signature has a mark for each type; the types come with
+    /// their names.
     pub(super) fn typed(&mut self, form: String, shape: String, types: &[(Type, String)]) {
         let mut name = String::with_capacity(form.len() + self.prefix.len() + self.parent.len());
         for character in form.chars() {
@@ -113,7 +113,7 @@ impl MarkedType {
 }
 
 impl<'t> Emitter<'t> {
-    /// A symbol whose signature is a pattern with `{0}`, `{1}` for the shapes.
+    /// Adds a symbol whose signature is a pattern with `{0}`, `{1}` for the shapes.
     pub(super) fn shaped(&mut self, form: String, pattern: &str, shapes: &[&MarkedType]) {
         let mut text = String::new();
         let mut types = Vec::new();

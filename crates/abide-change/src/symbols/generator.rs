@@ -7,10 +7,10 @@ use super::emitter::{Emitter, Unit};
 
 /// The model of what one language's generators emit.
 pub(super) trait Generator: Sync {
-    /// The unit of a file's top level, where no element says otherwise.
+    /// The unit of a file's top level, unless an element sets another one.
     fn file_unit(&self, file: File<'_>) -> Unit;
 
-    /// The unit that an element's names stand in.
+    /// The unit of an element's names.
     fn unit(&self, element: Element<'_>) -> Unit {
         self.file_unit(element.file())
     }
@@ -48,12 +48,12 @@ pub(super) trait Generator: Sync {
     fn emit_element(&self, emit: &mut Emitter<'_>, element: Element<'_>, flags: FileFlags);
 }
 
-/// What options of a file decide about every element in it.
+/// What the options of a file decide for every element in it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FileFlags {
-    /// Services have the classes of protoc itself.
+    /// Whether services have the classes of protoc itself.
     pub(super) generic_services: bool,
-    /// Messages and enums have descriptors and reflection.
+    /// Whether messages and enums have descriptors and reflection.
     pub(super) reflection: bool,
 }
 
@@ -75,7 +75,7 @@ pub(super) fn is_lite(file: File<'_>) -> bool {
     optimized == Some("LITE_RUNTIME")
 }
 
-/// The message whose scope the names of an element stand in.
+/// The message in whose scope the names of an element are.
 pub(super) fn enclosing(element: Element<'_>) -> Option<Message<'_>> {
     match element {
         Element::Message(it) => it.parent(),
@@ -87,8 +87,8 @@ pub(super) fn enclosing(element: Element<'_>) -> Option<Message<'_>> {
     }
 }
 
-/// The files that a file passes on to those that import it, itself not among
-/// them, in the order of the imports.
+/// The files that a file passes on to its importers, without itself, in the order
+/// of the imports.
 pub(super) fn public_imports(file: File<'_>) -> Vec<File<'_>> {
     let mut found = Vec::new();
     let mut open = vec![file];
@@ -105,7 +105,7 @@ pub(super) fn public_imports(file: File<'_>) -> Vec<File<'_>> {
     found
 }
 
-/// `Outer.Inner`, as languages with nested classes have it.
+/// `Outer.Inner`, for languages with nested classes.
 pub(super) fn nested(parent: Option<Message<'_>>, name: &str) -> String {
     let mut names = vec![name];
     let mut scope = parent;
@@ -117,8 +117,8 @@ pub(super) fn nested(parent: Option<Message<'_>>, name: &str) -> String {
     names.join(".")
 }
 
-/// The features of a language, such as `features.(pb.cpp)`, that an element or
-/// what encloses it sets; the name of an enum value, or `true` and `false`.
+/// The value of a language feature, such as one of `features.(pb.cpp)`, that an
+/// element or an enclosing one sets: the name of an enum value, `true` or `false`.
 pub(super) fn language_feature<'t>(
     element: Element<'t>,
     extension: &str,
@@ -143,8 +143,9 @@ pub(super) fn language_feature<'t>(
     of(element.file().options())
 }
 
-/// Whether the runtimes keep numbers of an enum field that its enum does not
-/// declare: `legacy_closed_enum` of a language, which proto2 sets, closes it.
+/// Whether the runtimes keep numbers of an enum field that the enum does not
+/// declare. The feature `legacy_closed_enum` of a language, which proto2 sets,
+/// closes the enum.
 pub(super) fn is_open(field: Field<'_>, extension: &str) -> bool {
     let open = field.enum_type().is_some_and(|it| it.features().openness == Openness::Open);
     let legacy = match language_feature(Element::Field(field), extension, "legacy_closed_enum") {
@@ -154,9 +155,9 @@ pub(super) fn is_open(field: Field<'_>, extension: &str) -> bool {
     open && !legacy
 }
 
-/// Whether a field is written like a group of proto2: delimited, named like its
-/// type in lower case, and declared beside it. Source: `IsGroupLike` of
-/// protobuf's descriptor.cc.
+/// Whether a field looks like a group of proto2: delimited, with the name of its
+/// type in lower case, and declared beside it. Source: `IsGroupLike` of protobuf's
+/// descriptor.cc.
 pub(super) fn is_group_like(field: Field<'_>) -> bool {
     let Some(ty) = field.message_type() else { return false };
     is_delimited(field)
@@ -171,8 +172,8 @@ pub(super) fn is_delimited(field: Field<'_>) -> bool {
         || field.features().delimited
 }
 
-/// `foo_bar` in camel case: letters after underscores and digits are raised,
-/// the first one too if asked for, and underscores go. Source:
+/// `foo_bar` in camel case: letters after underscores and digits become upper case,
+/// the first letter too on request, and underscores are removed. Source:
 /// `UnderscoresToCamelCase` of the C++ and Java generators.
 pub(super) fn camel(name: &str, raise_first: bool) -> String {
     let mut camel = String::with_capacity(name.len());

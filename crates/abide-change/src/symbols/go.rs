@@ -44,8 +44,8 @@ impl Generator for Go {
     }
 }
 
-/// The Go package of a file: `go_package`, and where that is not set and so
-/// comes from flags, the folder of the file.
+/// The Go package of a file: `go_package`, or else the folder of the file, since the
+/// package then comes from flags.
 fn unit(file: File<'_>) -> Unit {
     let folder = || file.path().rsplit_once('/').map_or("", |(folder, _)| folder);
     let (import, name) = match file.go_package() {
@@ -56,7 +56,7 @@ fn unit(file: File<'_>) -> Unit {
         },
     };
     let name = name.unwrap_or_else(|| import.rsplit('/').next().unwrap_or(import));
-    // Nothing is known of the package of a file in the topmost folder.
+    // The package of a file in the topmost folder is not known.
     let prefix = if name.is_empty() { String::new() } else { sanitized(name) };
     Unit { prefix, import: import.to_owned(), nested: false }
 }
@@ -127,7 +127,7 @@ fn type_name(parent: Option<Message<'_>>, name: &str) -> String {
     camel(&nested(parent, name))
 }
 
-/// The form of what is declared in a message, or at the top level.
+/// The form of an element declared in a message, or at the top level.
 fn declared(parent: Option<Message<'_>>, name: &str) -> String {
     let full = type_name(parent, name);
     let scope = parent.map(|message| type_name(message.parent(), message.name()));
@@ -185,7 +185,7 @@ fn getter(field: Field<'_>) -> (String, Vec<MarkedType>) {
     (format!("{list}{}{{0}}", pointer(field)), vec![value_type(field)])
 }
 
-/// Whether the struct holds a pointer to a value that is none itself.
+/// Whether the struct holds a pointer to a value that is not a pointer itself.
 fn by_pointer(field: Field<'_>) -> bool {
     field.cardinality() == Cardinality::Singular
         && field.presence() != Presence::Implicit
@@ -209,9 +209,9 @@ fn api(message: Message<'_>) -> Api {
     }
 }
 
-/// The names of a message's fields and oneofs, kept clear of each other and of
-/// the methods that every message has. Source: `resolveConflicts` of
-/// protobuf-go's `protogen`, in which a name takes its getter's name with it.
+/// The names of a message's fields and oneofs, made distinct from each other and
+/// from the methods that every message has. Source: `resolveConflicts` of
+/// protobuf-go's `protogen`, in which a name also reserves its getter's name.
 struct GoNames<'t> {
     fields: Vec<(Field<'t>, String)>,
     oneofs: Vec<(Oneof<'t>, String)>,
@@ -420,8 +420,8 @@ fn enum_value(emit: &mut Emitter<'_>, value: EnumValue<'_>) {
     }
 }
 
-/// A value's name without that of its enum before it, underscores and case
-/// aside; the whole name where nothing that is a name would be left.
+/// A value's name without the name of its enum as a prefix, ignoring underscores
+/// and case; the whole name if the rest is not a name.
 fn without_prefix<'n>(name: &'n str, prefix: &str) -> &'n str {
     let mut expected = prefix.bytes().filter(|byte| *byte != b'_').peekable();
     let mut at = 0;

@@ -1,7 +1,7 @@
-//! Java: what `protoc --java_out` writes, and the stubs of gRPC.
+//! Java: what `protoc --java_out` writes, and the gRPC stubs.
 //!
-//! The lite runtime is a choice of the command line (`--java_out=lite:`), which
-//! `optimize_for` does not make.
+//! The lite runtime is chosen on the command line (`--java_out=lite:`), not by
+//! `optimize_for`.
 
 use abide_schema::{
     Cardinality, Edition, Element, Enum, EnumValue, Field, File, Message, Method, Oneof, Openness,
@@ -39,7 +39,7 @@ impl Generator for Java {
     }
 }
 
-/// Names whose accessors would hide those that every message has. Source:
+/// Names whose accessors would hide accessors that every message has. Source:
 /// `kForbiddenWordList` of the Java generator.
 const FORBIDDEN: [&str; 9] = [
     "Class",
@@ -53,7 +53,7 @@ const FORBIDDEN: [&str; 9] = [
     "CachedSize",
 ];
 
-/// Names that extensions and methods get an underscore for. Source:
+/// Names to which extensions and methods append an underscore. Source:
 /// `kReservedNames` of the Java generator.
 const KEYWORDS: [&str; 53] = [
     "abstract",
@@ -223,9 +223,9 @@ fn value_types(field: Field<'_>) -> (MarkedType, MarkedType) {
     }
 }
 
-/// The capitalised name in accessors. Two fields that would share a name, or
-/// the name of a variant such as `FooCount`, get their numbers after it.
-/// Source: `InitializeFieldGeneratorInfo` of the Java generator.
+/// The capitalised name in accessors. Two fields that would share a name, or the
+/// name of a variant such as `FooCount`, get their numbers appended. Source:
+/// `InitializeFieldGeneratorInfo` of the Java generator.
 fn accessor(field: Field<'_>) -> String {
     let name = base_name(field);
     let clash = field.parent().is_some_and(|parent| {
@@ -303,7 +303,7 @@ fn element(emit: &mut Emitter<'_>, element: Element<'_>) {
     }
 }
 
-/// Adds the accessors of one field; a pattern of the builder's returns itself.
+/// Adds the accessors of one field; accessors of the builder return the builder.
 struct Accessors<'e, 't> {
     emit: &'e mut Emitter<'t>,
     name: String,
@@ -457,12 +457,12 @@ fn oneof(emit: &mut Emitter<'_>, oneof: Oneof<'_>) {
     emit.add(format!("{U}.{P}.{name}Case.{unset}_NOT_SET"), "case");
 }
 
-/// Whether it is a class with constants, since Java limits the size of an enum.
+/// Whether it is a class with constants, because Java limits the size of an enum.
 fn is_large(it: Enum<'_>) -> bool {
     language_feature(Element::Enum(it), "pb.java", "large_enum") == Some("true")
 }
 
-/// What is no constant of an enum is no `case` of a `switch`.
+/// Only a constant of an enum can be a `case` of a `switch`.
 fn constant(is_constant: bool) -> &'static str {
     if is_constant { "constant {0}" } else { "static final {0}" }
 }

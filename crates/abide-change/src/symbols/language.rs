@@ -11,9 +11,9 @@ use crate::surface::Surface;
 /// name.
 macro_rules! languages {
     ($($language:ident: $surface:ident,)*) => {
-        /// A language that the model knows the generated code of.
+        /// A language whose generated code is modelled.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        #[allow(missing_docs, reason = "each is named as the language")]
+        #[allow(missing_docs, reason = "each is named after the language")]
         pub enum Language {
             $($language,)*
         }

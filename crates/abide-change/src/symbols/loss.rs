@@ -17,38 +17,38 @@ pub(crate) trait Correspondence {
     fn same_enum(&self, old: EnumId, new: EnumId) -> bool;
 }
 
-/// A symbol that users had and that is gone, or is another.
+/// A symbol that users had and that was removed or changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Loss {
-    /// There is nothing of that name.
+    /// The name no longer exists.
     Removed {
         /// What users wrote.
         old: GeneratedSymbol,
     },
-    /// The name is there and stands for something else.
+    /// The name still exists, but has another signature.
     Changed {
         /// What users wrote.
         old: GeneratedSymbol,
-        /// What it is instead.
+        /// The new symbol.
         new: GeneratedSymbol,
     },
-    /// It is the same, and something else must be included or imported for it.
+    /// The symbol is the same, but must be included or imported from elsewhere.
     Moved {
-        /// What users write.
+        /// The symbol that users write.
         old: GeneratedSymbol,
-        /// The header or the import path that has it no more.
+        /// The old header or import path.
         from: String,
-        /// The one that has it instead.
+        /// The new header or import path.
         to: String,
     },
 }
 
-/// The first symbol of the old element that its new counterpart lacks or has
-/// with another signature.
+/// The first symbol of the old element that its new counterpart does not have, or
+/// has with another signature.
 ///
-/// What encloses the two is taken as the same where it is paired: the fields of
-/// a renamed message lose nothing by that, its own pair does. An element that
-/// moved to another file or message is compared by its full names.
+/// Enclosing elements that are paired count as the same: the rename of a message is
+/// a loss of the message, not of its fields. An element that moved to another file
+/// or message is compared by its full names.
 pub(crate) fn loss(
     language: Language,
     old: Element<'_>,
@@ -58,8 +58,8 @@ pub(crate) fn loss(
     let generator = language.generator();
     let (old_unit, new_unit) = (generator.unit(old), generator.unit(new));
     let same_file = pairs.same_file(old.file(), new.file());
-    // What an option of the file takes away is one loss of the file, not one of
-    // each element.
+    // What an option of the file removes is one loss of the file, not one for each
+    // element.
     let flags = FileFlags::of(generator, old.file());
     let new_flags = if same_file { flags } else { FileFlags::of(generator, new.file()) };
     let provided = || provides(generator, (&old_unit, old.file()), (&new_unit, new.file()));
@@ -89,7 +89,7 @@ pub(crate) fn loss(
     })
 }
 
-/// As [`loss`], for a pair of files.
+/// Like [`loss`], for a pair of files.
 pub(crate) fn loss_file(
     language: Language,
     old: File<'_>,
@@ -103,8 +103,8 @@ pub(crate) fn loss_file(
     first_loss(&old, &new, false, pairs)
 }
 
-/// Whether other files than one that is gone provide what users imported of it:
-/// all files of a Go package are one import.
+/// Whether other files provide what users imported from a removed one: all files of
+/// a Go package are one import.
 pub(crate) fn stays_imported<'t>(
     language: Language,
     gone: File<'_>,
@@ -129,7 +129,7 @@ fn first_loss(
         if new.iter().any(|new| named(symbol, new) && same_signature(symbol, new, pairs)) {
             continue;
         }
-        // Of overloads, the one that no other overload of the old side is.
+        // Of several overloads, the one that the old side does not have.
         let changed = new.iter().find(|new| {
             named(symbol, new)
                 && !old.iter().any(|old| named(old, new) && same_signature(old, new, pairs))

@@ -1,4 +1,4 @@
-//! Python: what a module `*_pb2` holds once it is imported, and gRPC's stubs.
+//! Python: what an imported module `*_pb2` holds, and the gRPC stubs.
 
 use abide_schema::{
     Cardinality, Element, EnumValue, Field, File, Message, Method, Presence, Scalar, Service, Type,
@@ -86,8 +86,8 @@ fn message_type(message: Message<'_>) -> MarkedType {
     MarkedType::of(Type::Message(message.id), name)
 }
 
-/// What a value is when it is read. An enum is a number; which of its values
-/// can be assigned is a matter of run time.
+/// The type of a value when it is read. An enum is a number; which of its values
+/// can be assigned is decided at run time.
 fn value_type(field: Field<'_>) -> MarkedType {
     match (field.ty(), field.message_type()) {
         (_, Some(message)) => message_type(message),

@@ -53,8 +53,8 @@ pub(super) fn build(
     Ok(outcome)
 }
 
-/// What keeps files of several roots, each of which is a world of its own, from being one set:
-/// that has no roots.
+/// The errors that come up when the files of several roots become one descriptor set. A set has no
+/// roots, so paths and names that are distinct in the tree may clash in it.
 fn clash(tree: &Tree, judged: &[FileId]) -> Option<String> {
     let files = abide_schema::set_files(tree, judged, true);
     let files: Vec<_> = files.into_iter().map(|id| tree.file(id).shared_decl()).collect();
@@ -98,22 +98,23 @@ fn clash(tree: &Tree, judged: &[FileId]) -> Option<String> {
         file.display.strip_suffix(&*file.path).and_then(|it| it.strip_suffix('/'))
     });
     let example = root.map(|root| format!(", as in `abide build {root}`")).unwrap_or_default();
-    let help = "the files of a set are one world, those of several roots are not";
-    clashes.push(format!("note: {help}: build one root at a time{example}"));
+    let why = "a descriptor set has no roots, so files of several roots can clash in it";
+    clashes.push(format!("note: {why}: build one root at a time{example}"));
     Some(clashes.join("\n"))
 }
 
-/// A serialised FileDescriptorSet in another notation. The tree knows the custom options in it.
+/// Converts a serialised FileDescriptorSet to another format. The tree has the types of the custom
+/// options in it.
 fn notation(tree: &Tree, set: Vec<u8>, format: DescriptorFormat) -> Result<Vec<u8>, Error> {
     if format == DescriptorFormat::Binary {
         return Ok(set);
     }
     let refused = |reason: &dyn std::fmt::Display| {
-        Error::Usage(format!("the set cannot be written so: {reason}; write it as `.binpb`"))
+        Error::Usage(format!("cannot write the set in this format: {reason}; use `.binpb`"))
     };
     let mut messages = tree.files().flat_map(|file| file.messages());
     let Some(ty) = messages.find(|it| it.full_name() == "google.protobuf.FileDescriptorSet") else {
-        return Err(refused(&"the descriptor.proto of the tree does not declare it"));
+        return Err(refused(&"the tree's descriptor.proto does not declare FileDescriptorSet"));
     };
     let set = Codec::new(tree).decode(ty.id, &set).map_err(|error| refused(&error))?;
     let text = match format {

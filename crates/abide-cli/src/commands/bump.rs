@@ -23,21 +23,20 @@ use crate::source::{LOCK, Source};
 use crate::terminal::{error_color, look, say};
 use crate::write;
 
-/// How often the work begins anew when somebody edits what is being written.
+/// How often to start again if somebody edits the files at the same time.
 const ATTEMPTS: u32 = 5;
 
-/// A file that is to hold another text.
+/// A file to rewrite.
 struct Rewrite {
-    /// As seen from the folder of the tree.
+    /// Its path, relative to the folder of the tree.
     path: String,
-    /// What it held when the plan was made; none if it was not there.
+    /// Its content when the plan was made; `None` if it did not exist.
     old: Option<Vec<u8>>,
     new: Vec<u8>,
 }
 
 impl Rewrite {
-    /// Whether it is from now on that the file needs the one that declares the
-    /// option.
+    /// Whether the rewrite adds the import of the file that declares the option.
     fn imports_status(&self) -> bool {
         let names_it = |text: &[u8]| memmem::find(text, STATUS_PROTO.as_bytes()).is_some();
         names_it(&self.new) && !self.old.as_deref().is_some_and(names_it)
@@ -54,7 +53,8 @@ pub(super) fn bump(
     let settings = Settings::read(global, tree.source.as_deref(), error_color(global))?;
     if settings.is_part() {
         return Err(Error::Usage(format!(
-            "versions are those of whole packages: leave SOURCE out, or name the folder of {CONFIG}"
+            "versions are counted for whole packages: leave SOURCE out, or name the folder of \
+             {CONFIG}"
         )));
     }
     let config = &settings.config;
@@ -63,8 +63,8 @@ pub(super) fn bump(
     for _ in 0..ATTEMPTS {
         let source = settings.source(tree)?;
         let folder = if action.write { Some(writable(&source)?) } else { None };
-        // Held from the first look at the tree until all is written, so that nobody else's
-        // record is overwritten by one that knows less.
+        // Held from the first look at the tree until everything is written, so that two runs
+        // cannot overwrite each other's records.
         let guard = folder.map(|folder| exclusive(folder, global)).transpose()?;
         let loaded = load(&source, &progress)?;
         if let Some(refused) = unless_linked(global, &settings, &loaded, &progress) {
@@ -98,7 +98,7 @@ pub(super) fn bump(
             || action.check && (undone || !plan.is_recorded());
         return Ok(Outcome { failed, ..Outcome::of(report) });
     }
-    Err(Error::Usage("the tree is edited all the time: run `abide bump --write` again".to_owned()))
+    Err(Error::Usage("the tree keeps changing: run `abide bump --write` again".to_owned()))
 }
 
 fn plan(
@@ -146,13 +146,13 @@ fn plan(
 fn writable(source: &Source) -> Result<&Path, Error> {
     source.folder().ok_or_else(|| {
         Error::Usage(format!(
-            "nothing can be written to `{}`: check the tree out and name its folder",
+            "cannot write to `{}`: check the tree out and name its folder",
             source.name()
         ))
     })
 }
 
-/// What is to be written: first the files, and the lock last.
+/// What to write: first the files, and the lock last.
 fn rewrites(plan: &Plan, source: &Source, tree: &Tree) -> Result<Vec<Rewrite>, Error> {
     let files = tree.files().map(|file| (&*file.decl().display, file));
     let by_path: BTreeMap<&str, abide_schema::File<'_>> = files.collect();
@@ -173,8 +173,8 @@ fn rewrites(plan: &Plan, source: &Source, tree: &Tree) -> Result<Vec<Rewrite>, E
     Ok(rewrites)
 }
 
-/// Writes each file, unless somebody changed one since it was read: then nothing more is written,
-/// and the work has to begin anew.
+/// Writes each file. If somebody changed one since it was read, stops and returns false: the work
+/// has to start again.
 fn write_all(
     folder: &Path,
     rewrites: &[Rewrite],
@@ -196,15 +196,15 @@ fn write_all(
     Ok(true)
 }
 
-/// Whoever writes the option needs the file that declares it.
+/// Fails if the file that declares the option cannot be imported.
 fn find_status_proto(source: &Source, tree: &Tree) -> Result<(), Error> {
     let in_tree = tree.files().any(|file| file.path() == STATUS_PROTO);
     if in_tree || source.import(STATUS_PROTO)?.is_some() {
         return Ok(());
     }
     Err(Error::Usage(format!(
-        "`{STATUS_PROTO}` is not found, which declares the option that holds versions: name the \
-         folder that holds it in `import-paths`, or set `version-in = \"lock\"`"
+        "`{STATUS_PROTO}` was not found; it declares the option that records versions: add its \
+         folder to `import-paths`, or set `version-in = \"lock\"`"
     )))
 }
 

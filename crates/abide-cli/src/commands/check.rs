@@ -16,7 +16,7 @@ use crate::source::Source;
 use crate::terminal::{error_color, look, say};
 use crate::write;
 
-/// What a command of this family does besides judging the tree by itself.
+/// What a command of this family does besides checking one tree.
 #[derive(Default)]
 struct Work<'a> {
     changes_only: bool,
@@ -59,15 +59,15 @@ pub(super) fn breaking(
     let work = Work { changes_only: true, surfaces, ..work(compare, &settings) };
     if work.against.is_none() {
         return Err(Error::Usage(
-            "there is nothing to compare with: name the old tree with `--against SOURCE`, such as \
-             `--against git:main...`, or with `against` in abide.toml"
+            "no old tree to compare with: name it with `--against SOURCE`, such as `--against \
+             git:main...`, or set `against` in abide.toml"
                 .to_owned(),
         ));
     }
     run(global, judge, &settings, &work)
 }
 
-/// What the command line says, over what `abide.toml` says.
+/// The work to do by the command line, and by `abide.toml` where the command line is silent.
 fn work<'a>(compare: &'a CompareArgs, settings: &'a Settings) -> Work<'a> {
     let config = &settings.config;
     Work {
@@ -88,7 +88,7 @@ fn run(
     let progress = Progress::new(global.quiet);
     let sources = [judge.tree.source.as_deref(), work.against, work.bump_against];
     if sources.iter().filter(|spec| **spec == Some("-")).count() > 1 {
-        let message = "standard input is one source: `-` can be named once";
+        let message = "standard input can be read only once: use `-` for one source";
         return Err(Error::Usage(message.to_owned()));
     }
     let source = settings.source(&judge.tree)?;
@@ -149,13 +149,12 @@ fn run(
     if accept {
         if !loaded.unreadable.is_empty() {
             return Err(Error::Usage(format!(
-                "nothing was recorded, for the tree is not read in full: {}",
+                "nothing was recorded, because some files cannot be read: {}",
                 troubles(&loaded).join("; ")
             )));
         }
         notes.push(record(settings, &report)?);
-        // What is recorded counts less for the version that is needed: the report is that of the
-        // next run.
+        // Accepted findings count less for the required version. Show the report of the next run.
         accepted = settings.accepted(error_color(global))?;
         report = judge_with(&accepted);
     }
@@ -174,7 +173,7 @@ fn run(
     if global.verbose {
         notes.extend(progress.timings());
     }
-    // Both sides may have the same to say.
+    // Both sides may have the same note.
     let mut told = std::collections::BTreeSet::new();
     for note in notes.iter().filter(|note| !global.quiet && told.insert(*note)) {
         say(&format!("note: {}", shown(note)));
@@ -185,13 +184,13 @@ fn run(
         failed: report.errors > 0,
         troubles: troubles(&loaded),
     };
-    // The process ends now; taking the trees apart would be for nothing.
+    // The process ends now: do not spend time on freeing the trees.
     std::mem::forget((loaded, baseline, released));
     Ok(outcome)
 }
 
-/// Writes what was found to `abide.accepted`, but for syntax and link errors: a tree that is not
-/// understood cannot be accepted.
+/// Writes the findings to `abide.accepted`. Syntax and link errors cannot be accepted and are left
+/// out.
 fn record(settings: &Settings, report: &Report) -> Result<String, Error> {
     let acceptable = |finding: &&abide::Finding| {
         finding.severity != Severity::Note

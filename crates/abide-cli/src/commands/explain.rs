@@ -13,7 +13,7 @@ pub(super) fn explain(id: &str) -> Result<Outcome, Error> {
         None => {
             let near = abide::nearest_rule(id)
                 .map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-            Err(Error::Usage(format!("there is no rule `{id}`{near} (`abide rules` lists them)")))
+            Err(Error::Usage(format!("unknown rule `{id}`{near} (`abide rules` lists all rules)")))
         }
     }
 }

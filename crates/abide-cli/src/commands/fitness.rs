@@ -14,8 +14,8 @@ use crate::render::{HUMAN, Scene};
 use crate::settings::{Settings, today};
 use crate::terminal::{look_of_errors, say};
 
-/// What a command says of a tree that does not link, or was not read, in full: of such a tree
-/// nothing is written.
+/// Refuses a tree with link errors or unreadable files: reports them, and says that nothing was
+/// written. `None` if the tree is fine.
 pub(super) fn unless_linked(
     global: &Global,
     settings: &Settings,
@@ -33,8 +33,8 @@ pub(super) fn unless_linked(
     Some(Outcome { troubles, ..Outcome::nothing(errors.is_some()) })
 }
 
-/// What is wrong with a tree, for people, where it is no valid one: what protoc refuses of its
-/// judged files.
+/// What protoc would refuse in the judged files of a tree, rendered for people; `None` if the tree
+/// is valid.
 pub(super) fn link_errors(global: &Global, settings: &Settings, tree: &Tree) -> Option<String> {
     let as_of = global.as_of.unwrap_or_else(today);
     let options = abide::Options { scope: RuleScope::Changes, ..abide::Options::on(as_of) };
@@ -49,7 +49,7 @@ pub(super) fn link_errors(global: &Global, settings: &Settings, tree: &Tree) -> 
     Some(for_people(global, tree, &report))
 }
 
-/// Findings that are the reason why a command did nothing, as its words to people.
+/// Renders findings that kept a command from doing its work.
 pub(super) fn for_people(global: &Global, tree: &Tree, report: &Report) -> String {
     let scene = Scene {
         tree,
@@ -65,8 +65,8 @@ pub(super) fn for_people(global: &Global, tree: &Tree, report: &Report) -> Strin
     String::from_utf8_lossy(&text).trim_end().to_owned()
 }
 
-/// What the user should know of an old tree that does not link in full: it is compared as far as
-/// it does. One of which nothing is understood cannot be compared with at all.
+/// A note about an old tree with link errors, which is compared as far as it links. An old tree
+/// without a single element that can be read is an error.
 pub(super) fn unlinked(old: &Loaded) -> Result<Option<String>, Error> {
     let judged = |id| old.tree.file(id).is_judged();
     let problems = old.tree.problems().iter();
@@ -78,7 +78,7 @@ pub(super) fn unlinked(old: &Loaded) -> Result<Option<String>, Error> {
     let mut files = old.tree.files().filter(|file| file.is_judged());
     if files.all(|file| file.elements().next().is_none()) {
         return Err(Error::Usage(format!(
-            "nothing of the baseline `{}` can be read: {place}: {}",
+            "nothing in the baseline `{}` can be read: {place}: {}",
             old.name, first.message
         )));
     }
@@ -88,12 +88,12 @@ pub(super) fn unlinked(old: &Loaded) -> Result<Option<String>, Error> {
         more => format!(", and {more} more errors"),
     };
     Ok(Some(format!(
-        "the baseline `{}` is compared as far as it links: {place}: {}{more}",
+        "the baseline `{}` has link errors and is compared as far as it links: {place}: {}{more}",
         old.name, first.message
     )))
 }
 
-/// What the user should know of an old tree that shares no path and no package with the new one.
+/// A note about an old tree that has no path and no package in common with the new one.
 pub(super) fn foreign(new: &Loaded, old: &Loaded) -> Option<String> {
     let names = |tree| {
         let files = abide_schema::Tree::files(tree).filter(|file| file.is_judged());
@@ -105,14 +105,14 @@ pub(super) fn foreign(new: &Loaded, old: &Loaded) -> Option<String> {
     let strange = both && !after.any(|name| before.contains(name));
     strange.then(|| {
         format!(
-            "the baseline `{}` has no path and no package in common with this tree: see that it \
-             names the same tree, with the same roots",
+            "the baseline `{}` has no path and no package in common with this tree: check that it \
+             is the same tree, with the same roots",
             old.name
         )
     })
 }
 
-/// Files that could not be read: the rest is judged, but the work is not done.
+/// Files that could not be read. The rest is judged, but the exit status is 2.
 pub(super) fn troubles(loaded: &Loaded) -> Vec<String> {
     loaded.unreadable.iter().map(ToString::to_string).collect()
 }

@@ -7,18 +7,19 @@ use crate::args::Global;
 use crate::error::Error;
 use crate::terminal::say;
 
-/// Keeps every other command that writes to a tree out of its folder while the file lives. The
-/// folder itself is what is locked: it is there before the first record, and nothing is left
+/// Locks the folder of a tree against other commands that write to it, until the file is dropped.
+///
+/// The lock is on the folder itself: it exists before the first record, and no lock file stays
 /// behind.
 pub(super) fn exclusive(folder: &Path, global: &Global) -> Result<Option<File>, Error> {
     let failed = |error| Error::File { what: format!("cannot lock `{}`", folder.display()), error };
-    // Where a folder cannot be opened, or locked, what is written is still compared before.
+    // Without a lock the command still compares every file with what it read before it writes.
     let Ok(file) = File::open(folder) else { return Ok(None) };
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
         Err(TryLockError::WouldBlock) => {
             if !global.quiet {
-                say("note: waiting for another command that writes to this tree");
+                say("note: waiting for another abide command that is writing to this tree");
             }
             file.lock().map_err(failed)?;
             Ok(Some(file))

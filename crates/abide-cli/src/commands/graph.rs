@@ -26,7 +26,7 @@ pub(super) fn graph(
     progress.finish();
     if let Some(errors) = &errors {
         say(errors);
-        say("note: the graph is that of a tree that is not valid");
+        say("note: the tree is not valid, so the graph may be incomplete");
     }
     for note in loaded.notes.iter().filter(|_| !global.quiet) {
         say(&format!("note: {}", shown(note)));

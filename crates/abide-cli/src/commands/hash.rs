@@ -38,7 +38,7 @@ pub(super) fn hash(
             let with_messages = package.is_some();
             let list = HashList { packages: &packages, hashes: &hashes, with_messages };
             let text = (format.write)(&list);
-            // The process ends soon; taking this and the tree apart would be for nothing.
+            // The process ends soon: do not spend time on freeing this and the tree.
             std::mem::forget(hashes);
             text
         }
@@ -46,7 +46,7 @@ pub(super) fn hash(
     progress.finish();
     if let Some(errors) = &errors {
         say(errors);
-        say("note: the hashes are those of a tree that is not valid");
+        say("note: the tree is not valid, so its hashes may change once it is");
     }
     let timings = if global.verbose { progress.timings() } else { Vec::new() };
     for note in timings.iter().chain(&loaded.notes).filter(|_| !global.quiet) {
@@ -58,7 +58,7 @@ pub(super) fn hash(
     Ok(outcome)
 }
 
-/// The files to tell of, by package: the judged ones, or all of the package that is asked for.
+/// The files to show, by package: the judged ones, or all files of the wanted package.
 fn packages<'t>(tree: &'t Tree, wanted: Option<&str>) -> Result<Vec<Told<'t>>, Error> {
     let packages: Vec<_> =
         tree.packages().filter(|it| wanted.is_none_or(|wanted| wanted == it.name())).collect();

@@ -29,7 +29,10 @@ pub(super) fn init(
     let folder = dir.unwrap_or(Path::new("."));
     let path = folder.join(CONFIG);
     if path.exists() {
-        return Err(Error::Usage(format!("`{}` exists; nothing was written", path.display())));
+        return Err(Error::Usage(format!(
+            "`{}` already exists: edit it, or remove it first",
+            path.display()
+        )));
     }
     let text = match from {
         Some(from) => converted(global, folder, from)?,
@@ -47,18 +50,24 @@ pub(super) fn init(
 
 fn suggested(preset: Preset) -> String {
     format!(
-        "# The policy of this proto tree; `abide rules` lists the rules.\n\
+        "# The policy of this proto tree. `abide rules` lists the rules, `abide explain RULE`\n\
+         # prints the page of one.\n\
          preset = \"{}\"\n\
          \n\
-         # Where proto files are, and where their imports resolve.\n\
+         # The folders with the files to check, and folders that only hold imports.\n\
          roots = [\".\"]\n\
          import-paths = []\n\
          \n\
+         # The old tree to compare with, so that `abide check` also reports breaking changes.\n\
+         # against = \"git:main...\"\n\
+         \n\
+         # Severities: \"error\", \"warning\", \"note\" or \"off\".\n\
          # [rules]\n\
          # one-definition = \"warning\"\n\
          \n\
-         # When clients and the API are released, as month and day: phases of a deprecation are\n\
-         # counted in releases of clients, and majors rise only before a release of the API.\n\
+         # The days, each year, on which clients and the API are released. The phases of a\n\
+         # deprecation are counted in client releases. A new major version may only appear in\n\
+         # the weeks before an API release.\n\
          # [calendar]\n\
          # client-releases = [\"03-31\", \"06-30\", \"09-30\", \"12-31\"]\n\
          # api-releases = [\"06-30\"]\n\
@@ -67,10 +76,10 @@ fn suggested(preset: Preset) -> String {
     )
 }
 
-/// What a `buf.yaml` says, for an `abide.toml` in `folder`.
+/// Converts a `buf.yaml` to an `abide.toml` in `folder`.
 fn converted(global: &Global, folder: &Path, from: &Path) -> Result<String, Error> {
     if global.preset.is_some() {
-        let message = "`--from` tells which preset it is: leave `--preset` out";
+        let message = "`--from` chooses the preset: leave `--preset` out";
         return Err(Error::Usage(message.to_owned()));
     }
     let name = from.display();
@@ -82,8 +91,8 @@ fn converted(global: &Global, folder: &Path, from: &Path) -> Result<String, Erro
     let home = full(from)?.parent().map_or_else(PathBuf::new, Path::to_owned);
     let Some(below) = home.strip_prefix(&folder).ok().and_then(Path::to_str) else {
         return Err(Error::Usage(format!(
-            "`{name}` does not lie below the folder of {CONFIG}, from which roots count: name a \
-             folder that holds it"
+            "`{name}` is not below the folder of {CONFIG}: choose a folder that contains it, as in \
+             `abide init DIR --from {name}`"
         )));
     };
     let mut buf = Buf::parse(&text)

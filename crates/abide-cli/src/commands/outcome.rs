@@ -2,16 +2,15 @@
 
 use std::path::PathBuf;
 
-/// What a command that did its work says.
+/// The result of a command.
 pub(super) struct Outcome {
-    /// What is written; `None` leaves everything as it is.
+    /// The report to write, if there is one.
     pub(super) report: Option<Vec<u8>>,
-    /// Where it is written, if the command itself says so: else the file that `--output` names, or
-    /// standard output.
+    /// The file to write it to. Without it: the file that `--output` names, else standard output.
     pub(super) target: Option<PathBuf>,
     /// Whether it found something at error level.
     pub(super) failed: bool,
-    /// Parts of the work that could not be done, one phrase each: exit status 2.
+    /// Parts of the work that could not be done, one phrase each. Any of them means exit status 2.
     pub(super) troubles: Vec<String>,
 }
 

@@ -24,13 +24,13 @@ pub(super) fn release(
         Opened::of(global, args, target.write)?;
     if settings.is_partial() {
         return Err(Error::Usage(
-            "a release is one of the whole tree: leave SOURCE out".to_owned(),
+            "a release is always of the whole tree: leave SOURCE out".to_owned(),
         ));
     }
     let loaded = load(&settings.source(args)?, &progress)?;
     if !loaded.unreadable.is_empty() {
         return Err(Error::Usage(format!(
-            "nothing was released, for the tree is not read in full: {}",
+            "nothing was released, because some files cannot be read: {}",
             troubles(&loaded).join("; ")
         )));
     }
@@ -88,20 +88,20 @@ fn changes<'a>(tree: &'a Tree, made: &'a Release) -> Changes<'a> {
     changes
 }
 
-/// What rises and why, and which alphas have lived long enough.
+/// Notes about the packages that are released and why, and about alphas that are too old.
 fn notes(global: &Global, loaded: &Loaded, settings: &Settings, made: &Release) -> Vec<String> {
     let next = |risen: &Risen| risen.next.join("` and `");
     let told = |risen: &Risen| match &risen.because {
         None => format!("`{}` becomes `{}`", risen.package, next(risen)),
         Some(other) => format!(
-            "`{}` becomes `{}` to catch up: it depends on `{other}`, which rises",
+            "`{}` becomes `{}` to catch up: it depends on `{other}`, which gets a new major",
             risen.package,
             next(risen)
         ),
     };
     let mut notes: Vec<String> = made.risen.iter().map(told).collect();
     if made.risen.is_empty() && !made.deleted.is_empty() {
-        notes.push("the release that was interrupted is complete".to_owned());
+        notes.push("the interrupted release is now complete".to_owned());
     } else if made.risen.is_empty() {
         notes.push("there is no candidate to release".to_owned());
     } else {

@@ -33,7 +33,7 @@ pub(super) fn upgrade(
     let shows = target.write || target.diff || target.check;
     if target.out.is_none() && !shows && mappings.is_empty() {
         return Err(Error::Usage(
-            "say what becomes of the candidates: `--out DIR`, `--write`, `--diff` or `--check`"
+            "choose what to do with the candidates: `--out DIR`, `--write`, `--diff` or `--check`"
                 .to_owned(),
         ));
     }
@@ -49,7 +49,7 @@ pub(super) fn upgrade(
             .map_err(|refusal: Refusal| Error::Usage(refusal.to_string()))?;
     if target.out.is_none() && !loaded.unreadable.is_empty() {
         return Err(Error::Usage(format!(
-            "nothing was upgraded, for the tree is not read in full: {}",
+            "nothing was upgraded, because some files cannot be read: {}",
             troubles(&loaded).join("; ")
         )));
     }
@@ -57,7 +57,7 @@ pub(super) fn upgrade(
     progress.finish();
     if !hindrances.findings.is_empty() {
         say(&for_people(global, &loaded.tree, &hindrances));
-        say("note: nothing was made");
+        say("note: nothing was written");
         return Ok(Outcome { troubles: troubles(&loaded), ..Outcome::nothing(true) });
     }
     if !mappings.is_empty() {
@@ -76,7 +76,7 @@ pub(super) fn upgrade(
                 Some("binpb" | "pb") => mapping.to_binary(),
                 _ => {
                     return Err(Error::Usage(format!(
-                        "`{}` is no name of a mapping: end it in .binpb or .json",
+                        "unknown format of the mapping `{}`: end its name in .binpb or .json",
                         path.display()
                     )));
                 }
@@ -117,8 +117,8 @@ pub(super) fn upgrade(
     };
     for package in made.staying.iter().filter(|_| !global.quiet) {
         say(&format!(
-            "note: `{}` stays: it extends messages of other packages, and the numbers of its \
-             extensions cannot be taken twice",
+            "note: `{}` was not upgraded: it extends messages of other packages, and two versions \
+             cannot use the same extension numbers",
             loaded.tree.package(*package).name()
         ));
     }
@@ -129,7 +129,7 @@ pub(super) fn upgrade(
     Ok(Outcome { troubles, ..outcome })
 }
 
-/// What keeps the candidates from being made.
+/// The findings that keep candidates from being generated.
 pub(super) fn hindrances(
     global: &Global,
     loaded: &Loaded,
@@ -140,13 +140,13 @@ pub(super) fn hindrances(
     abide::hindrances(&loaded.tree, &settings.config.policy, as_of, made)
 }
 
-/// What a command needs that may write to a tree.
+/// The preparations of a command that may write to a tree.
 pub(super) struct Opened {
     pub(super) progress: Progress,
     pub(super) settings: Settings,
-    /// Where the tree is on disk.
+    /// The folder of the tree, if it is on disk.
     pub(super) folder: Option<PathBuf>,
-    /// Held from the first look at the tree until all is written.
+    /// The lock, held from the first look at the tree until everything is written.
     pub(super) guard: Option<std::fs::File>,
 }
 
@@ -167,27 +167,26 @@ impl Opened {
     }
 }
 
-/// How one file of the tree would change.
+/// The change of one file of the tree.
 pub(super) struct FileChange<'a> {
     pub(super) old: Option<&'a [u8]>,
     pub(super) new: Option<&'a [u8]>,
-    /// Whether it tells that all other changes are made.
+    /// Whether to write it after all others: its presence means that they are complete.
     pub(super) last: bool,
 }
 
-/// How files would change, by the path that counts from the folder of the tree.
+/// The changes of files, by path relative to the folder of the tree.
 pub(super) type Changes<'a> = BTreeMap<String, FileChange<'a>>;
 
-/// Writes what is new first, changes what is there then, and deletes last, so that what is
-/// interrupted can be done again. Nothing is written where somebody edited one of the files since
-/// it was read.
+/// Adds new files first, then changes existing ones, then deletes, so that an interrupted run can
+/// be repeated. Writes nothing at all if somebody edited one of the files since it was read.
 pub(super) fn write_changes(folder: &Path, changes: &Changes<'_>) -> Result<(), Error> {
     for (path, change) in changes {
         let is_still = write::is_still(&folder.join(path), change.old);
         let cannot = |error| Error::File { what: format!("cannot read `{}`", shown(path)), error };
         if !is_still.map_err(cannot)? {
             return Err(Error::Usage(format!(
-                "`{}` was edited in the meantime, and nothing was written: run it again",
+                "`{}` was edited in the meantime, so nothing was written: run the command again",
                 shown(path)
             )));
         }
@@ -218,8 +217,8 @@ impl FileChange<'_> {
         let path = shown(path);
         match (self.old, self.new) {
             (None, _) => format!("{path}: is missing\n"),
-            (_, None) => format!("{path}: is a candidate of nothing any more\n"),
-            _ => format!("{path}: differs from what the upgrade makes\n"),
+            (_, None) => format!("{path}: is no longer needed\n"),
+            _ => format!("{path}: differs from the generated file\n"),
         }
     }
 }
@@ -262,14 +261,14 @@ fn deletion(tree: &Tree, stale: &StaleCandidate) -> String {
     }
 }
 
-/// BUILD files, and what is there in their places.
+/// BUILD files, as they are on disk and as generated.
 pub(super) struct Builds<'a> {
-    /// By path: what is there, and what is made.
+    /// The content on disk and the generated one, by path.
     files: BTreeMap<String, (Option<Vec<u8>>, Option<&'a str>)>,
 }
 
 impl<'a> Builds<'a> {
-    /// Those that are made, and those that go with the last proto of their folder.
+    /// Collects the generated ones, and those to delete with the last proto of their folder.
     pub(super) fn of(
         tree: &Tree,
         made: &'a [BuildFile],
@@ -298,7 +297,7 @@ impl<'a> Builds<'a> {
         Builds { files }
     }
 
-    /// Adds what differs.
+    /// Adds the files that differ.
     pub(super) fn add_to<'b>(&'b self, changes: &mut Changes<'b>) {
         for (path, (old, new)) in &self.files {
             let (old, new) = (old.as_deref(), new.map(str::as_bytes));
@@ -309,14 +308,14 @@ impl<'a> Builds<'a> {
     }
 }
 
-/// Where a file made from another one lies: below the same root.
+/// The place of a file generated from another one: below the same root.
 pub(super) fn display(from: File<'_>, path: &str) -> String {
     let shown = &*from.decl().display;
     format!("{}{path}", shown.strip_suffix(from.path()).unwrap_or_default())
 }
 
 fn put(path: &Path, text: &[u8]) -> Result<(), Error> {
-    // What is there already need not be touched.
+    // Do not touch a file that already has this content.
     if std::fs::read(path).is_ok_and(|old| old == text) {
         return Ok(());
     }
@@ -324,7 +323,7 @@ fn put(path: &Path, text: &[u8]) -> Result<(), Error> {
         .map_err(|error| Error::File { what: format!("cannot write `{}`", path.display()), error })
 }
 
-/// Deletes a file of a folder, and what folders it leaves empty.
+/// Deletes a file, and the folders that this leaves empty.
 fn remove(folder: &Path, path: &Path) -> Result<(), Error> {
     let file = folder.join(path);
     match std::fs::remove_file(&file) {
@@ -335,7 +334,7 @@ fn remove(folder: &Path, path: &Path) -> Result<(), Error> {
     }
     let above = path.ancestors().skip(1).filter(|it| !it.as_os_str().is_empty());
     for above in above {
-        // Fails for the first one that holds anything else.
+        // Fails at the first folder that is not empty.
         if std::fs::remove_dir(folder.join(above)).is_err() {
             break;
         }
@@ -348,9 +347,9 @@ fn summary(loaded: &Loaded, made: &Upgrade) -> String {
         made.files.iter().map(|file: &Generated| file.package.as_str()).collect();
     let files = loaded.tree.files().filter(|file| file.is_judged()).count();
     match made.files.len() {
-        0 => format!("none of {} needs the next major version", count(files, "file")),
+        0 => format!("no candidate is needed in a tree of {}", count(files, "file")),
         number => format!(
-            "{} in {} made from a tree of {}",
+            "generated {} in {} from a tree of {}",
             count(number, "candidate"),
             count(packages.len(), "package"),
             count(files, "file")

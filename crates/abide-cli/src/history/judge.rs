@@ -1,4 +1,4 @@
-//! What one step changed, told by the engine that `abide breaking` uses.
+//! What one step changed, according to the engine of `abide breaking`.
 
 use std::collections::BTreeMap;
 
@@ -12,35 +12,35 @@ use super::forest::Pair;
 /// What a step changed.
 #[derive(Default)]
 pub(super) struct Judged {
-    /// The changes, by the package that they concern.
+    /// The changes, by package.
     pub(super) changes: BTreeMap<String, Vec<Reason>>,
-    /// Of each file that was understood anew, what it means now.
+    /// The new meaning of each file that may have another one.
     pub(super) files: Vec<(Key, FileFacts)>,
 }
 
 /// What one file means at a commit.
 pub(super) struct FileFacts {
     pub(super) meaning: Meaning,
-    /// The version that the file says its package has.
+    /// The version of its package that the file records as an option.
     pub(super) version: Option<String>,
-    /// Why it does not link.
+    /// Its link errors.
     pub(super) errors: Vec<Reason>,
 }
 
 /// Why a row has its verdict.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Reason {
-    /// How much it matters by the policy: the greatest first in reports.
+    /// Its severity by the policy. Reports list the highest first.
     pub(crate) severity: Severity,
     /// The rule, or `catch-up`.
     pub(crate) rule: &'static str,
-    /// What it concerns.
+    /// The full name of the element.
     pub(crate) element: String,
     /// What happened, as one phrase.
     pub(crate) message: String,
-    /// How far the version must rise for it; none for what is no change.
+    /// The bump that it requires; `None` for a link error.
     pub(crate) bump: Option<Bump>,
-    /// Whether it breaks somebody backward, whatever the policy makes of it.
+    /// Whether it is a backward break, whatever the policy says about it.
     pub(crate) breaks: bool,
 }
 
@@ -69,7 +69,7 @@ pub(super) fn judge(pair: &Pair, policy: &Policy, as_of: Date) -> Judged {
     Judged { changes, files: facts(&new, |key| pair.fresh.contains(key)) }
 }
 
-/// What the files of a tree mean, those that are asked for.
+/// The meaning of the wanted files of a tree.
 pub(super) fn facts(tree: &Tree, wanted: impl Fn(&Key) -> bool) -> Vec<(Key, FileFacts)> {
     let mut found = Vec::new();
     for file in tree.files() {
@@ -81,7 +81,7 @@ pub(super) fn facts(tree: &Tree, wanted: impl Fn(&Key) -> bool) -> Vec<(Key, Fil
         let problems = tree.problems();
         let from = problems.partition_point(|it| it.place.file < file.id);
         let own = problems[from..].iter().take_while(|it| it.place.file == file.id);
-        // Circles are found in the whole tree.
+        // Import cycles are found in the whole tree, not here.
         let counts = |it: &&Problem| it.kind.is_error() && it.kind != ProblemKind::ImportCycle;
         let errors = own.filter(counts).map(|problem| Reason {
             severity: Severity::Error,

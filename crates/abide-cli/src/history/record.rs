@@ -1,4 +1,4 @@
-//! What a commit itself says of the versions of its packages.
+//! The versions that a commit records in `abide.lock`.
 
 use std::collections::BTreeMap;
 
@@ -18,13 +18,13 @@ pub(super) type Records = BTreeMap<String, Version>;
 #[derive(Default)]
 pub(super) struct Reader {
     blob: Option<ObjectId>,
-    /// The commits that brought a lock which cannot be understood.
+    /// The commits that added a lock which cannot be read.
     damaged: Vec<ObjectId>,
 }
 
 impl Reader {
-    /// The records of the commit that the cursor stands at; none if they are those of before. A
-    /// lock that cannot be understood records nothing.
+    /// The records of the current commit; `None` if they did not change. A lock that cannot be read
+    /// records nothing.
     pub(super) fn read(
         &mut self,
         cursor: &Cursor<'_>,
@@ -47,16 +47,16 @@ impl Reader {
         Ok(Some(packages.collect()))
     }
 
-    /// What the user should know of locks that were not understood.
+    /// A note about locks that could not be read.
     pub(super) fn note(&self) -> Option<String> {
         let first = self.damaged.first()?.to_hex_with_len(SHORT);
-        let (count, noun) = match self.damaged.len() {
-            1 => (String::new(), "one commit"),
-            count => (format!("{count} "), "commits"),
+        let whose = match self.damaged.len() {
+            1 => format!("{first} has"),
+            count => format!("{count} commits, starting with {first}, have"),
         };
         Some(format!(
-            "{count}{noun} brought an {LOCK} that cannot be read, {first} the first: from there on \
-             versions are counted, until one is recorded again"
+            "{whose} an {LOCK} that cannot be read; versions are counted until one is recorded \
+             again"
         ))
     }
 }

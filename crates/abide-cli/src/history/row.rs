@@ -1,4 +1,4 @@
-//! The state of every package along the walk, and the row that each step makes of it.
+//! The state of every package along the walk, and the row that each step adds for it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,44 +16,44 @@ use super::record::Records;
 pub(crate) struct PackageRow {
     /// Its name.
     pub(crate) package: String,
-    /// What is to be said of it.
+    /// The verdict on it.
     pub(crate) verdict: Verdict,
-    /// How far its version had to rise.
+    /// The bump that it required.
     pub(crate) required: Bump,
-    /// Its version before; none where it was not there.
+    /// Its version before; `None` if it did not exist.
     pub(crate) from: Option<Version>,
-    /// Its version now; none where it is gone.
+    /// Its version after; `None` if it was removed.
     pub(crate) to: Option<Version>,
-    /// Whether the commit itself records that version.
+    /// Whether the commit itself records the version after.
     pub(crate) recorded: bool,
-    /// Whether one of the two is counted from where the walk begins, and not from where the package
-    /// does.
+    /// Whether one of the two versions is counted from the start of the walk, because the package
+    /// is older than the walk and no version of it is recorded.
     pub(crate) counted: bool,
     /// Its hashes before.
     pub(crate) before: Option<Hashes>,
     /// Its hashes now.
     pub(crate) after: Option<Hashes>,
-    /// Why, the gravest first.
+    /// Why, the most severe first.
     pub(crate) reasons: Vec<Reason>,
 }
 
-/// What is to be said of a package after a commit, the gravest last.
+/// The verdict on a package after a commit. The most severe is last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verdict {
-    /// Its meaning is the same.
+    /// Its meaning did not change.
     None,
-    /// Its meaning changed, and nobody is broken.
+    /// Its meaning changed, and nobody breaks.
     Compatible,
-    /// Somebody is broken, and the policy allows it.
+    /// There is a break, and the policy allows it.
     Breaking,
-    /// Somebody is broken, and the policy refuses it.
+    /// There is a break, and the policy does not allow it.
     Refused,
-    /// It does not link.
+    /// It has link errors.
     Unlinked,
 }
 
 impl Verdict {
-    /// All of them, in order.
+    /// All verdicts, in order.
     pub(crate) const ALL: [Verdict; 5] = [
         Verdict::None,
         Verdict::Compatible,
@@ -62,7 +62,7 @@ impl Verdict {
         Verdict::Unlinked,
     ];
 
-    /// The word for it.
+    /// Its name in reports.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Verdict::None => "none",
@@ -81,7 +81,7 @@ struct FileState {
     errors: Vec<Reason>,
 }
 
-/// What a package was when it was last there.
+/// The last state of a package that was removed.
 struct Gone {
     version: Version,
     closure: Option<SemanticHash>,
@@ -92,21 +92,21 @@ struct Gone {
 pub(super) struct Ledger {
     hashes: RollingHashes,
     files: BTreeMap<Key, FileState>,
-    /// The files of the tree by package, imported ones left out.
+    /// The files of the tree by package, without imported ones.
     packages: BTreeMap<String, BTreeSet<Key>>,
     versions: BTreeMap<String, Version>,
-    /// The highest version that each package ever had, for versions that are recorded may fall.
+    /// The highest version that each package ever had; recorded versions may go down.
     highest: BTreeMap<String, Version>,
-    /// The packages that were there once.
+    /// The packages that were removed.
     gone: BTreeMap<String, Gone>,
-    /// The packages that were there when the walk began, and of which no version is recorded since.
+    /// The packages that existed when the walk began, and have had no recorded version since.
     counted: BTreeSet<String>,
     recorded: Records,
     cyclic: BTreeSet<Key>,
 }
 
 impl Ledger {
-    /// Takes the state that is there before the first step.
+    /// Sets the state before the first step.
     pub(super) fn begin(
         &mut self,
         facts: Vec<(Key, FileFacts)>,
@@ -151,7 +151,7 @@ impl Ledger {
             return;
         }
         self.packages.entry(package.clone()).or_default().insert(key.clone());
-        // As `abide bump` reads it.
+        // `abide bump` reads it in the same way.
         let version: Option<Version> = facts.version.and_then(|text| text.parse().ok());
         let version = version.filter(|it| version_fits(it, &package));
         self.files.insert(key, FileState { package, version, errors: facts.errors });
@@ -167,7 +167,7 @@ impl Ledger {
         }
     }
 
-    /// The version that the commit records: in the lock, else in the files, which agree.
+    /// The version that the commit records: in the lock, else in its files (the highest).
     fn recorded(&self, package: &str) -> Option<Version> {
         let in_files = || {
             let files = self.files_of(package).filter_map(|key| self.files.get(key));
@@ -184,14 +184,14 @@ impl Ledger {
             severity: Severity::Error,
             rule: ProblemKind::ImportCycle.id(),
             element: path.to_string(),
-            message: format!("`{path}` imports itself, perhaps by way of others"),
+            message: format!("`{path}` imports itself, directly or through other files"),
             bump: None,
             breaks: false,
         });
         errors.chain(circles).collect()
     }
 
-    /// Takes a step, and gives a row for each package that it concerns.
+    /// Applies a step and returns a row for each package that it concerns.
     pub(super) fn step(
         &mut self,
         moved: Moved,
@@ -241,7 +241,7 @@ impl Ledger {
             |it: &&String| self.packages.contains_key(*it) || self.versions.contains_key(*it);
         concerned.extend(hashes.keys().chain(changes.keys()).filter(known).cloned());
         concerned.retain(|it| self.packages.contains_key(it) || self.versions.contains_key(it));
-        // Those that only catch up come behind those that they follow.
+        // Packages that only catch up come after the packages that they follow.
         let mut rows: Vec<PackageRow> = Vec::new();
         let catches_up = |it: &String| hashes.get(it).is_some_and(PackageStep::is_catch_up);
         let (behind, ahead): (Vec<String>, Vec<String>) =
@@ -260,7 +260,7 @@ impl Ledger {
                 reasons.push(Reason {
                     severity: Severity::Note,
                     rule: "catch-up",
-                    message: format!("it reaches `{cause}`, which changed"),
+                    message: format!("it depends on `{cause}`, which changed"),
                     element: cause.clone(),
                     bump: Some(bump),
                     breaks: false,
@@ -275,14 +275,14 @@ impl Ledger {
     fn row(&mut self, package: String, step: &PackageStep, mut reasons: Vec<Reason>) -> PackageRow {
         let from = self.versions.remove(&package);
         let is_there = self.packages.contains_key(&package);
-        // Files that are only imported may have the same package.
+        // Files that are only imported may belong to the same package.
         let before = step.before.filter(|_| from.is_some());
         let after = step.after.filter(|_| is_there);
         let changed = before.map(|it| it.closure) != after.map(|it| it.closure);
         let needed = reasons.iter().filter_map(|it| it.bump).max().unwrap_or_default();
         let refused = needed == Bump::Major;
-        // What comes back goes on from the highest version that it had, unless it means what it
-        // meant at the end: no version may name two meanings.
+        // A package that comes back continues from the highest version that it had, because no
+        // version may stand for two meanings. If its meaning is the last one, so is its version.
         let back = self.gone.remove(&package).map(|gone| {
             let is_as_it_was = gone.closure == after.map(|it| it.closure);
             match self.highest.get(&package) {
@@ -291,11 +291,11 @@ impl Ledger {
             }
         });
         let required = match (&from, is_there) {
-            // What changed and has no name is taken for more than a fix.
+            // A change of meaning that no rule names counts as a minor.
             (Some(_), true) if changed && needed == Bump::None => Bump::Minor,
-            // Some breaks leave the hash as it was, such as those of where something stands.
+            // Some breaks do not change the hash, such as moving an element to another file.
             (Some(_), true) => needed,
-            // What goes without a break needs no version.
+            // A removal that breaks nobody needs no version.
             (Some(_), false) if refused => Bump::Major,
             (Some(_), false) => Bump::None,
             (None, _) => back.as_ref().map_or(Bump::None, |it| it.1),
@@ -331,7 +331,7 @@ impl Ledger {
             (None, None) => {}
         }
         reasons.extend(errors);
-        // The gravest first, and of those what breaks.
+        // The most severe first; among equals, breaks first.
         reasons.sort_by(|a, b| {
             let weight = |it: &Reason| (it.severity, it.breaks, it.bump);
             weight(b).cmp(&weight(a)).then_with(|| a.cmp(b))
@@ -351,13 +351,13 @@ impl Ledger {
     }
 }
 
-/// Whether a type may be one of a package.
+/// Whether the package of a type may be this one, judging by its name.
 fn is_in(full_name: &str, package: &str) -> bool {
     let rest = full_name.strip_prefix(package);
     package.is_empty() || rest.is_some_and(|rest| rest.starts_with('.'))
 }
 
-/// A file as hashes know it.
+/// The name of a file in the hashes.
 fn name((root, path): &Key) -> String {
     format!("{root}/{path}")
 }

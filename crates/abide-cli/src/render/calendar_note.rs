@@ -1,4 +1,4 @@
-//! What the calendar says.
+//! Renders the calendar: release dates, windows, and what happens next.
 
 use std::fmt::Write;
 
@@ -9,30 +9,26 @@ use serde_json::{Map, Value, json};
 use super::scene::Look;
 use crate::printable::shown;
 
-/// How many deprecations people see unless they ask for more.
+/// How many deprecations are shown without `--verbose`.
 const DEPRECATIONS: usize = 5;
 
-/// For people; nothing where nothing is configured.
+/// The calendar for people; empty if none is configured.
 pub(super) fn human(status: &Status<'_>, look: Look) -> String {
     let mut text = String::new();
     if look.quiet || !status.is_configured() {
         return text;
     }
     // Writing to a string cannot fail.
-    let _ = writeln!(text, "calendar of {}:", status.as_of);
+    let _ = writeln!(text, "calendar as of {}:", status.as_of);
     let releases = [("client", status.client_release), ("API", status.api_release)];
     for (what, day) in releases {
         let _ = day.map(|day| writeln!(text, "  next {what} release: {day}"));
     }
     if let Some(window) = status.major_window {
         let _ = match status.major_may_rise() {
-            true => writeln!(text, "  a major may rise until {}", window.closes),
+            true => writeln!(text, "  window for new majors: open until {}", window.closes),
             false => {
-                writeln!(
-                    text,
-                    "  no major may rise before {}, nor after {}",
-                    window.opens, window.closes
-                )
+                writeln!(text, "  window for new majors: {} to {}", window.opens, window.closes)
             }
         };
     }
@@ -40,16 +36,16 @@ pub(super) fn human(status: &Status<'_>, look: Look) -> String {
         let (name, next) = (shown(package.name()), shown(successor.name()));
         let today = status.as_of;
         let ends = if *end < today { "was" } else { "is" };
-        let follows = if *since > today { "will be stable on" } else { "is stable since" };
+        let follows = if *since > today { "will be stable on" } else { "has been stable since" };
         let _ = writeln!(text, "  {name} {ends} supported until {end}: {next} {follows} {since}");
     }
     let count = if look.verbose { status.deprecations.len() } else { DEPRECATIONS };
     for it in status.deprecations.iter().take(count) {
         let Some((phase, day)) = it.phases.next(status.as_of) else { continue };
         let name = it.element.full_name();
-        let _ = write!(text, "  {} is {} from {day} on", shown(&name), phase.words());
+        let _ = write!(text, "  {}: {} from {day}", shown(&name), phase.words());
         let _ = write!(text, ", deprecated since {}", it.phases.deprecated);
-        let _ = it.served_until.map(|day| write!(text, ", and served by nobody after {day}"));
+        let _ = it.served_until.map(|day| write!(text, ", served until {day}"));
         text.push('\n');
     }
     if status.deprecations.len() > count {
@@ -58,7 +54,7 @@ pub(super) fn human(status: &Status<'_>, look: Look) -> String {
     text
 }
 
-/// An object; none where nothing is configured.
+/// The calendar as a JSON object; `None` if none is configured.
 pub(super) fn json(status: &Status<'_>) -> Option<Value> {
     if !status.is_configured() {
         return None;

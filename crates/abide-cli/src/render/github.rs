@@ -1,4 +1,4 @@
-//! Workflow commands of GitHub Actions: each finding becomes an annotation.
+//! Workflow commands of GitHub Actions, which turn each finding into an annotation.
 
 use std::fmt::Write;
 
@@ -31,7 +31,7 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
         let _ = write!(out, "::{command} file={}", property(&shown(&path)));
         if let Some((start, end)) = lines.range {
             let _ = write!(out, ",line={},endLine={}", start.line, end.line);
-            // Columns of an annotation count within one line only.
+            // GitHub accepts columns only if the annotation is on one line.
             if start.line == end.line {
                 let _ = write!(out, ",col={},endColumn={}", start.column, end.column);
             }
@@ -41,12 +41,12 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// The escapes of a workflow command's message.
+/// Escapes the message of a workflow command.
 fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// The escapes of a workflow command's property.
+/// Escapes a property of a workflow command.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }

@@ -1,4 +1,4 @@
-//! A Code Quality report of GitLab: a JSON array with an object for each finding.
+//! A GitLab Code Quality report: a JSON array with an object per finding.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::scene::Scene;
 use crate::printable::shown;
 
 pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
-    // GitLab takes findings of one fingerprint for one finding.
+    // GitLab merges findings with the same fingerprint.
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     let findings = scene.shown(report).map(|finding| {
         let fingerprint = finding.fingerprint();

@@ -48,7 +48,7 @@ pub(super) fn human(list: &HashList<'_>) -> String {
 
 pub(super) fn lines(list: &HashList<'_>) -> String {
     let HashList { packages, hashes, .. } = list;
-    // A large tree has tens of thousands of these; hashes need no escape.
+    // Written by hand for speed: a large tree has tens of thousands. Hashes need no escape.
     let line = |kind: &str, name: &str, hashes: Option<Hashes>| {
         let Some(Hashes { own, closure }) = hashes else { return String::new() };
         let name = json!(name);
@@ -69,7 +69,7 @@ pub(super) fn lines(list: &HashList<'_>) -> String {
     told.concat()
 }
 
-/// The full names of the messages of files, in their order; none twice.
+/// The full names of the messages of files, sorted and without duplicates.
 fn messages(files: &[(&str, File<'_>)]) -> Vec<String> {
     let all = files.iter().flat_map(|(_, file)| file.all_messages());
     let mut names: Vec<String> =

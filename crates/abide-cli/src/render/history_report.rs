@@ -1,4 +1,4 @@
-//! A history as a table, as JSON Lines and as a page.
+//! Renders a history as a table, as JSON Lines or as an HTML page.
 
 use abide::Severity;
 use serde_json::{Map, Value, json};
@@ -12,20 +12,20 @@ mod page;
 
 pub(super) use page::html;
 
-/// How many reasons a row of the table shows.
+/// How many reasons are shown per row without `--verbose`.
 const REASONS: usize = 3;
 
-/// A moment in universal time, as RFC 3339 writes it.
+/// A moment in UTC, in the format of RFC 3339.
 fn moment(seconds: i64) -> String {
     jiff::Timestamp::from_second(seconds).unwrap_or_default().to_string()
 }
 
-/// Wide enough to name a commit of any repository.
+/// The start of a commit id, long enough to be unique in any repository.
 fn short(id: &str) -> &str {
     id.get(..10).unwrap_or(id)
 }
 
-/// A table: the newest commit first, its packages below it.
+/// The table: the newest commit first, with its packages below it.
 pub(super) fn human(history: &History, look: Look) -> Vec<u8> {
     let mut out = String::new();
     let is_shown = |row: &&PackageRow| match row.verdict {
@@ -35,7 +35,7 @@ pub(super) fn human(history: &History, look: Look) -> Vec<u8> {
     };
     let names = history.commits.iter().flat_map(|commit| &commit.packages).filter(is_shown);
     let names = names.map(|row| name(row).width()).max().unwrap_or(0);
-    // Two columns for a narrow terminal: what does not fit goes to a line of its own.
+    // A name that does not fit into the column gets a line of its own.
     let column = names.min(look.width.saturating_sub(44).max(16));
     for commit in history.commits.iter().rev() {
         let mut rows = commit.packages.iter().filter(is_shown).peekable();
@@ -108,7 +108,7 @@ fn versions(row: &PackageRow) -> String {
     }
 }
 
-/// As much of a text as fits.
+/// The start of a text that fits the width.
 fn cut(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
@@ -135,7 +135,7 @@ fn packages(history: &History) -> usize {
     rows.map(|row| &row.package).collect::<std::collections::BTreeSet<_>>().len()
 }
 
-/// One line that is true on its own.
+/// The summary line.
 fn total(history: &History) -> String {
     let plural = |count: usize, noun: &str| match count {
         1 => format!("1 {noun}"),
@@ -149,7 +149,7 @@ fn total(history: &History) -> String {
         .collect();
     let found = if found.is_empty() { "no change of meaning".to_owned() } else { found.join(", ") };
     format!(
-        "{} of {} concern {}: {found}\n",
+        "{} of {} affected {}: {found}\n",
         history.commits.len(),
         plural(history.walked, "commit"),
         plural(packages(history), "package"),

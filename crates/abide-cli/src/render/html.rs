@@ -1,5 +1,5 @@
-//! One page that needs nothing else: the findings by file, readable without a script; the script
-//! filters.
+//! One self-contained HTML page with the findings by file. It can be read without its script, which
+//! only adds a filter.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -17,10 +17,10 @@ const PAGE: &str = include_str!("html/page.html");
 const STYLE: &str = include_str!("html/page.css");
 const SCRIPT: &str = include_str!("html/page.js");
 
-/// How many lines stand before and behind the line of a finding.
+/// How many lines are shown before and after the line of a finding.
 const AROUND: usize = 2;
 
-/// How many bytes of one line are shown on each side of what is marked, and of that.
+/// How many bytes of a line are shown of the marked part, and on each side of it.
 const LONG: usize = 240;
 
 pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
@@ -57,7 +57,7 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
     page.into_bytes()
 }
 
-/// The filter by severity: a button for each that occurs.
+/// The filter by severity: a button for each severity that occurs.
 fn severities(report: &Report, scene: &Scene) -> String {
     let mut buttons = String::new();
     for severity in [Severity::Error, Severity::Warning, Severity::Note] {
@@ -101,7 +101,7 @@ fn article(out: &mut String, finding: &Finding, scene: &Scene, sources: &Sources
     }
     let old = finding.change.as_ref().and_then(|change| change.old);
     if let Some(old) = old.filter(|old| *old != finding.location) {
-        // The prefix is that of the new tree.
+        // No prefix: the one in `scene` is for the new tree.
         let lines = scene.lines(&old);
         let at = place(lines.path, &lines);
         let _ = writeln!(out, "<p class=\"where\">{at} <span>(old) as it was</span></p>");
@@ -123,7 +123,7 @@ fn place(path: &str, lines: &Lines) -> String {
     format!("<bdi>{}{line}</bdi>", name(path))
 }
 
-/// The lines around a place, with the part of its first line marked that it covers.
+/// The lines around a place. The part of its first line that it covers is marked.
 fn snippet(
     out: &mut String,
     sources: &Sources,
@@ -140,7 +140,7 @@ fn snippet(
     for number in line.saturating_sub(around)..=line + around {
         let Ok(range) = sources.line_range(id, number) else { break };
         if range.is_empty() && number != line {
-            // Behind the last line end.
+            // This is the empty line after the last line end.
             break;
         }
         let part = |range: Range<usize>| {
@@ -178,7 +178,7 @@ fn name(text: &str) -> String {
     escaped(&shown(text))
 }
 
-/// A text of ours: what stands between backticks is code.
+/// A text of Abide, in which backticks mark code.
 fn prose(text: &str) -> String {
     let text = name(text);
     let mut out = String::new();

@@ -1,4 +1,4 @@
-//! JSON Lines: an object for each finding, then the summary.
+//! JSON Lines: one object per finding, then the summary.
 
 use abide::{Finding, Report};
 use abide_change::{Direction, Surface, Witness};
@@ -18,7 +18,7 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
     (lines.concat() + &line(&Value::Object(summary))).into_bytes()
 }
 
-/// What a report says as a whole.
+/// The totals of a report.
 pub(super) fn counts(report: &Report) -> Map<String, Value> {
     let mut counts = Map::new();
     let mut put = |key: &str, value: Value| counts.insert(key.to_owned(), value);
@@ -75,7 +75,7 @@ fn object(finding: &Finding, scene: &Scene) -> Value {
     Value::Object(object)
 }
 
-/// What a finding knows besides its message and its places.
+/// The properties of a finding besides its message and its places.
 pub(super) fn details(finding: &Finding) -> Map<String, Value> {
     let mut object = Map::new();
     let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
@@ -113,7 +113,7 @@ pub(super) fn details(finding: &Finding) -> Map<String, Value> {
     object
 }
 
-/// The value stands under the name of the side that wrote it.
+/// The witness as JSON. The key of its value is the side that wrote it, `old` or `new`.
 fn witness(witness: &Witness) -> Value {
     json!({
         "surface": witness.surface.name(),

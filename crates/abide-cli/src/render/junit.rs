@@ -1,6 +1,7 @@
-//! JUnit XML, which the pages of CI systems show: a suite for each file, a case for each finding.
-//! A finding at error level is a failure, so that they agree with the exit status; any other passes
-//! and says its text. A judged file without a finding is a case that passes.
+//! JUnit XML for the test pages of CI systems: a suite per file, and a case per finding.
+//!
+//! Findings at error level are failures, as in the exit status. Others pass, with their text as
+//! output. A judged file without findings is a case that passes.
 
 use std::fmt::Write;
 
@@ -82,7 +83,7 @@ fn place(finding: &Finding, scene: &Scene) -> String {
     }
 }
 
-/// On one line: in an attribute, XML takes line ends for spaces.
+/// The text on one line: XML turns line ends in attributes into spaces.
 fn attribute(text: &str) -> String {
     escaped(&shown(text))
 }

@@ -1,4 +1,4 @@
-//! A changelog, grouped by package: ready for release notes.
+//! A changelog by package, for release notes.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -36,7 +36,7 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// The sections of a package.
+/// A section of a package.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     Breaking,
@@ -65,7 +65,7 @@ impl Part {
 
 fn needed(bump: Bump) -> String {
     match bump {
-        Bump::None => "No bump is needed.".to_owned(),
+        Bump::None => "No bump is required.".to_owned(),
         bump => format!("Required bump: **{bump}**."),
     }
 }
@@ -114,7 +114,7 @@ fn consequences(change: &ChangeFacts) -> Vec<String> {
     lines
 }
 
-/// A code span, whatever the text holds.
+/// The text as a code span, even if it contains backticks.
 fn code(text: &str) -> String {
     let text = shown(text);
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);

@@ -1,10 +1,10 @@
-//! What HTML and XML need.
+//! Helpers for HTML and XML.
 
-/// Colours, light and dark, and controls: the same on every page.
+/// The style that all pages share: light and dark colours, and controls.
 pub(super) const BASE: &str = include_str!("base.css");
 
-/// A text as HTML and XML show it, also within a quoted attribute. XML 1.0 (section 2.2) has no
-/// form at all for some characters: a mark stands for them.
+/// Escapes a text for HTML and XML, also inside a quoted attribute. Characters that XML 1.0 cannot
+/// represent (section 2.2) become replacement characters.
 pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -23,7 +23,8 @@ pub(super) fn escaped(text: &str) -> String {
     out
 }
 
-/// A template with a text for each `{{mark}}`. In one pass: what is put in may hold marks.
+/// Fills in a template with a text for each `{{mark}}`. This is done in one pass, because the texts
+/// may contain marks.
 pub(super) fn fill(template: &str, text: impl Fn(&str) -> String) -> String {
     let mut page = String::new();
     let mut rest = template;

@@ -1,4 +1,4 @@
-//! The versions that packages need.
+//! Renders the plan of `abide bump`: the version that each package needs.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use super::calendar_note;
 use super::scene::{Look, paint};
 use crate::printable::shown;
 
-/// How many reasons of one package people see unless they ask for more.
+/// How many reasons are shown per package without `--verbose`.
 const REASONS: usize = 5;
 
 /// A plan, and what else there is to say of it.
@@ -23,7 +23,7 @@ pub(crate) struct PlanReport<'a> {
     pub(crate) written: &'a [String],
 }
 
-/// For people: what is to be done first, then the sum, then the calendar.
+/// For people: the packages with something to do, then the totals, then the calendar.
 pub(super) fn human(report: &PlanReport<'_>, look: Look) -> Vec<u8> {
     let PlanReport { plan, status, written } = *report;
     let mut text = String::new();
@@ -67,10 +67,10 @@ pub(super) fn human(report: &PlanReport<'_>, look: Look) -> Vec<u8> {
 fn package_lines(text: &mut String, package: &PackagePlan, look: Look) {
     let name = if package.name.is_empty() { "(no package)" } else { &package.name };
     let (recorded, released) = (package.recorded.as_ref(), package.from.as_ref());
-    // A record may have been put back to one before the release.
+    // The record may have been set back to a version before the release.
     let behind = recorded.filter(|it| released.is_some_and(|released| *it < released));
     let from = if behind.is_some() { released } else { recorded.or(released) };
-    // The colours of the history.
+    // The same colours as in the history.
     let code = match package.verdict {
         Verdict::Recorded => "32",
         Verdict::Unrecorded | Verdict::Waiting => "33;1",
@@ -79,26 +79,26 @@ fn package_lines(text: &mut String, package: &PackagePlan, look: Look) {
     };
     paint(text, look.color, code, &shown(name));
     let _ = match (from, &package.to) {
-        (None, Some(to)) => write!(text, " {to}, its first version"),
+        (None, Some(to)) => write!(text, " {to} (first version)"),
         (Some(from), Some(to)) if from != to => write!(text, " {from} → {to}"),
         (Some(from), _) => write!(text, " {from}"),
         (None, None) => Ok(()),
     };
     match package.verdict {
-        Verdict::Refused => text.push_str(" breaks, and no version of it may"),
-        Verdict::Early => text.push_str(" is a new major, and none may rise today"),
+        Verdict::Refused => text.push_str(" has a breaking change, which is refused"),
+        Verdict::Early => text.push_str(" is a new major outside of the release window"),
         Verdict::Unknown => {
             text.push_str(match package.is_as_recorded() {
                 Some(_) => " changed",
-                None => " is not known to be what was recorded",
+                None => " may have changed since it was recorded",
             });
             text.push_str("; name the last release with `--against SOURCE`");
         }
         Verdict::Waiting => {
             let broken = package.waits_for.as_deref().unwrap_or_default();
-            let _ = write!(text, " waits until {} is mended", shown(broken));
+            let _ = write!(text, " waits until the break in {} is fixed", shown(broken));
         }
-        Verdict::Unrecorded if package.hash_new.is_none() => text.push_str(" is gone"),
+        Verdict::Unrecorded if package.hash_new.is_none() => text.push_str(" was removed"),
         Verdict::Unrecorded | Verdict::Recorded => {
             if package.required != Bump::None && from.is_some() {
                 let _ = write!(text, " ({}", package.required.name());
@@ -108,17 +108,17 @@ fn package_lines(text: &mut String, package: &PackagePlan, look: Look) {
                 text.push_str(", recorded");
             } else if from == package.to.as_ref() {
                 text.push_str(match package.is_as_recorded() {
-                    Some(true) => ", to be recorded here",
-                    _ => ", with another hash",
+                    Some(true) => ", not recorded here yet",
+                    _ => ", with a new hash",
                 });
             }
         }
     }
     if let Some(recorded) = behind {
-        let _ = write!(text, ", but recorded is {recorded}");
+        let _ = write!(text, ", but {recorded} is recorded");
     }
     text.push('\n');
-    // A first version is the same whatever changed before it.
+    // A first version does not depend on what changed before it.
     let is_error = matches!(package.verdict, Verdict::Refused | Verdict::Early);
     let matter = from.is_some() || is_error;
     let reasons = if matter { &package.reasons[..] } else { &[] };
@@ -140,7 +140,7 @@ fn package_lines(text: &mut String, package: &PackagePlan, look: Look) {
             }
             [] => writeln!(
                 text,
-                "  undo it, or make it in a package with a version, or waive it with a reason"
+                "  undo it, move it to a package with a version, or waive it with a reason"
             ),
             candidates => writeln!(
                 text,
@@ -153,15 +153,15 @@ fn package_lines(text: &mut String, package: &PackagePlan, look: Look) {
 
 fn words(reason: &Reason) -> String {
     let aside = match reason.bump {
-        _ if reason.waived => ", a waived break",
-        Bump::Patch if reason.via.is_empty() => ", a security fix",
+        _ if reason.waived => " (a waived break)",
+        Bump::Patch if reason.via.is_empty() => " (a security fix)",
         _ => "",
     };
     let rule = reason.rule.map(|rule| format!(" [{rule}]")).unwrap_or_default();
     format!("{reason}{rule}{aside}")
 }
 
-/// JSON Lines: an object for each package, then the calendar where there is one, then the summary.
+/// JSON Lines: one object per package, then the calendar if there is one, then the summary.
 pub(super) fn json(report: &PlanReport<'_>, _: Look) -> Vec<u8> {
     let PlanReport { plan, status, written } = *report;
     let mut lines: Vec<Value> = plan.packages.iter().map(package_object).collect();

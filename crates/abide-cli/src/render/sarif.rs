@@ -1,4 +1,4 @@
-//! SARIF 2.1.0, the format of code scanning: one run, its rules with their pages, its results.
+//! SARIF 2.1.0 for code scanning: one run with its results, and its rules with their pages.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -38,7 +38,7 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
     format!("{log}\n").into_bytes()
 }
 
-/// What SARIF calls a reporting descriptor.
+/// A rule as SARIF's reporting descriptor.
 fn descriptor(id: &str) -> Value {
     let Some(rule) = abide::find_rule(id) else { return json!({ "id": id }) };
     let mut properties = Map::from_iter([("tags".to_owned(), json!([rule.group.name()]))]);
@@ -72,7 +72,7 @@ fn result(finding: &Finding, rule: usize, scene: &Scene) -> Value {
         properties.insert("package".to_owned(), finding.package.as_str().into());
     }
     if let Some(old) = finding.change.as_ref().and_then(|change| change.old) {
-        // No related location: the lines are those of the old tree.
+        // A property and not a related location, because its lines are those of the old tree.
         properties.insert("old".to_owned(), json_lines::place(&scene.lines(&old)).into());
     }
     properties.extend(json_lines::details(finding));
@@ -104,7 +104,7 @@ fn result(finding: &Finding, rule: usize, scene: &Scene) -> Value {
     object.into()
 }
 
-/// A plain text message. `[…](…)` in it would be a link (SARIF 2.1.0, section 3.11.6).
+/// A plain text message. `[…](…)` would be a link, so it is escaped (SARIF 2.1.0, section 3.11.6).
 fn message(text: &str) -> Value {
     let text = if text.contains("](") { text.replace('[', "\\[") } else { text.to_owned() };
     json!({ "text": text })
@@ -125,8 +125,8 @@ fn location(lines: &Lines) -> Map<String, Value> {
     Map::from_iter([("physicalLocation".to_owned(), physical.into())])
 }
 
-/// A path as a URI reference (RFC 3986): every byte that could be more than a part of a name is
-/// written by its number.
+/// A path as a URI reference (RFC 3986). Every byte that could be more than a part of a name is
+/// percent-encoded.
 fn uri(path: &str) -> String {
     let mut uri = String::with_capacity(path.len());
     if path.starts_with('/') {

@@ -11,7 +11,7 @@ use abide_syntax::{LineIndex, Position, Span};
 pub(crate) struct Look {
     /// Whether to use colour.
     pub(crate) color: bool,
-    /// How wide lines for people may be, in columns.
+    /// The width of lines for people, in columns.
     pub(crate) width: usize,
     /// Less: errors only, and no summary.
     pub(crate) quiet: bool,
@@ -31,8 +31,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) accepted: Option<&'a TextFile>,
     /// The files that hold instances, in the order of their numbers.
     pub(crate) instances: &'a [TextFile],
-    /// What stands before the path of a file of the tree so that it counts from the top of the
-    /// repository, else from the current folder.
+    /// The prefix that makes a path of the tree relative to the top of the repository, or without
+    /// one to the current folder.
     pub(crate) prefix: &'a str,
     /// The same for every other file.
     pub(crate) config_prefix: &'a str,
@@ -40,7 +40,7 @@ pub(crate) struct Scene<'a> {
     pub(crate) look: Look,
 }
 
-/// A text that findings may point into and that is no part of the tree.
+/// A text outside the tree that findings may point into.
 pub(crate) struct TextFile {
     /// The name to show.
     pub(crate) name: String,
@@ -87,7 +87,7 @@ impl<'a> SourceText<'a> {
     }
 }
 
-/// Appends a text, in the colour of an escape code where there are colours.
+/// Appends a text, in the colour of an escape code if `color` is set.
 pub(super) fn paint(out: &mut String, color: bool, code: &str, text: &str) {
     if color {
         out.push_str(&format!("\x1b[{code}m{text}\x1b[0m"));
@@ -96,24 +96,24 @@ pub(super) fn paint(out: &mut String, color: bool, code: &str, text: &str) {
     }
 }
 
-/// A place as a reader counts: the end column is exclusive.
+/// A place in lines and columns, counted from 1; the end column is exclusive.
 #[derive(Default)]
 pub(super) struct Lines<'a> {
     pub(super) path: &'a str,
-    /// What stands before it so that it counts from the top of the repository.
+    /// The prefix that makes the path relative to the top of the repository.
     pub(super) prefix: &'a str,
     pub(super) range: Option<(Position, Position)>,
 }
 
 impl Lines<'_> {
-    /// The path behind its prefix.
+    /// The path with its prefix.
     pub(super) fn full_path(&self) -> String {
         full_path(self.prefix, self.path)
     }
 }
 
-/// A path behind a prefix, with every `..` undone: services match findings with the files of a
-/// repository by the text of their paths.
+/// A path with a prefix, and without `..`: services match findings with the files of a repository
+/// by the text of their paths.
 pub(super) fn full_path(prefix: &str, path: &str) -> String {
     let mut prefix = prefix.trim_end_matches('/');
     let mut path = path;
@@ -162,8 +162,8 @@ impl<'a> Scene<'a> {
         files
     }
 
-    /// What is told below a finding: whom a change breaks, the value that shows it, why, and what
-    /// to do; each with the word it stands under.
+    /// The notes below a finding, each with its heading: whom a change breaks, a value that shows
+    /// it, why it matters, and what to do.
     pub(super) fn notes(&self, finding: &Finding) -> Vec<(&'static str, String)> {
         let mut notes = Vec::new();
         if let Some(change) = &finding.change {
@@ -176,11 +176,11 @@ impl<'a> Scene<'a> {
             if let Some(witness) = &change.witness {
                 let side = witness.direction.writer();
                 let value = match witness.value.as_str() {
-                    "" => "the empty message".to_owned(),
-                    _ => witness.shown(),
+                    "" => "(the empty message)".to_owned(),
+                    _ => format!("`{}`", witness.shown()),
                 };
                 let text = format!(
-                    "{value} as {side} {} on {}: {}",
+                    "{side} {} {value} on {}: {}",
                     witness.message, witness.surface, witness.observed,
                 );
                 notes.push(("witness", text));

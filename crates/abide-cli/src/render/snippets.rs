@@ -1,4 +1,4 @@
-//! For people: a snippet for each finding, with the path through the tree as labels.
+//! The format for people: a snippet for each finding, with the path through the tree as labels.
 
 use abide::{Bump, ConfigError, Finding, Report, Severity};
 use codespan_reporting::diagnostic::{self, Diagnostic};
@@ -10,7 +10,7 @@ use super::scene::{Scene, TextFile};
 use super::sources::Sources;
 use crate::printable::shown;
 
-/// How many findings are written in one go.
+/// How many findings one task renders.
 const CHUNK: usize = 32;
 
 pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
@@ -37,14 +37,14 @@ fn emit(
     let config = Config::default();
     for mut diagnostic in diagnostics {
         let excerpt = sources.excerpt(&mut diagnostic);
-        // Writing into memory does not fail, and every place is one of `sources`.
+        // Writing to memory does not fail, and every place is in `sources`.
         let written = term::emit_to_write_style(out, &config, &excerpt, &diagnostic);
         debug_assert!(written.is_ok(), "{written:?}");
     }
     if color { ansi.into_inner() } else { plain.into_inner() }
 }
 
-/// One line that is true on its own.
+/// The summary line.
 pub(super) fn summary(report: &Report) -> String {
     let count = |count: usize, noun: &str| match count {
         1 => format!("1 {noun}"),
@@ -69,13 +69,13 @@ pub(super) fn summary(report: &Report) -> String {
         if spared.is_empty() { String::new() } else { format!(" ({})", spared.join(", ")) };
     let bump = match report.required_bump {
         None => "",
-        Some(Bump::None) => "; no bump is needed",
-        Some(Bump::Patch) => "; the tree needs a patch bump",
+        Some(Bump::None) => "; needs no bump",
+        Some(Bump::Patch) => "; needs a patch bump",
         Some(Bump::Minor) if report.waives_breaks => {
-            "; the tree needs a minor bump, as which a waived break counts"
+            "; needs a minor bump (waived breaks count as minor)"
         }
-        Some(Bump::Minor) => "; the tree needs a minor bump",
-        Some(Bump::Major) => "; the tree needs a major bump",
+        Some(Bump::Minor) => "; needs a minor bump",
+        Some(Bump::Major) => "; needs a major bump",
     };
     format!(
         "{} in {}: {found}{spared}{bump}\n",
@@ -134,10 +134,10 @@ fn diagnostic(finding: &Finding, scene: &Scene, sources: &Sources) -> Diagnostic
         .with_notes(notes.iter().map(|note| wrap(&shown(note), width)).collect())
 }
 
-/// What stands before a note: the line numbers' column and a bullet.
+/// The width of what precedes a note: the column of line numbers, and a bullet.
 const NOTE_INDENT: usize = 9;
 
-/// Breaks a line at spaces so that it fits; a word that is longer stays whole.
+/// Breaks a line at spaces to fit the width. A longer word stays whole.
 fn wrap(text: &str, width: usize) -> String {
     let mut wrapped = String::with_capacity(text.len());
     let mut used = 0;

@@ -1,4 +1,4 @@
-//! The texts that findings point into, in the form that may be shown.
+//! The texts that findings point into, made safe to show.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use codespan_reporting::files::{Error, Files};
 use super::scene::{Scene, SourceText, TextFile};
 use crate::printable::{is_unprintable, shown};
 
-/// Texts by number: the files of the tree, those of the old tree, then the others.
+/// Texts by number: the files of the tree, then those of the old tree, then the others.
 pub(super) struct Sources<'a> {
     /// The number of the first file of the old tree.
     old_from: usize,
@@ -25,10 +25,10 @@ pub(super) struct Sources<'a> {
 
 struct Text<'a> {
     name: &'a str,
-    /// `None` for a file that was read from a descriptor.
+    /// `None` for a file from a descriptor set.
     bytes: Option<&'a [u8]>,
     lines: Lines<'a>,
-    /// What is shown of the text, made when it is first needed.
+    /// The text to show, computed when it is first needed.
     shown: OnceLock<Cow<'a, str>>,
 }
 
@@ -53,8 +53,8 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// The text with a question mark for each byte that is not UTF-8 or that a terminal would
-    /// obey, so that offsets hold.
+    /// The text to show. Each byte that is not UTF-8, or that a terminal would act on, is replaced
+    /// by a question mark, so that offsets stay the same.
     fn text(&self) -> &str {
         self.shown.get_or_init(|| {
             let bytes = self.bytes.unwrap_or_default();
@@ -81,7 +81,7 @@ impl<'a> Text<'a> {
 }
 
 impl<'a> Sources<'a> {
-    /// The one text, as number 0.
+    /// A single text, as number 0.
     pub(super) fn of_text(file: &'a TextFile) -> Sources<'a> {
         let texts = vec![Some(Text::of(SourceText::Other(file)))];
         Sources { old_from: 0, others_from: 0, texts }
@@ -103,7 +103,7 @@ impl<'a> Sources<'a> {
         self.texts.get(id)?.as_ref()
     }
 
-    /// Where a location stands, if there is text to show for it.
+    /// The text and span of a location, if there is text to show for it.
     pub(super) fn place(&self, location: &Location) -> Option<(usize, Span)> {
         let id = match location.origin {
             Origin::Tree(FileId(id)) => id as usize,
@@ -115,7 +115,7 @@ impl<'a> Sources<'a> {
         self.text(id)?.bytes.map(|_| (id, location.span))
     }
 
-    /// A span cut at the end of its first line: a whole message would fill the screen.
+    /// A span up to the end of its first line: a whole message would fill the screen.
     pub(super) fn first_line(&self, id: usize, span: Span) -> Range<usize> {
         let Some(text) = self.text(id) else { return 0..0 };
         let rest = span.of(text.bytes.unwrap_or_default());
@@ -123,8 +123,8 @@ impl<'a> Sources<'a> {
         span.start as usize..span.start as usize + length
     }
 
-    /// What is shown for a diagnostic. Of a long line that is the part around its first label;
-    /// labels that stand too far from it become notes, and no label is longer than what is shown.
+    /// The excerpt to show for a diagnostic. A long line is cut to the part around its first label.
+    /// Labels too far from it become notes, and labels are shortened to what is shown.
     pub(super) fn excerpt(&self, diagnostic: &mut Diagnostic<usize>) -> Excerpt<'_, 'a> {
         let mut cuts: BTreeMap<(usize, usize), Range<usize>> = BTreeMap::new();
         let (mut labels, mut notes) = (Vec::new(), Vec::new());
@@ -160,16 +160,16 @@ impl<'a> Sources<'a> {
     }
 }
 
-/// Longer lines, in bytes, are not shown whole.
+/// The length in bytes from which a line is cut.
 const LONG_LINE: usize = 1000;
 
-/// What is shown of a long line on each side of a label, in bytes.
+/// How many bytes of a long line are shown on each side of a label.
 const AROUND: usize = 80;
 
-/// What one diagnostic shows of its texts.
+/// The part of the texts that one diagnostic shows.
 pub(super) struct Excerpt<'s, 'a> {
     sources: &'s Sources<'a>,
-    /// What is shown of a long line, by text and line.
+    /// The part of a long line to show, by text and line.
     cuts: BTreeMap<(usize, usize), Range<usize>>,
 }
 
@@ -204,15 +204,15 @@ impl<'f> Files<'f> for Excerpt<'_, '_> {
     }
 }
 
-/// What a terminal would obey.
+/// Whether a terminal would act on the character.
 fn hidden(c: char) -> bool {
     is_unprintable(c) && !matches!(c, '\n' | '\t' | '\r')
 }
 
 fn has_hidden(text: &str) -> bool {
-    /// Few hold more than plain ASCII, and only those are read by character.
+    /// Only parts with more than plain ASCII are read by character, and they are rare.
     const PART: usize = 256;
-    // Without a branch, so that the compiler looks at many bytes at once.
+    // Without branches, so that the compiler vectorises it.
     let odd = |b: &u8| (b.wrapping_sub(b' ') > b'~' - b' ') & (*b != b'\n') & (*b != b'\t');
     let is_plain = |part: &[u8]| part.iter().fold(0, |any, byte| any | u8::from(odd(byte))) == 0;
     let parts = (0..).step_by(PART).zip(text.as_bytes().chunks(PART));
@@ -223,7 +223,7 @@ fn has_hidden(text: &str) -> bool {
     })
 }
 
-/// Whether a carriage return stands without a line feed: it would overwrite its line.
+/// Whether there is a carriage return without a line feed, which would overwrite its line.
 fn has_lone_return(text: &[u8]) -> bool {
     memchr::memchr_iter(b'\r', text).any(|at| text.get(at + 1) != Some(&b'\n'))
 }
@@ -234,7 +234,7 @@ impl<'f> Files<'f> for Sources<'_> {
     type Source = &'f str;
 
     fn name(&'f self, id: usize) -> Result<String, Error> {
-        // A name may hold a line feed; a report line may not.
+        // A name may contain a line feed; a line of a report may not.
         let name = shown(self.text(id).ok_or(Error::FileMissing)?.name);
         let old = (self.old_from..self.others_from).contains(&id);
         Ok(if old { format!("{name} (old)") } else { name })

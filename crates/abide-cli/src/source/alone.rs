@@ -13,7 +13,8 @@ use super::paths::{below, canonical, is_proto, relative};
 use super::roots::{RootLayout, mount};
 
 pub(super) const KIND: SourceKind = SourceKind {
-    help: "",
+    help: "\
+  FILE.proto           one file",
     brief: "a `.proto` file",
     is_spelled: |_| false,
     is_found: |asked, found| {
@@ -34,7 +35,7 @@ fn open(asked: &Asked<'_>, mut layout: RootLayout) -> Result<Opening, SourceErro
     Ok(Opening { source, layout, imports, notes })
 }
 
-/// A file alone, with the folder its imports resolve in.
+/// A single file, with the folder to resolve its imports in.
 struct FileAlone {
     file: PathBuf,
     folder: PathBuf,
@@ -72,7 +73,7 @@ pub(super) fn read_alone(
         .map_err(|problem: io::Error| error(io_reason(&problem)))?;
     let display = relative(&canonical(file), &canonical(folder))
         .ok_or_else(|| error(NOT_UNICODE.to_owned()))?;
-    // No root may hold the file; then it counts from the folder.
+    // If no root holds the file, its path counts from the folder.
     let roots = layout.roots.iter().enumerate();
     let (root, path) = roots
         .filter_map(|(index, root)| Some((index, below(&display, root)?)))

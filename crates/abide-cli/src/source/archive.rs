@@ -20,7 +20,8 @@ use super::unpack::{self, Allowance, Compression};
 use crate::printable::shown;
 
 pub(super) const KIND: SourceKind = SourceKind {
-    help: "an archive (.tar, .tar.gz, .tar.zst, .zip)",
+    help: "\
+  FILE.tar.gz          an archive of a tree: .tar, .tar.gz, .tar.zst or .zip",
     brief: "an archive (`.tar`, `.tar.gz`, `.tar.zst`, `.zip`)",
     is_spelled: |_| false,
     is_found: |asked, found| match found {
@@ -109,7 +110,7 @@ impl Archive {
     fn open(path: &Path, name: &str, packing: Packing, subdir: &str) -> Result<Self, SourceError> {
         let failed = |reason: String| SourceError::unusable(name, reason);
         let top = normalize(subdir)
-            .ok_or_else(|| failed("the folder after `:` leaves the archive".to_owned()))?;
+            .ok_or_else(|| failed("the folder after `:` is outside the archive".to_owned()))?;
         let io_failed = |error: io::Error| failed(io_reason(&error));
         if !fs::metadata(path).map_err(io_failed)?.is_file() {
             return Err(failed(NOT_REGULAR.to_owned()));
@@ -118,7 +119,7 @@ impl Archive {
         let mut allowance = Allowance::new(size);
         let mut entries = match packing {
             Packing::Tar(compression) => {
-                // A plain tar cannot grow: only the absolute limit applies.
+                // An uncompressed tar cannot grow: only the absolute limit applies.
                 if compression == Compression::None {
                     allowance = Allowance::new(u64::MAX);
                 }
@@ -171,12 +172,12 @@ impl Archive {
 }
 
 impl Entries {
-    /// The files in a folder, named from there.
+    /// The files below a folder, with their paths relative to it.
     fn files_below<'e>(&'e self, folder: &'e str) -> impl Iterator<Item = (&'e str, &'e Text)> {
         self.files.iter().filter_map(move |(name, text)| Some((below(name, folder)?, text)))
     }
 
-    /// The problems in a folder, each as name from there and reason.
+    /// The problems below a folder, each with its path relative to it and the reason.
     fn problems_below<'e>(&'e self, folder: &'e str) -> impl Iterator<Item = (&'e str, &'e str)> {
         self.problems
             .iter()
@@ -193,7 +194,7 @@ impl Entries {
         Ok(())
     }
 
-    /// Takes a link; a folder that is linked is not entered, as on disk.
+    /// Records a link to a file. As on disk, a linked folder is not entered.
     fn link(&mut self, name: String, target: &[u8], from: &str) -> Result<(), String> {
         let outside =
             || format!("its link `{}` points outside the archive: remove it", shown(&name));
@@ -211,7 +212,10 @@ impl Entries {
 
     fn refuse_second(&self, name: &str) -> Result<(), String> {
         if self.files.contains_key(name) || self.links.contains_key(name) {
-            return Err(format!("it holds `{}` twice: pack it again from one tree", shown(name)));
+            return Err(format!(
+                "it contains `{}` twice: pack it again from one tree",
+                shown(name)
+            ));
         }
         Ok(())
     }
@@ -220,7 +224,7 @@ impl Entries {
         let links = std::mem::take(&mut self.links);
         for (name, target) in &links {
             let mut target = target;
-            // Chains longer than what kernels follow are loops.
+            // Chains longer than what kernels follow are taken for loops.
             let text = (0..40).find_map(|_| match self.files.get(target) {
                 Some(text) => Some(text.clone()),
                 None => {
@@ -230,18 +234,18 @@ impl Entries {
             });
             match text {
                 Some(text) => drop(self.files.insert(name.clone(), text)),
-                None => self.problem(name.clone(), "it links to no `.proto` file of the archive"),
+                None => self.problem(name.clone(), "its link leads to no `.proto` file"),
             }
         }
     }
 }
 
-/// Whether a file is of any use: protos, and records of versions.
+/// Whether a file is kept: protos, and `abide.lock`.
 fn is_kept(name: &str) -> bool {
     is_proto(name.as_bytes()) || name.rsplit('/').next() == Some(LOCK)
 }
 
-/// Whether a name counts from somewhere else than the archive's top, on any system.
+/// Whether a name is absolute on any system, so that it does not count from the archive's top.
 fn is_absolute(name: &str) -> bool {
     let bytes = name.as_bytes();
     name.starts_with('/')
@@ -249,12 +253,12 @@ fn is_absolute(name: &str) -> bool {
         || matches!(bytes, [letter, b':', ..] if letter.is_ascii_alphabetic())
 }
 
-/// The name of an entry from the archive's top; an error if it leaves the archive.
+/// The path of an entry from the archive's top; an error if it leads out of the archive.
 fn entry_name(name: &[u8]) -> Result<String, String> {
     let name = String::from_utf8_lossy(name);
-    // Any `..`, even one that stays inside: no honest archiver writes it.
+    // Refuse any `..`, even one that stays inside: no honest archiver writes it.
     if is_absolute(&name) || name.split('/').any(|part| part == "..") {
-        return Err(format!("its entry `{}` leaves the archive: pack it again", shown(&name)));
+        return Err(format!("its entry `{}` is outside the archive: pack it again", shown(&name)));
     }
     Ok(name.split('/').filter(|part| !matches!(*part, "" | ".")).collect::<Vec<_>>().join("/"))
 }
@@ -263,7 +267,7 @@ fn read_entry(mut reader: impl Read, size: u64) -> io::Result<Option<Vec<u8>>> {
     if size > MAX_FILE {
         return Ok(None);
     }
-    // The size is a claim until the bytes have come.
+    // The size is only a claim: do not allocate all of it in advance.
     let mut text = Vec::with_capacity(size.min(1 << 20) as usize);
     reader.read_to_end(&mut text)?;
     Ok((text.len() as u64 <= MAX_FILE).then_some(text))
@@ -309,9 +313,9 @@ fn read_tar(
         }
     }
     if !seen {
-        return Err("it is an empty archive: pack it again".to_owned());
+        return Err("the archive is empty: pack it again".to_owned());
     }
-    // Reading on to the end makes the checksum of the compression be looked at.
+    // Read on to the end, so that the checksum of the compression is verified.
     io::copy(&mut archive.into_inner(), &mut io::sink()).map_err(failed)?;
     Ok(entries)
 }
@@ -321,7 +325,7 @@ fn read_zip(packed: impl Read + io::Seek, allowance: &mut Allowance) -> Result<E
     let mut entries = Entries::default();
     let mut archive = zip::ZipArchive::new(packed).map_err(damaged)?;
     if archive.has_duplicate_names() {
-        return Err("it holds two entries of the same name: pack it again from one tree".to_owned());
+        return Err("it has two entries with the same name: pack it again from one tree".to_owned());
     }
     for index in 0..archive.len() {
         let mut entry = archive.by_index(index).map_err(damaged)?;

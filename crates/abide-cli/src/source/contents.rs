@@ -4,7 +4,7 @@ use abide_schema::SourceFile;
 
 use super::failure::ReadProblem;
 
-/// The name of the record of versions.
+/// The name of the file that records versions.
 pub const LOCK: &str = "abide.lock";
 
 /// What a [`Source`] holds.
@@ -13,7 +13,7 @@ pub enum Contents {
     Files {
         /// Every judged file, sorted by root and path.
         files: Vec<SourceFile>,
-        /// What could not be read, sorted by path; the rest is judged all the same.
+        /// What could not be read, sorted by path; the rest is judged.
         problems: Vec<ReadProblem>,
         /// What the user should know about how the tree was read, one phrase each.
         notes: Vec<String>,
@@ -38,7 +38,7 @@ pub enum DescriptorFormat {
     Text,
 }
 
-/// What a walk brings home.
+/// The result of a walk.
 #[derive(Default)]
 pub(super) struct Gathered {
     pub(super) files: Vec<SourceFile>,

@@ -10,7 +10,9 @@ use super::roots::{RootLayout, mount};
 use super::unpack::{self, Allowance, Compression};
 
 pub(super) const KIND: SourceKind = SourceKind {
-    help: "a descriptor set (.binpb, .pb, .json, .txtpb, also .gz or .zst; `-` for standard input)",
+    help: "\
+  FILE.binpb           a descriptor set: .binpb, .pb, .json or .txtpb, also with
+                       .gz or .zst; `-` reads one from standard input",
     brief: "a descriptor set (`.binpb`, `.pb`, `.json`, `.txtpb`)",
     is_spelled: |spec| spec == "-",
     is_found: |asked, found| {
@@ -38,7 +40,7 @@ impl OpenSource for DescriptorSet {
     }
 }
 
-/// The format that a file name claims.
+/// The format that a file name indicates.
 fn format(name: &str) -> Option<DescriptorFormat> {
     let (_, name) = Compression::of_name(name);
     match name.rsplit_once('.')?.1 {
@@ -49,12 +51,12 @@ fn format(name: &str) -> Option<DescriptorFormat> {
     }
 }
 
-/// How a set is written into a file of this name: in the wire format if it asks for no other.
+/// The format and compression for a file with this name; the wire format by default.
 pub(crate) fn asked_for(name: &str) -> (DescriptorFormat, Compression) {
     (format(name).unwrap_or(DescriptorFormat::Binary), Compression::of_name(name).0)
 }
 
-/// The format that the content shows: no text holds the control characters of a wire-format set.
+/// The format that the content indicates: only the wire format contains control characters.
 fn sniff(bytes: &[u8]) -> DescriptorFormat {
     let Ok(text) = std::str::from_utf8(bytes) else { return DescriptorFormat::Binary };
     if text.chars().any(|c| c.is_ascii_control() && !c.is_ascii_whitespace()) {
@@ -97,7 +99,7 @@ fn unpack_all(
     compression: Compression,
 ) -> Result<Vec<u8>, SourceError> {
     let failed = |error: io::Error| SourceError::unusable(name, unpack::reason(&error));
-    // A plain file is as large as it is: only the absolute limit applies.
+    // An uncompressed file cannot grow: only the absolute limit applies.
     let size = if compression == Compression::None { u64::MAX } else { size };
     let mut bytes = Vec::new();
     let mut allowance = Allowance::new(size);
@@ -108,7 +110,7 @@ fn unpack_all(
     if bytes.is_empty() {
         return Err(SourceError::unusable(
             name,
-            "it is empty where a descriptor set was expected: did the command that writes it fail?",
+            "it is empty: did the command that writes the descriptor set fail?",
         ));
     }
     Ok(bytes)

@@ -1,4 +1,5 @@
-//! Folders on disk, walked the way ripgrep walks them; but what git tracks is never ignored.
+//! Folders on disk. They are walked as ripgrep does, except that files which git tracks are never
+//! ignored.
 
 use std::cell::{LazyCell, RefCell};
 use std::collections::BTreeSet;
@@ -22,7 +23,8 @@ use super::roots::{Mount, RootLayout, mount};
 use crate::printable::shown;
 
 pub(super) const KIND: SourceKind = SourceKind {
-    help: "a folder",
+    help: "\
+  DIR                  a folder with .proto files; .gitignore is honoured",
     brief: "a folder",
     is_spelled: |_| false,
     is_found: |_, found| found.as_ref().is_ok_and(|it| it.is_dir()),
@@ -39,7 +41,7 @@ fn open(asked: &Asked<'_>, mut layout: RootLayout) -> Result<Opening, SourceErro
         relative(&folder, &top).filter(|_| folder.is_dir()).map(Mount::Inside)
     };
     let mut imports = mount(options, inside, Some(""), &mut layout, &mut notes);
-    // Inside or not, the folder on disk is what it is.
+    // Imports are read from disk, whether or not the folder is inside the tree.
     for import in &mut imports {
         import.at = Mount::Disk(options.base.join(&import.written));
     }
@@ -83,17 +85,17 @@ impl OpenSource for Directory {
     }
 }
 
-/// Nearly all files are smaller than this.
+/// The size of the read buffer: nearly all files are smaller.
 const USUAL_FILE: usize = 1 << 16;
 
 thread_local! {
-    /// What a thread reads files into.
+    /// The buffer that a thread reads files into.
     static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; USUAL_FILE]);
 }
 
 /// Reads the tree at `top`, which is canonical.
 ///
-/// A linked file counts as one; a linked folder is not entered, as in ripgrep: build systems link
+/// A link to a file is read. A link to a folder is not entered, as in ripgrep: build systems link
 /// whole output trees into the folder they work in.
 fn read(top: &Path, layout: &RootLayout) -> Gathered {
     let ends: BTreeSet<PathBuf> = layout
@@ -104,7 +106,7 @@ fn read(top: &Path, layout: &RootLayout) -> Gathered {
         .flat_map(|folder| [canonical(&folder), folder])
         .collect();
     let gathered = Mutex::new(Gathered::default());
-    // Git is asked only where something is hidden that it may track.
+    // Git's index is read only if ignore rules hide something that git may track.
     let tracked = LazyCell::new(|| Tracked::around(top));
     for (index, root) in layout.roots.iter().enumerate() {
         let folder = canonical(&top.join(root));
@@ -135,20 +137,20 @@ fn read(top: &Path, layout: &RootLayout) -> Gathered {
 /// The walk of one root.
 struct Walk<'w> {
     layout: &'w RootLayout,
-    /// Which of the roots it is.
+    /// The index of the root.
     index: usize,
     root: &'w str,
-    /// Where it lies.
+    /// Where the root is on disk.
     folder: &'w Path,
-    /// The folders that other roots and import paths take.
+    /// The folders of all roots and import paths, which the walk does not enter.
     ends: &'w BTreeSet<PathBuf>,
     gathered: &'w Mutex<Gathered>,
-    /// The folders and proto files that ignore rules took out of the walk.
+    /// The folders and proto files that ignore rules kept out of the walk.
     hidden: &'w Mutex<Vec<PathBuf>>,
 }
 
 impl Walk<'_> {
-    /// Reads the files of a folder; each folder in it is a task of its own.
+    /// Reads the files of a folder; each folder in it becomes a task of its own.
     fn enter<'s>(&'s self, scope: &Scope<'s>, folder: &Path, around: &Ignored) {
         let mut entries = Vec::new();
         let mut found = Found::default();
@@ -195,21 +197,21 @@ impl Walk<'_> {
         }
     }
 
-    /// Reads what git tracks of what ignore rules hide.
+    /// Reads the files that ignore rules hide although git tracks them.
     fn add_tracked(&self, hidden: &[PathBuf], tracked: &Result<Tracked, String>) {
         let tracked = match tracked {
             Ok(tracked) => tracked,
             Err(reason) => {
                 self.gathered().notes.push(format!(
-                    "git's index cannot be read, so tracked files that ignore rules match are \
-                     left out: {reason}"
+                    "cannot read git's index, so tracked files that match ignore rules are left \
+                     out: {reason}"
                 ));
                 return;
             }
         };
         for hidden in hidden {
             for path in tracked.at_or_below(hidden) {
-                // It may be gone from the disk, or lie behind a link that replaced a folder.
+                // The file may be deleted, or behind a link that replaced a folder.
                 if let Ok(found) = fs::symlink_metadata(&path)
                     && self.enters(hidden, &path)
                 {
@@ -219,7 +221,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether the walk would get to a file in a folder that is hidden, were it not hidden.
+    /// Whether the walk would reach this file if no ignore rule hid its folder.
     fn enters(&self, hidden: &Path, path: &Path) -> bool {
         let (Ok(names), Some(parent)) = (path.strip_prefix(hidden), path.parent()) else {
             return false;
@@ -230,16 +232,16 @@ impl Walk<'_> {
             && fs::canonicalize(parent).is_ok_and(|real| real == parent)
     }
 
-    /// Reads a file, or what a link stands for if that is one.
+    /// Reads a file, or the file that a link points to.
     fn entry(&self, path: &Path, kind: fs::FileType, is_proto: bool) {
-        // The kind is known from the listing; only a link has to be asked for.
+        // The listing has the kind of every entry; only links need another call.
         let target = match kind.is_symlink().then(|| fs::metadata(path)) {
             None => Ok(kind),
             Some(target) => target.map(|target| target.file_type()),
         };
         match target {
             Ok(kind) if kind.is_dir() => self.gathered().notes.push(format!(
-                "the linked folder `{}` was not entered: name it in `roots` to judge it",
+                "the linked folder `{}` was not entered: add it to `roots` to check it",
                 shown(&self.display(path))
             )),
             _ if !is_proto => {}

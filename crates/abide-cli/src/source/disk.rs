@@ -8,13 +8,13 @@ use abide_schema::Text;
 
 use super::failure::{SourceError, TOO_LARGE, io_reason};
 
-/// The largest file that is read: spans are 32-bit byte offsets.
+/// The size of the largest file that is read, in bytes: spans are 32-bit byte offsets.
 pub const MAX_FILE: u64 = u32::MAX as u64;
 
 pub(super) fn find_on_disk(path: &Path) -> Result<Option<Text>, SourceError> {
     use io::ErrorKind::{InvalidFilename, InvalidInput, NotADirectory, NotFound};
     match fs::metadata(path) {
-        // Asked before opening: a FIFO would wait for a writer.
+        // Check before opening: opening a FIFO would wait for a writer.
         Ok(found) if found.is_file() => {}
         Ok(_) => return Ok(None),
         Err(error)
@@ -34,8 +34,8 @@ pub(super) fn find_on_disk(path: &Path) -> Result<Option<Text>, SourceError> {
         .map_err(|error| SourceError::unusable(path.to_string_lossy(), io_reason(&error)))
 }
 
-/// Reads a file that is known to be regular, with four system calls and, where the buffer is large
-/// enough, one allocation.
+/// Reads a file that is known to be regular, with four system calls, and one allocation if the
+/// buffer is large enough.
 pub(super) fn read_regular(path: &Path, buffer: &mut Vec<u8>) -> io::Result<Text> {
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();

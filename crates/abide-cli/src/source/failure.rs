@@ -20,22 +20,22 @@ impl fmt::Display for ReadProblem {
     }
 }
 
-/// Why nothing could be read; always exit status 2.
+/// Why nothing could be read; this always ends with exit status 2.
 #[derive(Debug)]
 pub enum SourceError {
-    /// What was named is no source: absent, of an unknown kind, or malformed.
+    /// A source that does not exist, is of an unknown kind, or is malformed.
     Unusable {
         /// What the user wrote.
         name: String,
         /// What is wrong with it and what to do, as one phrase.
         reason: String,
     },
-    /// The source is there but holds no judged `.proto` file.
+    /// A source without a `.proto` file to judge.
     NoProtoFiles {
         /// What the user wrote.
         name: String,
     },
-    /// A revision that has no such folder.
+    /// A revision without the folder that is named.
     NoFolder {
         /// What the user wrote.
         name: String,
@@ -46,23 +46,23 @@ pub enum SourceError {
     NoRepository {
         /// The folder the search started from.
         base: String,
-        /// What git objects to.
+        /// What git says.
         reason: String,
     },
     /// A revision that does not resolve.
     UnknownRevision {
         /// The revision as written.
         revision: String,
-        /// What makes it known, or what else to do.
+        /// How to fetch it, or what else to do.
         advice: String,
     },
     /// Two revisions without a known common ancestor.
     NoMergeBase {
         /// The revision as written.
         revision: String,
-        /// What it was compared with.
+        /// The revision it was compared with.
         with: String,
-        /// What makes the ancestor known, or what else to do.
+        /// How to fetch the ancestor, or what else to do.
         advice: String,
     },
 }
@@ -73,13 +73,13 @@ impl fmt::Display for SourceError {
             Self::Unusable { name, reason } => write!(f, "cannot read `{}`: {reason}", shown(name)),
             Self::NoProtoFiles { name } => write!(
                 f,
-                "`{}` holds no `.proto` file: name the folder of the proto tree, and check `roots`, \
+                "no `.proto` file in `{}`: name the folder of the proto tree, and check `roots`, \
                  `--import-path` and ignore files",
                 shown(name)
             ),
             Self::NoFolder { name, folder } => write!(
                 f,
-                "cannot read `{}`: the revision has no folder `{}`: name another, as in \
+                "cannot read `{}`: the revision has no folder `{}`: name another one as \
                  `git:REV:SUBDIR`",
                 shown(name),
                 shown(folder)

@@ -22,7 +22,9 @@ use crate::printable::shown;
 pub(crate) mod timeline;
 
 pub(super) const KIND: SourceKind = SourceKind {
-    help: "`git:REV[:SUBDIR]` (`git:main...` for the merge base)",
+    help: "\
+  git:REV[:SUBDIR]     the tree at a revision, read without a checkout
+  git:REV...[:SUBDIR]  the tree at the merge base of REV and HEAD",
     brief: "`git:REV`",
     is_spelled: |spec| spec.starts_with(PREFIX),
     is_found: |_, _| false,
@@ -75,23 +77,23 @@ impl OpenSource for Revision {
     }
 }
 
-/// How many links a path may lead through, as in most kernels: more are a loop.
+/// How many links a path may lead through, as in most kernels; more are taken for a loop.
 const MAX_LINKS: u32 = 40;
 
-/// How many entries a tree may have: ten folders that hold each other ten times over would
-/// otherwise keep the walk busy for ever.
+/// How many entries a tree may have. Ten nested folders, each with ten names for the next, would
+/// otherwise keep the walk busy forever.
 const MAX_ENTRIES: usize = 10_000_000;
 
 /// The tree at a revision.
 struct Revision {
     repository: ThreadSafeRepository,
-    /// What messages call it.
+    /// The name for messages.
     name: String,
     /// The tree of the whole revision.
     tree: ObjectId,
-    /// The folder in the repository that is the tree, as the user knows it.
+    /// The folder of the tree in the repository, as the user names it.
     top: String,
-    /// The same with links resolved; `None`: the revision has none.
+    /// The same folder with links resolved; `None` if the revision does not have it.
     folder: Option<String>,
     work: Option<PathBuf>,
 }
@@ -107,13 +109,13 @@ struct Target {
 /// Why a path in a revision leads nowhere, as one phrase.
 type DeadEnd = &'static str;
 
-const LEAVES: DeadEnd =
-    "it links to a place outside the repository, which the revision does not hold";
+const LEAVES: DeadEnd = "it links to a place outside the repository";
 const LOOPS: DeadEnd = "it links to itself";
-const MISSING_OBJECT: DeadEnd = "objects are missing or damaged: run `git fsck`, or in a partial clone `git fetch --refetch --no-filter`";
+const MISSING_OBJECT: DeadEnd = "objects are missing or damaged: run `git fsck`, or in a partial \
+                                 clone `git fetch --refetch --no-filter`";
 
 impl Revision {
-    /// Opens `REV`, `REV:SUBDIR`, `REV...` or `REV...:SUBDIR`; the second result is a note.
+    /// Opens `REV`, `REV:SUBDIR`, `REV...` or `REV...:SUBDIR`; the second result is a note, if any.
     fn open(spec: &str, options: &SourceOptions) -> Result<(Self, Option<String>), SourceError> {
         let name = format!("git:{spec}");
         let failed = |reason: &str| SourceError::unusable(name.as_str(), reason);
@@ -131,12 +133,13 @@ impl Revision {
                 let (base, head) = merge_base(&repo, revision, with)?;
                 if base == head {
                     let but = if options.merge_with.is_none() {
-                        " but what is not committed"
+                        " except what is not committed"
                     } else {
                         ""
                     };
                     note = Some(format!(
-                        "the merge base of `{}` and `{}` is `{}` itself: there is nothing to compare{but}",
+                        "the merge base of `{}` and `{}` is `{}` itself: there is nothing to \
+                         compare{but}",
                         shown(revision),
                         shown(with),
                         shown(with),
@@ -148,22 +151,24 @@ impl Revision {
         let tree = repo
             .find_object(object)
             .and_then(|object| Ok(object.peel_to_tree()?.id))
-            .map_err(|_| failed("it names no commit, or its objects are missing"))?;
+            .map_err(|_| failed("it is not a commit, or its objects are missing"))?;
         let top = match (subdir, &work) {
             (Some(subdir), _) => normalize(subdir),
             (None, None) => Some(String::new()),
-            (None, Some(work)) => Some(relative(&canonical(options.base), work).ok_or_else(|| {
-                failed("its repository does not hold the folder that is judged: name one, as in `git:REV:SUBDIR`")
-            })?),
+            (None, Some(work)) => {
+                Some(relative(&canonical(options.base), work).ok_or_else(|| {
+                    failed("the tree is outside its repository: name a folder as `git:REV:SUBDIR`")
+                })?)
+            }
         }
-        .ok_or_else(|| failed("the folder leaves the repository"))?;
+        .ok_or_else(|| failed("the folder is outside the repository"))?;
         let folder = walk_path(&repo, tree, &top)
             .map_err(failed)?
             .filter(|target| target.kind == EntryKind::Tree)
             .map(|target| target.path);
         drop(repo);
         let revision = Self { repository, name, tree, top, folder, work };
-        // A folder that nobody named may be younger than the revision: reading it tells.
+        // Without SUBDIR the folder may be younger than the revision; reading it will say so.
         if subdir.is_some() && revision.folder.is_none() {
             return Err(revision.no_folder());
         }
@@ -174,7 +179,7 @@ impl Revision {
         SourceError::NoFolder { name: self.name.clone(), folder: self.top.clone() }
     }
 
-    /// Where an import path is: in the revision, if it has such a folder, or on disk.
+    /// Where an import path is: in the revision if that has such a folder, else on disk.
     fn locate(&self, written: &str, base: &Path) -> Option<Mount> {
         let folder = match &self.work {
             Some(work) => relative(&canonical(&base.join(written)), work)?,
@@ -190,7 +195,7 @@ impl Revision {
         SourceError::unusable(self.name.as_str(), reason)
     }
 
-    /// Reads what a walk of the same folder on disk would judge, were it checked out.
+    /// Reads the files that a walk of the checked-out folder would judge.
     fn gather(&self, layout: &RootLayout) -> Result<Gathered, SourceError> {
         let repo = self.repository.to_thread_local();
         let mut gathered = Gathered::default();
@@ -201,7 +206,7 @@ impl Revision {
             let place = join(top, folder);
             match walk_path(&repo, self.tree, &place) {
                 Ok(Some(Target { id, kind: EntryKind::Tree, .. })) => {
-                    // A stack of its own: the depth is the author's choice.
+                    // An explicit stack: the author of the tree chooses the depth.
                     let mut folders = vec![(id, String::new())];
                     while let Some((id, folder)) = folders.pop() {
                         let tree = repo.find_tree(id).map_err(|_| self.failed(MISSING_OBJECT))?;
@@ -302,7 +307,7 @@ impl Revision {
                 Ok(Some(Target { kind: EntryKind::Tree, .. })) => {
                     if !layout.ends_at(&display) {
                         to.gathered.notes.push(format!(
-                            "the linked folder `{}` was not entered: name it in `roots` to judge it",
+                            "the linked folder `{}` was not entered: add it to `roots` to check it",
                             shown(&display)
                         ));
                     }
@@ -313,25 +318,25 @@ impl Revision {
                     to.found.push((root, path, id));
                 }
                 _ if !is_proto => {}
-                Ok(_) => to.gathered.problem(display, "it links to no file of the revision"),
+                Ok(_) => to.gathered.problem(display, "its link leads to no file"),
                 Err(reason) => to.gathered.problem(display, reason),
             },
         }
     }
 }
 
-/// The proto files that git tracks, on disk or not.
+/// The proto files that git tracks, whether or not they are on disk.
 #[derive(Default)]
 pub(super) struct Tracked {
     /// The top of the repository.
     work: PathBuf,
-    /// By their paths from there, sorted.
+    /// Their paths from the top, sorted.
     files: Vec<BString>,
 }
 
 impl Tracked {
-    /// Those in the index of the repository that encloses a folder; none without a repository, or
-    /// with one that has no files on disk.
+    /// Reads the index of the repository that encloses a folder. The result is empty if there is no
+    /// repository, or only a bare one.
     pub(super) fn around(folder: &Path) -> Result<Self, String> {
         let Ok(repository) = discover(folder) else { return Ok(Self::default()) };
         let repository = repository.to_thread_local();
@@ -339,18 +344,18 @@ impl Tracked {
         let Some(work) = repository.workdir().map(canonical).filter(|_| path.exists()) else {
             return Ok(Self::default());
         };
-        // Half of the time would go into the check sum.
+        // Skip the checksum: it would take half of the time.
         let index = gix::index::File::at(path, repository.object_hash(), true, Default::default())
             .map_err(|error| one_line(&error))?;
         let paths = index.entries().iter().map(|entry| entry.path(&index));
         let mut files: Vec<BString> =
             paths.filter(|path| is_proto(path)).map(ToOwned::to_owned).collect();
-        // A file in conflict stands there once for each side.
+        // A file in conflict has an entry for each side.
         files.dedup();
         Ok(Self { work, files })
     }
 
-    /// What lies at a path on disk: the file, or those of the folder.
+    /// The tracked file with this path on disk, or the tracked files below this folder.
     pub(super) fn at_or_below(&self, path: &Path) -> Vec<PathBuf> {
         let path = path.strip_prefix(&self.work).ok();
         let Some(path) = path.and_then(|path| gix::path::into_bstr(path).ok()) else {
@@ -368,7 +373,7 @@ impl Tracked {
 /// The repository that encloses a folder.
 fn discover(base: &Path) -> Result<ThreadSafeRepository, SourceError> {
     let discovery = || gix::discover::upwards::Options {
-        // A ceiling elsewhere is no reason to find nothing; git does not mind either.
+        // Like git, do not fail if a ceiling folder is somewhere else.
         match_ceiling_dir_or_error: false,
         ..Default::default()
     };
@@ -385,8 +390,8 @@ fn discover(base: &Path) -> Result<ThreadSafeRepository, SourceError> {
         let key = MetadataValue::String("extensions.objectFormat".to_owned());
         let is_format = error.metadata().any(|it| it.get("key") == Some(&key));
         let reason = if is_format && error.is_unsupported() {
-            "its git repository names objects by SHA-256, and the object format `sha256` is not \
-             supported: read a folder, or an archive that `git archive` writes"
+            "its git repository uses the object format `sha256`, which is not supported: name a \
+             folder, or an archive from `git archive`"
                 .to_owned()
         } else {
             format!("its git repository cannot be opened: {}", one_line(error.probable_cause()))
@@ -402,7 +407,7 @@ struct Entry<'t> {
     id: ObjectId,
 }
 
-/// What the walk still has to do, and what it has found.
+/// The folders that the walk has yet to enter, and what it has found.
 struct Visit<'v> {
     folders: &'v mut Vec<(ObjectId, String)>,
     found: &'v mut Vec<(usize, String, ObjectId)>,
@@ -414,14 +419,14 @@ fn read_blob(repo: &Repository, id: ObjectId) -> Result<Text, DeadEnd> {
     if blob.data.len() as u64 > MAX_FILE { Err(TOO_LARGE) } else { Ok(blob.data.as_slice().into()) }
 }
 
-/// Follows a path from a tree, through links, as the kernel does in a checkout.
+/// Follows a path through links, as the kernel does in a checkout.
 fn walk_path(repo: &Repository, tree: ObjectId, path: &str) -> Result<Option<Target>, DeadEnd> {
     let push = |todo: &mut Vec<String>, path: &str| {
         todo.extend(path.split('/').rev().map(str::to_owned));
     };
     let mut todo = Vec::new();
     push(&mut todo, path);
-    // The folders that lead to where the walk is, with their names.
+    // The folders on the way to the current place, with their names.
     let mut done: Vec<(String, ObjectId)> = Vec::new();
     let mut end = (tree, EntryKind::Tree);
     let mut links = 0;
@@ -471,7 +476,7 @@ fn walk_path(repo: &Repository, tree: ObjectId, path: &str) -> Result<Option<Tar
     Ok(Some(Target { path, id: end.0, kind: end.1 }))
 }
 
-/// The object that a revision names, as `git rev-parse` finds it.
+/// The object that a revision names, as in `git rev-parse`.
 fn resolve_revision(repo: &Repository, revision: &str) -> Result<ObjectId, SourceError> {
     let parsed = if revision.is_empty() { None } else { repo.rev_parse_single(revision).ok() };
     parsed.map(|id| id.detach()).ok_or_else(|| SourceError::UnknownRevision {
@@ -485,13 +490,13 @@ fn resolve_commit(repo: &Repository, revision: &str) -> Result<ObjectId, SourceE
     repo.find_object(id).and_then(|object| Ok(object.peel_to_commit()?.id)).map_err(|_| {
         SourceError::UnknownRevision {
             revision: revision.to_owned(),
-            advice: "it names no commit, so it has no merge base: give a branch, a tag or a commit"
+            advice: "it is not a commit, so it has no merge base: name a branch, a tag or a commit"
                 .to_owned(),
         }
     })
 }
 
-/// The best common ancestor of two revisions, and the second of them.
+/// The best common ancestor of two revisions, and the commit of the second.
 fn merge_base(
     repo: &Repository,
     revision: &str,
@@ -508,26 +513,26 @@ fn merge_base(
             } else if found.is_err() {
                 MISSING_OBJECT.to_owned()
             } else {
-                "their histories are unrelated, give the revision itself without `...`".to_owned()
+                "their histories are unrelated, name the revision without `...`".to_owned()
             },
         }),
     }
 }
 
-/// What to run so that a revision becomes known.
+/// What to run to fetch a revision.
 fn fetch_advice(repo: &Repository, revision: &str) -> String {
-    // `main~3` needs `main` first, then a history that is deep enough.
+    // `main~3` needs `main` first, and then enough history.
     let name = &revision[..revision.find(['~', '^', '@', '{']).unwrap_or(revision.len())];
     if name.is_empty() && revision.is_empty() {
-        return "write one after `git:`, as in `git:main`".to_owned();
+        return "write one after `git:`, such as `git:main`".to_owned();
     }
     if revision.contains("..") {
-        return "it is a range: give one revision, or `REV...` for the merge base".to_owned();
+        return "it is a range: name one revision, or `REV...` for the merge base".to_owned();
     }
     let storage = repo.config_snapshot().string("extensions.refStorage");
     if storage.is_some_and(|it| it.eq_ignore_ascii_case(b"reftable")) {
-        return "the repository keeps its references in a reftable, which is not supported: run `git \
-                refs migrate --ref-format=files`"
+        return "the repository stores its references in a reftable, which is not supported: run \
+                `git refs migrate --ref-format=files`"
             .to_owned();
     }
     if name != revision && (name.is_empty() || repo.rev_parse_single(name).is_ok()) {
@@ -575,7 +580,7 @@ fn fetch_advice(repo: &Repository, revision: &str) -> String {
     }
 }
 
-/// What a foreign error says, on one line.
+/// The first line of an error of another library.
 fn one_line(error: &dyn fmt::Display) -> String {
     error.to_string().lines().next().unwrap_or_default().to_owned()
 }

@@ -1,4 +1,4 @@
-//! What ignore files say of the entries of a folder, as ripgrep reads them.
+//! Ignore files, read as ripgrep reads them.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -8,30 +8,32 @@ use std::sync::Arc;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-/// The ignore files that hold for the entries of one folder: those of the folder, of the folders
-/// that enclose it, and of the user.
+/// The ignore files that apply to the entries of one folder: those of the folder, of the folders
+/// above it, and of the user.
 ///
-/// A deeper file has the last word over one above it, `.ignore` over `.gitignore`, that over the
-/// repository's `info/exclude`, and that over the user's. What a repository ignores ends at the
-/// folder that it stands in. A whole walk by the library would do the same, but a thread of it
-/// that finds nothing to do sleeps for a millisecond, in which a folder of a hundred files is read.
+/// A deeper file wins over one above it. `.ignore` wins over `.gitignore`, that over the
+/// repository's `info/exclude`, and that over the user's file. The rules of a repository end at its
+/// top folder.
+///
+/// The walker of the `ignore` library would do the same, but its idle threads sleep for a
+/// millisecond, which is enough time to read a folder of a hundred files.
 #[derive(Clone)]
 pub(super) struct Ignored {
     user: Arc<Gitignore>,
     innermost: Option<Arc<Level>>,
 }
 
-/// What one folder adds.
+/// The ignore files of one folder.
 struct Level {
     above: Option<Arc<Level>>,
     ignore: Gitignore,
     git: Gitignore,
     exclude: Gitignore,
-    /// Whether a repository begins here.
+    /// Whether this folder is the top of a repository.
     is_top: bool,
 }
 
-/// The names in a folder that say something of the others.
+/// Which names that matter for ignore rules a folder contains.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Found {
     ignore: bool,
@@ -52,7 +54,7 @@ impl Found {
 }
 
 impl Ignored {
-    /// What holds in the folder that encloses `folder`, which is absolute.
+    /// The rules that apply in the parent of `folder`, which is absolute.
     pub(super) fn around(folder: &Path) -> Ignored {
         let mut ignored = Ignored { user: Gitignore::global().0.into(), innermost: None };
         let above: Vec<&Path> = folder.ancestors().skip(1).collect();
@@ -65,7 +67,7 @@ impl Ignored {
         ignored
     }
 
-    /// What holds in `folder`, where these were found.
+    /// The rules that apply in `folder`, which contains these names.
     pub(super) fn below(&self, folder: &Path, found: Found) -> Ignored {
         let Found { ignore, git_ignore, git } = found;
         if !(ignore || git_ignore || git) {
@@ -73,7 +75,7 @@ impl Ignored {
         }
         let patterns = |file: Option<PathBuf>| {
             let mut builder = GitignoreBuilder::new(folder);
-            // A pattern that cannot be read ignores nothing, and the others hold.
+            // A malformed pattern ignores nothing; the others still apply.
             file.map(|file| builder.add(file));
             builder.build().unwrap_or_else(|_| Gitignore::empty())
         };
@@ -87,7 +89,7 @@ impl Ignored {
         Ignored { user: Arc::clone(&self.user), innermost: Some(level.into()) }
     }
 
-    /// Whether an entry of the folder is ignored, named as not to be ignored, or neither.
+    /// Whether an entry of the folder is ignored, explicitly included, or neither.
     pub(super) fn says(&self, path: &Path, is_folder: bool) -> Match<()> {
         let ask = |patterns: &Gitignore| patterns.matched(path, is_folder).map(|_| ());
         let [mut ignore, mut git, mut exclude] = [const { Match::None }; 3];
@@ -110,8 +112,8 @@ impl Ignored {
     }
 }
 
-/// Where a repository keeps what only it ignores. In a linked worktree `.git` is a file that names
-/// a folder, and that names the one which all worktrees share.
+/// The path of a repository's `info/exclude`. In a linked worktree, `.git` is a file with the path
+/// of a folder, and `commondir` in that folder names the one that all worktrees share.
 fn exclude(git: &Path) -> Option<PathBuf> {
     let mut folder = git.to_owned();
     if git.is_file() {

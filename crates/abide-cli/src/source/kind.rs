@@ -13,7 +13,7 @@ use super::spec::SourceOptions;
 
 /// One kind of source. A new kind is one of these, in the list of `source.rs`.
 pub(super) struct SourceKind {
-    /// How the help of a command names it; empty where another kind's says enough.
+    /// Its lines in the help of commands: what to write, and what that is.
     pub(super) help: &'static str,
     /// How a message names it where a name says no kind.
     pub(super) brief: &'static str,

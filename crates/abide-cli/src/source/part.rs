@@ -3,11 +3,11 @@
 use super::paths::below;
 use super::roots::RootLayout;
 
-/// The part of a tree that is compared with a part of another.
+/// The part of an old tree that is compared with a part of the new one.
 pub(super) enum ComparedPart {
-    /// The folder or file at this place of the tree.
+    /// The folder or file with this path in the tree.
     At(String),
-    /// What lies there by the paths that imports use.
+    /// The files whose import paths are, or are below, one of these.
     Named(Vec<String>),
 }
 
@@ -25,7 +25,7 @@ impl ComparedPart {
         let same_roots = layout.as_ref().is_some_and(|it| it.roots == own.roots);
         let named = layout.into_iter().flat_map(|it| it.roots).filter_map(|root| {
             let inside = below(part, &root).or_else(|| (part == root).then_some(""));
-            // A root inside of the part belongs to it as a whole.
+            // A root inside the part belongs to it as a whole.
             inside.or_else(|| below(&root, part).map(|_| "")).map(str::to_owned)
         });
         match may_be_copy && same_roots {

@@ -3,17 +3,17 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What no walk enters and no tree keeps: hidden names and installed JavaScript packages.
+/// Whether every walk skips this name: hidden ones, and installed JavaScript packages.
 pub(super) fn is_skipped(name: &str) -> bool {
     name.starts_with('.') || name == "node_modules"
 }
 
-/// Whether a name is that of a judged file, as `*.proto` matches it.
+/// Whether a name matches `*.proto`.
 pub(super) fn is_proto(name: &[u8]) -> bool {
     name.ends_with(b".proto")
 }
 
-/// A `/`-separated relative path without empty, `.` and `..` parts; none if it climbs out.
+/// A relative path with `/` and without empty, `.` and `..` parts; `None` if it leaves its folder.
 pub(super) fn normalize(path: &str) -> Option<String> {
     let mut parts = Vec::new();
     for part in path.split(['/', std::path::MAIN_SEPARATOR]) {
@@ -26,12 +26,12 @@ pub(super) fn normalize(path: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
-/// What follows `folder` in `path`; none if the path is not below the folder.
+/// The part of `path` after `folder`; `None` if the path is not below the folder.
 pub(super) fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
     if folder.is_empty() { Some(path) } else { path.strip_prefix(folder)?.strip_prefix('/') }
 }
 
-/// A path below a folder, both with `/`; either may be empty.
+/// Joins a folder and a path below it, both with `/`; either may be empty.
 pub(crate) fn join(folder: &str, path: &str) -> String {
     if folder.is_empty() || path.is_empty() {
         format!("{folder}{path}")
@@ -64,7 +64,7 @@ pub(super) fn canonical(path: &Path) -> PathBuf {
     }
 }
 
-/// `path` below `folder` with `/` between names, if it is there and is Unicode.
+/// `path` relative to `folder`, with `/`, if it is below it and is Unicode.
 pub(super) fn relative(path: &Path, folder: &Path) -> Option<String> {
     normalize(path.strip_prefix(folder).ok()?.to_str()?)
 }

@@ -7,10 +7,10 @@ use super::paths::{below, is_skipped, join, normalize};
 use super::spec::SourceOptions;
 use crate::printable::shown;
 
-/// Which folders of a tree are judged; all are relative to the tree, `/`-separated, "" is its top.
+/// Which folders of a tree are judged. All paths are relative to the tree, with `/`; "" is its top.
 pub(super) struct RootLayout {
     pub(super) roots: Vec<String>,
-    /// Import paths inside the tree that are no roots.
+    /// Import paths inside the tree that are not roots; their files are not judged.
     pub(super) excluded: Vec<String>,
 }
 
@@ -18,9 +18,8 @@ impl RootLayout {
     pub(super) fn new(roots: &[String]) -> Result<Self, SourceError> {
         let mut normal = Vec::new();
         for root in roots {
-            let outside = || {
-                SourceError::unusable(root.as_str(), "a root is a folder inside the tree: name one")
-            };
+            let outside =
+                || SourceError::unusable(root.as_str(), "a root must be a folder inside the tree");
             if Path::new(root).is_absolute() {
                 return Err(outside());
             }
@@ -41,12 +40,12 @@ impl RootLayout {
         }
     }
 
-    /// Whether the walk of another root, or none, looks into this folder.
+    /// Whether a walk must not enter this folder, because it is another root or an import path.
     pub(super) fn ends_at(&self, folder: &str) -> bool {
         self.roots.iter().chain(&self.excluded).any(|it| it == folder)
     }
 
-    /// The root a file belongs to and its path there, if the file is judged.
+    /// The root that a file belongs to and its path in that root, if the file is judged.
     pub(super) fn place<'p>(&self, file: &'p str) -> Option<(u32, &'p str)> {
         let folders = self.roots.iter().chain(&self.excluded).enumerate();
         let (index, path) = folders
@@ -56,7 +55,7 @@ impl RootLayout {
             .then_some((index as u32, path))
     }
 
-    /// The name of a root's file as seen from the tree.
+    /// The path of a root's file, relative to the tree.
     pub(super) fn display(&self, root: usize, path: &str) -> String {
         join(&self.roots[root], path)
     }
@@ -75,8 +74,8 @@ pub(super) enum Mount {
     Disk(PathBuf),
 }
 
-/// Places every import path: inside the source where `inside` says so, else on disk; what is
-/// below `top`, the folder of the tree, is not judged.
+/// Places every import path inside the source if `inside` finds it there, else on disk. Import
+/// paths below `top`, the folder of the tree, are not judged.
 pub(super) fn mount(
     options: &SourceOptions,
     inside: impl Fn(&str) -> Option<Mount>,
@@ -98,7 +97,7 @@ pub(super) fn mount(
             && !folder.is_dir()
         {
             notes.push(format!(
-                "the import path `{}` is no folder: nothing is found there",
+                "the import path `{}` is not a folder, so no import is found there",
                 shown(written)
             ));
         }

@@ -5,29 +5,30 @@ use std::path::Path;
 /// How a [`Source`](super::Source) is opened.
 #[derive(Clone, Copy)]
 pub struct SourceOptions<'a> {
-    /// The folder that relative paths count from; the source when none is named.
+    /// The folder that relative paths count from. It is the source itself if none is named.
     pub base: &'a Path,
-    /// Folders that imports resolve in, in order; relative ones count from `base`.
+    /// Folders to resolve imports in, in order; relative ones count from `base`.
     pub import_paths: &'a [String],
-    /// Folders of the tree that paths count from, as in `abide.toml`; none means the tree itself.
+    /// The roots of the tree, as in `abide.toml`: import paths count from them. An empty list means
+    /// the tree itself.
     pub roots: &'a [String],
-    /// The revision that `git:REV...` takes the merge base with; `HEAD` when absent.
+    /// The revision that `git:REV...` takes the merge base with; `HEAD` if absent.
     pub merge_with: Option<&'a str>,
 }
 
 impl<'a> SourceOptions<'a> {
-    /// A tree of one root, without import paths.
+    /// Options for a tree with one root and no import paths.
     pub fn new(base: &'a Path) -> Self {
         Self { base, import_paths: &[], roots: &[], merge_with: None }
     }
 }
 
-/// The SUBDIR of `REV:SUBDIR`, if one is named.
+/// The SUBDIR of `REV:SUBDIR`, if there is one.
 pub(crate) fn subdir(spec: &str) -> Option<&str> {
     split_subdir(spec).1.filter(|subdir| !subdir.is_empty())
 }
 
-/// Splits `NAME:SUBDIR` at the first colon that no brace encloses, as in `main@{12:00}:proto`.
+/// Splits `NAME:SUBDIR` at the first colon outside of braces: `main@{12:00}:proto` has two.
 pub(super) fn split_subdir(spec: &str) -> (&str, Option<&str>) {
     let mut depth = 0i32;
     for (at, c) in spec.char_indices() {

@@ -8,14 +8,14 @@ use flate2::write::GzEncoder;
 
 use super::failure::io_reason;
 
-/// The most that a source may unpack to: a hundred times the largest public proto trees, and
-/// still within the memory of a build machine.
+/// The largest size that a source may unpack to: a hundred times the largest public proto trees,
+/// and still within the memory of a build machine.
 pub(super) const MAX_UNPACKED: u64 = 4 << 30;
 
-/// The highest believable ratio of unpacked to packed size: trees of protos reach 30.
+/// The highest plausible ratio of unpacked to packed size: proto trees reach 30.
 pub(super) const MAX_RATIO: u64 = 200;
 
-/// What may unpack at any ratio, since it does no harm.
+/// The size up to which any ratio is accepted, because it does no harm.
 pub(super) const ANY_RATIO: u64 = 64 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub(crate) enum Compression {
 }
 
 impl Compression {
-    /// The compression that a file name claims, and the name without that claim.
+    /// The compression that a file name indicates, and the name without that suffix.
     pub(super) fn of_name(name: &str) -> (Self, &str) {
         if let Some(name) = name.strip_suffix(".gz") {
             (Self::Gzip, name)
@@ -37,7 +37,8 @@ impl Compression {
         }
     }
 
-    /// The compression that the first bytes show (RFC 1952, section 2.3.1; RFC 8878, section 3.1.1).
+    /// The compression that the first bytes indicate (RFC 1952, section 2.3.1; RFC 8878, section
+    /// 3.1.1).
     pub(super) fn of_content(bytes: &[u8]) -> Self {
         match bytes {
             [0x1f, 0x8b, ..] => Self::Gzip,
@@ -46,7 +47,7 @@ impl Compression {
         }
     }
 
-    /// Packs what [`Compression::unpack`] reads, without a name or a time in it.
+    /// Packs bytes for [`Compression::unpack`], without a file name or a time in the result.
     pub(crate) fn pack(self, bytes: Vec<u8>) -> io::Result<Vec<u8>> {
         match self {
             Self::None => Ok(bytes),
@@ -68,7 +69,7 @@ impl Compression {
     }
 }
 
-/// How much a source of a certain packed size may still unpack to.
+/// How many bytes a source may still unpack to.
 pub(super) struct Allowance {
     left: u64,
     limit: u64,
@@ -80,7 +81,7 @@ impl Allowance {
         Self { left: limit, limit }
     }
 
-    /// A reader that fails once more than the allowance has come out of it.
+    /// A reader that fails once it has returned more than the allowance.
     pub(super) fn read<R: Read>(&mut self, inner: R) -> Bounded<'_, R> {
         Bounded { inner, allowance: self }
     }
@@ -100,8 +101,8 @@ impl<R: Read> Read for Bounded<'_, R> {
                 return Err(io::Error::new(
                     io::ErrorKind::FileTooLarge,
                     format!(
-                        "it unpacks to more than {} MiB, far beyond what protos need (at most {} GiB, \
-                         and {MAX_RATIO} times its size): it looks like a decompression bomb",
+                        "it unpacks to more than {} MiB and looks like a decompression bomb (the \
+                         limit is {} GiB, and {MAX_RATIO} times the packed size)",
                         self.allowance.limit >> 20,
                         MAX_UNPACKED >> 30,
                     ),
@@ -125,7 +126,7 @@ pub(super) fn reason(error: &io::Error) -> String {
         io::ErrorKind::UnexpectedEof => "it ends too early: write or download it again".to_owned(),
         io::ErrorKind::FileTooLarge => error.to_string(),
         io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData | io::ErrorKind::Other => {
-            format!("it is damaged or not of the kind its name says ({error})")
+            format!("it is damaged, or not of the kind that its name says ({error})")
         }
         _ => io_reason(error),
     }

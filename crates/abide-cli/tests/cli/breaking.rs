@@ -1,5 +1,5 @@
-//! What the contract promises about old trees: which part is compared, and what is said of one that
-//! cannot be read, links in part, or is another tree.
+//! The contract about old trees: which part is compared, and what happens if one cannot be read,
+//! links only in part, or is another tree.
 
 use std::path::Path;
 use std::process::Command;
@@ -181,8 +181,8 @@ fn an_old_tree_that_is_not_there() {
         ("git:gone", "unknown revision `gone`"),
         ("git:HEAD:gone", "gone"),
         ("nowhere", "cannot read `nowhere`: it does not exist"),
-        ("empty", "`empty` holds no `.proto` file"),
-        ("noise.binpb", "`noise.binpb` is no FileDescriptorSet"),
+        ("empty", "no `.proto` file in `empty`"),
+        ("noise.binpb", "`noise.binpb` is not a FileDescriptorSet"),
         ("", "the source is empty"),
     ] {
         for more in [&["--against", against][..], &["--against", ".", "--bump-against", against]] {
@@ -205,12 +205,12 @@ fn an_old_tree_is_compared_as_far_as_it_links() {
     let ran = abide(folder.path(), &args);
     let gone = |name: &str| pair("field-removed", &format!("acme.user.v1.User.{name}"));
     assert_eq!((ran.status, reported(&ran)), (1, vec![gone("gone"), gone("id")]));
-    let note = "note: the baseline `old` is compared as far as it links: \
+    let note = "note: the baseline `old` has link errors and is compared as far as it links: \
                 acme/user/v1/user.proto:3: `Gone` was not found";
     assert!(ran.stderr.contains(note), "{}", ran.stderr);
     let ran = abide(folder.path(), &["breaking", "new", "--against", "torn"]);
     assert_eq!((ran.status, ran.text().as_str()), (2, ""));
-    assert!(ran.stderr.contains("nothing of the baseline `torn` can be read"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("nothing in the baseline `torn` can be read"), "{}", ran.stderr);
     // The new side is judged in full, whatever does not link there.
     let ran = abide(folder.path(), &["breaking", "old", "--against", "new", "--format", "json"]);
     assert!(ran.status == 1 && ran.rules().contains(&"name-not-found".to_owned()));
@@ -235,7 +235,7 @@ fn a_revision_without_protos_is_an_empty_baseline() {
     let folder = tree(&[("readme.txt", "")]);
     let folder = folder.path();
     commit(folder);
-    let note = "note: the baseline `git:HEAD` holds no `.proto` file: everything counts as new";
+    let note = "note: the baseline `git:HEAD` has no `.proto` file, so everything counts as new";
     let rooted = "roots = [\"proto\"]\n";
     for (top, config, root) in
         [("", "", "acme"), ("", rooted, "proto"), ("api", "", "acme"), ("api", rooted, "proto")]

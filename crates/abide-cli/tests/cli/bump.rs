@@ -183,7 +183,7 @@ fn nobody_catches_up_with_a_break_that_is_refused() {
     edit(path, money, "  int64 units = 2;\n", "");
     let ran = abide(path, &["bump", "--write"]);
     assert_eq!(ran.status, 1);
-    let says = "acme.user.v1 1.0.0 waits until acme.type.v1 is mended\n";
+    let says = "acme.user.v1 1.0.0 waits until the break in acme.type.v1 is fixed\n";
     assert!(ran.text().contains(says), "{}", ran.text());
     assert!(ran.text().contains("\n2 packages: 1 refused, 1 waiting\n"), "{}", ran.text());
     assert_eq!(read(path, "abide.lock"), recorded, "a break that is undone leaves no trace");
@@ -210,8 +210,10 @@ fn a_terminal_sees_what_is_refused_in_red() {
     edit(folder.path(), "acme/type/v1/money.proto", "int64", "string");
     let args = ["bump", "--color"];
     let told = |color: &'static str| abide(folder.path(), &[&args[..], &[color]].concat()).text();
-    assert!(told("always").starts_with("\x1b[31;1macme.type.v1\x1b[0m 1.0.0 breaks"));
-    assert!(told("never").starts_with("acme.type.v1 1.0.0 breaks"));
+    assert!(
+        told("always").starts_with("\x1b[31;1macme.type.v1\x1b[0m 1.0.0 has a breaking change")
+    );
+    assert!(told("never").starts_with("acme.type.v1 1.0.0 has a breaking change"));
 }
 
 #[test]
@@ -232,8 +234,12 @@ fn a_lock_that_is_damaged_or_newer_is_not_touched() {
         (String::new(), "abide.lock:1:1", "expected `abide-lock 1`"),
         ("\0\u{1b}[31m".to_owned(), "abide.lock:1:1", "expected `abide-lock 1`"),
         // The last line is that of another name, or none.
-        (sound[..sound.len() - 2].to_owned(), "abide.lock:14:1", "cut off in this line"),
-        (sound.replace("<", "") + "<<<<<<< ours\n", "abide.lock:15:1", "this conflict has no end"),
+        (sound[..sound.len() - 2].to_owned(), "abide.lock:14:1", "ends in the middle of this line"),
+        (
+            sound.replace("<", "") + "<<<<<<< ours\n",
+            "abide.lock:15:1",
+            "this merge conflict has no end",
+        ),
         (sound.replace("abide1:", "abide2:"), "abide.lock:5:28", "a semantic hash is"),
         (sound.replace("field ", "feld "), "abide.lock:6:1", "expected `package NAME"),
     ];
@@ -241,7 +247,7 @@ fn a_lock_that_is_damaged_or_newer_is_not_touched() {
     let name = sound.find(" units").unwrap() + 3;
     let mut foreign = sound.clone().into_bytes();
     foreign[name] = 0xff;
-    let foreign = (foreign, "abide.lock:7:1", "this line is no UTF-8");
+    let foreign = (foreign, "abide.lock:7:1", "this line is not valid UTF-8");
     for (text, place, advice) in damages.into_iter().chain([foreign]) {
         let shown = String::from_utf8_lossy(&text).into_owned();
         fs::write(folder.path().join("abide.lock"), &text).unwrap();
@@ -340,19 +346,19 @@ fn the_number_of_an_extension_is_never_given_away() {
     };
     assert_eq!(
         take(note_path, "other = 101;", "other = 101; optional string tag = 100;"),
-        ["extension `tag` takes the number 100, which `acme.note.v1.note` had"]
+        ["extension `tag` reuses the number 100 of `acme.note.v1.note`"]
     );
     assert_eq!(
         take(note_path, "other = 101;", "other = 101; optional string note = 103;"),
-        ["extension `note` takes the name `note`, which number 100 had"]
+        ["extension `note` reuses the name `note` of number 100"]
     );
     assert_eq!(
         take(note_path, "open = 50002;", "open = 50002; optional bool public = 50001;"),
-        ["extension `public` takes the number 50001, which `acme.note.v1.Scope.secret` had"]
+        ["extension `public` reuses the number 50001 of `acme.note.v1.Scope.secret`"]
     );
     assert_eq!(
         take(host_path, "100 to max;", "101 to max; optional string mail = 100;"),
-        ["field `mail` takes the number 100, which `acme.note.v1.note` had"]
+        ["field `mail` reuses the number 100 of `acme.note.v1.note`"]
     );
     // It comes back as it was.
     let back = "other = 101; optional string note = 100;";
@@ -400,9 +406,7 @@ fn what_a_release_knew_is_not_forgotten_with_a_line_of_the_lock() {
     edit(path, money, "  reserved 2;\n  reserved \"units\";\n", "  bytes seal = 2;\n");
     let reuses = |args: &[&str]| {
         let ran = abide(path, &[&["check", "--format", "json"], args].concat());
-        ran.json()
-            .iter()
-            .any(|it| it["message"] == "field `seal` takes the number 2, which `units` had")
+        ran.json().iter().any(|it| it["message"] == "field `seal` reuses the number 2 of `units`")
     };
     assert!(!reuses(&[]), "nobody knows");
     assert!(reuses(&["--bump-against", "git:HEAD"]));
@@ -700,7 +704,7 @@ fn a_release_that_moved_is_not_trusted() {
     edit(path, "acme/type/v1/money.proto", "// An amount.", "// An amount of money.");
     assert_eq!(told(), wanted("1.0.0", "minor", "1.1.0"));
     let ran = abide(path, &["bump", "--against", "git:r1"]);
-    assert!(ran.text().contains("what was released is not what was recorded as 1.0.0"));
+    assert!(ran.text().contains("the release differs from what was recorded as 1.0.0"));
     // To one that recorded it: that is where versions are counted from.
     ok(path, &["bump", "--against", "git:r1", "--write"]);
     git(path, &["commit", "--quiet", "--all", "-m", "three"]);
@@ -723,7 +727,7 @@ fn a_record_that_was_put_back_is_told_beside_the_rise_from_the_release() {
     edit(path, "acme/type/v1/money.proto", "nanos = 3;", "nanos = 3; string note = 4;");
     fs::write(path.join("abide.lock"), first).unwrap();
     let text = abide(path, &["bump", "--against", "git:HEAD"]).text();
-    let line = "acme.type.v1 1.1.0 → 1.2.0 (minor), but recorded is 1.0.0\n";
+    let line = "acme.type.v1 1.1.0 → 1.2.0 (minor), but 1.0.0 is recorded\n";
     assert!(text.starts_with(line), "{text}");
 }
 
@@ -741,11 +745,11 @@ fn a_version_is_recorded_in_another_place_without_a_release() {
     for place in ["option", "lock"] {
         fs::write(path.join("abide.toml"), format!("{toml}version-in = \"{place}\"\n")).unwrap();
         let told = abide(path, &["check"]).text();
-        let wanted = "version 1.0.0 of package `acme.type.v1` is yet to be recorded here";
+        let wanted = "version 1.0.0 of package `acme.type.v1` is not recorded here yet";
         assert!(told.contains(wanted), "{place}: {told}");
         let ran = ok(path, &["bump", "--write"]);
         assert!(
-            ran.text().starts_with("acme.type.v1 1.0.0, to be recorded here\n"),
+            ran.text().starts_with("acme.type.v1 1.0.0, not recorded here yet\n"),
             "{}",
             ran.text()
         );

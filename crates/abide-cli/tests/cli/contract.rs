@@ -1,4 +1,4 @@
-//! What the contract promises about sources, options, exit status and waivers.
+//! The contract about sources, options, exit status and waivers.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -411,16 +411,19 @@ fn the_calendar_counts_from_as_of() {
         abide(folder.path(), &args)
     };
     for (day, says) in [
-        ("2026-05-30", "no major may rise before 2026-05-31, nor after 2026-06-30"),
-        ("2026-05-31", "a major may rise until 2026-06-30"),
+        ("2026-05-30", "window for new majors: 2026-05-31 to 2026-06-30"),
+        ("2026-05-31", "window for new majors: open until 2026-06-30"),
         ("2026-05-31", "next client release: 2026-06-30"),
         ("2026-06-30", "next client release: 2026-09-30"),
         ("2026-05-31", "acme.user.v1 is supported until 2026-06-30"),
-        ("2026-06-30", "v1 is supported until 2026-06-30: acme.user.v2 is stable since 2025-06-30"),
+        (
+            "2026-06-30",
+            "v1 is supported until 2026-06-30: acme.user.v2 has been stable since 2025-06-30",
+        ),
         ("2026-07-01", "acme.user.v1 was supported until 2026-06-30"),
         ("2025-06-29", "acme.user.v2 will be stable on 2025-06-30"),
-        ("2026-06-29", "User.nick is disallowed by default from 2026-06-30 on"),
-        ("2026-06-30", "User.nick is removed from 2026-09-30 on"),
+        ("2026-06-29", "User.nick: disallowed by default from 2026-06-30"),
+        ("2026-06-30", "User.nick: removed from 2026-09-30"),
     ] {
         let text = bump(day, &[]).text();
         assert!(text.contains(says), "on {day}: {text}");
@@ -436,7 +439,7 @@ fn the_calendar_counts_from_as_of() {
     for day in ["soon", "2026-02-30", "26-6-3", "2026-06-30T12:00", ""] {
         let refused = bump(day, &[]);
         assert_eq!(refused.status, 2, "{day}");
-        assert!(refused.stderr.contains("write one as in 2026-06-30"), "{}", refused.stderr);
+        assert!(refused.stderr.contains("write one like 2026-06-30"), "{}", refused.stderr);
     }
 }
 
@@ -526,7 +529,7 @@ fn a_graph_of_a_tree_that_does_not_link_says_so() {
         put(folder.path(), &[("acme/user/v1/user.proto", broken)]);
         let ran = abide(folder.path(), &["graph"]);
         assert!(ran.status == 1 && ran.text().contains("acme.user.v1"), "{}", ran.text());
-        let told = "note: the graph is that of a tree that is not valid";
+        let told = "note: the tree is not valid, so the graph may be incomplete";
         assert!(ran.stderr.contains("error[") && ran.stderr.contains(told), "{}", ran.stderr);
     }
 }

@@ -1,4 +1,4 @@
-//! The same tree gives the same bytes, whoever asks, from where, and how often.
+//! The same tree gives the same bytes, from any folder, with any number of threads, and every time.
 
 use tempfile::TempDir;
 

@@ -1,5 +1,5 @@
-//! Reports for other tools: each tells what the JSON report tells, in the form that the tool reads,
-//! whatever the names and texts are.
+//! Reports for other tools: each has the content of the JSON report in the format that the tool
+//! reads, even with hostile names and texts.
 
 use std::path::Path;
 
@@ -361,7 +361,7 @@ fn drawn(folder: &Path, args: &[&str]) -> String {
     let [svg, json] = ["svg", "json"].map(|format| {
         let ran = abide(folder, &[&args[..], &["--format", format]].concat());
         // Names that no file can have are drawn as well.
-        let is_valid = !ran.stderr.contains("is not a name");
+        let is_valid = !ran.stderr.contains("is not a valid name");
         assert_eq!((ran.status, ran.stderr.is_empty()), (i32::from(!is_valid), is_valid));
         String::from_utf8(ran.stdout).unwrap()
     });
@@ -418,7 +418,7 @@ fn drawn(folder: &Path, args: &[&str]) -> String {
             let place = format!("{path}:{}:{} ", start["line"], start["column"]);
             assert!(line.unwrap().starts_with(&place), "{title}");
         }
-        assert_eq!(classes(drawn).contains(&"closes".into()), title.contains("closes a circle"));
+        assert_eq!(classes(drawn).contains(&"closes".into()), title.contains("closes a cycle"));
         let idle = edge.get("type").is_none() && edge.get("option").is_none();
         assert_eq!(classes(drawn).contains(&"idle".into()), idle);
     }
@@ -448,7 +448,7 @@ fn a_drawing_shows_every_package_and_every_edge() {
         ],
     );
     let svg = drawn(folder.path(), &["."]);
-    assert_eq!(svg.matches("\ncloses a circle").count(), 1);
+    assert_eq!(svg.matches("\ncloses a cycle").count(), 1);
     assert!(svg.contains("unused import"));
 }
 

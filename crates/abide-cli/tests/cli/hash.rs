@@ -1,4 +1,4 @@
-//! `abide hash`: what it says of each kind of source, and of names that are not there.
+//! `abide hash`: its output for each kind of source, and for names that do not exist.
 
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
@@ -124,7 +124,9 @@ fn a_tree_that_is_not_valid_has_hashes_and_says_so() {
     let ran = abide(folder.path(), &["hash", "--format", "json"]);
     assert_eq!((ran.status, ran.json().len()), (1, 7));
     assert!(ran.stderr.contains("`Gone` was not found"), "{}", ran.stderr);
-    assert!(ran.stderr.contains("note: the hashes are those of a tree that is not valid\n"));
+    assert!(
+        ran.stderr.contains("note: the tree is not valid, so its hashes may change once it is\n")
+    );
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! `abide history`: each row is what the other commands say of that commit, however little of the
-//! tree the walk looked at.
+//! `abide history`: each row agrees with what the other commands report for that commit, although
+//! the walk reads only a small part of the tree.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -389,7 +389,7 @@ fn a_history_is_told_as_a_table_and_as_lines() {
     );
     assert!(ran.text().contains("      field-removed: "), "{}", ran.text());
     assert!(!ran.text().contains('\u{1b}'), "a subject has no power over the terminal");
-    let last = "4 of 4 commits concern 2 packages: 1 refused, 1 breaking, 3 compatible\n";
+    let last = "4 of 4 commits affected 2 packages: 1 refused, 1 breaking, 3 compatible\n";
     assert!(ran.text().ends_with(last), "{}", ran.text());
     let colored = abide(folder.path(), &["history", "--path", "proto", "--color", "always"]);
     assert!(colored.text().contains("\u{1b}[31;1mrefused"), "{}", colored.text());
@@ -506,8 +506,7 @@ fn a_lock_that_cannot_be_read_is_told_and_passed_by() {
         assert_eq!(told(&rows, commit, "acme.user.v1"), expected);
     }
     let ran = abide(folder.path(), &["history"]);
-    let note =
-        format!("2 commits brought an abide.lock that cannot be read, {}", &commits[1][..10]);
+    let note = format!("2 commits, starting with {}, have an abide.lock that", &commits[1][..10]);
     assert!(ran.stderr.contains(&note), "{}", ran.stderr);
 }
 
@@ -538,7 +537,7 @@ fn what_cannot_be_walked_says_what_to_do() {
     refused(
         &origin,
         &["--since", &commits[3]],
-        &["no ancestor of `HEAD`", "rewritten", &format!("`--since {base}`")],
+        &["not an ancestor of `HEAD`", "rewritten", &format!("`--since {base}`")],
     );
 
     let url = format!("file://{}", origin.display());
@@ -644,7 +643,7 @@ fn a_history_may_begin_on_a_line_that_was_merged() {
         &["history", "--path", "proto", "--since", "side", "--format", "json"],
     );
     assert_eq!(ran.status, 0, "{}", ran.stderr);
-    assert!(ran.stderr.contains("`side` is on a side line"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("`side` is on a branch"), "{}", ran.stderr);
     let subjects: Vec<Value> =
         ran.json().into_iter().filter(|row| row["kind"] == "commit").collect();
     let subjects: Vec<&str> = subjects.iter().map(|row| text(row, "subject")).collect();
@@ -776,13 +775,13 @@ fn a_walk_that_begins_later_says_which_versions_are_counted_from_there() {
         assert_eq!(ran.status, 0, "{}", ran.stderr);
         ran.stderr
     };
-    let begins = |commit: &str| format!("the history begins behind {}, which", &commit[..10]);
+    let begins = |commit: &str| format!("the history starts after {}, which", &commit[..10]);
     let told = notes(&["--since", "HEAD~2"]);
     let whose =
-        "records no version of 2 packages, `acme.lab.v1alpha` the first: theirs are counted";
+        "no version of 2 packages, starting with `acme.lab.v1alpha`; their versions are counted";
     assert!(told.contains(&begins(&commits[1])) && told.contains(whose), "{told}");
     let told = notes(&["--since", "HEAD~1"]);
-    let whose = "records no version of `acme.lab.v1alpha`: it is counted from there";
+    let whose = "records no version of `acme.lab.v1alpha`; its versions are counted from there";
     assert!(told.contains(&begins(&commits[2])) && told.contains(whose), "{told}");
     for complete in [&[][..], &["--since", "HEAD"], &["--since", "HEAD~2", "--quiet"]] {
         let told = notes(complete);
@@ -848,8 +847,8 @@ fn a_repository_of_another_format_is_called_so() {
         }
     };
     git(folder.path(), &["init", "--quiet", "--object-format=sha256", "long"]);
-    refused("long", &["history"], "the object format `sha256` is not supported");
-    refused("long", &["check", "git:HEAD"], "object format `sha256` is not supported");
+    refused("long", &["history"], "the object format `sha256`, which is not supported");
+    refused("long", &["check", "git:HEAD"], "object format `sha256`, which is not supported");
 
     // What `git init --ref-format=reftable` makes, for a git that does not know it yet.
     git(folder.path(), &["init", "--quiet", "table"]);
@@ -916,7 +915,7 @@ fn a_commit_without_a_date_is_walked_past() {
     assert_eq!(days[..5], ["2023-11-14"; 5], "that of the commit before");
     assert_eq!(days[5..7], ["2023-11-15"; 2]);
     assert_eq!(text(&rows[6], "subject"), "edit 5");
-    let note = format!("5 commits tell no date that can be read, {} the first", &commits[1][..10]);
+    let note = format!("5 commits have no readable date, starting with {}", &commits[1][..10]);
     assert!(ran.stderr.contains(&note), "{}", ran.stderr);
 
     let ran = abide(folder.path(), &["history", "--path", "proto", "--since", "HEAD~3"]);
@@ -926,6 +925,6 @@ fn a_commit_without_a_date_is_walked_past() {
         ran.text()
     );
     assert_eq!(ran.status, 0, "{}", ran.stderr);
-    let note = format!("{} tells no date that can be read", &commits[6][..10]);
+    let note = format!("{} has no readable date", &commits[6][..10]);
     assert!(ran.stderr.contains(&note), "{}", ran.stderr);
 }

@@ -1,5 +1,5 @@
-//! Input that was made by accident or by an enemy: exit status 0, 1 or 2, a clear message, no
-//! crash and no hang. What every run must not do is checked where it is run.
+//! Broken and malicious input: exit status 0, 1 or 2, a clear message, no crash and no hang. The
+//! checks that apply to every run are in `run`.
 
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};

@@ -1,4 +1,4 @@
-//! `abide init --from buf.yaml`: what buf is told is what Abide is told, and the rest is said.
+//! `abide init --from buf.yaml` takes over the settings of buf, and reports those that it drops.
 
 use tempfile::TempDir;
 

@@ -1,4 +1,4 @@
-//! `abide release`: a story of three packages, of which one changes.
+//! `abide release`, on a tree of three packages, one of which changes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -142,7 +142,7 @@ fn who_has_no_candidate_rises_too() {
     let ran = abide(folder, &["release", "--write", "--as-of", "2026-01-15"]);
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     let caught = "note: `acme.user.v1` becomes `acme.user.v2` to catch up: it depends on \
-                  `acme.base.v1`, which rises\n";
+                  `acme.base.v1`, which gets a new major\n";
     assert!(ran.stderr.contains(caught), "{}", ran.stderr);
     assert!(files(folder).contains_key("acme/user/v2/user.proto"));
     assert_eq!(errors(folder), Vec::<String>::new());
@@ -261,8 +261,8 @@ fn who_names_what_goes_is_told() {
     assert_eq!(ran.status, 2);
     assert_eq!(
         ran.stderr,
-        "error: `acme/wild/v1alpha/wild.proto` names `acme.base.v1.Old`, which is deprecated and \
-         not part of the next version: name another type\n"
+        "error: `acme/wild/v1alpha/wild.proto` uses `acme.base.v1.Old`, which is deprecated and \
+         not in the next version: use another type\n"
     );
     assert_eq!(files(folder), before);
 }

@@ -1,4 +1,4 @@
-//! The built binary, run as a user runs it.
+//! Runs the built binary as a user does.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};

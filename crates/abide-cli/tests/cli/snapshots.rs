@@ -1,4 +1,4 @@
-//! Every format over shared trees, compared with what is recorded in `testdata/cli`.
+//! Every format on shared trees, compared with the goldens in `testdata/cli`.
 
 use crate::run::{abide, repository};
 
@@ -28,8 +28,8 @@ const FORMATS: [(&str, &[&str]); 9] = [
     ("html", &["--format", "html"]),
 ];
 
-/// A report without what is the same in every other: the pages of rules (of which `formats` sees
-/// that they are there), styles and scripts.
+/// A report without the parts that all reports share: the pages of rules (`formats` checks that they
+/// are there), styles and scripts.
 fn own(suffix: &str, report: Vec<u8>) -> Vec<u8> {
     match suffix {
         "sarif" => {

@@ -1,6 +1,6 @@
-//! The everyday work that document 003 tells, on a small tree and through the command line: from
-//! a field that is added until the next major version is released. Versions stand in `abide.lock`
-//! in one telling, in options in the other.
+//! The everyday work of document 003 on a small tree, through the command line: from adding a field
+//! to releasing the next major version. Each story runs twice: with versions in `abide.lock`, and
+//! with versions in options.
 
 use std::fs;
 use std::path::Path;

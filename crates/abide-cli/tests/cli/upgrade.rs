@@ -1,4 +1,4 @@
-//! `abide upgrade`: where candidates go, and when none are made.
+//! `abide upgrade`: where candidates are written, and when none are generated.
 
 use std::fs;
 use std::path::Path;
@@ -80,7 +80,7 @@ fn out_leaves_the_tree_alone() {
     let ran = abide(tree.path(), &["upgrade", "--out", out.path().to_str().unwrap()]);
     assert_eq!((ran.status, ran.text().as_str()), (0, ""));
     assert_eq!(
-        ran.stderr, "note: 1 candidate in 1 package made from a tree of 2 files\n",
+        ran.stderr, "note: generated 1 candidate in 1 package from a tree of 2 files\n",
         "what was made is said"
     );
     assert!(read(out.path(), CANDIDATE).contains("reserved \"name\";"));
@@ -112,7 +112,7 @@ fn what_is_written_is_what_is_checked() {
     assert_eq!(abide(folder, &["upgrade", "--check"]).status, 0);
     replace(folder, CANDIDATE, "reserved\n  2;", "reserved 2, 3;");
     let ran = abide(folder, &["upgrade", "--check"]);
-    let differs = format!("{CANDIDATE}: differs from what the upgrade makes\n");
+    let differs = format!("{CANDIDATE}: differs from the generated file\n");
     assert_eq!((ran.status, ran.text()), (1, differs));
     assert_eq!(errors(folder), ["candidate-edited"]);
     assert_eq!(abide(folder, &["upgrade", "--write"]).status, 0);
@@ -126,7 +126,7 @@ fn a_candidate_of_nothing_goes() {
     assert_eq!(abide(folder, &["upgrade", "--write"]).status, 0);
     replace(folder, "acme/user/v1/user.proto", " [deprecated = true]", "");
     let ran = abide(folder, &["upgrade", "--check"]);
-    let stale = format!("{CANDIDATE}: is a candidate of nothing any more\n");
+    let stale = format!("{CANDIDATE}: is no longer needed\n");
     assert_eq!((ran.status, ran.text()), (1, stale));
     assert_eq!(errors(folder), ["candidate-edited"]);
     let ran = abide(folder, &["upgrade", "--write"]);
@@ -208,7 +208,7 @@ fn what_cannot_be_made_is_not_made() {
     assert_eq!(abide(folder, &["upgrade", "--write"]).status, 0);
     let ran = abide(folder, &["upgrade", "--write", "--package", "acme.user.v2alpha"]);
     assert_eq!(ran.status, 2);
-    assert!(ran.stderr.contains("is a candidate, which is made by machine"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("is a generated candidate"), "{}", ran.stderr);
     let ran = abide(folder, &["upgrade", "--write", "--package", "acme.nowhere.v1"]);
     assert_eq!(ran.stderr, "error: there is no package `acme.nowhere.v1`\n");
 
@@ -218,7 +218,7 @@ fn what_cannot_be_made_is_not_made() {
     let ran = abide(folder, &["upgrade", "--write"]);
     assert_eq!(ran.status, 1);
     assert!(ran.stderr.contains("error[deprecated-type-in-use]"), "{}", ran.stderr);
-    assert!(ran.stderr.ends_with("note: nothing was made\n"), "{}", ran.stderr);
+    assert!(ran.stderr.ends_with("note: nothing was written\n"), "{}", ran.stderr);
     assert_eq!(read(folder, CANDIDATE), made);
 
     // A waiver takes the warning away, and makes no candidate that compiles.
@@ -343,7 +343,7 @@ api_proto_package(
     assert_eq!(abide(folder, &["upgrade", "--check"]).status, 0);
     replace(folder, build, "has_services = True", "has_services = False");
     let ran = abide(folder, &["upgrade", "--check"]);
-    assert_eq!(ran.text(), format!("{build}: differs from what the upgrade makes\n"));
+    assert_eq!(ran.text(), format!("{build}: differs from the generated file\n"));
     assert_eq!(abide(folder, &["upgrade", "--write"]).status, 0);
     assert_eq!(read(folder, build), made);
 

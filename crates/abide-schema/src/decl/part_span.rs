@@ -4,7 +4,7 @@ use abide_syntax::{Ast, Decl, DeclId, DeclKind, FieldNode, Slice, Span};
 
 use super::{Node, Part};
 
-/// Where a part of a declaration stands.
+/// The span of a part of a declaration.
 pub(super) fn part_span(ast: &Ast, text: &[u8], node: Node, part: Part) -> Span {
     let Some(decl) = ast.decls.get(node.0 as usize) else { return ast.span };
     let name = match decl.kind {
@@ -55,7 +55,7 @@ pub(super) fn part_span(ast: &Ast, text: &[u8], node: Node, part: Part) -> Span 
     }
 }
 
-/// Where an option of this name stands in a list.
+/// The span of an option with this name in a list.
 fn option_span(ast: &Ast, text: &[u8], list: Slice, name: &[u8]) -> Option<Span> {
     let options = &ast.options[list.range()];
     options.iter().find(|option| option.name.of(text) == name).map(|option| option.span)

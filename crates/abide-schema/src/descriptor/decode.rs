@@ -1,4 +1,4 @@
-//! Serialised FileDescriptorProtos to declarations.
+//! Reads declarations from serialised FileDescriptorProtos.
 
 use std::sync::Arc;
 
@@ -27,16 +27,15 @@ impl FileDecl {
     /// Reads the declarations of the files of a serialised FileDescriptorSet.
     ///
     /// Well-known types, and files that Buf marks as imports, count as
-    /// imported. What is wrong with a file that is well-formed is in
-    /// [`FileDecl::problems`].
+    /// imported. Problems of a well-formed file are in [`FileDecl::problems`].
     ///
     /// # Errors
     /// Bytes that are not the wire format, or messages that nest deeper than
     /// 100 levels.
     pub fn from_descriptor_set(bytes: &Arc<[u8]>) -> Result<Vec<FileDecl>, DecodeError> {
-        // Names that are not in the set count from its end.
+        // Names that are not in the set get offsets after its end.
         if bytes.len() > (u32::MAX / 2) as usize {
-            let message = "descriptor sets of more than two gigabytes are not read".to_owned();
+            let message = "descriptor sets over two gigabytes are not supported".to_owned();
             return Err(DecodeError { offset: 0, message });
         }
         let mut files = Vec::new();
@@ -50,7 +49,7 @@ impl FileDecl {
     }
 }
 
-/// The field by which Buf's images say more about a file, and its fields.
+/// The numbers of the field that Buf's images add to a file, and of its fields.
 /// Source: `buf.alpha.image.v1.ImageFile` of Buf.
 mod buf_extension {
     pub(super) const NUMBER: u32 = 8042;
@@ -67,12 +66,12 @@ struct DescriptorDecoder<'b> {
     problems: Vec<(ProblemKind, Node, String)>,
 }
 
-/// What encloses elements.
+/// The scope that encloses elements.
 #[derive(Clone, Copy)]
 struct DescriptorScope<'n> {
     node: Node,
     parent: Parent,
-    /// The full name, empty or with a dot behind it.
+    /// The full name, empty or with a dot after it.
     prefix: &'n str,
     /// The messages of the scope, by their simple names.
     messages: &'n FxHashMap<&'n [u8], usize>,
@@ -142,7 +141,7 @@ impl<'b> DescriptorDecoder<'b> {
         let text = span.of(self.bytes);
         if !is_valid(text) {
             let text = String::from_utf8_lossy(text).into_owned();
-            self.problem(node, format!("`{text}` is not a name"));
+            self.problem(node, format!("`{text}` is not a valid name"));
         }
         self.decl.strings.at(span)
     }
@@ -166,7 +165,7 @@ impl<'b> DescriptorDecoder<'b> {
     fn string(&mut self, node: Node, span: Span) -> Box<str> {
         let text = String::from_utf8_lossy(span.of(self.bytes));
         if let std::borrow::Cow::Owned(_) = text {
-            self.problem(node, format!("`{text}` is not UTF-8 text"));
+            self.problem(node, format!("`{text}` is not valid UTF-8"));
         }
         text.into()
     }
@@ -175,7 +174,7 @@ impl<'b> DescriptorDecoder<'b> {
         let mut found = records.iter().filter(|it| it.number == number).filter_map(bytes_of);
         let Some(first) = found.next() else { return RawOptions::None };
         if found.next().is_some() {
-            self.problem(node, "the options are there twice; the first are read");
+            self.problem(node, "the options are set twice; only the first are used");
         }
         RawOptions::Wire(first)
     }
@@ -186,7 +185,7 @@ impl<'b> DescriptorDecoder<'b> {
             1 => Some(Visibility::Local),
             2 => Some(Visibility::Export),
             other => {
-                self.problem(node, format!("there is no visibility {other}"));
+                self.problem(node, format!("unknown visibility {other}"));
                 None
             }
         }
@@ -274,7 +273,8 @@ impl<'b> DescriptorDecoder<'b> {
                     .filter(|import| import.kind != ImportKind::Option);
                 match import {
                     Some(import) => import.kind = kind,
-                    None => self.problem(Node::NONE, format!("there is no import {index}")),
+                    None => self
+                        .problem(Node::NONE, format!("there is no import with the index {index}")),
                 }
             }
         }
@@ -301,7 +301,7 @@ impl<'b> DescriptorDecoder<'b> {
 
     fn edition(&mut self, records: &[Record]) {
         let node = self.locations.add(Node::NONE, LocationKind::Statement, file::SYNTAX, None);
-        // A descriptor of proto2 does not tell a missing statement from one.
+        // A descriptor of proto2 does not record whether there was a statement.
         self.decl.syntax = Some(SyntaxDecl { node });
         let syntax = last_bytes(records, file::SYNTAX).map(|span| span.of(self.bytes));
         let edition = last_int(records, file::EDITION);
@@ -347,7 +347,7 @@ impl<'b> DescriptorDecoder<'b> {
         Ok(())
     }
 
-    /// Makes room for the messages of a scope, so that they lie together.
+    /// Reserves the messages of a scope, so that they are adjacent.
     fn messages(
         &mut self,
         outer: Node,
@@ -415,7 +415,7 @@ impl<'b> DescriptorDecoder<'b> {
     ) -> Decoded<()> {
         if depth >= MAX_DEPTH {
             let offset = records.first().map_or(0, |record| record.span.start);
-            return Err(WireError { offset, message: "messages that nest too deep" });
+            return Err(WireError { offset, message: "messages nest too deep" });
         }
         let node = self.decl.messages[index as usize].node;
         let parent = Parent::Message(index);
@@ -494,7 +494,7 @@ impl<'b> DescriptorDecoder<'b> {
             let found = u32::try_from(index).ok().and_then(|index| oneofs.start.checked_add(index));
             let found = found.filter(|&index| index < oneofs.end);
             if found.is_none() {
-                self.problem(node, format!("there is no oneof {index}"));
+                self.problem(node, format!("there is no oneof with the index {index}"));
             }
             found
         });
@@ -504,7 +504,7 @@ impl<'b> DescriptorDecoder<'b> {
             }
             Parent::File => false,
         };
-        // A descriptor says `LABEL_OPTIONAL` of every singular field.
+        // In descriptors, every singular field has `LABEL_OPTIONAL`.
         let optional = in_entry
             || proto3_optional
             || (self.decl.edition == Edition::Proto2 && oneof.is_none());
@@ -513,7 +513,7 @@ impl<'b> DescriptorDecoder<'b> {
             Some(2) => Some(Label::Required),
             Some(3) => Some(Label::Repeated),
             Some(other) => {
-                self.problem(node, format!("there is no label {other}"));
+                self.problem(node, format!("unknown label {other}"));
                 None
             }
         };
@@ -545,12 +545,12 @@ impl<'b> DescriptorDecoder<'b> {
         let written = last_bytes(records, field::TYPE_NAME);
         if let Some(scalar) = ty.and_then(Scalar::from_number) {
             if written.is_some() {
-                self.problem(node, "a field of a scalar type names another type");
+                self.problem(node, "a field of a scalar type also has a type name");
             }
             return TypeDecl::Scalar(scalar);
         }
         if !matches!(ty, None | Some(TYPE_GROUP | TYPE_MESSAGE | TYPE_ENUM)) {
-            self.problem(node, format!("there is no type {}", ty.unwrap_or_default()));
+            self.problem(node, format!("unknown field type {}", ty.unwrap_or_default()));
         }
         let Some(written) = written else {
             self.problem(node, "a field has no type");
@@ -678,7 +678,7 @@ impl<'b> DescriptorDecoder<'b> {
             let mut ty = |number| match last_bytes(&records, number) {
                 Some(span) => self.type_name(node, span),
                 None => {
-                    self.problem(node, "a method has no request or no response type");
+                    self.problem(node, "a method has no request or response type");
                     Name::default()
                 }
             };

@@ -1,6 +1,6 @@
-//! Files of a tree to serialised FileDescriptorProtos, equal to protoc's byte
-//! by byte: what `FileDescriptor::CopyTo` of protobuf's descriptor.cc fills in
-//! is written in the order of field numbers.
+//! Writes files of a tree as serialised FileDescriptorProtos that equal
+//! protoc's byte for byte. It writes what `FileDescriptor::CopyTo` of
+//! protobuf's descriptor.cc fills in, in the order of field numbers.
 
 use abide_syntax::{ImportKind, Label, Slice, Visibility};
 
@@ -20,7 +20,7 @@ use crate::view::{Enum, Field, File, Message, Method, Oneof, Service};
 use crate::wire::Writer;
 
 /// A file as a serialised FileDescriptorProto, with or without source info.
-/// Equal to what protoc writes for it, where protoc accepts the file.
+/// The same bytes as protoc writes, if protoc accepts the file.
 pub fn encode_file(tree: &Tree, id: FileId, source_info: bool) -> Vec<u8> {
     let mut writer = Writer::default();
     Encoder { tree, file: tree.file(id), writer: &mut writer }.file(source_info);
@@ -43,12 +43,12 @@ pub fn encode_set(
     writer.into_bytes()
 }
 
-/// The files of a set that is made of `files`: each once and behind all that it
-/// imports, in the order of protoc's `--descriptor_set_out` for files named in
-/// this order. Without `include_imports` nothing else is in it.
+/// The files of a set made of `files`: each once and after everything it
+/// imports, in the order of protoc's `--descriptor_set_out` for files given in
+/// this order. Without `include_imports` the set holds nothing else.
 pub fn set_files(tree: &Tree, files: &[FileId], include_imports: bool) -> Vec<FileId> {
-    // protoc does not look behind what it leaves out: what that imports comes
-    // where it is named.
+    // protoc does not follow the imports of a file it leaves out. What such a
+    // file imports comes where it is given.
     let mut seen = vec![!include_imports; tree.files().len()];
     files.iter().for_each(|id| seen[id.0 as usize] = false);
     let mut order = Vec::new();
@@ -192,7 +192,7 @@ impl<'t> Encoder<'t, '_> {
             this.extension_ranges(it);
             it.extensions().for_each(|field| this.field(message::EXTENSION, field));
             match (decl.kind, decl.node) {
-                // An entry that is not written has no options of its own.
+                // A synthesised entry has no options in the source.
                 (MessageKind::MapEntry, Node::NONE) => {
                     this.writer
                         .message(message::OPTIONS, |writer| writer.varint(options::MAP_ENTRY, 1));

@@ -1,4 +1,4 @@
-//! Descriptor sets as JSON and as text, and Buf's images in these notations.
+//! Reads descriptor sets, and Buf's images, as JSON and as text.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use crate::value::error::{DecodeError, Undeclared};
 use crate::value::json::syntax as json;
 use crate::value::text;
 
-/// What Buf's images say about a file besides its descriptor, which stands
-/// behind number 8042. Source: `buf.alpha.image.v1.ImageFile` of Buf.
+/// What Buf's images add to the descriptor of a file, in field 8042. Source:
+/// `buf.alpha.image.v1.ImageFile` of Buf.
 const IMAGE: &str = r#"syntax = "proto2";
 package image;
 message Set {
@@ -28,10 +28,9 @@ message Extension {
 }
 "#;
 
-/// A FileDescriptorSet in JSON, serialised: what [`FileDecl::from_descriptor_set`]
-/// reads. Custom options are keys such as `[full.name]`, whose definitions are
-/// looked for in the set itself; keys that nothing defines are passed over, as
-/// unknown fields are.
+/// Serialises a FileDescriptorSet in JSON, for [`FileDecl::from_descriptor_set`].
+/// Custom options are keys such as `[full.name]`, which the set itself must
+/// define. Undefined keys are skipped, like unknown fields.
 ///
 /// # Errors
 /// Text that is not JSON and values that do not fit descriptor.proto.
@@ -40,9 +39,9 @@ pub fn descriptor_set_from_json(text: &[u8]) -> Result<Vec<u8>, DecodeError> {
     serialise(|codec, ty| codec.read_parsed_json(ty, &parsed, Undeclared::Ignore).into_result())
 }
 
-/// A FileDescriptorSet in text format, serialised: what
-/// [`FileDecl::from_descriptor_set`] reads. Custom options and keys that nothing
-/// defines are treated as in [`descriptor_set_from_json`].
+/// Serialises a FileDescriptorSet in text format, for
+/// [`FileDecl::from_descriptor_set`]. Custom options and undefined keys are
+/// treated as in [`descriptor_set_from_json`].
 ///
 /// # Errors
 /// Malformed text and values that do not fit descriptor.proto.
@@ -51,8 +50,8 @@ pub fn descriptor_set_from_text(text: &[u8]) -> Result<Vec<u8>, DecodeError> {
     serialise(|codec, ty| codec.read_text_node(ty, &node, Undeclared::Ignore).into_result())
 }
 
-/// Reads the set with what is built in, and again with the custom options that
-/// it is then known to define.
+/// Reads the set with the built-in descriptor.proto, and then again with the
+/// custom options that the set defines.
 fn serialise(
     read: impl Fn(Codec<'_>, MessageId) -> Result<Message, DecodeError>,
 ) -> Result<Vec<u8>, DecodeError> {

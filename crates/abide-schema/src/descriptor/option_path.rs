@@ -1,4 +1,4 @@
-//! Which fields the options of a source file set: the paths of their locations.
+//! Finds which fields the options of a source file set, as paths of locations.
 
 use abide_syntax::OptionId;
 use rustc_hash::FxHashMap;
@@ -12,10 +12,10 @@ use crate::view::{Cardinality, Field, File};
 pub(crate) struct OptionPath {
     /// The numbers of the fields from the outermost to the innermost.
     pub(crate) numbers: Vec<u32>,
-    /// Whether the innermost is repeated, so that each option adds to it.
+    /// Whether the innermost field is repeated, so that each option adds to it.
     pub(crate) repeated: bool,
-    /// Which of the fields keeps its value in source only, so that it is in no
-    /// descriptor.
+    /// Which of the fields has source-only retention, so that no descriptor has
+    /// it.
     pub(crate) source_only: Option<usize>,
 }
 
@@ -44,7 +44,7 @@ impl<'t> Paths<'t> {
         else {
             return;
         };
-        // An entry is known by the place of its key: the last part of a name.
+        // An entry is identified by the place of its key, the last part of a name.
         let mut deepest = 0;
         let mut by_key: FxHashMap<u32, OptionId> = FxHashMap::default();
         for &id in &decl.option_ids[slice.range()] {
@@ -55,7 +55,7 @@ impl<'t> Paths<'t> {
         self.walk(options, deepest, &by_key, &mut Vec::new());
     }
 
-    /// Recursive only as deep as names have parts.
+    /// Recurses only as deep as names have parts.
     fn walk(
         &mut self,
         message: &'t Message,
@@ -80,7 +80,7 @@ impl<'t> Paths<'t> {
 
     fn path(&self, entries: &[&Entry]) -> OptionPath {
         let fields = || entries.iter().map(|entry| self.file.tree.field(entry.field));
-        // Nothing is left out inside of a group.
+        // Nothing inside a group is left out.
         let open = fields().position(|field| field.features().delimited).unwrap_or(entries.len());
         OptionPath {
             numbers: fields().map(|field| field.number() as u32).collect(),

@@ -29,7 +29,7 @@ pub fn missing_imports(files: &[Arc<FileDecl>]) -> Vec<Box<str>> {
     missing
 }
 
-/// Adds the well-known types that are needed and that the tree does not have.
+/// Adds the well-known types that the tree needs and does not have.
 pub(super) fn add_well_known(files: &mut Vec<Arc<FileDecl>>) {
     let imported = files.par_iter().flat_map_iter(|file| &file.imports);
     let mut wanted: BTreeMap<&str, &str> =
@@ -53,7 +53,7 @@ pub(super) fn add_well_known(files: &mut Vec<Arc<FileDecl>>) {
     }
 }
 
-/// Of two files with one path under one root the first stays.
+/// Keeps the first of two files with the same path under the same root.
 pub(super) fn drop_duplicates(files: &mut Vec<Arc<FileDecl>>, problems: &mut Vec<Problem>) {
     let mut at = 0;
     let mut last: Option<(u32, Arc<str>)> = None;
@@ -63,10 +63,10 @@ pub(super) fn drop_duplicates(files: &mut Vec<Arc<FileDecl>>, problems: &mut Vec
             problems.push(Problem {
                 kind: ProblemKind::NameDuplicated,
                 place: Place { file: FileId(at - 1), span: abide_syntax::Span::default() },
-                message: format!("the file `{}` is there twice", file.path),
+                message: format!("the file `{}` is given twice", file.path),
                 element: Some(file.path.to_string()),
                 labels: Vec::new(),
-                help: Some("keep one of them; the first is judged".to_owned()),
+                help: Some("remove one of them; only the first is checked".to_owned()),
             });
             return false;
         }
@@ -76,8 +76,8 @@ pub(super) fn drop_duplicates(files: &mut Vec<Arc<FileDecl>>, problems: &mut Vec
     });
 }
 
-/// For each file and import the file that is meant: one of the same root
-/// before one of another.
+/// Finds the file that each import of each file means; a file of the same root
+/// wins over one of another.
 pub(super) fn resolve_imports(
     files: &[Arc<FileDecl>],
     problems: &mut Vec<Problem>,
@@ -95,7 +95,7 @@ pub(super) fn resolve_imports(
         });
         let targets: Vec<Option<FileId>> = targets.collect();
         for (import, target) in file.imports.iter().zip(&targets) {
-            // protoc refuses a weak import of nothing as well.
+            // protoc also refuses a weak import of a missing file.
             if target.is_none() {
                 let place =
                     Place { file: FileId(index as u32), span: file.span(import.node, Part::Name) };
@@ -107,8 +107,8 @@ pub(super) fn resolve_imports(
                     element: Some(file.path.to_string()),
                     labels: Vec::new(),
                     help: Some(match near {
-                        Some(path) => format!("there is a file `{path}`"),
-                        None => "name the folder it lies in with `-I DIR`, or as an entry of \
+                        Some(path) => format!("did you mean `{path}`?"),
+                        None => "pass its folder with `-I DIR`, or add the folder to \
                                  `import-paths` in abide.toml"
                             .to_owned(),
                     }),
@@ -120,8 +120,8 @@ pub(super) fn resolve_imports(
     resolved
 }
 
-/// A known path that ends in the wanted one, or the other way round: the usual
-/// mistake is a wrong root.
+/// A known path that ends in the wanted one, or the reverse: the usual mistake
+/// is a wrong root.
 fn near_path<'p>(wanted: &str, known: impl Iterator<Item = &'p str>) -> Option<&'p str> {
     let suffix = |long: &str, short: &str| {
         long.strip_suffix(short).is_some_and(|rest| rest.ends_with('/') && short.contains('/'))
@@ -147,7 +147,7 @@ pub(super) fn import_cycles(
         if states[root] != State::New {
             continue;
         }
-        // Each entry is a file and the next of its imports to look at.
+        // Each entry is a file and the index of its next import to visit.
         let mut path = vec![(root, 0)];
         states[root] = State::Open;
         while let Some((file, next)) = path.last_mut() {
@@ -189,7 +189,7 @@ fn cycle_problem(files: &[Arc<FileDecl>], cycle: &[(usize, usize)]) -> Problem {
     let message = if cycle.len() == 1 {
         format!("`{first}` imports itself")
     } else {
-        format!("`{first}` imports itself by way of `{}`", steps[..steps.len() - 1].join("`, `"))
+        format!("`{first}` imports itself through `{}`", steps[..steps.len() - 1].join("`, `"))
     };
     Problem {
         kind: ProblemKind::ImportCycle,
@@ -200,7 +200,7 @@ fn cycle_problem(files: &[Arc<FileDecl>], cycle: &[(usize, usize)]) -> Problem {
             .iter()
             .map(|step| (place(step), format!("imports `{}`", imported(step))))
             .collect(),
-        help: Some("move what both need into a file of its own".to_owned()),
+        help: Some("move what the files share into a separate file".to_owned()),
     }
 }
 

@@ -1,5 +1,5 @@
-//! Options, interpreted: what a statement or a bracket sets, as a value of the
-//! options message, custom options included, with the place of every key.
+//! Interprets options: turns what statements and brackets set into values of
+//! the options messages, custom options included, with the place of every key.
 //! Source: `DescriptorBuilder::OptionInterpreter` of protobuf.
 
 use std::borrow::Cow;
@@ -25,7 +25,7 @@ use crate::value::codec::Codec;
 use crate::view::{self, Cardinality};
 use crate::wellknown::DESCRIPTOR_PROTO;
 
-/// What an options message belongs to.
+/// The kind of element that an options message belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OptionTarget {
     File,
@@ -40,8 +40,8 @@ enum OptionTarget {
 }
 
 impl OptionTarget {
-    /// Sorted by their numbers in `FieldOptions.OptionTargetType`, which begin
-    /// at 1.
+    /// In the order of their numbers in `FieldOptions.OptionTargetType`, which
+    /// start at 1.
     const ALL: [(OptionTarget, &'static str, &'static str); 9] = [
         (OptionTarget::File, "FileOptions", "a file"),
         (OptionTarget::ExtensionRange, "ExtensionRangeOptions", "an extension range"),
@@ -66,8 +66,8 @@ impl OptionTarget {
 /// The options messages of one `descriptor.proto`, by target.
 type OptionTypes = [Option<MessageId>; 9];
 
-/// Interprets the options of every file and puts them into the tree: it has
-/// names, types and features already.
+/// Interprets the options of every file and puts them into the tree, whose
+/// names, types and features are already resolved.
 pub(crate) fn interpret(tree: &mut Tree, names: &NameResolver<'_>) {
     tree.known = Known::of(tree);
     let types = option_types(tree);
@@ -190,7 +190,7 @@ fn interpret_file(
         let name = || tree.field(FieldId { file, index: at }).full_name();
         let reported = interpreter.found.problems.len();
         interpreter.keep(Slot::Field(at), field.options, OptionTarget::Field, field.parent, &name);
-        // The options of a map are among those of its key and its value.
+        // The key and the value of a map repeat its options, already checked.
         if is_part_of_map(decl, field) {
             interpreter.found.problems.truncate(reported);
         }
@@ -249,12 +249,12 @@ struct Interpreter<'t> {
     decl: &'t FileDecl,
     file: FileId,
     types: &'t OptionTypes,
-    /// What names of extensions meant, by scope and the text of the name.
+    /// Resolved names of extensions, by scope and the text of the name.
     cache: FxHashMap<(u32, &'t [u8]), FieldId>,
     found: FileOptions,
 }
 
-/// Looks names up with the eyes of one file.
+/// Looks up names as one file sees them.
 struct VisibleNames<'t> {
     tree: &'t Tree,
     names: &'t NameResolver<'t>,
@@ -264,8 +264,8 @@ struct VisibleNames<'t> {
 
 impl Finder for VisibleNames<'_> {
     fn extension(&mut self, message: MessageId, name: &str) -> Option<FieldId> {
-        // The search begins outside of the message, as if the message itself
-        // were looked for.
+        // The search starts outside the message, as for the name of the
+        // message itself.
         let view = self.tree.message(message);
         let scope = (message.file, view.decl().parent);
         let id = match self.names.resolve_as(self.file, scope, name, Wanted::Any).ok()? {
@@ -305,8 +305,8 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// Interprets the options of one element, whose names are looked up from
-    /// what encloses it.
+    /// Interprets the options of one element. Names are looked up in its
+    /// parent.
     fn element(
         &mut self,
         raw: RawOptions,
@@ -323,12 +323,12 @@ impl<'t> Interpreter<'t> {
                 let ids = &self.decl.option_ids[slice.range()];
                 let mut options = Box::new(Message::new(ty));
                 options.entries.reserve_exact(ids.len());
-                // That protoc looks the options message up counts as a use.
+                // For protoc, looking up the options message counts as a use.
                 self.reader.finder.used(ty.file);
                 for &id in ids {
                     self.option(&mut options, id, parent);
                 }
-                // Aggregates were checked for required fields as a whole.
+                // Required fields of aggregates were already checked.
                 let nodes = &self.reader.ast.options;
                 if self.reader.faults.is_empty()
                     && ids.iter().any(|&id| nodes[id as usize].parts.range().len() > 1)
@@ -367,7 +367,7 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// Notes the files of the extensions that a serialised value sets.
+    /// Records the files of the extensions that a serialised value sets.
     fn extensions_used(&mut self, message: &Message) {
         for entry in &message.entries {
             if self.reader.tree.field(entry.field).is_extension() {
@@ -409,13 +409,13 @@ impl<'t> Interpreter<'t> {
         }
         let is_features = !first.extension && first.name.of(text) == b"features";
         if first.name.of(text) == b"uninterpreted_option" {
-            let text = "`uninterpreted_option` is how protoc notes options; it cannot be set";
+            let text = "`uninterpreted_option` is internal to protoc and cannot be set";
             return self.fail(Fault::new(first.span, text));
         }
         if is_features && !self.decl.edition.is_edition() {
-            let mut fault = Fault::new(option.name, "features can be set in editions only");
+            let mut fault = Fault::new(option.name, "features can only be set in editions");
             fault.kind = ProblemKind::FeatureInvalid;
-            return self.fail(fault.help("begin the file with `edition = \"2023\";`"));
+            return self.fail(fault.help("start the file with `edition = \"2023\";`"));
         }
         let mut message = options;
         for (depth, part) in parts.iter().enumerate() {
@@ -436,11 +436,11 @@ impl<'t> Interpreter<'t> {
                 return self.set(message, field, part.span, option.value);
             }
             let Type::Message(ty) = field.ty() else {
-                // A type that did not resolve is reported at the field.
+                // An unresolved type is reported at the field.
                 if field.ty() == Type::Unresolved {
                     return None;
                 }
-                let text = format!("`{}` is no message and has no fields", field.name());
+                let text = format!("`{}` is not a message and has no fields", field.name());
                 return self.fail(Fault::new(part.span, text));
             };
             if repeated {
@@ -507,7 +507,7 @@ impl<'t> Interpreter<'t> {
         fault.help = nearest(name, message.fields().map(view::Field::name))
             .map(|near| format!("did you mean `{near}`?"))
             .or_else(|| {
-                outermost.then(|| format!("a custom option stands in parentheses: `({name})`"))
+                outermost.then(|| format!("write a custom option in parentheses: `({name})`"))
             });
         self.fail(fault)
     }
@@ -518,8 +518,8 @@ impl<'t> Interpreter<'t> {
         span: Span,
         parent: Parent,
     ) -> Option<view::Field<'t>> {
-        // Nearly always no message declares the first component, so one answer
-        // holds for the whole file.
+        // Usually no message declares the first component, so one answer holds
+        // for the whole file.
         let name = span.of(self.reader.text);
         let length = name.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
         let first = self.reader.text.str(Span::new(span.start, span.start + length as u32));
@@ -543,7 +543,7 @@ impl<'t> Interpreter<'t> {
         }
         let extendee = field.extendee().map(view::Message::full_name)?;
         let text = format!(
-            "`{}` is an option of `{extendee}` and does not belong to `{}`",
+            "`{}` extends `{extendee}` and cannot be set in `{}`",
             field.name(),
             message.full_name()
         );
@@ -609,7 +609,7 @@ fn misplaced(tree: &Tree) -> Vec<Problem> {
                     message: format!("`{name}` cannot be set on {}", target.noun()),
                     element: Some(element()),
                     labels: Vec::new(),
-                    help: Some(format!("it may stand on {}", allowed(targets))),
+                    help: Some(format!("it can only be set on {}", allowed(targets))),
                 });
             }
         }

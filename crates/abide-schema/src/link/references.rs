@@ -57,7 +57,7 @@ pub(super) fn link_file(
     (file, references.problems)
 }
 
-/// What is wrong with a file by itself, as problems of the tree.
+/// The problems found in one file alone, as problems of the tree.
 fn local_problems(file: FileId, decl: &FileDecl) -> Vec<Problem> {
     let place = |span| Place { file, span };
     let labels = |labels: &[(abide_syntax::Span, String)]| {
@@ -94,7 +94,7 @@ impl References<'_> {
         let is_map_key = matches!(field.parent, Parent::Message(message)
             if self.decl.messages[message as usize].kind == MessageKind::MapEntry)
             && field.number == 1;
-        // The entry itself stands nowhere, so its types point into the field.
+        // The entry has no source text, so its types point into the field.
         let type_place = place(if is_map_key { Part::Whole } else { Part::Type });
         let ty = match field.ty {
             TypeDecl::Scalar(scalar) => Type::Scalar(scalar),
@@ -113,8 +113,9 @@ impl References<'_> {
             let extendee_place = place(Part::Extendee);
             if let Some(noun) = self.hidden_by_member(field.parent, decl.str(name)) {
                 let name = decl.str(name);
-                let message = format!("`{name}` is a {noun} of the message around, not a message");
-                let help = Some(format!("write it with its package, as in `.{name}`"));
+                let message =
+                    format!("`{name}` is a {noun} of the enclosing message, not a message");
+                let help = Some(format!("write the full name with a leading dot, as in `.{name}`"));
                 self.problem(ProblemKind::NameMisused, extendee_place, message, help);
                 return None;
             }
@@ -137,8 +138,8 @@ impl References<'_> {
         }
     }
 
-    /// What protoc finds for a simple name of an extended type before any type:
-    /// a field or oneof of a message around the extension.
+    /// The field or oneof of an enclosing message that protoc finds before any
+    /// type, for a simple name of an extended type.
     fn hidden_by_member(&self, mut parent: Parent, name: &str) -> Option<&'static str> {
         let (decl, file) = (self.decl, self.file);
         while let Parent::Message(index) = parent {
@@ -164,13 +165,13 @@ impl References<'_> {
         let mut message = |name, part| {
             let place = Place { file: self.file, span: self.decl.span(method.node, part) };
             let text = self.decl.str(name);
-            // protoc looks for the name in the service first, where only
-            // methods are.
+            // protoc looks for the name in the service first, which has only
+            // methods.
             let methods = &self.decl.methods[self.decl.services[service].methods.range()];
             let strings = &self.decl.strings;
             if methods.iter().any(|other| strings.bytes(other.name) == text.as_bytes()) {
                 let message = format!("`{text}` is a method of the same service, not a message");
-                let help = Some(format!("write it with its package, as in `.{text}`"));
+                let help = Some(format!("write the full name with a leading dot, as in `.{text}`"));
                 self.problem(ProblemKind::MethodInvalid, place, message, help);
                 return None;
             }
@@ -189,8 +190,8 @@ impl References<'_> {
         MethodLink { input, output, options: None }
     }
 
-    /// `wanted` is [`Wanted::Any`] where protoc does not pass over symbols
-    /// that are no types: an inner one then hides a type farther out.
+    /// `wanted` is [`Wanted::Any`] where protoc does not skip symbols that are
+    /// not types: an inner one then hides an outer type.
     fn resolve(
         &mut self,
         parent: Parent,

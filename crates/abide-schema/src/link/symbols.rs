@@ -9,7 +9,7 @@ use crate::ids::{EnumId, EnumValueId, FieldId, FileId, MessageId, ServiceId};
 use crate::symbol::{PackageNode, ScopeTable, Symbol, Symbols};
 use crate::tree::indices;
 
-/// Adds the names of the top level, package by package; gives each file's package.
+/// Adds the top-level names, package by package; returns the package of each file.
 pub(super) fn insert_symbols<'a>(
     files: &'a [Arc<FileDecl>],
     symbols: &mut Symbols<'a>,
@@ -27,7 +27,7 @@ pub(super) fn insert_symbols<'a>(
     nodes
 }
 
-/// The names that stand in the messages of a file.
+/// The names that are declared in the messages of a file.
 pub(super) fn nested_names(index: usize, decl: &FileDecl) -> ScopeTable<'_> {
     let mut names = ScopeTable::default();
     for (of, message) in (0..).zip(&decl.messages) {
@@ -53,7 +53,7 @@ fn each_symbol<'a>(
     for index in indices(enums) {
         each(decl.str(decl.enums[index as usize].name), Symbol::Enum(EnumId { file, index }));
     }
-    // By the rules of the language a value is a sibling of its enum.
+    // In protobuf, an enum value is in the scope of its enum's parent.
     for item in &decl.enums[enums.range()] {
         for index in indices(item.values) {
             let name = decl.values[index as usize].name;

@@ -9,7 +9,7 @@ use crate::decl::FileDecl;
 use crate::ids::FileId;
 use crate::symbol::{FileSet, PackageNode, Symbols, Visible};
 
-/// What each file may see: its imports, and what they import publicly.
+/// The files that each file sees: its imports, and their public imports.
 pub(super) fn visibility(
     files: &[Arc<FileDecl>],
     imports: &[Vec<Option<FileId>>],
@@ -56,8 +56,8 @@ pub(super) fn visibility(
         .collect()
 }
 
-/// Finds files and what they import publicly, in any number of steps. Chains
-/// of public imports may be long, so that what was seen is marked by file.
+/// Collects files and their public imports, in any number of steps. It marks
+/// each file it has seen, since chains of public imports may be long.
 struct Publicly<'a> {
     files: &'a [Arc<FileDecl>],
     imports: &'a [Vec<Option<FileId>>],
@@ -67,7 +67,7 @@ struct Publicly<'a> {
 }
 
 impl Publicly<'_> {
-    /// Whether the file is seen for the first time in this round.
+    /// Marks a file; returns whether this is the first time in this round.
     fn mark(&mut self, file: FileId) -> bool {
         std::mem::replace(&mut self.marks[file.0 as usize], self.round) != self.round
     }

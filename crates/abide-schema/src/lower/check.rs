@@ -1,8 +1,8 @@
-//! What the grammar allows and an edition does not.
+//! Statements that the grammar allows but an edition does not.
 //!
-//! The parser reads the union of all editions; these are the refusals of
+//! The parser accepts the union of all editions. These checks are those of
 //! protobuf's own parser (parser.cc) that depend on the edition or on what
-//! encloses a statement. They need the file alone.
+//! encloses a statement. They look at one file alone.
 
 use abide_syntax::{
     Ast, Decl, DeclId, DeclKind, FieldNode, ImportKind, Label, RangeEnd, RangeNode, Span,
@@ -13,14 +13,14 @@ use crate::decl::{FileDecl, LocalProblem, Text};
 use crate::edition::Edition;
 use crate::problem::ProblemKind;
 
-/// Adds what is wrong with the statements of a file to its problems.
+/// Checks the statements of a file and adds what it finds to its problems.
 pub(crate) fn check(decl: &mut FileDecl) {
     let Some(ast) = decl.ast() else { return };
     let text = decl.strings.text();
     let mut check = Syntax { ast, text, edition: decl.edition, problems: Vec::new() };
     if decl.syntax.is_none() && !decl.imported {
-        let message = "the file does not say in which language it is written";
-        let help = "begin it with `syntax = \"proto2\";`, which is what it is read as";
+        let message = "no `syntax` or `edition`; read as proto2";
+        let help = "start the file with `syntax = \"proto2\";`";
         let place = Span::new(ast.span.start, ast.span.start);
         check.report(ProblemKind::Warning, place, message).help = Some(help.to_owned());
     }
@@ -121,7 +121,7 @@ impl<'a> Syntax<'a> {
                             Some("declare a field of type `map<…, …>`".to_owned());
                     }
                     if inside == Inside::Extend {
-                        let message = "`extend` has no options";
+                        let message = "`extend` cannot have options";
                         self.report(ProblemKind::Syntax, decl.span, message);
                     }
                     Inside::Other
@@ -144,7 +144,7 @@ impl<'a> Syntax<'a> {
         let is_group = field.group.is_some();
         match field.label.map(|label| (label, label.span(decl))) {
             Some((_, span)) if inside == Inside::Oneof => {
-                let message = format!("the field `{name}` of a oneof has a label");
+                let message = format!("the field `{name}` of a oneof cannot have a label");
                 self.report(ProblemKind::FieldInvalid, span, message).help =
                     Some("remove the label".to_owned());
             }
@@ -192,7 +192,7 @@ impl<'a> Syntax<'a> {
         if !field.name.of(self.text).first().is_some_and(u8::is_ascii_uppercase) {
             let message = format!("the group `{name}` does not begin with a capital letter");
             self.report(ProblemKind::FieldInvalid, field.name, message).help =
-                Some("it names a message; the field has the same name in lower case".to_owned());
+                Some("capitalize it: it also names the message of the group".to_owned());
         }
     }
 
@@ -201,9 +201,9 @@ impl<'a> Syntax<'a> {
             (Inside::Oneof, _) => {
                 (ty, "a map cannot be a member of a oneof", "put it into a message")
             }
-            (_, Some(label)) => (label, "a map has no label", "remove the label"),
+            (_, Some(label)) => (label, "a map field cannot have a label", "remove the label"),
             (Inside::Extend, _) => {
-                (ty, "a map cannot be an extension", "put it into a message and extend with that")
+                (ty, "a map cannot be an extension", "put it into a message and use that instead")
             }
             _ => return,
         };
@@ -214,7 +214,8 @@ impl<'a> Syntax<'a> {
         let Some(span) = keyword else { return };
         if self.edition < Edition::Edition2024 {
             let word = self.text.str(span);
-            let message = format!("`{word}` before `{}` needs edition 2024", self.text.str(name));
+            let message =
+                format!("`{word}` before `{}` requires edition 2024", self.text.str(name));
             self.report(ProblemKind::Syntax, span, message).help =
                 Some("remove it: everything is visible to importers".to_owned());
         }
@@ -242,7 +243,7 @@ impl<'a> Syntax<'a> {
         match kind {
             ImportKind::Option => {
                 if self.edition < Edition::Edition2024 {
-                    let message = "`import option` needs edition 2024";
+                    let message = "`import option` requires edition 2024";
                     self.report(ProblemKind::ImportInvalid, modifier, message).help =
                         Some("write `import`".to_owned());
                 }
@@ -250,14 +251,14 @@ impl<'a> Syntax<'a> {
                 return;
             }
             ImportKind::Weak if self.edition >= Edition::Edition2024 => {
-                let message = "`import weak` does not exist since edition 2024";
+                let message = "`import weak` was removed in edition 2024";
                 self.report(ProblemKind::ImportInvalid, modifier, message).help =
                     Some("write `import`, or `import option` if only its options are used".into());
             }
             ImportKind::Weak | ImportKind::Plain | ImportKind::Public => {}
         }
         if let Some(first) = *option_import {
-            let message = "an import stands behind an `import option`";
+            let message = "an import follows an `import option`";
             let problem = self.report(ProblemKind::ImportInvalid, decl.span, message);
             problem.labels.push((first, "the first `import option`".to_owned()));
             problem.help = Some("move it before the first `import option`".to_owned());
@@ -267,11 +268,11 @@ impl<'a> Syntax<'a> {
     fn reserved_names(&mut self, names: &[RangeNode], quoted: bool) {
         let Some(first) = names.first() else { return };
         if quoted && self.is_editions() {
-            let message = "reserved names are written without quotes in editions";
+            let message = "reserved names have no quotes in editions";
             self.report(ProblemKind::Syntax, first.span, message).help =
                 Some("remove the quotes".to_owned());
         } else if !quoted && !self.is_editions() {
-            let message = "reserved names are written in quotes";
+            let message = "reserved names must be in quotes";
             self.report(ProblemKind::Syntax, first.span, message).help =
                 Some(format!("write `\"{}\"`", self.text.str(first.span)));
         }
@@ -287,15 +288,17 @@ impl<'a> Syntax<'a> {
             if let Ok(value) = unescape_all(self.text, name.span)
                 && !is_identifier(&value)
             {
-                let message =
-                    format!("the reserved name `{}` is no name", String::from_utf8_lossy(&value));
+                let message = format!(
+                    "the reserved name `{}` is not a valid name",
+                    String::from_utf8_lossy(&value)
+                );
                 self.report(ProblemKind::Warning, name.span, message).help =
-                    Some("nothing can have it; remove it".to_owned());
+                    Some("remove it: no element can have this name".to_owned());
             }
         }
     }
 
-    /// The numbers of fields have no sign; those of enum values do.
+    /// Reports negative numbers of fields; those of enum values may be negative.
     fn positive(&mut self, ranges: &[RangeNode]) {
         for range in ranges {
             let end = match range.end {
@@ -303,7 +306,7 @@ impl<'a> Syntax<'a> {
                 RangeEnd::Single | RangeEnd::Max(_) => range.start,
             };
             if [range.start, end].iter().any(|span| span.of(self.text).starts_with(b"-")) {
-                let message = "field numbers are positive";
+                let message = "field numbers must be positive";
                 self.report(ProblemKind::NumberInvalid, range.span, message);
             }
         }

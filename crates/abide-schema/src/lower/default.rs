@@ -15,15 +15,15 @@ pub(super) fn default_text(
 ) -> Result<Vec<u8>, String> {
     let scalar = match ty {
         TypeDecl::Scalar(scalar) => scalar,
-        // Not known before linking; an enum, if it is right.
+        // The type is not known before linking; it must be an enum.
         TypeDecl::Named(_) => {
             return match kind {
                 ValueKind::Ident { negative: false, word } => Ok(word.of(source).to_owned()),
-                _ => Err("the default of an enum field is the name of a value".to_owned()),
+                _ => Err("the default of an enum field must be the name of a value".to_owned()),
             };
         }
         TypeDecl::Group(_) | TypeDecl::GroupNamed(_) | TypeDecl::Map(_) => {
-            return Err("messages have no default values".to_owned());
+            return Err("a message field cannot have a default value".to_owned());
         }
     };
     let sign = |negative| if negative { "-" } else { "" };
@@ -73,7 +73,7 @@ pub(super) fn default_text(
             value @ ("true" | "false") => Ok(value.to_owned()),
             _ => Err("expected `true` or `false`".to_owned()),
         },
-        // protoc takes any bytes here. They are kept as text all the same.
+        // protoc accepts any bytes here; this keeps them as text.
         (Scalar::String, ValueKind::String) => {
             return unescape_all(source, span).map_err(|error| error.message);
         }
@@ -86,11 +86,11 @@ pub(super) fn default_text(
     text.map(String::into_bytes)
 }
 
-/// A number without sign as the default of a `float` or `double`: the shorter
-/// of two notations that reads back as the same number. Source: `SimpleFtoa`
+/// The notation of an unsigned number as the default of a `float` or `double`:
+/// the shorter of two that read back as the same number. Source: `SimpleFtoa`
 /// and `SimpleDtoa` of protobuf.
 fn default_number(scalar: Scalar, value: f64) -> String {
-    /// Up to here doubles are clamped to the largest float, not to infinity.
+    /// Doubles up to this are clamped to the largest float, not to infinity.
     /// Source: `SafeDoubleToFloat` of protobuf.
     const ROUNDS_TO_MAX: f64 = 3.402_823_567_797_336_6e38;
     let (value, digits, more) = match scalar {

@@ -4,7 +4,7 @@ use abide_syntax::{Ast, DeclId, DeclKind, FieldNode, OptionId};
 
 use crate::decl::MessageKind;
 
-/// The members of a scope, gathered in the order of the text.
+/// The members of a scope, in the order of the text.
 #[derive(Default)]
 pub(super) struct Members {
     pub(super) fields: Vec<Member>,
@@ -19,7 +19,7 @@ pub(super) struct Members {
 }
 
 impl Members {
-    /// Without members, but with their room.
+    /// Without members, but with the same capacity.
     pub(super) fn cleared(mut self) -> Members {
         self.fields.clear();
         self.extensions.clear();
@@ -37,11 +37,11 @@ impl Members {
 /// A field of a scope.
 pub(super) struct Member {
     pub(super) decl: DeclId,
-    /// Its oneof, counted within the message.
+    /// The index of its oneof within the message.
     pub(super) oneof: Option<u32>,
-    /// The `extend` block it stands in.
+    /// The `extend` block it is in.
     pub(super) extend: Option<DeclId>,
-    /// Its group or map entry, counted within the scope.
+    /// The index of its group or map entry within the scope.
     pub(super) message: Option<u32>,
 }
 

@@ -79,8 +79,8 @@ impl<'a> Check<'a> {
         options.and_then(|options| options.bool(self.tree, name)) == Some(true)
     }
 
-    /// Where an option stands; the name of its element where it was not read
-    /// from source.
+    /// Where an option is set; the name of its element if it was not read from
+    /// source.
     pub(super) fn entry_span(&self, element: Element<'a>, entry: &Entry) -> Span {
         if entry.key.is_empty() { self.name_span(element) } else { entry.key.to(entry.span) }
     }
@@ -107,8 +107,8 @@ impl<'a> Check<'a> {
         self.decl.span(node, part)
     }
 
-    /// Where the name of an element stands; what is synthesised stands where
-    /// the field does that it was made for.
+    /// The place of the name of an element; for a synthesised one, the place
+    /// of the field it was made for.
     pub(super) fn name_span(&self, element: Element<'a>) -> Span {
         let decl = self.decl;
         let made_for = match element {
@@ -126,13 +126,13 @@ impl<'a> Check<'a> {
     }
 }
 
-/// Tells names apart by their hashes: whether any comes twice is then known
-/// without sorting them.
+/// A set of hashes of names, to find out whether any name occurs twice without
+/// sorting them.
 pub(super) struct Seen {
-    /// In which round a hash was seen, and the hash.
+    /// The round in which a hash was seen, and the hash.
     slots: Vec<(u32, u32)>,
     round: u32,
-    /// How many hashes this round has.
+    /// The number of hashes in this round.
     count: u32,
 }
 
@@ -155,8 +155,8 @@ impl Seen {
         };
     }
 
-    /// Whether this hash may have been seen before. With too many for the
-    /// table it is always so.
+    /// Whether this hash may have been seen before. Always true once the table
+    /// is full.
     pub(super) fn insert(&mut self, hash: u64) -> bool {
         // The upper bits of a multiplicative hash are the better ones.
         let mut at = (hash >> (64 - Seen::BITS)) as usize;
@@ -179,8 +179,8 @@ impl Seen {
     }
 }
 
-/// A hash of a name for [`Seen`] that passes over underscores and case, and so
-/// is the same for names that have one JSON name or one PascalCase.
+/// A hash of a name for [`Seen`] that ignores underscores and case, so it is
+/// equal for names with the same JSON name or the same PascalCase form.
 pub(super) fn loose_hash(name: &[u8]) -> u64 {
     let letters = name.iter().filter(|&&byte| byte != b'_');
     let sum = letters.fold(0_u64, |hash, &byte| {

@@ -1,4 +1,4 @@
-//! Features and visibility: what an edition allows where.
+//! Features and visibility: what each edition allows.
 
 use abide_syntax::{Span, Visibility};
 
@@ -32,7 +32,7 @@ impl<'a> Check<'a> {
             let label = self.edition_label();
             let problem = self.report_file(ProblemKind::FeatureInvalid, place, text);
             problem.labels.extend(label);
-            problem.help = Some("set `field_presence` of the fields that are".to_owned());
+            problem.help = Some("set `field_presence` on each required field".to_owned());
         }
         if self.flag(options, "java_string_check_utf8")
             && let Some(check) = options.and_then(|it| it.get(self.tree, "java_string_check_utf8"))
@@ -52,11 +52,12 @@ impl<'a> Check<'a> {
     fn edition_label(&self) -> Option<(Place, String)> {
         let syntax = self.decl.syntax?;
         let place = self.place(self.span(syntax.node, Part::Whole));
-        Some((place, "the language of the file".to_owned()))
+        Some((place, "the edition of the file".to_owned()))
     }
 
-    /// Under `STRICT` nothing nested is exported, but for the enums of a local
-    /// message that has nothing else. Source: `SymbolChecker` of protobuf.
+    /// Under `STRICT` visibility, nested types cannot be exported, except the
+    /// enums of a local message that has nothing else. Source: `SymbolChecker`
+    /// of protobuf.
     fn strict_visibility(&mut self) {
         for element in self.file.elements() {
             let (parent, visibility, features) = match element {
@@ -74,11 +75,11 @@ impl<'a> Check<'a> {
             let span = self.span(element.node(), Part::Head);
             let text = format!("the nested {} `{}` is exported", element.noun(), element.name());
             self.report(ProblemKind::NameMisused, element, span, text).help =
-                Some("under `STRICT` visibility only the top level is; move it there".to_owned());
+                Some("move it to the top level: `STRICT` exports nothing nested".to_owned());
         }
     }
 
-    /// Request and response types that this file may not use.
+    /// Reports request and response types that this file may not use.
     pub(super) fn methods(&mut self, service: Service<'a>) {
         for method in service.methods() {
             for (message, part) in [(method.input(), Part::Input), (method.output(), Part::Output)]
@@ -92,14 +93,14 @@ impl<'a> Check<'a> {
         let options = self.file.options();
         if is_lite(self.file) && generic.iter().any(|name| self.flag(options, name)) {
             let span = self.span(service.decl().node, Part::Name);
-            let text = format!("the lite file declares the generic service `{}`", service.name());
+            let text = format!("a lite file declares the generic service `{}`", service.name());
             self.report(ProblemKind::MethodInvalid, Element::Service(service), span, text).help =
                 Some("remove `cc_generic_services` and `java_generic_services`".to_owned());
         }
     }
 }
 
-/// Whether a message is there only to hold enums: local, and every number
+/// Whether a message only holds enums: it is local, and every number is
 /// reserved.
 fn is_namespace(message: Message<'_>) -> bool {
     let all_reserved = match message.reserved_ranges() {

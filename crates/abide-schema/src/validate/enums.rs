@@ -27,7 +27,7 @@ impl<'a> Check<'a> {
             let span = self.span(first.decl().node, Part::Number);
             let text = format!("the first value of the open enum `{}` is not `0`", item.name());
             self.report(ProblemKind::EnumInvalid, Element::EnumValue(first), span, text).help =
-                Some("begin with a value that stands for `unspecified`".to_owned());
+                Some("start with a value `0` that means unspecified".to_owned());
         }
         let ascending = values.windows(2).all(|pair| pair[0].number < pair[1].number);
         let alias = item.options().and_then(|options| options.get(self.tree, "allow_alias"));
@@ -37,7 +37,7 @@ impl<'a> Check<'a> {
             && !(allowed && twice)
         {
             let text = if allowed {
-                format!("no two values of `{}` have one number", item.name())
+                format!("no two values of `{}` have the same number", item.name())
             } else {
                 "`allow_alias = false` has no effect".to_owned()
             };
@@ -49,7 +49,7 @@ impl<'a> Check<'a> {
         self.enum_reserved(item, decl);
     }
 
-    /// Whether two values have one number, which is a problem without aliases.
+    /// Whether two values have the same number, which is a problem without aliases.
     fn enum_numbers(&mut self, item: Enum<'a>, allow_alias: bool) -> bool {
         let mut values: Vec<EnumValue<'a>> = item.values().collect();
         values.sort_by_key(|value| value.number());
@@ -87,16 +87,16 @@ impl<'a> Check<'a> {
                 );
                 problem.labels.push(label);
                 problem.help = Some(format!(
-                    "the next free number is `{free}`; `option allow_alias = true;` lets values \
-                     share one"
+                    "use the free number `{free}`, or set `option allow_alias = true;` to let \
+                     values share a number"
                 ));
             }
         }
         twice
     }
 
-    /// Values whose names are the same once the name of the enum is taken off
-    /// and case and underscores do not count. Source:
+    /// Reports values whose names are equal without the name of the enum as a
+    /// prefix, underscores and case. Source:
     /// `DescriptorBuilder::CheckEnumValueUniqueness`.
     fn stripped_names(&mut self, item: Enum<'a>) {
         let file: &'a FileDecl = self.decl;
@@ -120,7 +120,7 @@ impl<'a> Check<'a> {
             .map(|value| (pascal_case(strip(value.name().as_bytes(), &prefix)), value))
             .collect();
         names.sort_by(|a, b| a.0.cmp(&b.0));
-        // Only then protoc does no more than warn.
+        // Only in this case protoc just warns.
         let legacy = file.edition == Edition::Proto2
             && self.flag(item.options(), "deprecated_legacy_json_field_conflicts");
         for group in names.chunk_by(|a, b| a.0 == b.0) {
@@ -143,7 +143,7 @@ impl<'a> Check<'a> {
                 let problem = self.report(kind, Element::EnumValue(second), span, text);
                 problem.labels.push(label);
                 problem.help = Some(
-                    "rename one of them: the name of the enum, underscores and case do not count"
+                    "rename one of them; the enum's name, underscores and case do not count"
                         .to_owned(),
                 );
             }
@@ -185,8 +185,8 @@ impl<'a> Check<'a> {
     }
 }
 
-/// The name of a value without the name of its enum in front, where something
-/// is left. Source: `PrefixRemover` of protobuf's descriptor.cc.
+/// The name of a value without the name of its enum as a prefix, unless nothing
+/// would be left. Source: `PrefixRemover` of protobuf's descriptor.cc.
 fn strip<'n>(name: &'n [u8], prefix: &[u8]) -> &'n [u8] {
     let mut prefix = prefix.iter();
     let mut wanted = prefix.next();

@@ -18,7 +18,7 @@ use super::imports::is_lite;
 use super::names::Worlds;
 use super::numbers::{is_message_set, number_in};
 
-/// The messages that proto3 may extend: those of options. Source:
+/// The messages that proto3 may extend: the options messages. Source:
 /// `AllowedCustomOptionExtendees` of protobuf's descriptor.cc.
 const OPTIONS: [&str; 9] = [
     "EnumOptions",
@@ -41,23 +41,23 @@ impl<'a> Check<'a> {
         let decl = field.decl();
         let element = Element::Field(field);
         let name = field.name();
-        // Only a message set has numbers beyond the greatest of fields.
+        // Only message sets have numbers above the largest field number.
         if decl.number <= 0 || (19_000..=19_999).contains(&decl.number) {
             self.field_number(element, decl.number);
         }
         if field.features().presence == Presence::LegacyRequired {
             let part = if decl.label.is_some() { Part::Label } else { Part::Name };
             let span = self.span(decl.node, part);
-            let text = format!("the extension `{name}` is required");
+            let text = format!("the extension `{name}` cannot be required");
             self.report(ProblemKind::ExtensionInvalid, element, span, text).help =
-                Some("extensions are optional or repeated".to_owned());
+                Some("make it optional or repeated".to_owned());
         }
         let default = default_json_name(name);
         if decl.json_name().is_some_and(|json| json != default) {
             let span = self.option_span(field, "json_name");
-            let text = format!("the extension `{name}` has a `json_name`");
+            let text = format!("the extension `{name}` cannot have a `json_name`");
             self.report(ProblemKind::ExtensionInvalid, element, span, text).help =
-                Some("the JSON name of an extension is its full name in brackets".to_owned());
+                Some("remove it: its JSON name is its full name in brackets".to_owned());
         }
         let Some(extendee) = field.extendee() else { return };
         self.visible_at(element, Element::Message(extendee), Part::Extendee);
@@ -73,7 +73,7 @@ impl<'a> Check<'a> {
             let span = self.span(decl.node, Part::Extendee);
             let text = format!("proto3 cannot extend `{}`", extendee.full_name());
             self.report(ProblemKind::ExtensionInvalid, element, span, text).help =
-                Some("proto3 extends the messages of options only".to_owned());
+                Some("proto3 can only extend the options messages of descriptor.proto".to_owned());
         }
         if is_lite(self.file) && !is_lite(extendee.file()) {
             let span = self.span(decl.node, Part::Extendee);
@@ -88,7 +88,7 @@ impl<'a> Check<'a> {
             if !optional_message {
                 let span = self.span(decl.node, Part::Type);
                 let text =
-                    format!("the extension `{name}` of a message set is no optional message");
+                    format!("the extension `{name}` of a message set is not an optional message");
                 self.report(ProblemKind::ExtensionInvalid, element, span, text);
             }
         }
@@ -111,7 +111,7 @@ impl<'a> Check<'a> {
     fn outside(&mut self, field: Field<'a>, extendee: Message<'a>) {
         let number = field.number();
         let span = self.span(field.decl().node, Part::Number);
-        let text = format!("`{number}` is no extension number of `{}`", extendee.full_name());
+        let text = format!("`{number}` is not an extension number of `{}`", extendee.full_name());
         let ranges = extendee.extension_ranges();
         let help = match ranges {
             [] => format!("`{}` allows no extensions", extendee.name()),
@@ -131,7 +131,7 @@ impl<'a> Check<'a> {
         problem.help = Some(help);
     }
 
-    /// Whether an extension is as its extendee declares it.
+    /// Checks an extension against its declaration in the extendee.
     fn declared(
         &mut self,
         field: Field<'a>,
@@ -169,7 +169,7 @@ impl<'a> Check<'a> {
                 if is_scalar(ty) || ty.starts_with('.') { ty.clone() } else { format!(".{ty}") };
             if wanted != actual {
                 let text = format!(
-                    "the extension `{}` has the type `{actual}` and is declared as `{wanted}`",
+                    "the extension `{}` has the type `{actual}` but is declared as `{wanted}`",
                     field.name()
                 );
                 self.mismatch(field, extendee, range, text);
@@ -204,31 +204,32 @@ impl<'a> Check<'a> {
     ) {
         let span = self.span(field.decl().node, Part::Extendee);
         let declared = crate::problem::Place { file: extendee.file().id, span: range.span };
-        let label = (self.place(self.span(field.decl().node, Part::Name)), "this one".to_owned());
+        let label =
+            (self.place(self.span(field.decl().node, Part::Name)), "this extension".to_owned());
         let problem = self.report(ProblemKind::ExtensionInvalid, Element::Field(field), span, text);
         problem.labels.push(label);
         problem.labels.push((declared, "the extension range".to_owned()));
-        problem.help = Some("ask the owner of the message for a declaration".to_owned());
+        problem.help = Some("ask the owner of the message to declare it".to_owned());
     }
 
-    /// The extension ranges of a message by themselves. Source:
-    /// `DescriptorBuilder::ValidateExtensionRangeOptions`.
+    /// Checks the extension ranges of a message, without their extensions.
+    /// Source: `DescriptorBuilder::ValidateExtensionRangeOptions`.
     pub(super) fn extension_ranges(&mut self, message: Message<'a>, ranges: &'a [RangeDecl]) {
         let element = Element::Message(message);
         let file: &'a FileDecl = self.decl;
         if file.edition == Edition::Proto3
             && let Some(first) = ranges.first()
         {
-            let text = "proto3 has no extension ranges";
+            let text = "proto3 does not allow extension ranges";
             self.report(ProblemKind::RangeInvalid, element, first.span, text).help =
-                Some("remove them; proto3 extends the messages of options only".to_owned());
+                Some("remove it, or declare the message in proto2 or an edition".to_owned());
         }
         let max = if is_message_set(message) { i32::MAX } else { MAX_FIELD_NUMBER };
         let options = &self.linked.ranges[message.decl().extension_ranges.range()];
         let mut names: Vec<String> = Vec::new();
         for (range, options) in ranges.iter().zip(options) {
             if i64::from(range.end) > i64::from(max) + 1 {
-                let text = format!("the extension range reaches beyond {max}");
+                let text = format!("the extension range ends after {max}");
                 self.report(ProblemKind::RangeInvalid, element, range.span, text).help =
                     Some("write `max`".to_owned());
             }
@@ -276,15 +277,16 @@ impl<'a> Check<'a> {
                         names.push(name.clone());
                         for symbol in [name, ty] {
                             if !(is_full_name(symbol) || symbol == ty && is_scalar(ty)) {
-                                found
-                                    .push(format!("`{symbol}` is no full name with a leading dot"));
+                                found.push(format!(
+                                    "`{symbol}` is not a full name with a leading dot"
+                                ));
                             }
                         }
                     }
                 }
                 (None, None) if declaration.reserved => {}
                 _ => found.push(format!(
-                    "the declaration of `{number}` does not have both `full_name` and `type`"
+                    "the declaration of `{number}` needs both `full_name` and `type`"
                 )),
             }
             for text in found {
@@ -294,10 +296,10 @@ impl<'a> Check<'a> {
     }
 }
 
-/// Two extensions of one message with one number: an error in one file, and a
-/// warning across files, as in `DescriptorBuilder::CrossLinkField`.
+/// Reports two extensions of one message with the same number: an error in one
+/// file, a warning across files, as in `DescriptorBuilder::CrossLinkField`.
 pub(super) fn numbers(tree: &Tree, mut all: Vec<Extension>, problems: &mut Vec<Problem>) {
-    // Stable, so extensions with one number stay in the order of files.
+    // Stable, so extensions with the same number stay in the order of files.
     all.sort_by_key(|extension| (extension.extendee, extension.number));
     let mut worlds = Worlds::new(tree);
     for group in all.chunk_by(|a, b| (a.extendee, a.number) == (b.extendee, b.number)) {
@@ -316,7 +318,7 @@ pub(super) fn numbers(tree: &Tree, mut all: Vec<Extension>, problems: &mut Vec<P
                 kind: if same_file { ProblemKind::NumberDuplicated } else { ProblemKind::Warning },
                 place: second.place(Part::Number),
                 message: format!(
-                    "the extension number `{}` of `{extendee}` is used by `{}` too",
+                    "the extension number `{}` of `{extendee}` is also used by `{}`",
                     field.number(),
                     first.full_name()
                 ),

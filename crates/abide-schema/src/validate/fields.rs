@@ -76,7 +76,7 @@ impl<'a> Check<'a> {
         }
         if decl.json_name().is_some_and(|name| name.contains('\0')) {
             let span = self.option_span(field, "json_name");
-            let text = "the JSON name holds a null character";
+            let text = "the JSON name contains a null character";
             self.report(ProblemKind::JsonName, Element::Field(field), span, text);
         }
     }
@@ -89,14 +89,14 @@ impl<'a> Check<'a> {
         }
         for field in message.fields() {
             let span = self.span(field.decl().node, Part::Name);
-            let text = format!("the message set holds a field `{}`", field.name());
+            let text = format!("a message set cannot have the field `{}`", field.name());
             self.report(ProblemKind::FieldInvalid, Element::Field(field), span, text).help =
-                Some("message sets have extensions only".to_owned());
+                Some("declare it as an extension".to_owned());
         }
     }
 
-    /// Where an option in the brackets of a field stands; its name where it
-    /// has no such option.
+    /// Where an option in the brackets of a field is set; the name of the field
+    /// if it has no such option.
     pub(super) fn option_span(&self, field: Field<'a>, name: &str) -> Span {
         let fallback = self.span(field.decl().node, Part::Name);
         let Some(ast) = self.decl.ast() else { return fallback };
@@ -111,7 +111,7 @@ impl<'a> Check<'a> {
         found.map_or(fallback, |option| option.span)
     }
 
-    /// A type of another file that is local to that file. Source:
+    /// Reports the use of a type that is local to another file. Source:
     /// `Symbol::IsVisibleFrom` of protobuf's descriptor.cc.
     pub(super) fn visible(&mut self, user: Element<'a>, ty: Element<'a>) {
         let part = match user {
@@ -156,11 +156,11 @@ impl<'a> Check<'a> {
         {
             (
                 format!(
-                    "the field `{}` without presence has the closed enum `{}` as its type",
+                    "the field `{}` has no presence, but its type is the closed enum `{}`",
                     field.name(),
                     ty.full_name()
                 ),
-                "give the field presence or open the enum",
+                "give the field presence or make the enum open",
             )
         } else {
             return;
@@ -178,7 +178,7 @@ impl<'a> Check<'a> {
         let mut members = entry.fields();
         let (Some(key), Some(value), true) = (members.next(), members.next(), own) else {
             let span = self.span(field.decl().node, Part::Type);
-            let text = format!("`{}` is the entry of a map and no type", entry.name());
+            let text = format!("`{}` is a map entry and cannot be used as a type", entry.name());
             self.report(ProblemKind::FieldInvalid, element, span, text).help =
                 Some("declare a field of type `map<…, …>`".to_owned());
             return;
@@ -194,7 +194,7 @@ impl<'a> Check<'a> {
             let span = self.key_span(field);
             let text = format!("the key of the map `{}` is {wrong}", field.name());
             self.report(ProblemKind::FieldInvalid, element, span, text).help =
-                Some("keys are integers, `bool` or `string`".to_owned());
+                Some("use an integer type, `bool` or `string` as the key".to_owned());
         }
         if let Type::Enum(id) = value.ty()
             && let Some(first) = self.tree.enumeration(id).values().next()
@@ -202,7 +202,7 @@ impl<'a> Check<'a> {
         {
             let span = self.span(field.decl().node, Part::Type);
             let text = format!(
-                "the first value of `{}` is not `0`, which the values of a map need",
+                "a map needs an enum whose first value is `0`; that of `{}` is not",
                 self.tree.enumeration(id).name()
             );
             let label = (first.place(Part::Number), format!("the value `{}`", first.name()));
@@ -223,17 +223,19 @@ impl<'a> Check<'a> {
         let decl = field.decl();
         let Some(value) = decl.default() else { return };
         let (text, help) = if self.decl.edition == Edition::Proto3 {
-            ("proto3 has no default values".to_owned(), Some("remove it"))
+            ("proto3 does not allow default values".to_owned(), Some("remove it"))
         } else if decl.label == Some(Label::Repeated) {
-            let text = format!("the repeated field `{}` has a default value", field.name());
+            let text = format!("the repeated field `{}` cannot have a default value", field.name());
             (text, Some("remove it"))
         } else if self.decl.edition.is_edition() && field.presence() == Presence::Implicit {
-            let text = format!("the field `{}` without presence has a default value", field.name());
+            let text =
+                format!("`{}` has no presence and cannot have a default value", field.name());
             (text, Some("remove it or give the field presence"))
         } else {
             match field.ty() {
                 Type::Message(_) => {
-                    let text = format!("the message field `{}` has a default value", field.name());
+                    let text =
+                        format!("the message field `{}` cannot have a default value", field.name());
                     (text, Some("remove it"))
                 }
                 Type::Enum(id) => {
@@ -252,7 +254,7 @@ impl<'a> Check<'a> {
             help.map(str::to_owned);
     }
 
-    /// Options of protobuf itself that ask for a type or an edition.
+    /// Checks the built-in options that require a type or an edition.
     fn field_options(&mut self, field: Field<'a>) {
         let Some(options) = field.options() else { return };
         let editions = self.decl.edition.is_edition();
@@ -270,21 +272,21 @@ impl<'a> Check<'a> {
                 ),
                 PACKED_OPTION if is_true && !is_packable(field) => (
                     format!("the field `{name}` cannot be packed"),
-                    "only repeated numbers, booleans and enums can",
+                    "only repeated numbers, booleans and enums can be packed",
                 ),
                 LAZY | UNVERIFIED_LAZY if is_true && !is_submessage(field) => {
                     let option = option.name();
-                    (format!("`{option}` is set on `{name}`, which is no message"), "remove it")
+                    (format!("`{option}` is set on `{name}`, which is not a message"), "remove it")
                 }
                 UNVERIFIED_LAZY if is_true && field.is_extension() => {
                     (format!("`unverified_lazy` is set on the extension `{name}`"), "remove it")
                 }
                 JSTYPE if entry.value.as_i64() != Some(0) && !is_wide(field) => (
-                    format!("`jstype` is set on `{name}`, which has no 64 bits"),
-                    "it is for integers of 64 bits; remove it",
+                    format!("`jstype` is set on `{name}`, which is not a 64-bit integer"),
+                    "remove it",
                 ),
                 CTYPE if self.decl.edition >= Edition::Edition2024 => (
-                    "`ctype` does not exist since edition 2024".to_owned(),
+                    "`ctype` was removed in edition 2024".to_owned(),
                     "set `features.(pb.cpp).string_type`",
                 ),
                 _ => continue,
@@ -296,7 +298,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Features that a field sets itself and that do not fit it. Source:
+    /// Reports features that a field sets but that do not fit it. Source:
     /// `DescriptorBuilder::ValidateFieldFeatures`.
     fn field_features(&mut self, field: Field<'a>) {
         let decl: &'a FieldDecl = field.decl();
@@ -308,19 +310,19 @@ impl<'a> Check<'a> {
             let name = field.name();
             let text = match feature {
                 "field_presence" if decl.oneof.is_some() => {
-                    format!("the member `{name}` of a oneof sets its presence")
+                    format!("the oneof member `{name}` cannot set `field_presence`")
                 }
                 "field_presence" if repeated => {
-                    format!("the repeated field `{name}` sets its presence")
+                    format!("the repeated field `{name}` cannot set `field_presence`")
                 }
                 "field_presence" if field.is_extension() && value != LEGACY_REQUIRED => {
-                    format!("the extension `{name}` sets its presence")
+                    format!("the extension `{name}` cannot set `field_presence`")
                 }
                 "field_presence" if is_message && value == IMPLICIT => {
                     format!("the message field `{name}` cannot have implicit presence")
                 }
                 "repeated_field_encoding" if !repeated => {
-                    format!("`{name}` is not repeated and sets how repeated values are encoded")
+                    format!("`{name}` is not repeated and cannot set `repeated_field_encoding`")
                 }
                 "repeated_field_encoding" if value == PACKED && !is_packable(field) => {
                     format!("the field `{name}` cannot be packed")
@@ -333,10 +335,10 @@ impl<'a> Check<'a> {
                             .filter(|it| it.is_map_entry())
                             .is_some_and(|it| it.fields().any(|field| is_string(field.ty()))) =>
                 {
-                    format!("`{name}` holds no string and sets how UTF-8 is checked")
+                    format!("`{name}` holds no string and cannot set `utf8_validation`")
                 }
                 "message_encoding" if !unresolved && (!is_message || field.is_map()) => {
-                    format!("`{name}` is no message and sets how messages are encoded")
+                    format!("`{name}` is not a message and cannot set `message_encoding`")
                 }
                 _ => continue,
             };
@@ -362,7 +364,7 @@ fn is_submessage(field: Field<'_>) -> bool {
         && (field.is_map() || !field.features().delimited)
 }
 
-/// Whether a field holds integers of 64 bits.
+/// Whether a field holds 64-bit integers.
 fn is_wide(field: Field<'_>) -> bool {
     use Scalar::{Fixed64, Int64, Sfixed64, Sint64, Uint64};
     matches!(field.ty(), Type::Scalar(Int64 | Uint64 | Sint64 | Fixed64 | Sfixed64))

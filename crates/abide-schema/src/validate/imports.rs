@@ -1,4 +1,4 @@
-//! Imports: twice, unused, or of files that may not be imported.
+//! Imports that are duplicated, unused, or of files that may not be imported.
 
 use abide_syntax::ImportKind;
 
@@ -40,15 +40,16 @@ impl<'a> Check<'a> {
             if import.kind != ImportKind::Option && is_lite(self.tree.file(target)) {
                 let span = self.span(import.node, Part::Name);
                 let text = format!("`{}` is lite and this file is not", import.path);
-                self.report_file(ProblemKind::ImportInvalid, span, text).help =
-                    Some("set `option optimize_for = LITE_RUNTIME;` in both or none".to_owned());
+                self.report_file(ProblemKind::ImportInvalid, span, text).help = Some(
+                    "set `optimize_for = LITE_RUNTIME` in both files or in neither".to_owned(),
+                );
                 return;
             }
         }
     }
 
-    /// Imports that nothing needs, as protoc judges them: a public import and
-    /// the import of a file with public imports always count as used. Source:
+    /// Reports unused imports, as protoc does: a public import, and an import
+    /// of a file with public imports, always count as used. Source:
     /// `unused_dependency_` of protobuf's `DescriptorBuilder`.
     pub(super) fn unused_imports(&mut self) {
         let file: &'a FileDecl = self.decl;

@@ -11,13 +11,12 @@ use crate::view::{Field, Message};
 use super::check::{Check, loose_hash};
 
 impl<'a> Check<'a> {
-    /// Two fields with one JSON name. Source:
-    /// `DescriptorBuilder::CheckFieldJsonNameUniqueness`: default names are
-    /// compared with each other as well as the names in effect, since field
-    /// masks know the default ones only.
+    /// Reports two fields with the same JSON name. Default names are compared
+    /// as well as the names in effect, since field masks only know the default
+    /// ones. Source: `DescriptorBuilder::CheckFieldJsonNameUniqueness`.
     ///
-    /// Returns whether two fields may have one name: those that do have one
-    /// JSON name as well.
+    /// Returns whether two fields may have the same name; such fields have the
+    /// same JSON name too.
     pub(super) fn json_names(&mut self, message: Message<'a>) -> bool {
         let decl = message.decl();
         let file: &'a FileDecl = self.decl;
@@ -54,21 +53,21 @@ impl<'a> Check<'a> {
             };
             if named.custom && named.name.starts_with('[') && named.name.ends_with(']') {
                 let span = self.option_span(field, "json_name");
-                let text = format!("the JSON name `{}` stands in brackets", named.name);
+                let text = format!("the JSON name `{}` is in brackets", named.name);
                 let element = Element::Field(field);
                 self.report(ProblemKind::JsonName, element, span, text).help =
-                    Some("brackets are for extensions; remove them".to_owned());
+                    Some("remove the brackets: only extensions have them".to_owned());
                 continue;
             }
             names.push(named);
         }
-        // Stable: the first field of those with one name is the first here.
+        // Stable: the first field with a name stays first.
         names.sort_by(|a, b| a.name.cmp(&b.name));
         for group in names.chunk_by(|a, b| a.name == b.name) {
             let first = &group[0];
             for second in &group[1..] {
-                // The names themselves are compared in a check of their own,
-                // and two default names in the pass over those.
+                // Another check compares the names themselves, and another
+                // pass the default names.
                 if second.field.name() != first.field.name()
                     && !(with_custom && !first.custom && !second.custom)
                 {
@@ -79,8 +78,8 @@ impl<'a> Check<'a> {
     }
 
     fn json_conflict(&mut self, message: Message<'a>, first: &Named<'a>, second: &Named<'a>) {
-        // Where JSON is best effort only, protoc warns, unless both names are
-        // set on purpose.
+        // Where JSON is only best effort, protoc warns, unless both names are
+        // set explicitly.
         let strict = message.features().json_allowed || (first.custom && second.custom);
         let kind = if strict { ProblemKind::JsonName } else { ProblemKind::Warning };
         let text = format!(

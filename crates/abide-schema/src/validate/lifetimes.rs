@@ -1,4 +1,4 @@
-//! Options and features that an edition does not have yet or no longer.
+//! Options and features that an edition does not have yet, or no longer has.
 //!
 //! Source: `FeatureResolver::ValidateFeatureLifetimes` and the option
 //! `feature_support` of fields and enum values.
@@ -18,7 +18,7 @@ use super::check::Check;
 const EDITIONS: [(i64, &str); 5] =
     [(998, "proto2"), (999, "proto3"), (1000, "2023"), (1001, "2024"), (1002, "2026")];
 
-/// Which fields have a life of their own, or an enum whose values have one.
+/// Whether a field, or a value of its enum, has a lifetime; looked up once.
 pub(super) type Limited = FxHashMap<FieldId, bool>;
 
 impl<'a> Check<'a> {
@@ -28,7 +28,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Looks at every option of an element or, for `None`, of the file; nested
+    /// Checks every option of an element or, for `None`, of the file, nested
     /// ones included.
     pub(super) fn lifetimes(
         &mut self,
@@ -42,7 +42,7 @@ impl<'a> Check<'a> {
         let mut pending = vec![options];
         while let Some(message) = pending.pop() {
             for entry in &message.entries {
-                // Features before editions are a problem of their own.
+                // Features before editions are reported elsewhere.
                 if !self.decl.edition.is_edition() && is_features(self.tree, entry) {
                     continue;
                 }
@@ -57,10 +57,10 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// The value of a feature that stands for "unknown" cannot be set.
+    /// Reports features that are set to their value for "unknown".
     fn known_values(&mut self, element: Option<Element<'a>>, options: &'a Message) {
         for (feature, _, entry) in self.features_set(Some(options)).filter(|it| it.1 == 0) {
-            let text = format!("`{feature}` is set to a value that says nothing");
+            let text = format!("`{feature}` cannot be set to its unknown value");
             self.report_option(element, ProblemKind::FeatureInvalid, entry, text).help =
                 Some("choose another value or remove it".to_owned());
         }
@@ -94,16 +94,16 @@ impl<'a> Check<'a> {
         let (kind, text, help) = if let Some(introduced) =
             at("edition_introduced").filter(|&introduced| edition < introduced)
         {
-            let text = format!("`{name}` exists since {} only", edition_name(introduced));
+            let text = format!("`{name}` does not exist before {}", edition_name(introduced));
             (ProblemKind::FeatureInvalid, text, Some("remove it".to_owned()))
         } else if let Some(removed) = at("edition_removed").filter(|&removed| edition >= removed) {
-            let text = format!("`{name}` does not exist since {}", edition_name(removed));
+            let text = format!("`{name}` was removed in {}", edition_name(removed));
             (ProblemKind::FeatureInvalid, text, words("removal_error"))
         } else if let Some(deprecated) =
             at("edition_deprecated").filter(|&deprecated| edition >= deprecated)
             && !self.decl.imported
         {
-            let text = format!("`{name}` is deprecated since {}", edition_name(deprecated));
+            let text = format!("`{name}` has been deprecated since {}", edition_name(deprecated));
             (ProblemKind::Warning, text, words("deprecation_warning"))
         } else {
             return;
@@ -111,8 +111,7 @@ impl<'a> Check<'a> {
         self.report_option(element, kind, entry, text).help = help;
     }
 
-    /// Reports an option where it stands, beside what it is set on: an element
-    /// or, for `None`, the file.
+    /// Reports an option of an element or, for `None`, of the file.
     fn report_option(
         &mut self,
         element: Option<Element<'a>>,

@@ -1,4 +1,4 @@
-//! Names that two elements of one scope have.
+//! Names that are declared twice in one scope.
 
 use std::hash::Hasher;
 
@@ -42,7 +42,7 @@ impl<'a> Check<'a> {
         self.report_file(ProblemKind::NameMisused, span, message);
     }
 
-    /// Whatever is declared in a message shares one scope: fields, oneofs,
+    /// Everything declared in a message shares one scope: fields, oneofs,
     /// types, the values of its enums and the extensions inside it.
     pub(super) fn message_names(&mut self, message: Message<'a>) {
         let decl = message.decl();
@@ -123,11 +123,11 @@ fn duplicate(second: Element<'_>, first: Element<'_>, scope: &str) -> String {
     let (noun, name) = (second.noun(), second.name());
     let place = if scope.is_empty() { String::new() } else { format!(" in `{scope}`") };
     if is_synthetic(second) {
-        format!("{} `{name}` made for a field is taken{place}", article_of(second))
+        format!("the name `{name}` of {} generated for a field is taken{place}", article_of(second))
     } else if first.noun() == noun {
         format!("the {noun} `{name}` is declared twice{place}")
     } else {
-        format!("the {noun} `{name}` has the name of {}{place}", article_of(first))
+        format!("the {noun} `{name}` has the same name as {}{place}", article_of(first))
     }
 }
 
@@ -152,19 +152,21 @@ fn help(second: Element<'_>, scope: &dyn Fn() -> String) -> Option<String> {
         scope => format!("`{scope}`"),
     };
     Some(format!(
-        "a value lives beside its enum: the name must be unique in {scope}, not only in `{}`",
+        "rename it: a value shares the scope of its enum, so it must be unique in {scope}, not \
+         only in `{}`",
         value.parent().name()
     ))
 }
 
-/// Names of packages and top levels that come more than once among files that
-/// see each other: those of one root, and those that some file imports both.
+/// Reports names of packages and top-level elements that are declared more than
+/// once in files that are compiled together: files of one root, and files that
+/// some file imports both of.
 pub(super) fn across_files(tree: &Tree, linker: &NameResolver<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut worlds = Worlds::new(tree);
     for (scope, name) in linker.symbols.repeated() {
         if !matches!(scope, Scope::Package(_)) {
-            // The scope of one message of one file has a check of its own.
+            // `message_names` checks the scope of each message.
             continue;
         }
         let symbols: Vec<Symbol> = linker.symbols.all(scope, name).collect();
@@ -209,10 +211,10 @@ fn element(tree: &Tree, symbol: Symbol) -> Option<Element<'_>> {
 /// Which files are ever compiled together.
 pub(super) struct Worlds<'a> {
     tree: &'a Tree,
-    /// For each file those that import it.
+    /// For each file, the files that import it.
     importers: Option<Vec<Vec<FileId>>>,
-    /// For a file itself and everything that imports it in any number of
-    /// steps, kept once asked for.
+    /// For each file asked about, itself and everything that imports it in any
+    /// number of steps.
     above: FxHashMap<FileId, FixedBitSet>,
 }
 
@@ -249,7 +251,7 @@ impl<'a> Worlds<'a> {
         importer != imported && self.above(imported).contains(importer.0 as usize)
     }
 
-    /// Whether the files are of one root or some file imports both.
+    /// Whether the files are in one root or some file imports both.
     pub(super) fn meet(&mut self, a: FileId, b: FileId) -> bool {
         if a == b || self.tree.file(a).decl().root == self.tree.file(b).decl().root {
             return true;
@@ -259,8 +261,8 @@ impl<'a> Worlds<'a> {
         !self.above[&a].is_disjoint(&self.above[&b])
     }
 
-    /// The two in the order in which they are compiled: what is imported comes
-    /// first, and so does what is not judged.
+    /// The two in the order in which they are compiled: an imported file comes
+    /// first, and so does a file that is not checked.
     pub(super) fn in_order(
         &mut self,
         a: Element<'a>,
@@ -276,8 +278,8 @@ impl<'a> Worlds<'a> {
         if b_first { (b, a) } else { (a, b) }
     }
 
-    /// Of elements of one name those that all others repeat: in each world the
-    /// one that is compiled first.
+    /// Of elements with one name, those that the others repeat: for each set of
+    /// files compiled together, the element that is compiled first.
     fn firsts(&mut self, elements: &[Element<'a>]) -> Vec<usize> {
         let mut firsts: Vec<usize> = Vec::new();
         for (index, &element) in elements.iter().enumerate() {
@@ -311,7 +313,7 @@ impl<'a> Worlds<'a> {
         }
     }
 
-    /// A symbol that has the name of a package which `user` is in.
+    /// Reports a symbol that has the name of a package that `user` is in.
     fn package(
         &mut self,
         symbol: Element<'a>,
@@ -331,7 +333,7 @@ impl<'a> Worlds<'a> {
         Problem {
             kind: ProblemKind::NameDuplicated,
             place,
-            message: format!("`{package}` is {} and a package", article_of(symbol)),
+            message: format!("`{package}` is both {} and a package", article_of(symbol)),
             element: Some(symbol.full_name()),
             labels: vec![(other, text)],
             help: Some("rename one of them".to_owned()),

@@ -11,7 +11,7 @@ use crate::view::Message;
 
 use super::check::Check;
 
-/// Numbers that protobuf keeps for itself. Source:
+/// Numbers that protobuf reserves for itself. Source:
 /// `FieldDescriptor::kFirstReservedNumber` and `kLastReservedNumber`.
 const IMPLEMENTATION: std::ops::RangeInclusive<i32> = 19_000..=19_999;
 
@@ -57,7 +57,8 @@ impl<'a> Check<'a> {
             && is_message_set(message)
             && let Some(set) = message.options().and_then(|it| it.numbered(self.tree, MESSAGE_SET))
         {
-            let text = format!("proto3 has no message sets, and `{}` is one", message.name());
+            let text =
+                format!("`{}` is a message set, which proto3 does not allow", message.name());
             let element = Element::Message(message);
             let span = self.entry_span(element, set);
             let label = (self.place(self.name_span(element)), "the message".to_owned());
@@ -72,10 +73,10 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// A number that no field can have.
+    /// Reports a number that no field can have.
     pub(super) fn field_number(&mut self, field: Element<'a>, number: i32) {
         let span = self.span(field.node(), Part::Number);
-        // A number that was too long to read has a problem already.
+        // A number that was too long to read was already reported.
         if is_valid(number) || self.decl.problems.iter().any(|known| known.span == span) {
             return;
         }
@@ -83,7 +84,7 @@ impl<'a> Check<'a> {
             format!("the field number `{number}` is not positive")
         } else if IMPLEMENTATION.contains(&number) {
             format!(
-                "the field number `{number}` is one of {} to {}, which protobuf keeps for itself",
+                "the field number `{number}` is in the range {} to {}, which protobuf reserves",
                 IMPLEMENTATION.start(),
                 IMPLEMENTATION.end()
             )
@@ -160,7 +161,7 @@ impl<'a> Check<'a> {
                 )
             } else {
                 format!(
-                    "the field `{}` has the number `{}` of an extension range",
+                    "the field `{}` uses the number `{}` of an extension range",
                     field.name(),
                     field.number()
                 )
@@ -177,10 +178,10 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Sorts the ranges and reports each that meets one before it.
+    /// Sorts the ranges and reports each that overlaps one before it.
     pub(super) fn overlaps(&mut self, element: Element<'a>, sorted: &mut [Range<'a>]) {
         sorted.sort_by_key(|range| range.range.start);
-        // Of the ranges so far, the one that reaches farthest.
+        // The range with the largest end so far.
         let mut widest: Option<Range<'a>> = None;
         for &range in &*sorted {
             if let Some(other) = widest
@@ -190,7 +191,7 @@ impl<'a> Check<'a> {
                 let (first, second) =
                     if in_text(other) <= in_text(range) { (other, range) } else { (range, other) };
                 let text = format!(
-                    "the {} range {} meets the {} range {}",
+                    "the {} range {} overlaps the {} range {}",
                     second.what,
                     second.numbers(),
                     first.what,
@@ -207,7 +208,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Reserved names that come twice, and members that have one.
+    /// Reports names that are reserved twice, and members that use one.
     pub(super) fn reserved_names(
         &mut self,
         owner: Element<'a>,
@@ -231,7 +232,7 @@ impl<'a> Check<'a> {
                 continue;
             };
             let span = self.span(member.node(), Part::Name);
-            let text = format!("the {} `{}` has a reserved name", member.noun(), member.name());
+            let text = format!("the {} `{}` uses a reserved name", member.noun(), member.name());
             let label = (self.place(sorted[at].1), "reserved here".to_owned());
             let problem = self.report(ProblemKind::ReservedUsed, member, span, text);
             problem.labels.push(label);
@@ -258,8 +259,8 @@ impl Range<'_> {
     }
 }
 
-/// The range that holds a number. The ranges are sorted; where some overlap,
-/// which is a problem of its own, the one that begins last is looked at.
+/// The range that holds a number. The ranges are sorted. Where some overlap,
+/// which is reported elsewhere, only the one that begins last is considered.
 pub(super) fn holding<'r, 'a>(sorted: &'r [Range<'a>], number: i32) -> Option<&'r Range<'a>> {
     let at = sorted.partition_point(|range| range.range.start <= number);
     sorted[..at].last().filter(|range| number <= range.last)
@@ -300,7 +301,7 @@ pub(super) fn is_message_set(message: Message<'_>) -> bool {
     set.is_some_and(|set| set.value.as_bool() == Some(true))
 }
 
-/// Whether a field belongs to a message set, by what its message says.
+/// Whether the number of a field is in a range.
 pub(super) fn number_in(range: &RangeDecl, field: &FieldDecl) -> bool {
     (range.start..range.end).contains(&field.number)
 }

@@ -30,7 +30,7 @@ impl Style {
 
 impl<'a> Check<'a> {
     pub(super) fn style(&mut self) {
-        // The feature is not kept in descriptors, and who wrote them has checked.
+        // Descriptors do not keep the feature, and were checked when they were written.
         if self.decl.edition < Edition::Edition2024 || self.decl.source_text().is_none() {
             return;
         }
@@ -45,8 +45,8 @@ impl<'a> Check<'a> {
             }
         }
         for element in self.file.elements() {
-            // Services, enum values and methods have the features of what
-            // encloses them unless they set some; so do oneofs.
+            // Services, enum values, methods and oneofs inherit the feature
+            // from their parent unless they set it.
             let (enforced, style) = match element {
                 Element::Message(it) if it.decl().kind != MessageKind::MapEntry => {
                     (it.features().naming_enforced, Style::TitleCase)
@@ -120,13 +120,13 @@ fn fits(name: &str, style: Style) -> Result<(), String> {
         Style::LowerSnake => first.is_ascii_lowercase(),
     };
     if !begins {
-        return Err(format!("does not begin as `{}` does", style.example()));
+        return Err(format!("does not start like `{}`", style.example()));
     }
     let bad = style != Style::TitleCase
         && (bytes.last() == Some(&b'_')
             || bytes.windows(2).any(|pair| pair[0] == b'_' && !pair[1].is_ascii_alphabetic()));
     if bad {
-        return Err("has an underscore that no letter follows".to_owned());
+        return Err("has an underscore without a letter after it".to_owned());
     }
     Ok(())
 }

@@ -7,8 +7,8 @@ use crate::tree::Tree;
 use crate::view;
 
 impl Message {
-    /// The first required field, by number, that this value or one inside it
-    /// does not set.
+    /// The required field with the lowest number that this value, or one inside
+    /// it, does not set.
     pub fn missing_required<'t>(&self, tree: &'t Tree) -> Option<view::Field<'t>> {
         let mut missing: Vec<view::Field<'t>> = tree
             .message(self.ty)
@@ -21,8 +21,7 @@ impl Message {
         missing.first().copied().or_else(|| inside().find_map(|it| it.missing_required(tree)))
     }
 
-    /// The last entry of the field with this name; extensions are not among
-    /// them.
+    /// The last entry of the field with this name. Extensions do not count.
     pub fn get(&self, tree: &Tree, name: &str) -> Option<&Entry> {
         self.entries.iter().rev().find(|entry| is_field(tree, entry, name))
     }
@@ -71,13 +70,13 @@ impl Message {
     }
 
     /// The value of an integer or enum field; `None` for a `uint64` that does
-    /// not fit.
+    /// not fit into an `i64`.
     pub fn i64(&self, tree: &Tree, name: &str) -> Option<i64> {
         self.get(tree, name)?.value.as_i64()
     }
 
-    /// The value of a message field; its last occurrence, which is all of it
-    /// in interpreted options.
+    /// The value of a message field: its last occurrence. Interpreted options
+    /// have only one.
     pub fn message(&self, tree: &Tree, name: &str) -> Option<&Message> {
         self.get(tree, name)?.value.as_message()
     }

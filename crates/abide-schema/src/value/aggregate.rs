@@ -1,6 +1,6 @@
-//! Values as the text notation writes them, read from a syntax tree: the
-//! aggregate values of options. Source: `TextFormat::Parser` of protobuf, in
-//! the form in which protoc's `OptionInterpreter` uses it.
+//! Reads aggregate values of options, which are in text notation, from a syntax
+//! tree. Source: `TextFormat::Parser` of protobuf, in the form in which
+//! protoc's `OptionInterpreter` uses it.
 
 use std::borrow::Cow;
 
@@ -24,16 +24,16 @@ use crate::view::{self, Cardinality};
 /// How names inside a value are looked up, as `TextFormat::Finder` of protobuf
 /// does.
 pub(crate) trait Finder {
-    /// The extension that a name means in a value of `message`; the name of a
-    /// message means the extension it declares of a message set.
+    /// The extension that a name means in a value of `message`. The name of a
+    /// message means the extension of a message set that it declares.
     fn extension(&mut self, message: MessageId, name: &str) -> Option<FieldId>;
     /// The message with this full name, for a `google.protobuf.Any`.
     fn message(&mut self, full_name: &str) -> Option<MessageId>;
-    /// Notes that a value needs what this file declares.
+    /// Records that a value uses this file.
     fn used(&mut self, file: FileId);
 }
 
-/// Why a part of a value has no meaning.
+/// Why a part of a value is invalid.
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
     pub(crate) span: Span,
@@ -82,7 +82,7 @@ pub(crate) struct AggregateReader<'t, N> {
     pub(crate) ast: &'t Ast,
     pub(crate) text: &'t Text,
     pub(crate) finder: N,
-    /// Whether fields and extensions that are not declared are passed over.
+    /// Whether undeclared fields and extensions are skipped.
     pub(crate) ignore_undeclared: bool,
     /// Whether values are kept as they are written: with the zeros of fields
     /// without presence, and with what an Any holds.
@@ -93,18 +93,18 @@ pub(crate) struct AggregateReader<'t, N> {
     pub(crate) undeclared: Vec<UndeclaredName>,
 }
 
-/// Prefixes of type URLs that name a type of the same program.
+/// The prefixes of type URLs that protoc accepts.
 pub(super) const URL_PREFIXES: [&str; 2] = ["type.googleapis.com/", "type.googleprod.com/"];
 
 impl<'t, N: Finder> AggregateReader<'t, N> {
-    /// The field that a fault names, which is recorded.
+    /// Records a fault and returns `None`.
     fn fail<T>(&mut self, fault: Fault) -> Option<T> {
         self.faults.push(fault);
         None
     }
 
-    /// Reads `{ … }` as a message. What is wrong with single fields is
-    /// recorded and the rest is read.
+    /// Reads `{ … }` as a message. A fault in one field is recorded, and the
+    /// rest is read.
     pub(crate) fn message(&mut self, value: ValueId, ty: MessageId) -> Message {
         let ast = self.ast;
         let mut message = Message::new(ty);
@@ -138,11 +138,11 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
             }
             KeyForm::Extension => self.extension(view, key, value)?,
             KeyForm::AnyUrl => {
-                let message = "a type URL has a place in a `google.protobuf.Any` only";
+                let message = "a type URL is only allowed in a `google.protobuf.Any`";
                 return self.fail(Fault::new(key, message));
             }
         };
-        // protoc passes reserved names over.
+        // protoc skips reserved names.
         let field = field?;
         let node = self.ast.values[value as usize];
         let repeated = field.cardinality() != Cardinality::Singular;
@@ -187,15 +187,15 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
             }
             Type::Enum(id) => self.enum_value(field, self.tree.enumeration(id), value)?,
             Type::Scalar(scalar) => self.scalar(field, scalar, value)?,
-            // Its type is reported where the field is declared.
+            // An unresolved type is reported where the field is declared.
             Type::Unresolved => return None,
         };
         Some(Entry { field: field.id, value: read, key, span })
     }
 
-    /// The field with a name, or a group with the name of its type; `None`
-    /// inside where it is passed over, such as a reserved name.
-    #[allow(clippy::option_option, reason = "not found and passed over are two things")]
+    /// The field with a name, or a group by the name of its type. The inner
+    /// `None` means that the name is skipped, such as a reserved one.
+    #[allow(clippy::option_option, reason = "not found and skipped are different results")]
     fn named(
         &mut self,
         message: view::Message<'t>,
@@ -246,10 +246,8 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
                 if self.ignore_undeclared {
                     return Some(None);
                 }
-                let text = format!(
-                    "`{name}` is no extension of `{}` that is visible here",
-                    message.full_name()
-                );
+                let text =
+                    format!("`{name}` is not a visible extension of `{}`", message.full_name());
                 let fault = Fault::new(key, text).reason(ReadErrorKind::UnknownField);
                 self.fail(fault.help("import the file that declares it"))
             }
@@ -287,20 +285,18 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
     ) -> Option<()> {
         let url = self.bracketed(key);
         if form == KeyForm::Extension {
-            let fault = Fault::new(key, "a type URL needs a host before the name of the type");
+            let fault = Fault::new(key, "a type URL needs a host before the type name");
             return self.fail(fault.help(format!("write `[{}{url}]`", URL_PREFIXES[0])));
         }
         let name = URL_PREFIXES.iter().find_map(|prefix| url.strip_prefix(prefix));
         let Some(ty) = name.and_then(|name| self.finder.message(name)) else {
             let fault = match name {
-                None => Fault::new(key, format!("`{url}` names a type of another host"))
+                None => Fault::new(key, format!("the host of `{url}` is not supported"))
                     .reason(ReadErrorKind::TypeNotFound)
-                    .help(format!("the type of an aggregate is `[{}NAME]`", URL_PREFIXES[0])),
-                Some(name) => {
-                    Fault::new(key, format!("`{name}` is no message that is visible here"))
-                        .reason(ReadErrorKind::TypeNotFound)
-                        .help("import the file that declares it")
-                }
+                    .help(format!("write `[{}NAME]`", URL_PREFIXES[0])),
+                Some(name) => Fault::new(key, format!("`{name}` is not a visible message"))
+                    .reason(ReadErrorKind::TypeNotFound)
+                    .help("import the file that declares it"),
             };
             return self.fail(fault);
         };
@@ -331,7 +327,7 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
         Some(())
     }
 
-    /// Refuses a singular field that is set already, and a second member of a
+    /// Reports a singular field that is set twice, and a second member of a
     /// oneof.
     fn check_unset(&mut self, set: &Singulars, field: view::Field<'t>, key: Span) -> Option<()> {
         let oneof = field.decl().oneof;
@@ -355,7 +351,8 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
         Some(())
     }
 
-    /// Only a message, or a list of them, may stand without a colon.
+    /// Reports a missing colon; only a message, or a list of messages, may omit
+    /// it.
     fn check_colon(&mut self, field: view::Field<'t>, key: Span, value: ValueId) -> Option<()> {
         if matches!(field.ty(), Type::Message(_)) {
             return Some(());
@@ -365,7 +362,7 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
             return Some(());
         }
         let span = self.ast.values[value as usize].span;
-        let text = format!("`:` is missing behind `{}`", field.name());
+        let text = format!("`:` is missing after `{}`", field.name());
         self.fail(Fault::new(span, text).reason(ReadErrorKind::Syntax))
     }
 
@@ -383,7 +380,7 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
         if !missing.is_empty() {
             let noun = if missing.len() == 1 { "field" } else { "fields" };
             let text = format!(
-                "`{}` lacks the required {noun} `{}`",
+                "`{}` is missing the required {noun} `{}`",
                 view.full_name(),
                 missing.join("`, `")
             );
@@ -410,7 +407,7 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
             ValueKind::Int { negative, digits } => {
                 self.integer(node.span, negative, digits, i32::MIN.into(), i32::MAX.into())? as i32
             }
-            _ => return self.expected(node.span, field, "the name of a value"),
+            _ => return self.expected(node.span, field, "the name of an enum value"),
         };
         if item.value_numbered(number).is_some() || keeps_unknown_values(field) {
             return Some(Value::Enum(number));
@@ -446,7 +443,7 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
         self.fail(Fault::new(span, text))
     }
 
-    /// The beginning of what stands there.
+    /// The start of the text at a span, for messages.
     pub(crate) fn excerpt(&self, span: Span) -> String {
         let raw = String::from_utf8_lossy(span.of(self.text));
         let line = raw.lines().next().unwrap_or_default();
@@ -493,7 +490,7 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
         let ValueKind::Int { negative, digits } = node.kind else {
             return self.expected(node.span, field, "an integer");
         };
-        // protoc refuses the sign itself, also before a zero.
+        // protoc refuses the sign itself, even before a zero.
         if negative && min == 0 {
             return self.expected(node.span, field, "an integer without a sign");
         }
@@ -595,8 +592,9 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
         }
     }
 
-    /// The value of an option statement that is no aggregate: stricter than
-    /// inside one. Source: `OptionInterpreter::SetOptionValue` of protobuf.
+    /// The value of an option statement that is not an aggregate, which is
+    /// stricter than inside one. Source: `OptionInterpreter::SetOptionValue` of
+    /// protobuf.
     pub(crate) fn statement(&mut self, field: view::Field<'t>, value: ValueId) -> Option<Value> {
         let node = self.ast.values[value as usize];
         match field.ty() {
@@ -621,7 +619,7 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
                     self.finder.used(id.file);
                     self.enum_named(item, word).map(Value::Enum)
                 }
-                _ => self.expected(node.span, field, "the name of a value"),
+                _ => self.expected(node.span, field, "the name of an enum value"),
             },
             Type::Scalar(scalar @ (Scalar::String | Scalar::Bytes)) => {
                 self.string_value(field, scalar, value)
@@ -636,7 +634,7 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
                     ValueKind::Int { negative, digits } => {
                         let raw = digits.of(self.text);
                         let exact = parse_integer(raw).map(|value| {
-                            // One rounding only, from the integer itself.
+                            // Rounded only once, from the integer itself.
                             (value as f64, f64::from(value as f32))
                         });
                         let pair = exact.or_else(|| parse_float(raw).map(|value| (value, value)));
@@ -674,7 +672,7 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
 #[derive(Default)]
 struct Singulars(Vec<(FieldId, Option<u32>, Span)>);
 
-/// What stands between the quotes of a single literal without escapes.
+/// The text between the quotes of a single literal without escapes.
 fn plain_string(raw: &[u8]) -> Option<&[u8]> {
     let (quote, rest) = raw.split_first()?;
     let (last, inner) = rest.split_last()?;
@@ -695,8 +693,8 @@ pub(crate) fn is_any(message: view::Message<'_>) -> bool {
     message.name() == "Any" && message.full_name() == "google.protobuf.Any"
 }
 
-/// Whether an extension extends a message, or one with the same name under
-/// another root.
+/// Whether an extension extends a message, or a message with the same name
+/// under another root.
 pub(crate) fn extends(field: view::Field<'_>, message: view::Message<'_>) -> bool {
     field.extendee().is_some_and(|extendee| {
         extendee.id == message.id
@@ -704,8 +702,8 @@ pub(crate) fn extends(field: view::Field<'_>, message: view::Message<'_>) -> boo
     })
 }
 
-/// Whether a field looks like a group: its name is the lower-cased name of its
-/// type, which is declared beside it. Source: `IsGroupLike` of protobuf.
+/// Whether a field looks like a group: its type is declared beside it, and its
+/// name is that of the type in lower case. Source: `IsGroupLike` of protobuf.
 pub(super) fn is_group_like(field: view::Field<'_>) -> bool {
     field.features().delimited
         && field.message_type().is_some_and(|group| {
@@ -715,8 +713,9 @@ pub(super) fn is_group_like(field: view::Field<'_>) -> bool {
         })
 }
 
-/// The extension of a message set that a message declares of itself: text may
-/// name it by the message. Source: `AggregateOptionFinder::FindExtension`.
+/// The extension of a message set that a message declares with itself as its
+/// type. Text may name it by the message. Source:
+/// `AggregateOptionFinder::FindExtension`.
 pub(crate) fn message_set_item(
     message: view::Message<'_>,
     item: view::Message<'_>,

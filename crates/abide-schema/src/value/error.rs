@@ -27,17 +27,16 @@ impl From<WireError> for DecodeError {
     }
 }
 
-/// What to do about keys, and names of enum values, that a type does not
-/// declare.
+/// What to do about undeclared keys and names of enum values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Undeclared {
     /// They are an error.
     Refuse,
-    /// They are passed over with their values.
+    /// They are skipped with their values.
     Ignore,
 }
 
-/// Why a value has no notation in JSON.
+/// Why a value cannot be written in JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EncodeError {
     /// One lower-case phrase.

@@ -10,8 +10,8 @@ use crate::tree::{Tree, Type};
 use crate::view;
 use crate::wire::last_varint;
 
-/// What a reader sees where a singular field is absent: its default, else the
-/// zero of its type. `None` for messages and for types that did not resolve.
+/// What a reader sees if a singular field is absent: its default, or the zero
+/// value of its type. `None` for messages and for unresolved types.
 pub fn default_of(field: view::Field<'_>) -> Option<Value> {
     let tree = field.tree;
     let Some(written) = field.decl().default() else {
@@ -46,7 +46,7 @@ pub fn default_of(field: view::Field<'_>) -> Option<Value> {
 }
 
 impl Value {
-    /// What a field of this type without presence holds when it was not set.
+    /// The value of an unset field of this type without presence.
     pub fn zero(tree: &Tree, ty: Type) -> Option<Value> {
         Some(match ty {
             Type::Scalar(scalar) => match scalar {
@@ -67,13 +67,13 @@ impl Value {
     }
 }
 
-/// Whether a field that holds this value counts as set: fields with implicit
-/// presence do not when they hold zero.
+/// Whether a field that holds this value counts as set. A field with implicit
+/// presence does not if it holds zero.
 pub(crate) fn is_set(field: view::Field<'_>, value: &Value) -> bool {
     field.presence() != Presence::Implicit || !value.is_zero()
 }
 
-/// Whether an enum value that its enum does not declare is kept as a value.
+/// Whether a field keeps an enum value that the enum does not declare.
 /// A field of a proto2 file treats every enum as closed: the feature
 /// `(pb.cpp).legacy_closed_enum` of that edition.
 pub(crate) fn keeps_unknown_values(field: view::Field<'_>) -> bool {
@@ -84,7 +84,7 @@ pub(crate) fn keeps_unknown_values(field: view::Field<'_>) -> bool {
 /// Whether a message is a message set: `message_set_wire_format` is true.
 pub(crate) fn is_message_set(message: view::Message<'_>) -> bool {
     let decl = message.decl();
-    // Extensions are all that a message set holds.
+    // A message set holds only extensions.
     if decl.extension_ranges.start == decl.extension_ranges.end || message.fields().len() > 0 {
         return false;
     }

@@ -1,5 +1,5 @@
 //! The JSON notation. Source: "ProtoJSON Format" of the protobuf
-//! documentation, and where that leaves a choice, the C++ runtime.
+//! documentation; where it leaves a choice, the C++ runtime.
 
 mod read;
 pub(crate) mod syntax;

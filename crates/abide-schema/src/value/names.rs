@@ -12,7 +12,7 @@ use crate::view::Field;
 pub(super) struct TreeNames<'t>(pub(super) &'t Tree);
 
 impl TreeNames<'_> {
-    /// The type that a type URL names: what stands behind its last slash.
+    /// The type that a type URL names: the part after its last slash.
     pub(super) fn of_url(self, url: &str) -> Option<MessageId> {
         self.0.message_named(url.rsplit_once('/')?.1).map(|message| message.id)
     }

@@ -18,11 +18,11 @@ impl Message {
     }
 }
 
-/// The entries of occurrences of one message, merged: those that count, by
-/// number. A repeated field keeps all of its entries; a singular message as
-/// well, for they are merged in turn; of other singular fields the last counts.
-/// Of a oneof only the member set last counts. Source: "Last One Wins" and
-/// "Embedded Messages" of the protobuf encoding specification.
+/// Merges the entries of all occurrences of one message and sorts them by
+/// number. A repeated field keeps all entries. So does a singular message, whose
+/// entries are merged in turn. Of any other singular field, and of a oneof, only
+/// the last counts. Source: "Last One Wins" and "Embedded Messages" of the
+/// protobuf encoding specification.
 pub(super) fn merged<'m>(tree: &Tree, parts: &[&'m Message]) -> Vec<(i32, &'m Entry)> {
     let mut rows: Vec<(i32, &Entry)> = parts
         .iter()
@@ -34,7 +34,7 @@ pub(super) fn merged<'m>(tree: &Tree, parts: &[&'m Message]) -> Vec<(i32, &'m En
         Some((entry.field.file, index))
     };
     if rows.len() > 1 && rows.iter().any(|(_, entry)| oneof(entry).is_some()) {
-        // From the back: the first member met wins, until another is met.
+        // From the back: the first member of a oneof that occurs wins.
         let mut winners: FxHashMap<_, Option<FieldId>> = FxHashMap::default();
         rows.reverse();
         rows.retain(|(_, entry)| match oneof(entry) {

@@ -1,5 +1,5 @@
 //! The text notation. Source: "Text Format Language Specification" of the
-//! protobuf documentation, and where that leaves a choice, the C++ runtime.
+//! protobuf documentation; where it leaves a choice, the C++ runtime.
 
 use std::borrow::Cow;
 
@@ -29,7 +29,7 @@ pub(crate) struct TextNode {
 /// Parses a text as the fields of a message.
 pub(crate) fn parse(text: &[u8]) -> TextNode {
     if text.len() > u32::MAX as usize {
-        let message = "texts of more than four gigabytes are not read";
+        let message = "texts over four gigabytes are not supported";
         let errors = vec![ReadError::new(ReadErrorKind::Syntax, Span::default(), message)];
         return TextNode { text: Vec::new().into(), ast: Ast::default(), errors };
     }
@@ -44,8 +44,8 @@ pub(crate) fn parse(text: &[u8]) -> TextNode {
     TextNode { text: text.into(), ast, errors: errors.into_iter().map(error).collect() }
 }
 
-/// Replaces what proto files do not know by spaces: comments from `#` on and
-/// the `f` behind a number.
+/// Replaces what proto files do not have by spaces: comments that start with `#`
+/// and the `f` after a number.
 fn blank_what_is_text_only(text: &mut [u8]) {
     let mut at = 0;
     loop {
@@ -181,7 +181,7 @@ impl<'t> TextPrinter<'t> {
         self.unknown(&message.unknown, depth, 0);
     }
 
-    /// What an Any holds, behind its type URL, where that can be read back.
+    /// The type URL and the content of an Any, if they can be read back.
     fn any(&mut self, message: &Message, depth: u32) -> Option<(String, Message)> {
         let tree = self.tree;
         if depth >= MAX_NESTING || !message.unknown.is_empty() {
@@ -219,8 +219,8 @@ impl<'t> TextPrinter<'t> {
         }
     }
 
-    /// Prints serialised fields; bytes that are themselves fields count as a
-    /// message, as in the C++ runtime.
+    /// Prints serialised fields. Bytes that can be read as fields are printed as
+    /// a message, as in the C++ runtime.
     fn unknown(&mut self, bytes: &[u8], depth: u32, level: u32) {
         let mut reader = WireReader::new(bytes, Span::new(0, bytes.len() as u32));
         while let Ok(Some(record)) = reader.next_record() {
@@ -243,10 +243,10 @@ impl<'t> TextPrinter<'t> {
     }
 }
 
-/// Bytes are guessed to be messages this deep, as in the C++ runtime.
+/// How deep bytes are guessed to be messages, as in the C++ runtime.
 const MAX_NESTED_GUESSES: u32 = 10;
 
-/// Whether bytes may well be a serialised message.
+/// Whether bytes look like a serialised message.
 fn is_fields(bytes: &[u8]) -> bool {
     let mut reader = WireReader::new(bytes, Span::new(0, bytes.len() as u32));
     while let Ok(record) = reader.next_record() {
@@ -265,7 +265,7 @@ fn non_finite(value: f64) -> &'static str {
     }
 }
 
-/// Bytes in quotes; those of UTF-8 as they are where they are text.
+/// Bytes in quotes; UTF-8 text is not escaped.
 fn quote(bytes: &[u8], utf8: bool) -> String {
     let mut quoted: Vec<u8> = vec![b'"'];
     for &byte in bytes {

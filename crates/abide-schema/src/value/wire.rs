@@ -23,8 +23,8 @@ mod item {
 impl Codec<'_> {
     /// Reads a serialised message.
     ///
-    /// Fields of the wrong wire type and values that a closed enum does not
-    /// declare are kept among the unknown fields.
+    /// Fields of the wrong wire type, and values that a closed enum does not
+    /// declare, are kept as unknown fields.
     ///
     /// # Errors
     /// Truncated or malformed bytes, nesting deeper than [`MAX_NESTING`], and
@@ -34,11 +34,11 @@ impl Codec<'_> {
         decoder.message(ty, Span::new(0, bytes.len() as u32), 0)
     }
 
-    /// The canonical serialisation, as C++ protobuf writes a message that it
-    /// knows: fields by number, extensions among them, the elements of
-    /// repeated fields and maps in their order, unknown fields last. Several
-    /// occurrences of a singular message are merged, and fields without
-    /// presence that hold zero are left out.
+    /// The canonical serialisation, as C++ protobuf writes a generated message.
+    /// Fields and extensions come by number, the elements of repeated fields and
+    /// maps in their order, and unknown fields last. Several occurrences of a
+    /// singular message are merged. Fields without presence that hold zero are
+    /// left out.
     pub fn encode(self, message: &Message) -> Vec<u8> {
         let mut writer = Writer::default();
         message.write(self.tree, &mut writer);
@@ -144,7 +144,7 @@ fn write_message(tree: &Tree, field: Field<'_>, parts: &[&Message], out: &mut Wr
     }
 }
 
-/// How a number, a bool or an enum value stands on the wire.
+/// The wire form of a number, a bool or an enum value.
 fn number(ty: Type, value: &Value) -> Payload {
     let fixed = matches!(
         ty,
@@ -208,8 +208,8 @@ impl<'t> WireDecoder<'t, '_> {
         Ok(message)
     }
 
-    /// Reads the value of a field; false where its wire type is another or a
-    /// closed enum does not declare it.
+    /// Reads the value of a field; false if its wire type is wrong or a closed
+    /// enum does not declare it.
     fn field(
         &mut self,
         message: &mut Message,
@@ -224,8 +224,8 @@ impl<'t> WireDecoder<'t, '_> {
             }
             (Type::Message(id), Payload::Bytes(span)) if !field.features().delimited => {
                 let inner = self.message(id, span, depth + 1)?;
-                // An entry of a map goes with its value: where a closed enum
-                // does not declare that, all of it is unknown.
+                // If a closed enum does not declare the value of a map entry,
+                // the whole entry is unknown.
                 if field.is_map() && holds_undeclared_value(self.tree, &inner) {
                     return Ok(false);
                 }
@@ -258,8 +258,8 @@ impl<'t> WireDecoder<'t, '_> {
         Ok(true)
     }
 
-    /// Reads a packed field; values that a closed enum does not declare are
-    /// kept as unknown fields, one for each.
+    /// Reads a packed field. Each value that a closed enum does not declare is
+    /// kept as an unknown field.
     fn packed(
         &mut self,
         message: &mut Message,
@@ -276,7 +276,7 @@ impl<'t> WireDecoder<'t, '_> {
         let bytes = span.of(self.bytes);
         if width > 0 {
             if !bytes.len().is_multiple_of(width) {
-                let message = "a number that is cut off".to_owned();
+                let message = "the number is truncated".to_owned();
                 return Err(DecodeError { offset: span.end as usize, message });
             }
             let payloads = bytes.chunks_exact(width).map(|chunk| match *chunk {
@@ -313,8 +313,8 @@ impl<'t> WireDecoder<'t, '_> {
         }
     }
 
-    /// Reads an item of a message set; false where its type is unknown or it
-    /// lacks a part.
+    /// Reads an item of a message set; false if its type is unknown or a part is
+    /// missing.
     fn message_set_item(
         &mut self,
         message: &mut Message,
@@ -341,8 +341,7 @@ impl<'t> WireDecoder<'t, '_> {
     }
 }
 
-/// Whether the value of an entry of a map is one that its closed enum does not
-/// declare.
+/// Whether the value of a map entry is not declared by its closed enum.
 fn holds_undeclared_value(tree: &Tree, entry: &Message) -> bool {
     const VALUE: u32 = 2;
     let value = tree.message(entry.ty).field_numbered(VALUE as i32);
@@ -358,8 +357,8 @@ fn holds_undeclared_value(tree: &Tree, entry: &Message) -> bool {
     false
 }
 
-/// The value of a number, a bool or an enum value; `None` where the type
-/// stands on the wire in another way.
+/// A number, a bool or an enum value from its wire form; `None` if the type has
+/// another wire form.
 fn from_number(ty: Type, payload: Payload) -> Option<Value> {
     let scalar = match (ty, payload) {
         (Type::Enum(_), Payload::Varint(bits)) => return Some(Value::Enum(bits as i32)),

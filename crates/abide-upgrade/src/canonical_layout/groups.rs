@@ -13,15 +13,15 @@ pub(super) enum Doc {
     Literals(Vec<Item>),
     Group {
         marks: (char, char),
-        /// Whether commas stand between items on lines of their own.
+        /// Whether items on their own lines are separated by commas.
         commas: bool,
         items: Vec<Item>,
-        /// Comments behind the last item.
+        /// Comments after the last item.
         rest: Vec<Span>,
     },
 }
 
-/// One thing in a group.
+/// One item of a group.
 pub(super) struct Item {
     pub(super) before: Vec<Span>,
     pub(super) name: String,
@@ -31,7 +31,7 @@ pub(super) struct Item {
 }
 
 impl Doc {
-    /// On one line, where no comment stands inside.
+    /// The value on one line, unless there is a comment inside.
     pub(super) fn flat(&self) -> Option<String> {
         let join = |items: &[Item], by: &str| {
             let items: Option<Vec<String>> = items.iter().map(Item::flat).collect();
@@ -58,8 +58,8 @@ impl Item {
 }
 
 impl SourceText<'_> {
-    /// What a declaration begins with, the options that are part of it or its
-    /// own value, and what is left before its `;` or `{`.
+    /// The parts of a declaration: its start, its options or value, and the rest
+    /// before its `;` or `{`.
     pub(super) fn parts(&self, id: DeclId, end: u32) -> (Span, Option<Doc>, Span) {
         let text = self.text.as_bytes();
         let decl = &self.ast.decls[id as usize];

@@ -5,15 +5,15 @@ use abide_syntax::{DeclId, DeclKind, ImportKind, Span};
 
 use super::source_text::SourceText;
 
-/// A declaration with the comments that go where it goes.
+/// A declaration with the comments that move with it.
 pub(super) struct Statement {
     pub(super) id: DeclId,
-    /// Further `reserved` statements that are said with it.
+    /// Further `reserved` statements that are joined with it.
     pub(super) joined: Vec<DeclId>,
     pub(super) detached: Vec<Run>,
     pub(super) leading: Option<Run>,
     pub(super) trailing: Option<Run>,
-    /// Whether a blank line sets it apart from what is before.
+    /// Whether there is a blank line before it.
     pub(super) apart: bool,
 }
 
@@ -28,8 +28,8 @@ impl Statement {
 }
 
 impl SourceText<'_> {
-    /// What stands in a body, in the order in which it is printed: the comments
-    /// behind the brace, the declarations, the comments behind the last of them.
+    /// The content of a body in the order in which it is printed: the comments
+    /// after the brace, the declarations, and the comments after the last one.
     pub(super) fn statements(
         &self,
         parent: Option<DeclId>,
@@ -54,8 +54,8 @@ impl SourceText<'_> {
                 None => opening = opening.or(gap.trailing),
             }
             carried.extend(gap.detached);
-            // A lone semicolon goes, unless a comment is its own; those that
-            // float before it belong to what follows.
+            // A lone semicolon is dropped, unless it has its own comment; detached
+            // comments before it belong to the next statement.
             let is_empty = matches!(decl(id).kind, DeclKind::Empty);
             let behind = || Gap::after(text, decl(id).span.end).trailing;
             if is_empty && gap.leading.is_none() && behind().is_none() {
@@ -90,8 +90,7 @@ impl SourceText<'_> {
         (opening, statements, closing)
     }
 
-    /// Joins `reserved` statements, as far as the order of what they say and
-    /// all comments stay.
+    /// Joins `reserved` statements if their order and all comments stay.
     fn gather_reserved(&self, statements: &mut Vec<Statement>) {
         let mut last: [Option<usize>; 2] = [None; 2];
         let mut gathered: Vec<Statement> = Vec::new();
@@ -117,11 +116,11 @@ impl SourceText<'_> {
         *statements = gathered;
     }
 
-    /// Sorts the imports of each block; one that detached comments are above
-    /// stays at the head.
+    /// Sorts the imports of each block. An import with detached comments above it
+    /// stays first.
     fn sort_imports(&self, statements: &mut [Statement]) {
         let path = |it: &Statement| match self.ast.decls[it.id as usize].kind {
-            // protoc wants those for options behind all others.
+            // protoc requires `import option` after all other imports.
             DeclKind::Import { path, kind, .. } => {
                 Some((kind == ImportKind::Option, path.str(self.text.as_bytes())))
             }

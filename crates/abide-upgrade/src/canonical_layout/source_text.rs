@@ -11,7 +11,7 @@ pub(super) struct SourceText<'t> {
 }
 
 impl SourceText<'_> {
-    /// The tokens of a part of a declaration, in words that no line may break.
+    /// The tokens of a part of a declaration, as words that are never broken.
     pub(super) fn words(&self, span: Span) -> Vec<String> {
         let text = self.text.as_bytes();
         let mut words: Vec<String> = Vec::new();
@@ -26,7 +26,7 @@ impl SourceText<'_> {
             let glued = match own {
                 _ if matches!(before, "(" | "<" | "." | "-" | "/" | "[") => true,
                 ")" | ">" | "," | "<" | "/" | "]" | ";" => true,
-                // A name may begin with a dot, and then it begins here.
+                // A leading dot begins a name.
                 "." => {
                     let label = ["extend", "optional", "repeated", "required"].contains(&before);
                     let streams = first == "rpc" && before == "stream";
@@ -64,7 +64,7 @@ impl SourceText<'_> {
         found
     }
 
-    /// Whether a comment behind something needs lines of its own.
+    /// Whether a trailing comment needs its own lines.
     pub(super) fn is_tall(&self, run: Run) -> bool {
         run.span.str(self.text.as_bytes()).contains('\n')
     }

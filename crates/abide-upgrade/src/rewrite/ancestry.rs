@@ -9,8 +9,8 @@ use super::vocabulary::ANCESTRIES;
 use crate::edit::Edit;
 
 impl<'t> Rewriter<'_, 't> {
-    /// The annotation that names the type a message was made from: edits one
-    /// that is there, gives the statement that is to be added.
+    /// The annotation that names the type a message was generated from. Edits an
+    /// existing one, or returns the statement to add.
     pub(super) fn previous_type(
         &mut self,
         message: Message<'t>,
@@ -26,7 +26,7 @@ impl<'t> Rewriter<'_, 't> {
                         it.span.start <= entry.span.start && entry.span.end <= it.span.end
                     });
                 let value = format!("\"{name}\"");
-                // The whole statement, so that it may be laid out anew.
+                // Replaces the whole statement, since it may need another layout.
                 match statement.filter(|it| it.span.of(self.text).starts_with(b"option")) {
                     Some(it) if self.ast.values[it.value as usize].span == entry.span => {
                         let name = it.name.str(self.text);

@@ -1,5 +1,5 @@
-//! Messages that options hold in an `Any`: they are of the next version where
-//! their types are.
+//! Updates messages that options hold in an `Any` to the next version of their
+//! types.
 
 use abide_schema::{Element, Field, Message};
 use abide_syntax::{KeyForm, Lexer, OptionNode, Span, TokenKind, ValueId, ValueKind, dotted_name};
@@ -11,7 +11,7 @@ use crate::next_name::name_after;
 use crate::removal::{gone, removed};
 
 impl<'t> Rewriter<'_, 't> {
-    /// Makes every `[host/type] { … }` in the value of an option follow.
+    /// Updates every `[host/type] { … }` in the value of an option.
     pub(crate) fn payloads(&mut self, option: &OptionNode) {
         let end = self.ast.values[option.value as usize].end;
         let mut at = option.value;
@@ -30,7 +30,7 @@ impl<'t> Rewriter<'_, 't> {
         }
     }
 
-    /// The message that a key in brackets names, where it follows.
+    /// The message that a key in brackets names, if its name changes.
     fn payload_type(&mut self, key: Span) -> Option<Message<'t>> {
         let slash = key.of(self.text).iter().rposition(|it| *it == b'/')?;
         let span = Span::new(key.start + slash as u32 + 1, key.end - 1);
@@ -47,7 +47,7 @@ impl<'t> Rewriter<'_, 't> {
         Some(message)
     }
 
-    /// What is said of a message: one value, or a list of them.
+    /// Updates a message value, or a list of them.
     fn payload(&mut self, value: ValueId, message: Message<'t>) {
         let children: Vec<ValueId> = self.ast.value_children(value).collect();
         for id in children {

@@ -7,7 +7,7 @@ use super::rewriter::Rewriter;
 use crate::edit::Edit;
 use crate::lines::WIDTH;
 
-/// A statement that is put into a body, before the child with this index.
+/// A statement to insert into a body, before the child with this index.
 pub(super) enum Block {
     Option(usize, String, String),
     Reserved(usize, String),
@@ -21,7 +21,7 @@ impl Block {
     }
 }
 
-/// `option name = value;`, on two lines where one is too short.
+/// `option name = value;`, on two lines if one is too short.
 pub(super) fn option_statement(indent: &str, name: &str, value: &str) -> String {
     let line = format!("option {name} = {value};");
     if indent.len() + line.len() <= WIDTH {
@@ -31,8 +31,8 @@ pub(super) fn option_statement(indent: &str, name: &str, value: &str) -> String 
 }
 
 impl<'t> Rewriter<'_, 't> {
-    /// Takes statements out of a body, each with its comments and the white
-    /// space before it, and gives the spans that went.
+    /// Removes statements from a body, each with its comments and the white space
+    /// before it, and returns the removed spans.
     pub(super) fn take_out(
         &mut self,
         head: u32,
@@ -66,11 +66,11 @@ impl<'t> Rewriter<'_, 't> {
             let (before, after) = (space(span.start), space(tail));
             let closes = self.text.get(after.end as usize).is_none_or(|it| *it == b'}');
             if at_head && nothing_comes && head > 0 {
-                // What follows moves up to the brace.
+                // The next statement moves up to the brace.
                 let line = memchr::memrchr(b'\n', after.of(self.text));
                 span.end = after.start + line.unwrap_or(0) as u32;
             } else if !at_head && !closes && lines(before) > lines(after) {
-                // The blank line before it stays, for none follows.
+                // The blank line before it stays, since none follows.
                 span = Span::new(before.end, after.end);
             }
             self.edits.push(Edit::delete(span));
@@ -80,8 +80,8 @@ impl<'t> Rewriter<'_, 't> {
         regions
     }
 
-    /// Puts statements into a body.
-    #[expect(clippy::too_many_arguments, reason = "they are what is known of one body")]
+    /// Inserts statements into a body.
+    #[expect(clippy::too_many_arguments, reason = "all of them describe one body")]
     pub(super) fn put_in(
         &mut self,
         parent: DeclId,
@@ -104,11 +104,11 @@ impl<'t> Rewriter<'_, 't> {
                 |id: &DeclId| matches!(self.ast.decls[*id as usize].kind, DeclKind::Option(_));
             let kept = (0..place).rev().find(|before| !gone[*before]);
             let mut text = match (kept, block) {
-                // A comment behind the brace stays apart from what comes in.
+                // A comment after the brace stays apart from the new statements.
                 (None, _) if position == head && head > body.start + 1 => "\n".to_owned(),
                 (None, _) => String::new(),
                 (Some(before), Block::Option(..)) if follows(&children[before]) => String::new(),
-                // Earlier blocks that stand here already part from each other.
+                // Earlier blocks in this place are already separated.
                 (Some(_), _) => "\n".to_owned(),
             };
             let lines: Vec<String> = blocks[at..at + count]

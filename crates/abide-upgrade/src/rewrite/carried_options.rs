@@ -10,7 +10,7 @@ use crate::lines::WIDTH;
 use crate::recorded::{RECORD, cuts, names};
 
 impl<'t> Rewriter<'_, 't> {
-    /// Notes which files declare the options that are set here and stay.
+    /// Records the files that declare the options that are set here and stay.
     pub(super) fn option_files(&mut self, options: Option<&'t value::Message>) {
         let tree = self.file.tree;
         let mut open: Vec<&value::Message> = options.into_iter().collect();
@@ -28,7 +28,8 @@ impl<'t> Rewriter<'_, 't> {
         }
     }
 
-    /// Whether an option says what this upgrade does, or does not come along.
+    /// Whether an option is removed: it declares a migration, or the policy drops
+    /// it.
     pub(super) fn option_goes(&self, option: &OptionNode) -> bool {
         let parts = self.ast.parts(option);
         let Some(first) = parts.first() else { return false };
@@ -49,14 +50,14 @@ impl<'t> Rewriter<'_, 't> {
                 || cuts(self.ast, self.text, option, |it| self.stays_behind(it)).is_none())
     }
 
-    /// Whether a field of our own annotations says what this upgrade does, or
-    /// something about the source that does not hold for what is made of it.
+    /// Whether a field of our own annotations declares a migration, or a fact about
+    /// the source that is not true of the candidate.
     pub(super) fn stays_behind(&self, field: &str) -> bool {
         MIGRATION_FIELDS.contains(&field)
             || RECORD.contains(&field) && !self.recorded.iter().any(|(name, _)| *name == field)
     }
 
-    /// Takes what stays behind out of an aggregate that says more.
+    /// Removes such fields from an aggregate that has other fields too.
     pub(super) fn strip(&mut self, option: &OptionNode) {
         let name = self.ast.parts(option).first().map_or("", |part| part.name.str(self.text));
         if self.follows || !POLICIES.iter().any(|full| names(full, name)) {
@@ -66,7 +67,7 @@ impl<'t> Rewriter<'_, 't> {
         self.edits.extend(cuts.into_iter().flatten().map(Edit::delete));
     }
 
-    /// The options in brackets behind `before`.
+    /// Writes the options in brackets after `before`.
     pub(super) fn bracket(&mut self, options: Slice, before: u32, scope: ScopeChange<'_>) {
         let options = &self.ast.options[options.range()];
         for option in options {
@@ -92,7 +93,7 @@ impl<'t> Rewriter<'_, 't> {
             let fits = width(self.line_start(before), before) + " [".len() + line <= WIDTH;
             let (indent, own) = (self.indent(before), self.indent(first.span.start));
             let open = if fits { " [".to_owned() } else { format!("\n{indent}    [") };
-            // The lines of a value move along with its first one.
+            // The lines of a value move with its first line.
             let deeper = own.len().saturating_sub(indent.len());
             if fits
                 && deeper > 0
@@ -110,7 +111,8 @@ impl<'t> Rewriter<'_, 't> {
             self.edits.push(Edit::replace(Span::new(last.span.end, close), "]"));
             return;
         }
-        // Each goes with the comma before it; the first ones with that behind.
+        // Each is removed with the comma before it, the first ones with the comma
+        // after them.
         let mut end = None;
         for (at, option) in options.iter().enumerate() {
             if !self.option_goes(option) {

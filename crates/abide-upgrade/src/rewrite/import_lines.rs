@@ -11,23 +11,23 @@ use crate::edit::Edit;
 use crate::shortest_name::seen_through;
 use crate::upgrade_policy::ImportOrder;
 
-/// An import as it is written.
+/// An import as written.
 struct ImportLine {
     path: String,
     text: String,
-    /// Whether it is here for its types, and not for annotations.
+    /// Whether it is imported for its types, not for annotations.
     types: bool,
 }
 
-/// Imports that no blank line parts.
+/// Imports without a blank line between them.
 struct ImportBlock {
     lines: Vec<ImportLine>,
     sorted: bool,
 }
 
 impl<'t> Rewriter<'_, 't> {
-    /// Edits the imports, once everything else is known, and gives the files
-    /// that the candidate imports.
+    /// Edits the imports after everything else is known, and returns the files that
+    /// the candidate imports.
     pub(crate) fn imports(&mut self) -> Vec<FileId> {
         let computed = self.plan.policy.imports == ImportOrder::Computed && !self.follows;
         let mut runs: Vec<ImportBlock> = Vec::new();
@@ -144,7 +144,7 @@ impl<'t> Rewriter<'_, 't> {
         imported
     }
 
-    /// Whether a computed candidate imports what its source did.
+    /// Whether a candidate with computed imports keeps an import of its source.
     fn computed(&self, target: File<'t>, kind: ImportKind) -> bool {
         if is_for_types(target) {
             return kind != ImportKind::Public && self.needs.types.contains(&target.id);
@@ -157,7 +157,7 @@ impl<'t> Rewriter<'_, 't> {
         !declares(DEPRECATED_AT) || self.needs.options.contains(&target.id)
     }
 
-    /// Which runs were sorted in the source.
+    /// Records which runs were sorted in the source.
     fn note_order(&self, runs: &mut [ImportBlock]) {
         let mut paths: Vec<Vec<&str>> = Vec::new();
         let mut end: Option<u32> = None;
@@ -178,7 +178,7 @@ impl<'t> Rewriter<'_, 't> {
         }
     }
 
-    /// The line on which a statement stands alone; else the statement.
+    /// The line of a statement that is alone on it, or else the statement.
     fn line_of(&self, span: Span) -> Span {
         let ast = self.ast;
         let at = ast
@@ -192,8 +192,8 @@ impl<'t> Rewriter<'_, 't> {
     }
 }
 
-/// Whether a file is imported for its types: it lies in the tree and declares
-/// no annotations.
+/// Whether a file is imported for its types: it is in the tree and declares no
+/// annotations.
 fn is_for_types(file: File<'_>) -> bool {
     file.is_judged() && file.extensions().len() == 0
 }
@@ -202,7 +202,7 @@ fn sees(file: File<'_>) -> Vec<FileId> {
     seen_through(file.tree, [file.id].into_iter())
 }
 
-/// Puts a line among those that are most like it.
+/// Adds a line to the run of the most similar lines.
 fn place(runs: &mut Vec<ImportBlock>, line: ImportLine) {
     let shared =
         |path: &str| path.split('/').zip(line.path.split('/')).take_while(|(a, b)| a == b).count();

@@ -8,8 +8,8 @@ use crate::edit::Edit;
 use crate::promotion::oneof_after;
 
 impl<'t> Rewriter<'_, 't> {
-    /// Encloses the fields of a message that are promoted together, or joins
-    /// them with the members of the oneof beside them.
+    /// Encloses fields that are promoted together, or adds them to the oneof next
+    /// to them.
     pub(crate) fn promote(&mut self, children: &[DeclId], gone: &[bool]) {
         let kept: Vec<DeclId> =
             children.iter().zip(gone).filter(|(_, gone)| !**gone).map(|(id, _)| *id).collect();
@@ -26,7 +26,7 @@ impl<'t> Rewriter<'_, 't> {
         }
     }
 
-    /// The oneof that a statement will be part of, or is.
+    /// The oneof that a statement will be part of, or that it is.
     fn oneof_after(&self, id: DeclId) -> Option<&'t str> {
         match self.element(id)? {
             Element::Field(field) => oneof_after(field),
@@ -48,7 +48,7 @@ impl<'t> Rewriter<'_, 't> {
             if let DeclKind::Field(node) = self.ast.decls[*id as usize].kind
                 && let Some(label) = node.label
             {
-                // A member of a oneof has explicit presence without saying so.
+                // A member of a oneof has explicit presence without a label.
                 let span = label.span(&self.ast.decls[*id as usize]);
                 self.edits.push(Edit::delete(Span::new(span.start, node.ty.start)));
             }
@@ -103,7 +103,7 @@ impl<'t> Rewriter<'_, 't> {
         self.edits.extend(lines.into_iter().filter(filled).map(|at| Edit::insert(at, "  ")));
     }
 
-    /// Where a statement begins, with the comments before it.
+    /// The start of a statement, including the comments before it.
     fn start(&self, id: DeclId) -> u32 {
         let comments = self.file.decl().comments(Node(id));
         let first = comments.detached.first().or(comments.leading.as_ref());

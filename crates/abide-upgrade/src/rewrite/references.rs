@@ -11,7 +11,7 @@ use crate::removal::gone;
 use crate::shortest_name::{Reference, VisibleNames, rewritten};
 
 impl<'t> Rewriter<'_, 't> {
-    /// A type where it is named.
+    /// Records a reference to a type.
     pub(super) fn reference(
         &mut self,
         span: Span,
@@ -28,7 +28,7 @@ impl<'t> Rewriter<'_, 't> {
         self.references.push(Pending { span, old: was, new: is, old_scope, new_scope });
     }
 
-    /// The extension that an option begins with, which keeps its full name.
+    /// Records the extension that an option begins with; it keeps its full name.
     pub(super) fn option_name(&mut self, option: &OptionNode, (old, new): ScopeChange<'_>) {
         let Some(part) = self.ast.parts(option).first().filter(|it| it.extension) else { return };
         let written = part.name.str(self.text);
@@ -38,7 +38,7 @@ impl<'t> Rewriter<'_, 't> {
         self.references.push(Pending { span, new: name.clone(), old: name, old_scope, new_scope });
     }
 
-    /// Writes the names of types, for a candidate that imports these files.
+    /// Writes the names of types for a candidate that imports these files.
     pub(super) fn spell(&mut self, imported: Vec<FileId>) {
         let after = VisibleNames::after(self.plan, self.file, imported.into_iter());
         for pending in &self.references {
@@ -56,7 +56,7 @@ impl<'t> Rewriter<'_, 't> {
         }
     }
 
-    /// A default that is an enum value with another name.
+    /// Updates a default that is a renamed enum value.
     pub(super) fn default(&mut self, field: Field<'t>, options: Slice) {
         let Some(it) = field.enum_type() else { return };
         for option in &self.ast.options[options.range()] {
@@ -73,7 +73,7 @@ impl<'t> Rewriter<'_, 't> {
         }
     }
 
-    /// Types that options name in strings.
+    /// Updates types that options name in strings.
     pub(super) fn type_names(&mut self, element: Element<'t>) {
         for (option, field) in TYPE_NAMES {
             let tree = self.file.tree;
@@ -87,7 +87,7 @@ impl<'t> Rewriter<'_, 't> {
     }
 }
 
-/// The type that a field names.
+/// The type of a field.
 pub(super) fn field_target(field: Field<'_>) -> Option<Element<'_>> {
     let field = match field.message_type().filter(|_| field.is_map()) {
         Some(entry) => entry.field_numbered(2)?,

@@ -36,8 +36,8 @@ impl<'t> Rewriter<'_, 't> {
         self.reserve(&numbers, &names, children)
     }
 
-    /// Reserves numbers and names: at the end of the statements there are, or
-    /// in new ones before the first member.
+    /// Reserves numbers and names, at the end of existing statements or in new ones
+    /// before the first member.
     pub(super) fn reserve(
         &mut self,
         numbers: &[String],

@@ -15,7 +15,7 @@ use crate::next_version::Next;
 use crate::shortest_name::VisibleNames;
 use crate::upgrade_plan::UpgradePlan;
 
-/// The full name of what encloses a reference, before and after.
+/// The full name of the element around a reference, before and after.
 pub(super) type ScopeChange<'s> = (&'s str, &'s str);
 
 pub(super) struct Rewriter<'p, 't> {
@@ -27,22 +27,22 @@ pub(super) struct Rewriter<'p, 't> {
     pub(super) text: &'t [u8],
     pub(super) elements: FxHashMap<DeclId, Element<'t>>,
     pub(super) ancestry: Option<Ancestry>,
-    /// Whether the file stays, and only what it names changes.
+    /// Whether the file stays and only its references change.
     pub(super) follows: bool,
-    /// What the candidate records about itself, where it is there already.
+    /// What an existing candidate records about itself.
     pub(super) recorded: Vec<(&'static str, String)>,
     pub(super) edits: Vec<Edit>,
     pub(super) needs: ImportNeeds,
-    /// What the file sees.
+    /// The names that the file sees.
     pub(super) names: VisibleNames,
-    /// Types and extensions where they are named; how they are written depends
-    /// on what is imported in the end.
+    /// References to types and extensions. How they are written depends on the
+    /// final imports.
     pub(super) references: Vec<Pending>,
-    /// Where types are named that the next version does not have.
+    /// Where types are used that the next version does not have.
     pub(super) dangling: Vec<Span>,
 }
 
-/// A type or an extension where it is named.
+/// A reference to a type or an extension.
 pub(super) struct Pending {
     pub(super) span: Span,
     pub(super) old: String,
@@ -54,11 +54,11 @@ pub(super) struct Pending {
 /// What a candidate needs to import.
 #[derive(Debug, Default)]
 pub(super) struct ImportNeeds {
-    /// Files whose types are named.
+    /// Files whose types are used.
     pub(super) types: BTreeSet<FileId>,
     /// Files whose options are set.
     pub(super) options: BTreeSet<FileId>,
-    /// Files, by path, that an annotation comes from which the upgrade adds.
+    /// The paths of files with annotations that the upgrade adds.
     pub(super) added: BTreeSet<String>,
 }
 
@@ -96,14 +96,14 @@ impl<'t> Rewriter<'_, 't> {
         self.ast.body(&self.ast.decls[id as usize])
     }
 
-    /// The end of what belongs to the `{` of a declaration: its comment too.
+    /// The end of the `{` of a declaration, including its comment.
     pub(super) fn head_end(&self, id: DeclId) -> u32 {
         let Some(body) = self.body_of(id) else { return self.tail(id) };
         let trailing = self.file.decl().comments(Node(id)).trailing;
         trailing.map_or(body.start + 1, |comment| comment.span.end)
     }
 
-    /// The end of a statement: its comment too, unless it ends with `}`.
+    /// The end of a statement, including its comment unless it ends with `}`.
     pub(super) fn tail(&self, id: DeclId) -> u32 {
         let end = self.ast.decls[id as usize].span.end;
         if self.body_of(id).is_some() {
@@ -113,13 +113,13 @@ impl<'t> Rewriter<'_, 't> {
         trailing.map_or(end, |comment| comment.span.end)
     }
 
-    /// The end of what stands before an offset, white space aside.
+    /// The end of the text before an offset, without white space.
     pub(super) fn end_before(&self, offset: u32) -> u32 {
         let before = Span::new(0, offset).of(self.text);
         before.iter().rposition(|it| !it.is_ascii_whitespace()).map_or(0, |at| at as u32 + 1)
     }
 
-    /// The end of the next token, if that is this symbol.
+    /// The end of the next token, if it is this symbol.
     pub(super) fn next_symbol(&self, from: u32, symbol: u8) -> Option<u32> {
         let token = Lexer::new(self.text, from).next_token();
         (token.kind == TokenKind::Symbol(symbol)).then_some(token.span.end)
@@ -130,7 +130,7 @@ impl<'t> Rewriter<'_, 't> {
         memchr::memrchr(b'\n', before).map_or(0, |at| at as u32 + 1)
     }
 
-    /// The white space that the line of an offset begins with.
+    /// The white space at the start of the line of an offset.
     pub(super) fn indent(&self, offset: u32) -> String {
         let line = &self.text[self.line_start(offset) as usize..];
         line.iter().take_while(|it| matches!(it, b' ' | b'\t')).map(|it| *it as char).collect()

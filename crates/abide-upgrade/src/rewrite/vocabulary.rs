@@ -1,10 +1,10 @@
 //! The annotations that an upgrade knows by name.
 
-/// An annotation that names the type a message was made from: the option, the
-/// field of its value, the file that declares it.
+/// An annotation that names the type a message was generated from: the option, the
+/// field of its value, and the file that declares it.
 pub(super) type Ancestry = (&'static str, &'static str, &'static str);
 
-/// By the annotation that holds the status of a file: a tree speaks one
+/// Keyed by the annotation for the status of a file, since a tree uses one
 /// vocabulary.
 pub(super) const ANCESTRIES: &[(&str, Ancestry)] = &[
     (
@@ -40,7 +40,7 @@ pub(super) const TYPE_NAMES: &[(&str, &str)] = &[
     ("google.longrunning.operation_info", "response_type"),
 ];
 
-/// Our own annotations, which say more than what an upgrade does.
+/// Our own annotations, which hold more than migrations.
 pub(super) const POLICIES: &[&str] = &[
     "abide.annotations.v1.enum_policy",
     "abide.annotations.v1.enum_value_policy",
@@ -52,10 +52,10 @@ pub(super) const POLICIES: &[&str] = &[
     "abide.annotations.v1.service_policy",
 ];
 
-/// What of them does.
+/// The fields of them that declare migrations.
 pub(super) const MIGRATION_FIELDS: &[&str] = &["migration", "move_to_package"];
 
-/// Extensions that say what an upgrade does, and mean nothing afterwards.
+/// Extensions that declare migrations and mean nothing after the upgrade.
 pub(super) const MIGRATIONS: &[&str] = &[
     "udpa.annotations.enum_migrate",
     "udpa.annotations.enum_value_migrate",
@@ -69,6 +69,6 @@ pub(super) const MIGRATIONS: &[&str] = &[
     "xds.annotations.v3.message_migrate",
 ];
 
-/// Since this annotation exists, the file that declares it is imported only
-/// where one of its annotations is left.
+/// The file that declares this annotation is only imported if one of its
+/// annotations is left.
 pub(super) const DEPRECATED_AT: &str = "envoy.annotations.deprecated_at_minor_version";

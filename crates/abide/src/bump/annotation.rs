@@ -1,5 +1,5 @@
-//! Versions and hashes in the option `(abide.annotations.v1.file_policy)` of
-//! each file, read and edited in place.
+//! Reads and edits versions and hashes in the option
+//! `(abide.annotations.v1.file_policy)` of each file.
 
 use abide_meaning::{SemanticHash, TreeHashes};
 use abide_schema::{File, Package};
@@ -10,14 +10,13 @@ use crate::semantic_version;
 
 use super::Rewritten;
 
-/// What the files of a package say, and what they should.
+/// The files of a package with the hashes that they should record.
 pub(super) struct Annotated<'t> {
     package: Package<'t>,
     files: Vec<(File<'t>, SemanticHash)>,
 }
 
-/// The version that the files of a package record: the highest, where they do
-/// not agree.
+/// The version that the files of a package record: the highest if they differ.
 pub(super) fn version_of(package: Package<'_>) -> Option<Version> {
     let written = package.files().filter_map(|it| it.released_version());
     let versions = written.filter_map(|(text, _)| Version::parse(text).ok());
@@ -26,7 +25,7 @@ pub(super) fn version_of(package: Package<'_>) -> Option<Version> {
 
 impl<'t> Annotated<'t> {
     pub(super) fn of(package: Package<'t>, hashes: &TreeHashes) -> Annotated<'t> {
-        // The file that declares the option cannot bear it.
+        // The file that declares the option cannot set it.
         let files = package.files().filter(|it| it.is_judged() && it.path() != STATUS_PROTO);
         let own = |file: File<'t>| Some((file, hashes.file(&file.decl().display)?.own));
         Annotated { package, files: files.filter_map(own).collect() }
@@ -36,7 +35,7 @@ impl<'t> Annotated<'t> {
         version_of(self.package)
     }
 
-    /// Whether every file has the same version and its own hash.
+    /// Whether every file records the same version and its own hash.
     pub(super) fn agrees(&self) -> bool {
         let version = |file: File<'t>| file.released_version().map(|(text, _)| text);
         let Some(&(first, _)) = self.files.first() else { return true };
@@ -46,8 +45,8 @@ impl<'t> Annotated<'t> {
         })
     }
 
-    /// The files as they record the version, and each its own hash; without
-    /// those that do so already.
+    /// The files with this version and their own hashes written into them, without
+    /// those that already have both.
     pub(super) fn rewritten(&self, version: &Version) -> impl Iterator<Item = Rewritten> {
         self.files.iter().filter_map(|&(file, own)| {
             let wanted = [("version", version.to_string()), ("hash", own.to_string())];

@@ -1,4 +1,4 @@
-//! Why a package must catch up: the shortest way from it to a type of another
+//! Why a package must catch up: the shortest path from it to a type of another
 //! package whose own meaning changed.
 
 use std::collections::VecDeque;
@@ -9,27 +9,27 @@ use rustc_hash::FxHashMap;
 
 use crate::bump_level::Bump;
 
-/// From an element of a package to a type of another one.
+/// A path from an element of a package to a type of another package.
 pub(super) struct Way {
     /// The package of the type.
     pub(super) package: String,
-    /// Full names: the element, the types on the way, and the type.
+    /// The full names of the element, the types between, and the type.
     pub(super) steps: Vec<String>,
-    /// How far what changed in the type lets its package rise.
+    /// The bump that the change of the type needs in its package.
     pub(super) bump: Bump,
 }
 
-/// Where a search came from.
+/// The previous step of a search.
 #[derive(Clone)]
 enum From {
     Element(String),
     Type(Type),
 }
 
-/// The way to each other package that holds a type which changed, in the order
-/// of the packages' names: the shortest one to a type of the highest bump. Only
-/// types whose closure changed lead on, so this costs what changed, not what is
-/// there.
+/// The path to each other package with a changed type, sorted by the names of the
+/// packages: the shortest path to a type with the highest bump. The search only
+/// continues through types whose closure changed, so its cost depends on the
+/// changes, not on the size of the tree.
 pub(super) fn to_changed_types(
     package: Package<'_>,
     old: &TreeHashes,
@@ -115,8 +115,8 @@ fn element(tree: &Tree, ty: Type) -> Option<Element<'_>> {
     }
 }
 
-/// What a package begins with: its own types, and what its services and
-/// extensions refer to; in the order of names.
+/// The start of the search: the types of the package and the types that its
+/// services and extensions refer to, sorted by name.
 fn from_elements(package: Package<'_>) -> Vec<(String, Type)> {
     let mut found = Vec::new();
     for file in package.files() {

@@ -1,5 +1,4 @@
-//! What changed in each package itself, and how far each change lets its
-//! version rise.
+//! The changes in each package itself, and the bump that each of them needs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,8 +20,8 @@ use super::package_changes::PackageChanges;
 use super::unnamed::{self, PathsByName};
 use super::{Reason, Released};
 
-/// What changed in each package since a release: what the rules found, and what
-/// of a package that was there changed its meaning without being found.
+/// The changes in each package since a release: those that rules found, and
+/// changes of meaning in existing packages that no rule found.
 pub(super) fn by_package(
     tree: &Tree,
     released: &Released<'_>,
@@ -33,7 +32,7 @@ pub(super) fn by_package(
     packages
 }
 
-/// What the rules found.
+/// The changes that rules found.
 fn named(
     tree: &Tree,
     released: &Released<'_>,
@@ -69,8 +68,8 @@ fn named(
         .collect()
 }
 
-/// Adds what changed its meaning in a way that no rule names: nobody can call
-/// that a mere patch, unless it is marked as one.
+/// Adds changes of meaning that no rule found. They count as a minor, unless they
+/// are marked as a security fix.
 fn add_unnamed(
     packages: &mut BTreeMap<String, PackageChanges>,
     tree: &Tree,
@@ -120,15 +119,15 @@ fn element_at<'t>(package: Package<'t>, path: &str) -> Option<Element<'t>> {
     elements.find(|it| unnamed::path_of(*it) == path)
 }
 
-/// The paths of the files that are not what they were, or import one that is
-/// not, however far away: their meaning may be another one.
+/// The paths of the files that changed, or that import a changed file in any
+/// number of steps: their meaning may have changed.
 fn touched<'t>(tree: &'t Tree, old: &Tree) -> BTreeSet<&'t str> {
     let before: FxHashMap<&str, File<'_>> = old.files().map(|it| (it.path(), it)).collect();
     let mut importers: FxHashMap<&str, Vec<File<'t>>> = FxHashMap::default();
     let mut open = Vec::new();
     let mut touched = BTreeSet::new();
     for file in tree.files() {
-        // An import that is gone is missed by those that still ask for it.
+        // Files that still import a removed file are affected.
         let mut misses = false;
         for import in file.imports() {
             let path = &*import.decl.path;
@@ -148,8 +147,7 @@ fn touched<'t>(tree: &'t Tree, old: &Tree) -> BTreeSet<&'t str> {
     touched
 }
 
-/// The messages and enums that have another full name: the package, what was
-/// its name, and what is.
+/// The renamed messages and enums: the package, the old name and the new name.
 pub(crate) fn renames(findings: &[Finding]) -> impl Iterator<Item = [&str; 3]> {
     let is_one = |it: &&Finding| [MESSAGE_RENAMED.id, ENUM_RENAMED.id].contains(&it.rule);
     findings
@@ -158,24 +156,23 @@ pub(crate) fn renames(findings: &[Finding]) -> impl Iterator<Item = [&str; 3]> {
         .filter_map(|it| Some([&*it.package, it.facts.first()?, &*it.element]))
 }
 
-/// How far a change lets its package rise, where it is spared by a waiver or
-/// not: major where it is refused.
+/// The bump that a change needs, depending on whether a waiver covers it: major
+/// if it is refused.
 fn rise(finding: &Finding, spared: bool, fixes: &SecurityFixes<'_>) -> Bump {
     let Some(change) = &finding.change else { return Bump::None };
     let broke = change.bump == Bump::Major && is_stable(&finding.package);
     if broke && !spared && finding.severity == Severity::Error {
         return Bump::Major;
     }
-    // A major version rises by a new package alone.
+    // A new major version is always a new package.
     match change.bump.min(Bump::Minor) {
         Bump::Minor if fixes.covers(finding) => Bump::Patch,
         bump => bump,
     }
 }
 
-/// The changes that a report holds, those that a waiver took away behind the
-/// others, each with how far its package must rise for it: major where it is
-/// refused.
+/// The changes in a report, waived ones last, each with the bump that its package
+/// needs for it: major if the change is refused.
 pub fn rises<'r>(
     tree: &Tree,
     old: &'r Tree,
@@ -188,10 +185,10 @@ pub fn rises<'r>(
     released.all_changes().map(|(it, spared)| (it, rise(it, spared, &fixes))).collect()
 }
 
-/// How far any package must rise for these findings and for those that a waiver
-/// took away, major where one is refused; and whether it would be, but for a
-/// waiver or `abide.accepted`. Where the findings are not all that were made, of
-/// certain surfaces alone, what no rule names is not asked for.
+/// The highest bump that any package needs for these findings and the waived
+/// ones: major if one is refused. Also whether only a waiver or `abide.accepted`
+/// keeps it from being a major. `are_all` is false if the findings are limited to
+/// some surfaces; changes that no rule found are then not considered.
 pub(crate) fn required(
     tree: &Tree,
     policy: &Policy,
@@ -204,7 +201,7 @@ pub(crate) fn required(
         let would = || rise(it, false, &fixes) == Bump::Major;
         (bump.max(rise(it, spared, &fixes)), any || spared && would())
     });
-    // What no rule names is a minor at most.
+    // A change that no rule found is at most a minor.
     if !are_all || bump >= Bump::Minor {
         return (bump, waives);
     }
@@ -213,8 +210,8 @@ pub(crate) fn required(
     (reasons.map(|it| it.bump).max().unwrap_or_default(), waives)
 }
 
-/// Whether a package promised that nothing breaks. One without a version did,
-/// for it has nowhere else to go.
+/// Whether a package promises not to break. An unversioned package does, since it
+/// has no next major version.
 fn is_stable(package: &str) -> bool {
     let version = PackageVersion::of_package(package);
     version.is_none_or(|it| it.stability == Stability::Stable)

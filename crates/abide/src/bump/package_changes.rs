@@ -6,16 +6,16 @@ use crate::bump_level::Bump;
 
 use super::Reason;
 
-/// What changed in one package itself.
+/// The changes in one package itself.
 #[derive(Default)]
 pub(super) struct PackageChanges {
-    /// The highest bump first, each with the path of what it is about.
+    /// The highest bump first, each with the path of the changed element.
     pub(super) reasons: Vec<(String, Reason)>,
 }
 
 impl PackageChanges {
-    /// What is to be told. Beside a change that needs no less and has a name, one
-    /// that no rule names says little: often it follows from the other.
+    /// The reasons to report. An unnamed change is left out if a rule found a
+    /// change that needs at least the same bump: it often follows from that one.
     pub(super) fn reasons(&self) -> impl Iterator<Item = &Reason> {
         let is_named = |it: &Reason| it.rule.is_some();
         let all = || self.reasons.iter().map(|(_, reason)| reason);
@@ -23,12 +23,12 @@ impl PackageChanges {
         all().filter(move |it| !tells_enough || is_named(it))
     }
 
-    /// Whether something broke that no waiver allows.
+    /// Whether there is a break that no waiver allows.
     pub(super) fn broke(&self) -> bool {
         self.reasons().any(|it| it.bump == Bump::Major)
     }
 
-    /// How far what changed at or in an element lets the version rise.
+    /// The bump that the changes of an element, or inside it, need.
     pub(super) fn bump_within(&self, path: &str) -> Option<Bump> {
         let is_within = |it: &str| {
             it.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))

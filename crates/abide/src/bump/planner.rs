@@ -49,7 +49,7 @@ struct Planner<'a> {
     old: Option<TreeHashes>,
     released: Option<Released<'a>>,
     changes: BTreeMap<String, PackageChanges>,
-    /// The majors that rise when none may.
+    /// Findings about new majors outside the window.
     early: &'a [Finding],
 }
 
@@ -122,7 +122,7 @@ impl Planner<'_> {
         let hashes = self.new.package(name);
         let record = self.records.lock.and_then(|it| it.record(name));
         let in_lock = record.map(|it| it.version.clone());
-        // Whoever moves versions to another place does not begin anew.
+        // Moving versions to another place does not restart them.
         let recorded = annotated.version().max(in_lock.clone());
         let in_lock = (in_lock, record.map(|it| it.hashes) == hashes);
         let in_option = (annotated.version(), annotated.agrees());
@@ -176,7 +176,7 @@ impl Planner<'_> {
                 return plan;
             }
         } else if !is_known && recorded.is_some() {
-            // What counts on for every change needs no release to count from.
+            // A pre-release counts up for every change, so it needs no release.
             if recorded.as_ref().is_none_or(|it| it.pre.is_empty()) {
                 plan.verdict = Verdict::Unknown;
                 return plan;
@@ -185,13 +185,13 @@ impl Planner<'_> {
         }
         let needed = match (&plan.from, &recorded) {
             (Some(from), _) => semantic_version::next(from, plan.required),
-            // Nobody recorded the release, but that a patch was counted from it shows.
+            // The release was not recorded, but its patch number shows that there was one.
             (None, Some(counted)) if counted.patch > 0 && plan.required == Bump::Minor => {
                 semantic_version::next(counted, Bump::Minor)
             }
             (None, _) => semantic_version::first(name),
         };
-        // What is recorded already may be ahead; no version ever falls.
+        // The recorded version may already be higher; a version never decreases.
         let to = match &recorded {
             Some(recorded) if *recorded > needed => recorded.clone(),
             _ => needed,
@@ -203,7 +203,7 @@ impl Planner<'_> {
         plan
     }
 
-    /// The version of a package at the last release: as recorded there, else
+    /// The version of a package at the last release: as recorded there, or else
     /// as recorded here for the same meaning.
     fn released_version(&self, name: &str, record: Option<&Record>) -> Option<Version> {
         let released = self.released.as_ref()?;
@@ -216,12 +216,12 @@ impl Planner<'_> {
         in_lock.max(in_option).or_else(|| as_it_was.map(|it| it.version.clone()))
     }
 
-    /// How far a package must rise, and why.
+    /// Sets the bump that a package needs, and the reasons.
     fn require(&self, package: Package<'_>, plan: &mut PackagePlan) {
         let name = package.name();
         let Some(old) = &self.old else { return };
         let (before, after) = (old.package(name), self.new.package(name));
-        // A break is one even where the meaning is the same, as that of a type in another file.
+        // A change may be a break even if the meaning is equal, such as a move to another file.
         let changes = self.changes.get(name);
         plan.reasons = changes.into_iter().flat_map(PackageChanges::reasons).cloned().collect();
         if plan.reasons.is_empty() && before.map(|it| it.own) != after.map(|it| it.own) {
@@ -235,7 +235,7 @@ impl Planner<'_> {
         plan.required = plan.reasons.iter().map(|it| it.bump).max().unwrap_or_default();
     }
 
-    /// Adds the types of other packages that it reaches and that changed.
+    /// Adds the changed types of other packages that it depends on.
     fn catch_up(&self, package: Package<'_>, old: &TreeHashes, plan: &mut PackagePlan) {
         let bump_of = |package: &str, ty: &str| {
             self.changes.get(package).and_then(|it| it.bump_within(ty)).unwrap_or(Bump::Minor)
@@ -248,14 +248,14 @@ impl Planner<'_> {
                 rule: None,
                 element: way.steps.last().cloned().unwrap_or_default(),
                 bump: way.bump.min(Bump::Minor),
-                message: "it reaches this type, whose meaning changed".to_owned(),
+                message: "it depends on this type, whose meaning changed".to_owned(),
                 via: way.steps,
                 waived: false,
             });
         }
     }
 
-    /// Asks for another version where the release was not what was recorded as
+    /// Requires another version if the release differs from what was recorded as
     /// its version: nobody knows which of the two its users have.
     fn mistrust(&self, name: &str, plan: &mut PackagePlan) {
         let Some(record) = self.records.released.and_then(|it| it.record(name)) else { return };
@@ -268,7 +268,7 @@ impl Planner<'_> {
             rule: None,
             element: name.to_owned(),
             bump: Bump::Minor,
-            message: format!("what was released is not what was recorded as {}", record.version),
+            message: format!("the release differs from what was recorded as {}", record.version),
             via: Vec::new(),
             waived: false,
         });
@@ -280,7 +280,7 @@ impl Planner<'_> {
         found.flat_map(renames).filter(move |[of, ..]| *of == package)
     }
 
-    /// The packages that are recorded, or were released, and are not there.
+    /// The packages that are recorded, or were released, but are not in the tree.
     fn gone(&self, names: &BTreeSet<&str>) -> BTreeSet<String> {
         let recorded = self.records.lock.into_iter().flat_map(Lock::packages);
         let trees = self.released.iter().map(|it| it.tree);

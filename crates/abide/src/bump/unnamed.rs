@@ -1,9 +1,9 @@
-//! What of a package changed its meaning without a rule that names it, by the
-//! facts of the semantic hash.
+//! Finds changes of meaning that no rule found, by the facts of the semantic
+//! hash.
 //!
-//! An element is known by its **path** here: its full name, but that of an enum
-//! value stands below its enum, not beside it; and for a file `/` and the name
-//! that imports use, which is no name of an element.
+//! Here an element is identified by its **path**: its full name, except that the
+//! path of an enum value is below its enum, not beside it. The path of a file is
+//! `/` and the name that imports use, which cannot be the name of an element.
 
 use std::collections::BTreeSet;
 
@@ -27,7 +27,7 @@ fn path_of_file(file: File<'_>) -> String {
     format!("/{}", file.path())
 }
 
-/// The paths of what findings name otherwise.
+/// The paths of elements and files for which findings use another name.
 pub(super) struct PathsByName(FxHashMap<String, String>);
 
 impl PathsByName {
@@ -47,9 +47,9 @@ impl PathsByName {
     }
 }
 
-/// The paths of what changed in a package, but for what is about the changes
-/// that are known; in their order. What is known to need a minor version hides
-/// what else changed within it, for it is not asked.
+/// The paths of what changed in a package, without the known changes, sorted. An
+/// element that is known to need a minor version is not searched, so further
+/// changes inside it are not found.
 pub(super) fn of(old: Package<'_>, new: Package<'_>, known: &PackageChanges) -> BTreeSet<String> {
     let mut search = UnnamedSearch {
         sides: [old, new],
@@ -61,7 +61,7 @@ pub(super) fn of(old: Package<'_>, new: Package<'_>, known: &PackageChanges) -> 
     search.found
 }
 
-/// Which file holds each element of the top level.
+/// The file of each top-level element.
 fn holders(package: Package<'_>) -> FxHashMap<String, String> {
     let mut holders = FxHashMap::default();
     for file in package.files() {
@@ -97,9 +97,9 @@ impl UnnamedSearch<'_, '_> {
         }
     }
 
-    /// What changed within a type, a service or an extension.
+    /// Finds what changed in a type, a service or an extension.
     fn element(&mut self, name: &str) {
-        // A file that comes or goes says nothing of what comes or goes with it.
+        // The change of an added or removed file covers the elements in it.
         let files: Vec<&String> = self.holders.iter().filter_map(|it| it.get(name)).collect();
         let with_file = self.known.bump_where(|path| files.iter().any(|it| *it == path));
         match self.known.bump_within(name).max(with_file) {
@@ -108,11 +108,10 @@ impl UnnamedSearch<'_, '_> {
         }
     }
 
-    /// What changed within an element of which something is said to be mended,
-    /// fact by fact.
+    /// Finds what changed, fact by fact, in an element with a known security fix.
     fn facts(&mut self, name: &str) {
         let [Some(old), Some(new)] = self.sides.map(|it| hash::element_facts(it, name)) else {
-            // It came or went as a whole.
+            // It was added or removed as a whole.
             return;
         };
         let members = self.members(name);
@@ -126,7 +125,7 @@ impl UnnamedSearch<'_, '_> {
                     self.member(name, members.iter().filter(is_it).map(|it| &*it.1));
                 }
                 ("value", value) => {
-                    // What was renamed is known by its new name.
+                    // A renamed value is known by its new name.
                     let numbers: Vec<&str> =
                         members.iter().filter(|it| it.1 == value).map(|it| &*it.0).collect();
                     let is_it = |it: &&(String, String)| numbers.contains(&&*it.0);
@@ -137,7 +136,7 @@ impl UnnamedSearch<'_, '_> {
         }
     }
 
-    /// Number and name of each field or value, on both sides.
+    /// The number and name of each field or value, on both sides.
     fn members(&self, holder: &str) -> BTreeSet<(String, String)> {
         let files = self.sides.into_iter().flat_map(Package::files);
         let member = |it: Element<'_>| match it {
@@ -154,14 +153,14 @@ impl UnnamedSearch<'_, '_> {
         files.flat_map(File::elements).filter_map(member).collect()
     }
 
-    /// Notes a member of an element that changed, by the names that it has.
+    /// Records a changed member of an element, given its names.
     fn member<'n>(&mut self, holder: &str, names: impl IntoIterator<Item = &'n str>) {
         let paths: Vec<String> = names.into_iter().map(|it| format!("{holder}.{it}")).collect();
         let bump = paths.iter().filter_map(|it| self.known.bump_within(it)).max();
         self.note(bump, paths.last().map_or(holder, String::as_str));
     }
 
-    /// Notes what changed, unless something is known of it.
+    /// Records what changed, unless a change of it is known.
     fn note(&mut self, known: Option<Bump>, path: &str) {
         if known.is_none() {
             self.found.insert(path.to_owned());
@@ -169,7 +168,7 @@ impl UnnamedSearch<'_, '_> {
     }
 }
 
-/// What kind of thing a fact is about, and which one.
+/// The kind and the name of what a fact is about.
 fn kind_and_name(fact: &str) -> (&str, &str) {
     let mut words = fact.split(' ');
     (words.next().unwrap_or_default(), words.next().unwrap_or_default())

@@ -10,8 +10,8 @@ use crate::rules::VERSION_NOT_BUMPED;
 
 use super::{Plan, Reason, Verdict};
 
-/// What `abide check` says of versions that are not recorded. What broke is
-/// told by the rules about changes.
+/// The findings of `abide check` about versions that are not recorded. The rules
+/// about changes report the breaks.
 pub(crate) fn findings(tree: &Tree, plan: &Plan) -> Vec<Finding> {
     let mut findings = Vec::new();
     for package in &plan.packages {
@@ -20,23 +20,23 @@ pub(crate) fn findings(tree: &Tree, plan: &Plan) -> Vec<Finding> {
         let name = &package.name;
         let recorded = package.recorded.as_ref();
         let message = match (package.verdict, recorded, &package.to) {
-            // Of what waits, the break that it waits for is told.
+            // A waiting package is explained by the break it waits for.
             (Verdict::Recorded | Verdict::Refused | Verdict::Early | Verdict::Waiting, ..) => {
                 continue;
             }
             (_, None, Some(to)) => {
-                format!("no version of package `{name}` is recorded, which begins with {to}")
+                format!("package `{name}` has no recorded version; it starts at {to}")
             }
             (_, Some(recorded), Some(to)) if to > recorded => {
-                format!("package `{name}` is recorded as {recorded} and needs {to}")
+                format!("package `{name}` is recorded as {recorded} but needs {to}")
             }
             (_, Some(recorded), _) => match package.is_as_recorded() {
                 Some(false) => format!("package `{name}` changed since {recorded} was recorded"),
                 Some(true) => {
-                    format!("version {recorded} of package `{name}` is yet to be recorded here")
+                    format!("version {recorded} of package `{name}` is not recorded here yet")
                 }
                 None => {
-                    format!("package `{name}` is not known to be what {recorded} was recorded for")
+                    format!("the hash of package `{name}` at {recorded} is not recorded")
                 }
             },
             (_, None, None) => continue,

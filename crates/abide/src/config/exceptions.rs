@@ -59,8 +59,8 @@ impl TomlReader {
     fn waived(&mut self, id: &str, at: Span) -> Option<&'static Rule> {
         let rule = self.rule(id, at, std::iter::empty())?;
         if rule.group == Group::Policy {
-            let message = format!("`{id}` watches over waivers and cannot be waived");
-            self.error(at, message, Some("turn it off in `[rules]` if you must".to_owned()));
+            let message = format!("`{id}` is about waivers and cannot be waived");
+            self.error(at, message, Some("set it to `off` in `[rules]` instead".to_owned()));
             return None;
         }
         Some(rule)
@@ -69,8 +69,8 @@ impl TomlReader {
     fn fingerprint(&mut self, item: &Item) -> Option<String> {
         let text = self.string(item)?;
         if !is_fingerprint(&text) {
-            let help = "it has 16 of the digits `0` to `9` and `a` to `f`, as reports show it";
-            self.error(span(item), format!("`{text}` is no fingerprint"), Some(help.to_owned()));
+            let help = "copy it from a report: 16 digits of `0` to `9` and `a` to `f`";
+            self.error(span(item), format!("`{text}` is not a fingerprint"), Some(help.to_owned()));
         }
         Some(text)
     }
@@ -107,7 +107,7 @@ impl TomlReader {
     }
 }
 
-/// What a waiver covers, if it names one thing.
+/// What a waiver covers, if it names exactly one thing.
 fn target(element: Option<Glob>, fingerprint: Option<String>) -> Option<WaiverTarget> {
     match (element, fingerprint) {
         (None, Some(fingerprint)) => Some(WaiverTarget::Fingerprint(fingerprint)),

@@ -30,8 +30,7 @@ impl TomlReader {
                     if text.split('.').any(|component| component == "vN") {
                         packages.pattern = self.glob(&text, span(item));
                     } else {
-                        let message =
-                            "the pattern has no component `vN`, which stands for the version";
+                        let message = "the pattern has no component `vN` for the version";
                         self.error(span(item), message, None);
                     }
                 }
@@ -77,7 +76,7 @@ impl TomlReader {
             let arrows = text.matches("->").count();
             let ([from, to], 1) = (&names[..], arrows) else {
                 let help = Some("write it as `FROM -> TO`".to_owned());
-                self.error(span, format!("`{text}` is no edge"), help);
+                self.error(span, format!("`{text}` is not an edge"), help);
                 continue;
             };
             let from = self.glob(from, span);
@@ -141,7 +140,7 @@ impl TomlReader {
                 Some(day) => days.push(day),
                 None => {
                     let help = "write month and day, such as `06-30`".to_owned();
-                    self.error(span, format!("`{text}` is no day of every year"), Some(help));
+                    self.error(span, format!("`{text}` is not a day of every year"), Some(help));
                 }
             }
         }
@@ -190,30 +189,30 @@ impl TomlReader {
         }
     }
 
-    /// A name that no change can have would make notes of all of them.
+    /// Reports an alias that no change can have: with it, every change would be
+    /// a note.
     fn alias(&mut self, text: &str, at: Span) {
         let of_changes = RULES.iter().filter(|rule| rule.needs_baseline());
         let known: Vec<&str> = of_changes.flat_map(|rule| rule.all_aliases()).collect();
         if known.contains(&text) {
             return;
         }
-        // Often just the name of the tool is missing.
+        // Often only the name of the tool is missing.
         let named = known.iter().find(|it| it.split(':').nth(1) == Some(text)).copied();
         let help = named.map(|it| format!("did you mean `{it}`?"));
         let help =
             help.or_else(|| did_you_mean(text, known.iter().copied())).unwrap_or_else(|| {
-                "name what another tool reports of a change, such as `buf:FIELD_SAME_TYPE`"
-                    .to_owned()
+                "use the name of a rule of another tool, such as `buf:FIELD_SAME_TYPE`".to_owned()
             });
         self.error(at, format!("no change has the alias `{text}`"), Some(help));
     }
 
-    /// Options of the preset that are not named here stay as they are.
+    /// Options of the preset that are not set here keep their setting.
     pub(super) fn options(&mut self, item: &Item, policy: &mut Policy) {
         let Some(table) = self.table(item) else { return };
         for entry in entries(table) {
             if entry.item.is_table_like() {
-                let message = format!("`{}` is no name of an option", entry.key);
+                let message = format!("`{}` is not the name of an option", entry.key);
                 let help = "write the full name in quotes, as in `\"acme.max_rows\" = \"lower\"`";
                 self.error(entry.key_span, message, Some(help.to_owned()));
                 continue;
@@ -305,7 +304,7 @@ impl TomlReader {
         }
     }
 
-    /// Names, and the name for each.
+    /// A table of names by name.
     fn names(&mut self, item: &Item) -> BTreeMap<String, String> {
         let mut names = BTreeMap::new();
         let Some(table) = self.table(item) else { return names };
@@ -317,13 +316,13 @@ impl TomlReader {
         names
     }
 
-    /// Majors, and the version that follows each.
+    /// A table of the version that follows each major.
     fn majors(&mut self, item: &Item) -> BTreeMap<u32, String> {
         let mut majors = BTreeMap::new();
         let Some(table) = self.table(item) else { return majors };
         for entry in entries(table) {
             let Ok(major) = entry.key.parse() else {
-                let message = format!("`{}` is no major version", entry.key);
+                let message = format!("`{}` is not a major version", entry.key);
                 self.error(entry.key_span, message, Some("write a number, such as `2`".to_owned()));
                 continue;
             };

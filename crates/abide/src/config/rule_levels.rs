@@ -67,7 +67,7 @@ impl TomlReader {
         }
         let sets = !part.levels.groups.is_empty() || !part.levels.rules.is_empty();
         if !sets && self.errors.len() == before {
-            let help = "say in `rules` which severities hold there, or delete it".to_owned();
+            let help = "set severities in its `rules`, or delete it".to_owned();
             self.error(at, "the override sets nothing", Some(help));
         }
         part

@@ -51,8 +51,8 @@ impl TomlReader {
 
     pub(super) fn unknown_key(&mut self, entry: &TableEntry<'_>, place: &str, known: &[&str]) {
         let help = did_you_mean(entry.key, known.iter().copied()).unwrap_or_else(|| match known {
-            [] => "it has no keys yet".to_owned(),
-            _ => format!("its keys are {}", listed(known, "and")),
+            [] => "it has no keys".to_owned(),
+            _ => format!("the keys are {}", listed(known, "and")),
         });
         let message = format!("unknown key `{}` in {place}", entry.key);
         self.error(entry.key_span, message, Some(help));
@@ -113,7 +113,7 @@ impl TomlReader {
         match Glob::new(text) {
             Ok(glob) => Some(glob),
             Err(error) => {
-                self.error(span, format!("`{text}` is no glob: {error}"), None);
+                self.error(span, format!("`{text}` is not a valid glob: {error}"), None);
                 None
             }
         }
@@ -133,7 +133,7 @@ impl TomlReader {
         let date = parse_date(&text);
         if date.is_none() {
             let help = Some("write it as `2027-06-30`".to_owned());
-            self.error(span(item), format!("`{text}` is no date"), help);
+            self.error(span(item), format!("`{text}` is not a date"), help);
         }
         date
     }
@@ -174,7 +174,7 @@ impl TomlReader {
         let found = words.iter().find(|(word, _)| *word == text).map(|&(_, value)| value);
         if found.is_none() {
             let known: Vec<&str> = words.iter().map(|&(word, _)| word).collect();
-            let message = format!("unknown word `{text}`, expected {}", listed(&known, "or"));
+            let message = format!("unknown value `{text}`, expected {}", listed(&known, "or"));
             self.error(at, message, did_you_mean(text, known.iter().copied()));
         }
         found
@@ -185,7 +185,7 @@ impl TomlReader {
         self.word(&text, span(item), words)
     }
 
-    /// The rule with this id; where there is none, one of `others` may be meant.
+    /// The rule with this id. For an unknown id, the help also considers `others`.
     pub(super) fn rule(
         &mut self,
         id: &str,
@@ -233,7 +233,7 @@ fn value_type(value: &Value) -> &'static str {
     match value {
         Value::String(_) => "a string",
         Value::Integer(_) | Value::Float(_) => "a number",
-        Value::Boolean(_) => "a truth value",
+        Value::Boolean(_) => "a boolean",
         Value::Datetime(_) => "a date",
         Value::Array(_) => "an array",
         Value::InlineTable(_) => "a table",

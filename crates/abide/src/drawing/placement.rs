@@ -1,34 +1,34 @@
-//! Where the boxes and the edges of a drawing lie.
+//! Computes the places of the boxes and edges of a drawing.
 //!
-//! Boxes stand in layers: whoever depends stands above what it depends on. A
-//! layer of many boxes takes several rows, and all rows share one grid of
-//! columns, so that between two columns there is a corridor from top to bottom.
-//! An edge that passes rows goes straight down in a lane of a corridor, in which
-//! it joins all others that lead to the same box; it bends only between rows.
-//! An edge is therefore of constant length as text, and none passes behind a box.
+//! Boxes are in layers: a package is above its dependencies. A layer with many
+//! boxes takes several rows. All rows share one grid of columns, so there is a
+//! corridor from top to bottom between two columns. An edge that passes rows goes
+//! straight down in a lane of a corridor, together with all others to the same box,
+//! and bends only between rows. The text of an edge therefore has a constant
+//! length, and no edge passes behind a box.
 
 use petgraph::algo::{greedy_feedback_arc_set, kosaraju_scc, toposort};
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::{EdgeFiltered, EdgeRef};
 
-/// Between two columns, without the lanes.
+/// The space between two columns, without the lanes.
 const CORRIDOR: i64 = 26;
-/// From lane to lane.
+/// The distance between lanes.
 const LANE: i64 = 6;
-/// Between two rows of a layer, and what is added where a layer ends.
+/// The space between two rows of a layer, and the extra space after a layer.
 const GAP: i64 = 26;
 const LAYER_GAP: i64 = 30;
-/// How much room each edge that bends adds to a gap, and all of them at most.
+/// The space that each bending edge adds to a gap, and the most of all of them.
 const BEND: i64 = 2;
 const BENDS: i64 = 90;
-/// How wide a drawing is at least, for its height.
+/// The smallest ratio of width to height.
 const ASPECT: f64 = 1.5;
-/// So many boxes share a row, however high the drawing gets.
+/// At least so many boxes share a row, however high the drawing gets.
 const ABREAST: usize = 5;
-/// How often rows are ordered downward and upward.
+/// How many times rows are ordered downward and upward.
 const SWEEPS: usize = 8;
 
-/// Where everything lies, in pixels; the first row starts at 0.
+/// The places of everything, in pixels; the first row starts at 0.
 #[derive(Debug)]
 pub(super) struct Placement {
     pub(super) left: i64,
@@ -36,22 +36,22 @@ pub(super) struct Placement {
     pub(super) bottom: i64,
     /// The left upper corner of each box.
     pub(super) boxes: Vec<(i64, i64)>,
-    /// The way of each edge.
+    /// The route of each edge.
     pub(super) routes: Vec<Route>,
 }
 
-/// The way of an edge.
+/// The route of an edge.
 #[derive(Debug)]
 pub(super) struct Route {
-    /// Whether it is one of those that close a circle: it leads upward.
+    /// Whether it closes a cycle and therefore leads upward.
     pub(super) closes: bool,
-    /// What is straight of it, downward, from the lower side of the upper box to
-    /// the upper side of the lower one; in between it bends. Empty where the edge
-    /// leads from a box to itself.
+    /// Its straight parts, downward, from the lower side of the upper box to the
+    /// upper side of the lower one; it bends between them. Empty if the edge leads
+    /// from a box to itself.
     pub(super) runs: Vec<StraightRun>,
 }
 
-/// A straight part of a way.
+/// A straight part of a route.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StraightRun {
     pub(super) x: i64,
@@ -72,7 +72,7 @@ pub(super) fn lay_out(width: i64, heights: &[i64], edges: &[(usize, usize)]) -> 
     place(width, heights, &turned, closes, &rows, &lanes, &columns)
 }
 
-/// For each edge whether it is turned to make the graph one without circles.
+/// For each edge, whether it is turned to make the graph acyclic.
 fn closing(nodes: usize, edges: &[(usize, usize)]) -> Vec<bool> {
     let graph = digraph(nodes, edges.iter().copied());
     let mut circle_of = vec![0; nodes];
@@ -101,7 +101,7 @@ fn digraph(nodes: usize, edges: impl Iterator<Item = (usize, usize)>) -> DiGraph
     graph
 }
 
-/// Who stands above and below each node.
+/// The nodes above and below each node.
 struct Neighbours {
     above: Vec<Vec<usize>>,
     below: Vec<Vec<usize>>,
@@ -118,13 +118,13 @@ impl Neighbours {
         neighbours
     }
 
-    /// The layer of each node, counted from below: the longest way down, and
-    /// higher where that brings it nearer to more of its neighbours.
+    /// The layer of each node, counted from below: the longest path down, or higher
+    /// if that brings it nearer to more of its neighbours.
     fn layers(&self, edges: &[(usize, usize)]) -> Vec<usize> {
         let graph = digraph(self.above.len(), edges.iter().copied());
         let straight = EdgeFiltered::from_fn(&graph, |edge| edge.source() != edge.target());
         let order: Vec<usize> = toposort(&straight, None)
-            .expect("no circle is left where those that close one are turned")
+            .expect("the graph is acyclic after closing edges are turned")
             .into_iter()
             .map(NodeIndex::index)
             .collect();
@@ -175,7 +175,7 @@ impl Rows {
         let mut rows =
             Rows { rows: Vec::new(), opens: Vec::new(), row_of: vec![0; heights.len()], columns };
         for layer in layers {
-            // Rows of nearly the same length, instead of a short last one.
+            // Rows get nearly the same length, instead of a short last one.
             let count = layer.len().div_ceil(columns);
             for index in 0..count {
                 let part = layer.len() * index / count..layer.len() * (index + 1) / count;
@@ -190,7 +190,7 @@ impl Rows {
         rows
     }
 
-    /// The column of each box: near to those of its neighbours.
+    /// The column of each box: near those of its neighbours.
     fn columns(&self, neighbours: &Neighbours, lanes: &Lanes) -> Vec<f64> {
         let mut columns = vec![0.0; self.row_of.len()];
         for row in &self.rows {
@@ -209,7 +209,7 @@ impl Rows {
             wishes.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
             let found = apart(wishes.iter().map(|&(wish, _)| wish), wishes.len(), self.columns);
             for (&(_, node), column) in wishes.iter().zip(found) {
-                // Who has lanes beside it stands on the grid.
+                // A box with lanes beside it is on the grid.
                 columns[node] = if lanes.passed[row] { column.round() } else { column };
             }
         };
@@ -249,9 +249,9 @@ fn columns(width: i64, heights: &[i64], layers: &[Vec<usize>]) -> usize {
     (ABREAST.min(widest)..widest).find(wide_enough).unwrap_or(widest)
 }
 
-/// Columns that are nearest to the wished ones, in sum of squares, among those
-/// that are one apart, in the same order and between 0 and `columns`: adjacent
-/// ones that want to be too near are pooled, and share what they wish.
+/// The columns nearest to the wished ones, by the sum of squares, that are one
+/// apart, in the same order and between 0 and `columns`. Adjacent boxes that want
+/// to be too near are pooled and share their wish.
 fn apart(
     wishes: impl Iterator<Item = f64>,
     count: usize,
@@ -278,18 +278,18 @@ fn apart(
         .map(|(index, column)| column + index as f64)
 }
 
-/// The edges that share a lane: those to one box from rows that are not next
-/// to it. Edges that close a circle keep apart from the others.
+/// The edges that share a lane: those to one box from rows not next to it. Edges
+/// that close a cycle have separate lanes.
 struct Lanes {
-    /// The rows that each passes, from the first to before the last.
+    /// The rows that each lane passes, from the first to before the last.
     passes: Vec<(usize, usize)>,
-    /// Which one an edge is in.
+    /// The lane of each edge.
     lane_of: Vec<Option<usize>>,
-    /// Which rows are passed at all.
+    /// Which rows any lane passes.
     passed: Vec<bool>,
-    /// The box that each leads to.
+    /// The box that each lane leads to.
     targets: Vec<usize>,
-    /// The boxes that it comes from.
+    /// The boxes that each lane comes from.
     sources: Vec<Vec<usize>>,
 }
 
@@ -331,13 +331,13 @@ impl Lanes {
         lanes
     }
 
-    /// For each the corridor that it is in, which is the one left of the column
-    /// of this number, and its place there; and how many places each corridor has.
+    /// For each lane, its corridor (left of the column with this number) and its
+    /// place there; and how many places each corridor has.
     fn corridors(&self, columns: &[f64], count: usize) -> (Vec<(usize, usize)>, Vec<usize>) {
         let mut order: Vec<usize> = (0..self.passes.len()).collect();
         order.sort_unstable_by_key(|&lane| (self.passes[lane], lane));
         let mut found = vec![(0, 0); order.len()];
-        // The row before which each place is taken.
+        // The row up to which each place is taken.
         let mut taken: Vec<Vec<usize>> = vec![Vec::new(); count + 1];
         for lane in order {
             let ((first, last), sources) = (self.passes[lane], &self.sources[lane]);
@@ -414,13 +414,13 @@ fn place(
     let boxes: Vec<(i64, i64)> = (0..heights.len())
         .map(|node| {
             let row = rows.row_of[node];
-            // Boxes of a row share a middle line.
+            // Boxes of a row have the same middle line.
             let spare = bottoms[row] - tops[row] - heights[node];
             (left_of(columns[node]), tops[row] + spare / 2)
         })
         .collect();
 
-    // Where edges touch boxes: side by side, in the order of where they lead.
+    // Where edges touch boxes: side by side, in the order of their other ends.
     let middle = |node: usize| boxes[node].0 + width / 2;
     let straight = || (0..edges.len()).filter(|&edge| edges[edge].0 != edges[edge].1);
     let leaving = straight().map(|edge| {
@@ -466,8 +466,8 @@ fn place(
     Placement { left: left.min(right), right, bottom: y, boxes, routes }
 }
 
-/// How far from the middle of a box each edge touches it. An edge is its box,
-/// where it leads, and its number; those of one number are one.
+/// How far from the middle of a box each edge touches it. An edge is given by its
+/// box, its other end and its number; edges with the same number are one.
 fn ports(mut ends: Vec<(usize, i64, usize)>, count: usize, width: i64) -> Vec<i64> {
     ends.sort_unstable();
     ends.dedup();

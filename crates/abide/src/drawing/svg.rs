@@ -1,5 +1,5 @@
-//! The package DAG as a drawing: SVG 1.1, with CSS that follows the theme of
-//! whoever looks at it, and nothing that runs or is loaded.
+//! Draws the package DAG as SVG 1.1, with CSS that follows the viewer's theme, and
+//! without scripts or external resources.
 
 use std::fmt::{self, Display, Write};
 
@@ -8,22 +8,22 @@ use abide_schema::{Level, Package};
 use super::placement::{Placement, Route, lay_out};
 use super::{COLOURS, Drawing, DrawnEdge, class, label};
 
-/// Around everything.
+/// The space around everything.
 const MARGIN: i64 = 32;
-/// What stands above the boxes: how many there are, and the legend.
+/// The height of the part above the boxes: the count and the legend.
 const HEAD: i64 = 76;
 /// The base lines of both.
 const COUNT: i64 = -58;
 const LEGEND: i64 = -32;
-/// The most that a line of a box holds, in columns of its font.
+/// The most columns in a line of a box.
 const COLUMNS: usize = 36;
-/// The most lines in front of the last one.
+/// The most lines before the last one.
 const LINES: usize = 3;
-/// How high the lines of a box are, and what is above and below them.
+/// The height of the lines of a box, and of the space above and below them.
 const LINE: i64 = 13;
 const LAST_LINE: i64 = 17;
 const PADDING: i64 = 8;
-/// Where text starts in a box, behind the bar that tells the stability.
+/// Where text starts in a box, after the bar that shows the stability.
 const INDENT: i64 = 14;
 
 const STYLE: &str = include_str!("svg.css");
@@ -48,7 +48,7 @@ impl<'t> Drawing<'t> {
             counted(self.edges.len(), "dependency", "dependencies"),
         );
         let legend = self.legend(&layout);
-        // What is narrower than the head stands in the middle below it.
+        // A drawing that is narrower than the head is centred below it.
         let head = legend.right.max(columns(&count) as i64 * 10);
         let overhang = (head - (layout.right - layout.left)).max(0);
         let start = layout.left - overhang / 2;
@@ -92,7 +92,7 @@ impl<'t> Drawing<'t> {
         Ok(())
     }
 
-    /// An edge; one that leads to itself does so from the right end of its box.
+    /// Draws an edge; an edge from a box to itself is at the right end of the box.
     fn edge(
         &self,
         out: &mut String,
@@ -119,7 +119,7 @@ impl<'t> Drawing<'t> {
         }
         write!(out, "\"><title>{} \u{2192} {}", Xml(label(edge.from)), Xml(label(edge.to)))?;
         if route.closes {
-            out.push_str("\ncloses a circle");
+            out.push_str("\ncloses a cycle");
         }
         for (level, count, used) in &edge.levels {
             let place = used.place();
@@ -140,7 +140,7 @@ impl<'t> Drawing<'t> {
         Ok(())
     }
 
-    /// What the colours and the dashes of this drawing say.
+    /// What the colours and the dashes of this drawing mean.
     fn legend(&self, layout: &Placement) -> Legend {
         let mut legend = Legend::default();
         for (word, _) in COLOURS {
@@ -155,7 +155,7 @@ impl<'t> Drawing<'t> {
             legend.edge("idle", "unused import");
         }
         if layout.routes.iter().any(|route| route.closes) {
-            legend.edge("closes", "closes a circle");
+            legend.edge("closes", "closes a cycle");
         }
         legend
     }
@@ -186,8 +186,8 @@ fn way(out: &mut String, route: &Route) -> fmt::Result {
     Ok(())
 }
 
-/// A package as its box shows it: what contains it in small letters, and below
-/// that its own part of the name.
+/// A package as its box shows it: the enclosing packages in small letters, and
+/// below them its own part of the name.
 struct BoxName<'t> {
     package: Package<'t>,
     lines: Vec<String>,
@@ -219,8 +219,7 @@ impl<'t> BoxName<'t> {
         }
     }
 
-    /// Its width, if a column of the font is as wide as that of the usual ones,
-    /// six tenths of its height.
+    /// Its width, for a usual font with columns six tenths as wide as high.
     fn width(&self) -> i64 {
         let outer = self.lines.iter().map(|line| columns(line) * 60).max().unwrap_or(0);
         let own = (columns(&self.own) + columns(&self.version)) * 75;
@@ -245,7 +244,7 @@ impl<'t> BoxName<'t> {
             None => out.push_str(class),
         }
         let imported = if self.package.is_judged() { "" } else { ", only imported" };
-        writeln!(out, "{imported}\nuses {uses}, is used by {used}</title>")?;
+        writeln!(out, "{imported}\nuses {uses}, used by {used}</title>")?;
         writeln!(
             out,
             "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"5\"/>\
@@ -290,7 +289,7 @@ fn lines(name: &str) -> Vec<String> {
     lines
 }
 
-/// As much of a text as there is room for.
+/// As much of a text as fits.
 fn shortened(text: &str, room: usize) -> String {
     if columns(text) <= room {
         return text.to_owned();
@@ -312,7 +311,7 @@ fn columns(text: &str) -> usize {
     text.chars().map(column).sum()
 }
 
-/// Names are of ASCII; what else a descriptor set may hold is at most twice as
+/// Names are ASCII; other characters in a descriptor set are at most twice as
 /// wide.
 fn column(character: char) -> usize {
     if character.is_ascii() { 1 } else { 2 }
@@ -346,8 +345,8 @@ impl Legend {
     }
 }
 
-/// A text in XML 1.0, whose section 2.2 has no form at all for some characters:
-/// a mark stands for them, and for those that turn the direction of what follows.
+/// A text in XML 1.0. A mark replaces the characters that XML cannot hold (section
+/// 2.2) and those that change the direction of the text after them.
 struct Xml<'a>(&'a str);
 
 impl Display for Xml<'_> {

@@ -109,8 +109,8 @@ impl Drawing<'_> {
     }
 }
 
-/// A string of the DOT language, whose only escapes that count are those of
-/// the quote and the backslash.
+/// A string of the DOT language, in which only the quote and the backslash need
+/// escapes.
 struct Quoted<'a>(&'a str);
 
 impl Display for Quoted<'_> {
@@ -128,7 +128,7 @@ impl Display for Quoted<'_> {
     }
 }
 
-/// A label of Mermaid: what is not plain is an entity code.
+/// A label of Mermaid, with entity codes for special characters.
 struct Entities<'a>(&'a str);
 
 impl Display for Entities<'_> {

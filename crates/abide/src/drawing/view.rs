@@ -4,10 +4,10 @@ use abide_schema::{Graph, Level, Package};
 
 use super::{Drawing, DrawnEdge};
 
-/// What a drawing of the packages shows.
+/// Options for a drawing of the packages.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct GraphView {
-    /// Also the packages that are not judged, as far as judged ones reach them.
+    /// Whether to include imported packages that checked packages depend on.
     pub imported: bool,
 }
 
@@ -39,7 +39,7 @@ impl GraphView {
         Drawing { tree, edges: edges.collect(), packages: shown }
     }
 
-    /// For Graphviz: a cluster for each API, colours by stability.
+    /// The graph for Graphviz: a cluster for each API, colours by stability.
     pub fn dot(self, graph: &Graph<'_>) -> String {
         let mut text = String::new();
         // Writing to a string does not fail.
@@ -47,23 +47,23 @@ impl GraphView {
         text
     }
 
-    /// For Mermaid, as GitHub draws it: a subgraph for each API.
+    /// The graph for Mermaid, as GitHub draws it: a subgraph for each API.
     pub fn mermaid(self, graph: &Graph<'_>) -> String {
         let mut text = String::new();
         let _ = self.drawing(graph).mermaid(&mut text);
         text
     }
 
-    /// As one JSON object: packages, and edges with their evidence.
+    /// The graph as one JSON object: packages, and edges with their evidence.
     pub fn json(self, graph: &Graph<'_>) -> String {
         let mut text = String::new();
         let _ = self.drawing(graph).json(&mut text);
         text
     }
 
-    /// As a drawing in SVG, light or dark as its viewer is, which needs nothing
-    /// else: who depends stands above what it depends on, and each edge tells its
-    /// first evidence.
+    /// The graph as a self-contained SVG drawing that follows the light or dark
+    /// theme of its viewer. A package is above its dependencies, and each edge has
+    /// its first evidence as a tooltip.
     pub fn svg(self, graph: &Graph<'_>) -> String {
         let mut text = String::new();
         let _ = self.drawing(graph).svg(&mut text);

@@ -5,8 +5,8 @@ use crate::finding::{Finding, Severity};
 use crate::location::Location;
 use crate::rules;
 
-/// Takes away findings that are accepted, and notes lines that accept nothing although this run
-/// could have matched them.
+/// Removes accepted findings, and reports lines that accept nothing although this run could have
+/// matched them.
 pub(super) fn accept(
     accepted: &Accepted,
     findings: &mut Vec<Finding>,
@@ -16,7 +16,7 @@ pub(super) fn accept(
     let mut used = vec![false; lines.len()];
     let before = findings.len();
     findings.retain(|finding| {
-        // Rules of the policy watch over the bookkeeping itself.
+        // Findings of policy rules can be accepted too.
         let fingerprint = finding.fingerprint();
         let mut found = false;
         for (line, used) in lines.iter().zip(&mut used) {
@@ -30,7 +30,7 @@ pub(super) fn accept(
     let count = before - findings.len();
     let stale = lines.iter().zip(used).filter(|(line, used)| !used && could_match(&line.rule));
     for (line, _) in stale {
-        let message = format!("nothing is left to accept of `{}` in `{}`", line.rule, line.element);
+        let message = format!("no finding of `{}` in `{}` to accept", line.rule, line.element);
         let location = Location::accepted(line.span);
         let mut finding =
             Finding::new(rules::ACCEPTED_STALE.id, location, "", &line.element, message);

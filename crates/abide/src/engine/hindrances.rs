@@ -20,9 +20,9 @@ use super::order::sort;
 use super::walk::run;
 use super::weighing::apply_severities;
 
-/// What keeps candidates from being made of these files: errors of the
-/// language, and migrations that no compiler would take. Neither a waiver nor a
-/// severity nor work in progress lets one pass.
+/// The findings that prevent candidates of these files: errors of the language,
+/// and migrations that do not compile. Waivers, severities and work in progress
+/// do not suppress them.
 pub fn hindrances(tree: &Tree, policy: &Policy, as_of: Date, made: &[Generated]) -> Report {
     let by_source: BTreeMap<FileId, &Generated> = made.iter().map(|it| (it.from, it)).collect();
     let holds = |outer: Span, inner: Span| outer.start <= inner.start && inner.end <= outer.end;
@@ -36,7 +36,7 @@ pub fn hindrances(tree: &Tree, policy: &Policy, as_of: Date, made: &[Generated])
     findings.retain(|finding| {
         let Some(place) = finding.location.place() else { return false };
         let Some(made) = by_source.get(&place.file) else { return false };
-        // What is deprecated elsewhere does not go.
+        // A deprecated type that the next version keeps is no obstacle.
         finding.rule != DEPRECATED_TYPE.id || made.dangling.iter().any(|it| holds(place.span, *it))
     });
     for made in made {
@@ -49,7 +49,7 @@ pub fn hindrances(tree: &Tree, policy: &Policy, as_of: Date, made: &[Generated])
             if !findings.iter().any(told) {
                 let location = Location::tree(Place { file: file.id, span });
                 let package = file.package().name();
-                let message = "this type is deprecated, and the next version does not have it";
+                let message = "this type is deprecated and not in the next version";
                 findings.push(Finding::new(
                     DEPRECATED_TYPE.id,
                     location,
@@ -64,7 +64,7 @@ pub fn hindrances(tree: &Tree, policy: &Policy, as_of: Date, made: &[Generated])
     findings.dedup();
     for finding in &mut findings {
         finding.severity = Severity::Error;
-        finding.severity_reason = Some("it keeps a candidate from being made".to_owned());
+        finding.severity_reason = Some("it prevents a candidate".to_owned());
     }
     Report { files: made.len(), errors: findings.len(), findings, ..Report::default() }
 }

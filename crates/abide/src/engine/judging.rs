@@ -22,15 +22,15 @@ use super::weighing::{apply_severities, narrow, runs};
 use super::work_in_progress::spare_work_in_progress;
 use super::{Options, RuleScope};
 
-/// Judges a tree. The result depends on nothing but the arguments: not on
-/// threads, not on the order in which the files were found.
+/// Checks a tree. The result only depends on the arguments, not on threads or on
+/// the order of the files.
 pub fn check<'t>(tree: &'t Tree, policy: &'t Policy, options: Options<'t>) -> Report {
-    // A fingerprint may be that of a change, and that of any other finding.
+    // A fingerprint may belong to a change or to any other finding.
     let is_whole = options.baseline.is_some() && options.scope == RuleScope::Everything;
     judge_tree(tree, policy, options, is_whole)
 }
 
-/// The same, where `fingerprints` tells whether a waiver by fingerprint alone
+/// Checks a tree. `fingerprints` says whether a waiver with only a fingerprint
 /// is stale if it matches nothing.
 fn judge_tree<'t>(
     tree: &'t Tree,
@@ -133,7 +133,7 @@ fn judge_tree<'t>(
     report
 }
 
-/// What changed since the last release, for the bump.
+/// The changes since the last release, for the bump.
 pub(super) fn since_release<'t>(
     tree: &'t Tree,
     policy: &'t Policy,
@@ -151,8 +151,8 @@ pub(super) fn since_release<'t>(
     judge_tree(tree, policy, since, true)
 }
 
-/// The majors that rise above those of the last release at a time when none may,
-/// but for those that are waived or accepted.
+/// The findings about new majors since the last release outside the window, except
+/// waived and accepted ones.
 pub(super) fn early_majors(
     tree: &Tree,
     policy: &Policy,
@@ -170,8 +170,8 @@ pub(super) fn early_majors(
     findings
 }
 
-/// Whether a waiver that matched nothing matched nothing since the last
-/// release either, if it is for changes.
+/// Whether a waiver that matched nothing is unused: a waiver for changes must also
+/// match nothing since the last release.
 fn is_unused_in(since: &Report, unused: &Finding) -> bool {
     let rule = unused.facts.first().and_then(|what| find_rule(what));
     rule.is_some_and(|rule| !rule.needs_baseline())

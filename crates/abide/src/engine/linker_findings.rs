@@ -10,12 +10,12 @@ use crate::rules::find_rule;
 use super::RuleScope;
 use super::weighing::runs;
 
-/// Problems of judged files, and those of imported files: as they are where
-/// they keep a judged file from linking, as notes elsewhere.
+/// The problems of checked files and of imported files. Those of imported files
+/// that no checked file needs become notes.
 pub(super) fn linker_findings(tree: &Tree, policy: &Policy, scope: RuleScope) -> Vec<Finding> {
     let mut needed: Option<Vec<bool>> = None;
     let mut findings = Vec::new();
-    // What a compiler only warns of says nothing about a change.
+    // Warnings of the compiler are not about changes.
     let told = |it: &&Problem| scope == RuleScope::Everything || it.kind.is_error();
     for problem in tree.problems().iter().filter(told) {
         let file = tree.file(problem.place.file);
@@ -27,7 +27,7 @@ pub(super) fn linker_findings(tree: &Tree, policy: &Policy, scope: RuleScope) ->
             let needed = needed.get_or_insert_with(|| needed_by_judged(tree));
             if !needed[file.id.0 as usize] {
                 finding.severity = Severity::Note;
-                finding.severity_reason = Some("no judged file needs this file".to_owned());
+                finding.severity_reason = Some("no checked file needs this file".to_owned());
             }
         }
         let id = finding.rule;
@@ -58,7 +58,7 @@ fn linker_finding(file: File<'_>, problem: &Problem) -> Finding {
     finding
 }
 
-/// Which files judged files reach by imports, themselves included.
+/// Which files the checked files import in any number of steps, themselves included.
 fn needed_by_judged(tree: &Tree) -> Vec<bool> {
     let mut needed = vec![false; tree.files().len()];
     let mut open: Vec<FileId> =

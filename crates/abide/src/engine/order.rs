@@ -3,8 +3,8 @@
 use crate::finding::Finding;
 use crate::rule::Context;
 
-/// Orders findings by path, place, rule and what else tells them apart.
-/// Findings outside of the tree come last.
+/// Sorts findings by path, place, rule and then everything else. Findings outside
+/// the tree come last.
 pub(super) fn sort(context: &Context<'_>, findings: &mut [Finding]) {
     findings.sort_by(|a, b| {
         let path = |finding: &Finding| {
@@ -15,7 +15,7 @@ pub(super) fn sort(context: &Context<'_>, findings: &mut [Finding]) {
             Some((&*tree.file(place.file).decl().display, place))
         };
         let (at_a, at_b) = (path(a), path(b));
-        // `None` stands before `Some`, but the tree shall come first.
+        // `None` sorts before `Some`, but the tree must come first.
         at_b.is_some()
             .cmp(&at_a.is_some())
             .then_with(|| at_a.cmp(&at_b))

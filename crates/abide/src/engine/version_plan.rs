@@ -9,9 +9,9 @@ use crate::policy::Policy;
 use super::Options;
 use super::judging::{early_majors, since_release};
 
-/// The version that each package of a tree needs since the last release,
-/// which is the baseline of the bump, else the baseline. Without either only
-/// the agreement of tree and record is told.
+/// The version that each package of a tree needs since the last release: the
+/// baseline of the bump, or else the baseline. Without either, this only
+/// compares the tree with the record.
 pub fn plan<'t>(tree: &'t Tree, policy: &'t Policy, options: Options<'t>) -> Plan {
     let released = options.bump_baseline.or(options.baseline);
     let since = released.map(|old| (old, since_release(tree, policy, options, old)));

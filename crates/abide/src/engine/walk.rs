@@ -9,8 +9,8 @@ use crate::finding::Finding;
 use crate::rule::{ChangeCheck, Check, Context, Rule, Sink};
 use crate::rules;
 
-/// Runs every rule that is no problem of the linker. Files are judged in
-/// parallel, each by every rule, so that its declarations are in the cache.
+/// Runs every rule except those of the linker. Files are checked in parallel,
+/// each by all rules, so that its declarations stay in the cache.
 pub(super) fn run<'t>(context: &Context<'t>, rules: &[&'static Rule]) -> Vec<Finding> {
     let whole_tree = || -> Vec<Finding> {
         let each = rules.par_iter().map(|rule| {
@@ -62,9 +62,9 @@ pub(super) fn run<'t>(context: &Context<'t>, rules: &[&'static Rule]) -> Vec<Fin
     findings
 }
 
-/// Every change, each offered to every rule that subscribes to its kind. Of one
-/// kind after the other, for large trees have many of each. Of elements those
-/// that are settled, which find nothing, or those that are not.
+/// Offers every change to every rule that subscribes to its kind, one kind after
+/// the other, since large trees have many of each. `settled` selects the settled
+/// elements, which find nothing, or all others.
 fn changes<'t>(
     context: &Context<'t>,
     diff: &Diff<'t>,
@@ -123,15 +123,15 @@ fn changes<'t>(
     findings
 }
 
-/// Gathers what was found about a field in whose place another stands: that is
-/// one defect, however many facts of the two differ.
+/// Joins the findings about a replaced field into one: that is one defect, however
+/// many properties of the two fields differ.
 fn told_once(findings: &mut Vec<Finding>) {
     let (mut whole, parts): (Vec<Finding>, Vec<Finding>) =
         std::mem::take(findings).into_iter().partition(|it| it.rule == rules::REPLACED.id);
     let at: FxHashMap<String, usize> =
         whole.iter().enumerate().map(|(at, it)| (it.element.clone(), at)).collect();
     for part in parts {
-        // What is no comparison of the two is told on its own.
+        // A finding that does not compare the two fields is reported on its own.
         let compares = part.change.as_ref().is_some_and(|it| it.old.is_some() && it.gone.is_none());
         match at.get(&part.element).filter(|_| compares) {
             Some(&at) => whole[at].absorb(part),

@@ -9,8 +9,8 @@ use crate::finding::{Finding, Severity};
 use crate::policy::Policy;
 use crate::rules::find_rule;
 
-/// What remains of each finding on these surfaces; without a surface there, a
-/// change that breaks somebody is no finding.
+/// Limits findings to these surfaces. A breaking change that breaks none of them is
+/// dropped.
 pub(super) fn narrow(surfaces: &[Surface], findings: &mut Vec<Finding>) {
     if surfaces.is_empty() {
         return;
@@ -25,13 +25,13 @@ pub(super) fn narrow(surfaces: &[Surface], findings: &mut Vec<Finding>) {
     });
 }
 
-/// Whether the rule of a finding is not switched off everywhere.
+/// Whether the rule of a finding is on anywhere.
 pub(super) fn runs(policy: &Policy, finding: &Finding) -> bool {
     find_rule(finding.rule).is_none_or(|rule| policy.runs(rule.defaults()))
 }
 
-/// Gives every finding the severity that policy wants, and every change its
-/// bump; drops findings that are off.
+/// Sets the severity of every finding by the policy, and the bump of every change;
+/// drops findings that are off.
 pub(super) fn apply_severities(policy: &Policy, as_of: Date, findings: &mut Vec<Finding>) {
     findings.retain_mut(|finding| {
         demote(policy, as_of, finding);
@@ -39,7 +39,7 @@ pub(super) fn apply_severities(policy: &Policy, as_of: Date, findings: &mut Vec<
         let change = finding.change.as_deref();
         let (severity, reason) = policy.severity(rule.defaults(), &finding.package, change);
         let Some(severity) = severity else { return false };
-        // A finding that was made a note on the way stays one.
+        // A finding that already became a note stays a note.
         if finding.severity_reason.is_none() {
             finding.severity = severity;
             finding.severity_reason = reason;
@@ -55,7 +55,7 @@ pub(super) fn apply_severities(policy: &Policy, as_of: Date, findings: &mut Vec<
     });
 }
 
-/// Makes a change a note that the policy allows or does not ask for.
+/// Turns a change into a note if the policy allows or does not select it.
 fn demote(policy: &Policy, as_of: Date, finding: &mut Finding) {
     let selected = policy.breaking.selects(finding);
     let Some(change) = &mut finding.change else { return };
@@ -65,11 +65,9 @@ fn demote(policy: &Policy, as_of: Date, finding: &mut Finding) {
     let reason = match &change.gone {
         Some(gone) if policy.deprecation.allows(gone, &policy.calendar, as_of) => {
             change.bump = change.bump.min(Bump::Minor);
-            "`[deprecation] removal` allows what was deprecated to go"
+            "`[deprecation] removal` allows this removal"
         }
-        _ if !selected => {
-            "`[breaking] aliases` names none of the rules that other tools have for it"
-        }
+        _ if !selected => "`[breaking]` does not select this change",
         _ => return,
     };
     finding.severity = Severity::Note;

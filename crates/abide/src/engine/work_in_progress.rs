@@ -9,8 +9,8 @@ use crate::finding::{Finding, Severity};
 use crate::rule::Context;
 use crate::rules::find_rule;
 
-/// Drops findings of rules that spare work in progress, where it is. A change
-/// of what was work in progress stays, as a note.
+/// Drops findings about work in progress of rules that spare it. A change of an
+/// element that was work in progress stays as a note.
 pub(super) fn spare_work_in_progress(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let spares = |finding: &Finding| {
         find_rule(finding.rule).is_some_and(|rule| rule.spares_work_in_progress)
@@ -36,19 +36,19 @@ pub(super) fn spare_work_in_progress(context: &Context<'_>, findings: &mut Vec<F
     });
 }
 
-/// Where the message was that something new is added to.
+/// The old place of the message that something is added to.
 fn holder_before(context: &Context<'_>, added: Place) -> Option<Place> {
     let holds = |message: &Message<'_>| {
         let Place { span, .. } = Element::Message(*message).place(Part::Whole);
         span.start <= added.span.start && added.span.end <= span.end
     };
-    // Messages stand behind those that enclose them.
+    // Messages come after the messages that enclose them.
     let holder = context.tree.file(added.file).all_messages().rev().find(holds)?;
     let before = context.diff()?.old_message(holder)?;
     Some(Element::Message(before).place(Part::Whole))
 }
 
-/// Where work in progress stands, by file; found when first asked for.
+/// The places of work in progress by file, computed on first use.
 #[derive(Default)]
 struct Unready(FxHashMap<FileId, Vec<Span>>);
 

@@ -15,25 +15,27 @@ use super::{Fate, Lock, NumberedName, PackageLock, Record, UNREADABLE, UseKind};
 
 /// The first word of the file, before the number of its format.
 const FORMAT: &str = "abide-lock";
-/// The only format that there is so far.
+/// The only format so far.
 const NEWEST: u32 = 1;
 const HEADER: &str = "\
 abide-lock 1
 # Versions, hashes, and every number and name that was ever used. `abide bump --write` writes this
 # file, and mends it after a merge.
 ";
-/// What stands behind an element that the tree does not hold any more.
+/// The word after an element that is no longer in the tree.
 const GONE: &str = "gone";
 /// How the package without a name is written.
 const UNNAMED: &str = "-";
-const REMEDY: &str = "take the line from version control; without the file `abide bump --write` \
-                      begins a new one, which knows nothing of numbers and names that are free";
+const REMEDY: &str = "restore the line from version control; if you delete the file instead, \
+                      `abide bump --write` starts a new one without the numbers and names used \
+                      before";
 
 impl Lock {
     /// Reads `abide.lock`; every malformed line is an error.
     ///
-    /// Both sides of a merge conflict count: a record is that of the higher
-    /// version, and the ledger is the union. [`Lock::is_unresolved`] tells.
+    /// In a merge conflict both sides count: the record with the higher version
+    /// wins, and the ledger is the union. [`Lock::is_unresolved`] says whether
+    /// there was a conflict.
     pub fn parse(text: &str) -> Result<Lock, Vec<ConfigError>> {
         let mut reader = LockReader { text, lock: Lock::default(), errors: Vec::new() };
         let uses = reader.lines();
@@ -67,7 +69,7 @@ impl fmt::Display for Lock {
     }
 }
 
-/// In which part of a merge conflict a line stands.
+/// The part of a merge conflict that a line is in.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ConflictSide {
     None,
@@ -90,8 +92,8 @@ impl<'a> LockReader<'a> {
         self.errors.push(ConfigError { message: message.into(), span, help: Some(help.into()) });
     }
 
-    /// Reads every line; the lines of the ledger are given back, for which
-    /// package an element belongs to is known when all packages are.
+    /// Reads every line. It returns the lines of the ledger, because the package of
+    /// an element is only known after all packages are read.
     fn lines(&mut self) -> Vec<(&'a str, NumberedName, Fate)> {
         let mut uses = Vec::new();
         let mut side = ConflictSide::None;
@@ -106,7 +108,7 @@ impl<'a> LockReader<'a> {
                 self.lock.unresolved = true;
                 continue;
             }
-            // Both sides know what the base knew.
+            // Both sides contain what the base contained.
             if side == ConflictSide::Base || line.trim().is_empty() {
                 continue;
             }
@@ -120,12 +122,12 @@ impl<'a> LockReader<'a> {
             }
         }
         if side != ConflictSide::None {
-            self.error(opened, "this conflict has no end", REMEDY);
+            self.error(opened, "this merge conflict has no end", REMEDY);
         }
-        // A name that was cut off is a name, too.
+        // A truncated name could be mistaken for a whole one.
         if !self.text.is_empty() && !self.text.ends_with('\n') {
             let last = self.text.lines().last().unwrap_or_default();
-            self.error(last, "the file is cut off in this line", REMEDY);
+            self.error(last, "the file ends in the middle of this line", REMEDY);
         }
         if is_first {
             let message = format!("expected `{FORMAT} {NEWEST}` in the first line");
@@ -141,7 +143,7 @@ impl<'a> LockReader<'a> {
             Some((_, Ok(NEWEST))) => return true,
             Some((format, Ok(newer))) if newer > NEWEST => {
                 let message =
-                    format!("format {newer} is newer than this abide, which reads {NEWEST}");
+                    format!("format {newer} is too new: this abide reads format {NEWEST}");
                 self.error(format, message, "update abide");
             }
             _ => {
@@ -154,12 +156,12 @@ impl<'a> LockReader<'a> {
 
     fn line(&mut self, line: &'a str) -> Option<(&'a str, NumberedName, Fate)> {
         if line.contains(UNREADABLE) {
-            self.error(line, "this line is no UTF-8", REMEDY);
+            self.error(line, "this line is not valid UTF-8", REMEDY);
             return None;
         }
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
         let (words, fate) = match &words[..] {
-            // `gone` may be a name, too.
+            // `gone` may also be a name.
             [rest @ .., GONE] if matches!(rest, ["package", _, ..] | [_, _, _, _]) => {
                 (rest, Fate::Gone)
             }
@@ -173,7 +175,7 @@ impl<'a> LockReader<'a> {
             }
             [word, holder, number, name] if let Some(kind) = UseKind::named(word) => {
                 let Ok(parsed) = i32::from_str(number) else {
-                    self.error(number, format!("`{number}` is no number"), REMEDY);
+                    self.error(number, format!("`{number}` is not a number"), REMEDY);
                     return None;
                 };
                 let (holder, name) = (holder.to_owned(), name.to_owned());
@@ -206,7 +208,7 @@ impl<'a> LockReader<'a> {
                 return None;
             }
             Err(_) => {
-                self.error(version, format!("`{version}` is no semantic version"), REMEDY);
+                self.error(version, format!("`{version}` is not a semantic version"), REMEDY);
                 return None;
             }
         };
@@ -229,8 +231,8 @@ impl<'a> LockReader<'a> {
         }
     }
 
-    /// Puts a use into the ledger of the package with the longest name that
-    /// begins its own.
+    /// Puts a use into the ledger of its package: the one with the longest name
+    /// that is a prefix of its scope.
     fn enter(&mut self, line: &str, used: NumberedName, fate: Fate) {
         let mut name = used.scope();
         while !name.is_empty() && !self.lock.packages.contains_key(name) {
@@ -239,7 +241,7 @@ impl<'a> LockReader<'a> {
         let name = name.to_owned();
         let Some(package) = self.lock.packages.get_mut(&name) else {
             let known = if used.scope().is_empty() { &used.name } else { used.scope() };
-            let message = format!("no line says which package `{known}` is of");
+            let message = format!("no line declares the package of `{known}`");
             return self.error(line, message, REMEDY);
         };
         let known = package.ledger.entry(used).or_insert(fate);
@@ -252,8 +254,8 @@ fn unwritten(name: &str) -> &str {
     if name == UNNAMED { "" } else { name }
 }
 
-/// The part of a conflict that begins behind a line, if the line is a marker
-/// of git.
+/// The part of a conflict that begins after a line, if the line is a marker of
+/// git.
 fn after_marker(line: &str, side: ConflictSide) -> Option<ConflictSide> {
     let mark = line.split(' ').next().unwrap_or_default();
     match (mark, side) {
@@ -366,13 +368,13 @@ mod tests {
         let rows = [
             ("", 0, "expected `abide-lock 1` in the first line"),
             ("package a.v1\n", 0, "expected `abide-lock 1` in the first line"),
-            ("abide-lock 2\nwhatever\n", 11, "format 2 is newer than this abide, which reads 1"),
+            ("abide-lock 2\nwhatever\n", 11, "format 2 is too new: this abide reads format 1"),
             ("abide-lock one\n", 0, "expected `abide-lock 1` in the first line"),
             ("abide-lock 1\npackage a.v1 1.0\n", 13, "expected `package NAME VERSION OWN CLOSURE`"),
             (
                 &format!("abide-lock 1\npackage a.v1 1.0 {hash} {hash}\n"),
                 26,
-                "`1.0` is no semantic version",
+                "`1.0` is not a semantic version",
             ),
             (
                 &format!("abide-lock 1\npackage a.v2 1.0.0 {hash} {hash}\n"),
@@ -384,21 +386,29 @@ mod tests {
                 111,
                 "a semantic hash is",
             ),
-            ("abide-lock 1\npackage a\nfield a.M one id\n", 33, "`one` is no number"),
+            ("abide-lock 1\npackage a\nfield a.M one id\n", 33, "`one` is not a number"),
             (
                 "abide-lock 1\npackage a\nfield b.M 1 id\n",
                 23,
-                "no line says which package `b.M` is of",
+                "no line declares the package of `b.M`",
             ),
             (
                 "abide-lock 1\npackage a\nextension a.M 1 id\n",
                 23,
-                "no line says which package `id` is of",
+                "no line declares the package of `id`",
             ),
             ("abide-lock 1\npackage a\nmessage a.M 1 id\n", 23, "expected `package NAME"),
-            ("abide-lock 1\n<<<<<<< ours\npackage a\n", 13, "this conflict has no end"),
-            ("abide-lock 1\npackage a\nfield a.M 1 i", 23, "the file is cut off in this line"),
-            ("abide-lock 1\npackage a\nfield a.M 1 i\u{fffd}\n", 23, "this line is no UTF-8"),
+            ("abide-lock 1\n<<<<<<< ours\npackage a\n", 13, "this merge conflict has no end"),
+            (
+                "abide-lock 1\npackage a\nfield a.M 1 i",
+                23,
+                "the file ends in the middle of this line",
+            ),
+            (
+                "abide-lock 1\npackage a\nfield a.M 1 i\u{fffd}\n",
+                23,
+                "this line is not valid UTF-8",
+            ),
             ("\u{feff}abide-lock 1\n", 0, "expected `abide-lock 1` in the first line"),
         ];
         for (text, at, message) in rows {

@@ -6,24 +6,23 @@ use abide_schema::{EnumValue, Field};
 
 use super::{Fate, Lock, NumberedName, UseKind};
 
-/// What of a field or an enum value was taken from another one.
+/// What a field or an enum value reuses of a removed one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reuse<'l> {
-    /// The name that had the number, where the number is reused.
+    /// The name that had the number, if the number is reused.
     pub(crate) number_of: Option<&'l str>,
-    /// The number that had the name, where the name is reused.
+    /// The number that had the name, if the name is reused.
     pub(crate) name_of: Option<i32>,
 }
 
-/// Who used which number and name in a message or enum. The ledgers of all
-/// packages are one here: the extensions of a message may be declared anywhere.
+/// The numbers and names that were used in messages and enums. It joins the
+/// ledgers of all packages, since extensions of a message may be anywhere.
 pub(crate) struct Ledger<'l> {
     uses: BTreeMap<&'l NumberedName, Fate>,
 }
 
 impl<'l> Ledger<'l> {
-    /// What either of two locks knows; where both know something, the second one
-    /// is right.
+    /// Joins two locks; where both have an entry, the second one wins.
     pub(crate) fn of(released: Option<&'l Lock>, lock: Option<&'l Lock>) -> Ledger<'l> {
         let locks = released.into_iter().chain(lock);
         let all = locks.flat_map(|it| it.packages.values()).flat_map(|it| &it.ledger);
@@ -34,19 +33,19 @@ impl<'l> Ledger<'l> {
         self.uses.is_empty()
     }
 
-    /// What a field or extension takes from one that is gone.
+    /// What a field or extension reuses of a removed one.
     pub(crate) fn reuse_by_field(&self, field: Field<'_>) -> Option<Reuse<'l>> {
         self.reuse(&NumberedName::of_field(field)?)
     }
 
-    /// What an enum value takes from one that is gone.
+    /// What an enum value reuses of a removed one.
     pub(crate) fn reuse_by_value(&self, value: EnumValue<'_>) -> Option<Reuse<'l>> {
         self.reuse(&NumberedName::of_value(value))
     }
 
-    /// A number is reused where all that had it are gone, and so is a name. What
-    /// comes back as it was is no other. On the wire an extension is a field of
-    /// the message that it extends.
+    /// A number or name is reused if all elements that had it are gone. An element
+    /// that comes back unchanged reuses nothing. On the wire, an extension is a
+    /// field of the message that it extends.
     fn reuse(&self, new: &NumberedName) -> Option<Reuse<'l>> {
         if self.uses.contains_key(new) {
             return None;

@@ -3,7 +3,7 @@ use crate::rule::{Check, Group, Rule};
 
 pub(super) static RULE: Rule = Rule {
     id: "accepted-stale",
-    summary: "an accepted finding that is no longer there",
+    summary: "an accepted finding that no longer occurs",
     group: Group::Policy,
     severity: Some(Severity::Note),
     since: "0.1.0",

@@ -6,7 +6,7 @@ use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "alpha-too-old",
-    summary: "an alpha that is older than the policy allows",
+    summary: "an alpha package that is older than the policy allows",
     group: Group::Lifecycle,
     severity: Some(Severity::Warning),
     since: "0.1.0",
@@ -29,8 +29,8 @@ fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
         place,
         name,
         name,
-        format!("package `{name}` is an alpha since {since}, and the policy allows {limit}"),
+        format!("package `{name}` has been an alpha since {since}; the policy allows {limit}"),
     )
-    .help("release it, or delete it")
+    .help("promote it to beta or stable, or delete it")
     .fact(since.to_string());
 }

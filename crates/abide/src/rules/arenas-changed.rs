@@ -7,7 +7,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "arenas-changed",
-    summary: "an option about arenas, which does nothing any more",
+    summary: "a file whose `cc_enable_arenas` changed (the option has no effect today)",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -25,6 +25,6 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<File<'t>>, sink: &mut
     if was != is {
         let message = format!("`cc_enable_arenas` changed from `{was}` to `{is}`");
         let finding = sink.setting(&setting, message);
-        finding.fact(was).fact(is).why("C++ supports arenas whatever the option says");
+        finding.fact(was).fact(is).why("generated C++ supports arenas whatever the option says");
     }
 }

@@ -8,7 +8,7 @@ use crate::rule::{Check, Group, Rule};
 
 pub(super) static RULE: Rule = Rule {
     id: "beta-depends-on-alpha",
-    summary: "a beta package depends on an alpha package",
+    summary: "a beta package that depends on an alpha package",
     group: Group::Dependencies,
     severity: Some(Severity::Error),
     since: "0.1.0",

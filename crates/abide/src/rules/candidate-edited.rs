@@ -5,7 +5,7 @@ use abide_upgrade::{Drift, drifts};
 
 pub(super) static RULE: Rule = Rule {
     id: "candidate-edited",
-    summary: "a candidate for the next major version that is not what an upgrade makes",
+    summary: "a candidate that differs from what `abide upgrade` makes",
     group: Group::Lifecycle,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -22,29 +22,29 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
         let (path, package) = (file.path(), file.package().name());
         let message = match drift {
             Drift::Differs(from) => format!(
-                "the candidate `{path}` is not what an upgrade makes of `{}`",
+                "candidate `{path}` differs from what `abide upgrade` makes of `{}`",
                 context.tree.file(from).path()
             ),
             // What calls for it, or what it is made from, may lie in another part.
             Drift::Uncalled { .. } | Drift::Stale | Drift::Orphaned if context.partial => continue,
-            Drift::Stale => format!("the candidate `{path}` is made of no file any more"),
+            Drift::Stale => format!("candidate `{path}` is stale: no file upgrades to it"),
             Drift::Uncalled { from, .. } => {
                 let source = context.tree.file(from).path();
-                format!("nothing calls for the candidate `{path}` of `{source}` any more")
+                format!("candidate `{path}` is stale: nothing in `{source}` requires it")
             }
             Drift::Orphaned => {
-                format!("the candidate `{path}` has no active version that it is made from")
+                format!("candidate `{path}` has no active version to be made from")
             }
         };
         let finding = sink.report(package_name(file), package, path, message);
         if let Drift::Differs(from) | Drift::Uncalled { from, .. } = drift {
             let source = context.tree.file(from);
-            finding.label(package_name(source), "it is made from this");
+            finding.label(package_name(source), "the candidate is made from this file");
         }
         let (why, help) = match drift {
             Drift::Differs(_) | Drift::Stale => (
-                "the next upgrade makes it anew, and what was edited by hand is lost",
-                "change the active version, and run `abide upgrade --write`",
+                "the next `abide upgrade` overwrites it, and edits made by hand are lost",
+                "make the change in the active version, then run `abide upgrade --write`",
             ),
             Drift::Uncalled { as_made: true, .. } => (
                 "the next upgrade deletes it: the active version has nothing to remove or to \

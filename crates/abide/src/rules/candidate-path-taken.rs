@@ -5,7 +5,7 @@ use abide_upgrade::taken;
 
 pub(super) static RULE: Rule = Rule {
     id: "candidate-path-taken",
-    summary: "a file whose candidate for the next major version has no place to go",
+    summary: "a file whose candidate cannot be written because its path is taken",
     group: Group::Lifecycle,
     severity: Some(Severity::Warning),
     since: "0.1.0",
@@ -21,24 +21,23 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
         let (own, other) = (taken.file.path(), taken.other.path());
         let package = taken.file.package().name();
         let message = if taken.exists {
-            let be = if taken.path == other { "be" } else { "be released as" };
-            format!(
-                "the candidate of `{own}` would {be} `{other}`, which was not made by an upgrade"
-            )
+            let verb = if taken.path == other { "written to" } else { "released as" };
+            format!("the candidate of `{own}` cannot be {verb} `{other}`, which no upgrade made")
         } else {
-            format!("the candidates of `{own}` and `{other}` would both be `{}`", taken.path)
+            format!("the candidates of `{own}` and `{other}` have the same path `{}`", taken.path)
         };
         let finding = sink.report(package_name(taken.file), package, own, message);
         finding.label(
             package_name(taken.other),
             match taken.exists {
-                true => "this is not overwritten",
-                false => "this candidate is made",
+                true => "this file is not overwritten",
+                false => "only the candidate of this file is made",
             },
         );
-        finding.why("what changes in the next major version is lost").fact(&taken.path);
+        finding.why("without a candidate, the next major version lacks what this file declares");
+        finding.fact(&taken.path);
         finding.help(match taken.exists {
-            true => "delete that file, or give it the status of a candidate, and upgrade again",
+            true => "delete that file or mark it as a candidate, then run `abide upgrade --write`",
             false => "move one of them to another package",
         });
     }

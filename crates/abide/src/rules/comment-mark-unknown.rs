@@ -6,7 +6,7 @@ use crate::suggestion::did_you_mean;
 
 pub(super) static RULE: Rule = Rule {
     id: "comment-mark-unknown",
-    summary: "a comment with a mark such as `[#next-free-field: 5]` that no tool knows",
+    summary: "an unknown `[#word: …]` mark in a comment",
     group: Group::Style,
     severity: None,
     since: "0.1.0",
@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::File(check),
 };
 
-/// What the generators of Envoy's documentation and code know.
+/// The marks that the generators of Envoy's documentation and code read.
 const KNOWN: [&str; 12] = [
     "allow-fully-qualified-name",
     "alpha",
@@ -39,7 +39,7 @@ fn check<'t>(context: &Context<'t>, file: File<'t>, sink: &mut Sink) {
         if context.is_frozen(package) {
             return;
         }
-        let message = format!("no tool knows the mark `{}` in a comment", mark.word);
+        let message = format!("unknown mark `{}` in a comment", mark.word);
         let help = did_you_mean(mark.word, KNOWN)
             .unwrap_or_else(|| format!("write it as `[#comment: {}]`", mark.value));
         sink.report(mark.place, package.name(), file.path(), message).help(help).fact(mark.word);

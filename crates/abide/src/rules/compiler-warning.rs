@@ -3,7 +3,7 @@ use crate::rule::{Check, Group, Rule};
 
 pub(super) static RULE: Rule = Rule {
     id: "compiler-warning",
-    summary: "something that protoc warns about",
+    summary: "something that protoc accepts with a warning",
     group: Group::Language,
     severity: Some(Severity::Warning),
     since: "0.1.0",

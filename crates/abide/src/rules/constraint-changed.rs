@@ -7,7 +7,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "constraint-changed",
-    summary: "a constraint that accepts other values",
+    summary: "a constraint that accepts new values and refuses old ones",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Element<'t>>, sink: &mut Sink) {
-    constraints::report(diff, change, sink, "accepts other values", &|inclusion| {
+    constraints::report(diff, change, sink, "accepts different values", &|inclusion| {
         matches!(inclusion, Inclusion::Incomparable)
     });
 }

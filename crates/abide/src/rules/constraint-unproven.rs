@@ -7,7 +7,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "constraint-unproven",
-    summary: "a constraint whose change cannot be judged",
+    summary: "a changed constraint that Abide cannot compare",
     group: Group::Compatibility,
     severity: Some(Severity::Warning),
     since: "0.1.0",
@@ -23,7 +23,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Element<'t>>, sink
         diff,
         change,
         sink,
-        "has a constraint that changed and cannot be compared",
+        "has a changed constraint that cannot be compared",
         &|inclusion| matches!(inclusion, Inclusion::Unproven { .. }),
     );
 }

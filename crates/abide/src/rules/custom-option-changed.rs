@@ -12,7 +12,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "custom-option-changed",
-    summary: "a custom option of another value",
+    summary: "a custom option whose value changed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -23,7 +23,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Holder(check)),
 };
 
-/// What other rules judge.
+/// The options that other rules judge.
 const JUDGED: &[&str] = &[
     "abide.annotations.v1.",
     "buf.validate.",
@@ -74,21 +74,21 @@ fn check<'t>(context: &Context<'t>, diff: &Diff<'t>, change: Change<Holder<'t>>,
         let setting = Setting { holders: (old, new), old: first_old, new: first_new };
         let holder = new.phrase();
         let message = match (first_old, first_new) {
-            (None, _) => format!("option `{path}` of {holder} is set to `{is}`"),
-            (_, None) => format!("option `{path}` of {holder} is not set to `{was}` any more"),
+            (None, _) => format!("option `{path}` of {holder} was set to `{is}`"),
+            (_, None) => format!("option `{path}` of {holder} was removed; it was `{was}`"),
             _ => format!("option `{path}` of {holder} changed from `{was}` to `{is}`"),
         };
         let finding = sink.setting(&setting, message);
         finding.fact(path).fact(was).fact(is);
         if orders.iter().any(|order| breaks(*order, &difference)) {
             finding.at_least(Severity::Error).bump(Bump::Major);
-            finding.why("`[options]` of the policy calls this change a break");
+            finding.why("`[options]` in the policy says that this change is a break");
         }
     }
 }
 
-/// What the policy says of an option: by its own path, else by that of the
-/// value it is a part of.
+/// What the policy says about an option: under its own path, else under the
+/// path of the value that contains it.
 fn orders<'p>(policy: &'p BTreeMap<String, Vec<OptionOrder>>, path: &str) -> &'p [OptionOrder] {
     let ends = path.match_indices('.').map(|(at, _)| at).chain([path.len()]);
     let mut named = ends.collect::<Vec<_>>().into_iter().rev().map(|end| &path[..end]);

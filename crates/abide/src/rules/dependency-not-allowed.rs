@@ -8,7 +8,7 @@ use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "dependency-not-allowed",
-    summary: "a package depends on another that the policy denies it",
+    summary: "a dependency that the policy denies",
     group: Group::Dependencies,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -33,7 +33,7 @@ fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
         finding.at(phrase(&step.used)).fact(to);
         finding.why(format!("the policy denies `{} -> {}`", denied.from.text(), denied.to.text(),));
         finding.help(format!(
-            "remove the dependency, or add `{from} -> {to}` to `allow` of `[dependencies]`",
+            "remove the dependency, or add `{from} -> {to}` to `allow` in `[dependencies]`",
         ));
     }
 }

@@ -10,8 +10,7 @@ use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "dependency-not-latest",
-    summary: "the newest stable version of a package depends on an API whose stable version has \
-              moved on",
+    summary: "the newest version of an API depends on an outdated stable version of another",
     group: Group::Dependencies,
     severity: Some(Severity::Warning),
     since: "0.1.0",
@@ -27,7 +26,7 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
     for package in context.tree.packages().filter(|it| it.is_judged() && leads(&apis, *it)) {
         for edge in context.graph().edges_of(package) {
             let Some(newest) = apis.newest_stable(edge.to) else { continue };
-            // What is not stable is a matter of other rules.
+            // Other rules judge dependencies that are not stable.
             let outdated = stability(edge.to) == Some(Stability::Stable) && newest != edge.to;
             if outdated && !apis.same(package, edge.to) {
                 report(sink, &edge, newest);
@@ -52,26 +51,27 @@ fn report(sink: &mut Sink, edge: &Dependency<'_, '_>, newest: Package<'_>) {
     let moved = uses.iter().find_map(|used| Some((used, successor(used)?)));
     let Some(used) = moved.as_ref().map(|(used, _)| *used).or(uses.first()) else { return };
     let message =
-        format!("`{from}` depends on `{to}`, whose latest stable version is `{}`", newest.name(),);
+        format!("`{from}` depends on `{to}`, but `{}` is the latest stable version", newest.name());
     let finding = sink.report(used.place(), from, from, message);
     finding.at(phrase(used)).fact(to);
     finding.why(
-        "the newest version of an API is what new users start from: what it depends on shall not \
-         be on its way out",
+        "new users start from the newest version of an API, so it should not depend on a version \
+         that is about to end",
     );
     match moved {
         Some((_, name)) => {
-            finding.help(format!("use `{name}`, in the next major if it must be"));
+            finding.help(format!("use `{name}`, at the latest in the next major version"));
         }
         None => {
             finding.severity = Severity::Note;
             finding.severity_reason =
-                Some(format!("nothing that is used exists in `{}`", newest.name()));
+                Some(format!("`{}` has none of the elements in use", newest.name()));
         }
     }
 }
 
-/// The names of the messages, enums and extensions of a package, without it.
+/// The names of the messages, enums and extensions of a package, without the
+/// name of the package.
 fn names(package: Package<'_>) -> BTreeSet<String> {
     let elements = package.files().flat_map(|file| {
         let messages = file.all_messages().map(Element::Message);

@@ -8,7 +8,7 @@ use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "dependency-too-deep",
-    summary: "a chain of dependencies is longer than the policy allows",
+    summary: "a package whose chain of dependencies is longer than the policy allows",
     group: Group::Dependencies,
     severity: Some(Severity::Warning),
     since: "0.1.0",
@@ -24,8 +24,8 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
     let depths = context.graph().depths();
     for package in context.tree.packages().filter(|it| it.is_judged()) {
         let depth = depths[package.id.0 as usize];
-        // Only the lowest package that is too deep: whoever stands above it is
-        // too deep because of it.
+        // Only the lowest package that is too deep: those above it are too deep
+        // because of it.
         let below = context.graph().edges_of(package).map(|edge| depths[edge.to.id.0 as usize]);
         if depth.length <= limit || below.into_iter().any(|below| below.length > limit) {
             continue;
@@ -39,13 +39,13 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
             next = depths[to.id.0 as usize].next;
         }
         let message = format!(
-            "`{}` stands on a chain of {} packages where {limit} are allowed",
+            "`{}` depends on a chain of {} packages; the policy allows {limit}",
             package.name(),
             depth.length,
         );
         if let Some(finding) = report(sink, package, &steps, message) {
             finding.why(names.join(" → "));
-            finding.help("let packages near the top use those near the bottom directly");
+            finding.help("depend on packages near the bottom directly, not through others");
         }
     }
 }

@@ -25,7 +25,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let due = match phases.on(context.as_of) {
         Phase::Deprecated | Phase::Warned => false,
         Phase::Disallowed => true,
-        // Then another rule asks for more.
+        // Then `deprecated-past-removal` reports it.
         Phase::Removed => !context.policy.may_lose(element),
     };
     if !due || is_disallowed(element) || context.is_frozen(element.package()) {
@@ -33,19 +33,20 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     }
     let (name, noun) = (element.full_name(), element.noun());
     let message = format!(
-        "the deprecated {noun} `{name}` should be disallowed by default since {}",
+        "deprecated {noun} `{name}` was due to be disallowed by default on {}",
         phases.disallowed
     );
     sink.report(place, element.package().name(), name, message)
         .why(format!(
-            "it is deprecated since {}; releases warn of it from {} on",
+            "it was deprecated on {}; releases have warned about it since {}",
             phases.deprecated, phases.warned
         ))
         .help("annotate it with `disallowed_by_default`")
         .fact(phases.disallowed.to_string());
 }
 
-/// Whether the element or what encloses it is refused by default.
+/// Whether the element, or an element that encloses it, is disallowed by
+/// default.
 fn is_disallowed(element: Element<'_>) -> bool {
     element.disallowed_by_default().is_some() || element.parent().is_some_and(is_disallowed)
 }

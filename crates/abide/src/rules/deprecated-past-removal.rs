@@ -7,7 +7,7 @@ use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "deprecated-past-removal",
-    summary: "a deprecated element that should be gone by now",
+    summary: "a deprecated element that should have been removed by now",
     group: Group::Lifecycle,
     severity: Some(Severity::Warning),
     since: "0.1.0",
@@ -28,11 +28,11 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         return;
     }
     let (name, noun) = (element.full_name(), element.noun());
-    let message = format!("the deprecated {noun} `{name}` should be gone since {}", phases.removed);
+    let message = format!("deprecated {noun} `{name}` was due for removal on {}", phases.removed);
     let finding = sink.report(place, element.package().name(), name, message);
     finding
         .why(format!(
-            "it is deprecated since {}, and refused since {}",
+            "it was deprecated on {} and due to be disallowed by default on {}",
             phases.deprecated, phases.disallowed
         ))
         .fact(phases.removed.to_string());

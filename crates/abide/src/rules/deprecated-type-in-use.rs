@@ -6,7 +6,7 @@ use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "deprecated-type-in-use",
-    summary: "a live element whose type is deprecated",
+    summary: "a field or method that uses a deprecated type but is not deprecated itself",
     group: Group::Lifecycle,
     severity: Some(Severity::Warning),
     since: "0.1.0",
@@ -23,10 +23,10 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
             continue;
         }
         let (name, noun, target) = (element.full_name(), element.noun(), used.full_name());
-        let message = format!("the {noun} `{name}` is live and its type `{target}` is deprecated");
+        let message = format!("{noun} `{name}` uses the deprecated type `{target}`");
         let finding = sink.report(element.place(part), element.package().name(), name, message);
-        finding.why("who uses the live element cannot leave what is deprecated").fact(target);
-        finding.help(format!("deprecate the {noun} too, or give it another type"));
+        finding.why(format!("users of the {noun} cannot stop using the type")).fact(target);
+        finding.help(format!("deprecate the {noun} too, and add one with another type"));
         if let Some(place) = used.deprecated() {
             finding.label(place, "deprecated here");
         }

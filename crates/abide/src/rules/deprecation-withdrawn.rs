@@ -5,7 +5,7 @@ use abide_change::{Change, Diff, Holder};
 
 pub(super) static RULE: Rule = Rule {
     id: "deprecation-withdrawn",
-    summary: "an element or a file that is not deprecated any more",
+    summary: "an element or a file that is no longer deprecated",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -20,6 +20,6 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Holder<'t>>, sink: &m
     let Some(holders) = change.both() else { return };
     let setting = Setting::standard(holders, "deprecated");
     if setting.values() == ("true".to_owned(), "false".to_owned()) {
-        sink.setting(&setting, format!("{} is not deprecated any more", holders.1.phrase()));
+        sink.setting(&setting, format!("{} is no longer deprecated", holders.1.phrase()));
     }
 }

@@ -6,7 +6,7 @@ use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "deprecation-without-replacement",
-    summary: "a deprecated element that does not name what replaces it",
+    summary: "a deprecated element that does not name its replacement",
     group: Group::Lifecycle,
     severity: Some(Severity::Warning),
     since: "0.1.0",
@@ -17,8 +17,8 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Annotated(check),
 };
 
-/// Words that lead to a replacement, or say that none is needed. One that ends
-/// with `*` is the beginning of several.
+/// Words that lead to a replacement, or say that none is needed. A word that
+/// ends with `*` is the beginning of several words.
 const WORDS: [&str; 25] = [
     "use",
     "using",
@@ -36,7 +36,7 @@ const WORDS: [&str; 25] = [
     "is now",
     "should be set",
     "covered by",
-    // Nothing is lost with what does nothing.
+    // An element without effect needs no replacement.
     "no effect",
     "ignored",
     "no longer",
@@ -55,7 +55,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         return;
     }
     let (name, noun) = (element.full_name(), element.noun());
-    // Where all fields of a message are deprecated, its comment speaks for them.
+    // If all fields of a message are deprecated, its comment counts for them.
     let whole = element.parent().filter(|parent| match parent {
         Element::Message(it) => it.fields().all(|it| Element::Field(it).deprecated().is_some()),
         _ => false,
@@ -64,14 +64,14 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         return;
     }
     let package = element.package().name();
-    let message = format!("the deprecated {noun} `{name}` names no replacement");
+    let message = format!("deprecated {noun} `{name}` does not name a replacement");
     sink.report(place, package, name, message)
-        .why("who uses it must know where to go, or that nothing comes after it")
+        .why("users must know what to use instead, or that nothing replaces it")
         .help("say in its comment what to use instead");
 }
 
-/// Whether a comment leads to a replacement: by a word, or by a link to or a
-/// quotation of another name.
+/// Whether a comment leads to a replacement: by a word, by a link, or by another
+/// name in backticks.
 fn names_another(element: Element<'_>) -> bool {
     if element.node() == Node::NONE {
         return false;

@@ -5,7 +5,7 @@ use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "deprecation-without-version",
-    summary: "a deprecated field or enum value that does not say since which version, or says it wrongly",
+    summary: "a deprecated element whose deprecation version is missing or malformed",
     group: Group::Lifecycle,
     severity: None,
     since: "0.1.0",
@@ -23,20 +23,20 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let (name, noun, package) = (element.full_name(), element.noun(), element.package().name());
     match element.deprecated_since() {
         Some((text, place)) if !is_minor_version(text) && parse_date(text).is_none() => {
-            let message =
-                format!("the deprecated {noun} `{name}` names the version `{text}`, which is none");
+            let message = format!(
+                "deprecated {noun} `{name}` has the malformed deprecation version `{text}`"
+            );
             sink.report(place, package, name, message)
-                .help("write major and minor, such as `3.4`, or the day, such as `2026-03-31`")
+                .help("write a minor version, such as `3.4`, or a date, such as `2026-03-31`")
                 .fact(text);
         }
-        // What stands where a removed zero value stood was never in use.
+        // This name replaces a removed zero value, and was never in use.
         None if name.ends_with(".DEPRECATED_AND_UNAVAILABLE_DO_NOT_USE") => {}
         None if matches!(element, Element::Field(_) | Element::EnumValue(_)) => {
-            let message =
-                format!("the deprecated {noun} `{name}` does not say since which version");
+            let message = format!("deprecated {noun} `{name}` has no deprecation version");
             sink.report(place, package, name, message)
-                .why("how long it must still be served is counted from there")
-                .help("annotate it with the minor version that deprecates it");
+                .why("how long it must still be served is counted from that version")
+                .help("annotate it with the minor version that deprecates it, such as `3.4`");
         }
         _ => {}
     }

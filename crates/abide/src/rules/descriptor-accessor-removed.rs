@@ -7,7 +7,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "descriptor-accessor-removed",
-    summary: "a message whose generated class has no `descriptor()` any more",
+    summary: "a message whose generated class no longer has `descriptor()`",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -28,11 +28,11 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Message<'t>>, sink: &
     let message = holders.1.phrase();
     if is == "true" {
         let finding =
-            sink.setting(&setting, format!("{message} has no descriptor accessor any more"));
+            sink.setting(&setting, format!("{message} no longer has a descriptor accessor"));
         finding.breaks(Effects::backward(&[Surface::SourceCpp, Surface::SourceJava]));
-        finding.why("`descriptor()` in C++ and `getDescriptor()` in Java are not generated");
+        finding.why("`descriptor()` in C++ and `getDescriptor()` in Java are no longer generated");
     } else {
-        let finding = sink.setting(&setting, format!("{message} has a descriptor accessor now"));
+        let finding = sink.setting(&setting, format!("{message} now has a descriptor accessor"));
         finding.fact(is).aliases(&[]);
         finding.breaks(Effects::forward(&[Surface::SourceCpp, Surface::SourceJava]));
     }

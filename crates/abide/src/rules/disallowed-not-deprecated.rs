@@ -6,7 +6,7 @@ use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "disallowed-not-deprecated",
-    summary: "an element that is refused by default without being deprecated",
+    summary: "an element that is disallowed by default but not deprecated",
     group: Group::Lifecycle,
     severity: Some(Severity::Warning),
     since: "0.1.0",
@@ -22,8 +22,8 @@ fn check<'t>(_: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         return;
     };
     let (name, noun) = (element.full_name(), element.noun());
-    let message = format!("the {noun} `{name}` is disallowed by default and not deprecated");
+    let message = format!("{noun} `{name}` is disallowed by default but not deprecated");
     sink.report(place, element.package().name(), name, message)
-        .why("users learn from `deprecated` that they have to leave, before they are refused")
+        .why("`deprecated` warns users before servers refuse the element")
         .help("add `deprecated = true`, or remove the annotation");
 }

@@ -6,7 +6,7 @@ use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "disallowed-too-soon",
-    summary: "an element that is disallowed by default before releases have warned of it",
+    summary: "an element that is disallowed by default before releases have warned about it",
     group: Group::Lifecycle,
     severity: Some(Severity::Warning),
     since: "0.1.0",
@@ -26,14 +26,15 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let Some(place) = element.disallowed_by_default() else { return };
     let (name, noun) = (element.full_name(), element.noun());
     let message = format!(
-        "the {noun} `{name}` is disallowed by default before the release of {}",
+        "{noun} `{name}` is disallowed by default before the release of {}, which only warns",
         phases.last_warning
     );
     sink.report(place, element.package().name(), name, message)
         .why(format!(
-            "it is deprecated since {}: releases warn of it from {} on, and the one of {} refuses it",
+            "it was deprecated on {}: releases warn about it from {} on, and the release of {} is \
+             the first to refuse it",
             phases.deprecated, phases.warned, phases.disallowed
         ))
-        .help("remove the annotation until that release is out")
+        .help("remove `disallowed_by_default` until that release is out")
         .fact(phases.last_warning.to_string());
 }

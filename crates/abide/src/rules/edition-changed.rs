@@ -9,7 +9,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "edition-changed",
-    summary: "a file of another edition",
+    summary: "a file whose syntax or edition changed",
     group: Group::Compatibility,
     severity: Some(Severity::Note),
     since: "0.1.0",
@@ -26,8 +26,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<File<'t>>, sink: &mut
     if was == is {
         return;
     }
-    let message =
-        format!("`{}` is written in {} now instead of {}", new.path(), word(is), word(was));
+    let message = format!("`{}` changed from {} to {}", new.path(), word(was), word(is));
     let place = |file: File<'t>| match file.decl().syntax {
         Some(syntax) => file.place_of(syntax.node, Part::Whole),
         None => Place { file: file.id, span: Span::default() },
@@ -36,7 +35,8 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<File<'t>>, sink: &mut
     let location = Location::tree(place(new));
     let finding = sink.change_at(location, Some(place(old)), package, new.path(), message);
     finding.fact(word(was)).fact(word(is)).bump(Bump::None);
-    // Editions are one syntax to buf, which compares files of one path.
+    // buf compares files with the same path, and treats all editions as one
+    // syntax.
     let one_syntax = was.is_edition() && is.is_edition();
     if old.path() == new.path() && !one_syntax {
         finding.aliases(&["buf:FILE_SAME_SYNTAX"]);

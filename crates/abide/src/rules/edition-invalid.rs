@@ -3,7 +3,7 @@ use crate::rule::{Check, Group, Rule};
 
 pub(super) static RULE: Rule = Rule {
     id: "edition-invalid",
-    summary: "a `syntax` or `edition` that is missing or unknown",
+    summary: "an unknown `syntax` or `edition`",
     group: Group::Language,
     severity: Some(Severity::Error),
     since: "0.1.0",

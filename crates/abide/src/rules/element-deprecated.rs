@@ -5,7 +5,7 @@ use abide_change::{Change, Diff, Holder};
 
 pub(super) static RULE: Rule = Rule {
     id: "element-deprecated",
-    summary: "an element or a file that is deprecated now",
+    summary: "a newly deprecated element or file",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -20,6 +20,6 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Holder<'t>>, sink: &m
     let Some(holders) = change.both() else { return };
     let setting = Setting::standard(holders, "deprecated");
     if setting.values() == ("false".to_owned(), "true".to_owned()) {
-        sink.setting(&setting, format!("{} is deprecated now", holders.1.phrase()));
+        sink.setting(&setting, format!("{} is now deprecated", holders.1.phrase()));
     }
 }

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Effects, Surface};
+use abide_change::{Change, Diff, Effects, Surface, relative};
 use abide_schema::{Element, Enum, Part};
 
 use crate::finding::Severity;
@@ -6,7 +6,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "enum-first-value-changed",
-    summary: "an enum whose first value, its default, is another",
+    summary: "an enum whose first value (its default) changed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -25,7 +25,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Enum<'t>>, sink: &
     }
     let message = format!(
         "first value of enum `{}` changed from `{}` to `{}`",
-        new.name(),
+        relative(new.package(), new.full_name()),
         was.name(),
         is.name()
     );
@@ -35,10 +35,10 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Enum<'t>>, sink: &
     if !proof.effects.is_empty() {
         finding.aliases(&["buf:FIELD_SAME_DEFAULT"]);
     }
-    // Only fields with presence have a default that is no zero, and these may be anywhere.
+    // The fields that use the enum may be in trees that are not here.
     if diff.is_for_others(old) {
         finding.breaks(Effects::both(Surface::NOTATIONS));
     }
     finding.proven(proof).source(diff, change.map(Element::Enum));
-    finding.label(is.place(Part::Name), "what a field means that is not set");
+    finding.label(is.place(Part::Name), "a field that is not set now has this value");
 }

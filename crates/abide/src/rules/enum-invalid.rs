@@ -3,7 +3,7 @@ use crate::rule::{Check, Group, Rule};
 
 pub(super) static RULE: Rule = Rule {
     id: "enum-invalid",
-    summary: "an enum without values, or with values that break its form",
+    summary: "an enum without values, or with values that the language does not allow",
     group: Group::Language,
     severity: Some(Severity::Error),
     since: "0.1.0",

@@ -7,7 +7,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "enum-moved",
-    summary: "an enum in another file",
+    summary: "an enum that moved to another file",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",

@@ -7,7 +7,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "enum-number-reused",
-    summary: "an enum value with a number or a name that was reserved, or that another one had",
+    summary: "an enum value that takes a reserved or formerly used number or name",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Effects, Surface, first_names};
+use abide_change::{Change, Diff, Effects, Surface, first_names, relative};
 use abide_schema::{Element, Enum, Openness, Part};
 
 use crate::finding::Severity;
@@ -6,7 +6,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "enum-openness-changed",
-    summary: "an enum that was open and is closed, or the reverse",
+    summary: "an enum that changed between open and closed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -27,7 +27,8 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Enum<'t>>, sink: &
         Openness::Open => "open",
         Openness::Closed => "closed",
     };
-    let message = format!("enum `{}` was {} and is {} now", new.name(), word(was), word(is));
+    let name = relative(new.package(), new.full_name());
+    let message = format!("enum `{name}` changed from {} to {}", word(was), word(is));
     let finding = sink.change(diff, change.map(Element::Enum), Part::Whole, message);
     finding.at_feature(new.file(), new.decl().options, "enum_type");
     finding.fact(word(was)).fact(word(is));

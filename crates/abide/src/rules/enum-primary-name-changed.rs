@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Effects, Surface, first_names};
+use abide_change::{Change, Diff, Effects, Surface, first_names, relative};
 use abide_schema::{Element, Enum, Part};
 
 use crate::finding::Severity;
@@ -6,7 +6,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "enum-primary-name-changed",
-    summary: "a number of an enum that another of its names is printed for",
+    summary: "an enum number whose printed name changed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -27,10 +27,13 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Enum<'t>>, sink: &
             continue;
         };
         let named = |name: &str| new.values().find(|it| it.number() == number && it.name() == name);
-        // A name that is gone is told as removed or renamed.
+        // The rules about removed and renamed values report a name that is gone.
         let (Some(is), Some(_)) = (named(name), named(was.name())) else { continue };
-        let message =
-            format!("number {number} is printed as `{name}` now, not as `{}`", was.name());
+        let message = format!(
+            "number {number} of enum `{}` is now printed as `{name}` instead of `{}`",
+            relative(new.package(), new.full_name()),
+            was.name()
+        );
         let pair = Change::Both { old: Element::EnumValue(was), new: Element::EnumValue(is) };
         let finding = sink.change(diff, pair, Part::Name, message);
         finding.fact(was.name()).fact(name);
@@ -39,6 +42,6 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Enum<'t>>, sink: &
             finding.breaks(Effects::both(&[Surface::Json, Surface::Text]));
         }
         finding.source(diff, pair);
-        finding.help(format!("declare `{}` first", was.name()));
+        finding.help(format!("declare `{}` before `{name}`", was.name()));
     }
 }

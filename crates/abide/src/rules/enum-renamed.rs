@@ -7,7 +7,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "enum-renamed",
-    summary: "an enum of another full name",
+    summary: "an enum whose full name changed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Effects, Surface};
+use abide_change::{Change, Diff, Effects, Surface, relative};
 use abide_schema::{Element, EnumValue, Part};
 
 use crate::finding::Severity;
@@ -6,7 +6,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "enum-value-added",
-    summary: "a new enum value",
+    summary: "an enum value that was added",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -20,7 +20,8 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, sink: &mut Sink) {
     let Change::Added(new) = change else { return };
     let Some(holder) = diff.old_enum(new.parent()) else { return };
-    let message = format!("enum value `{}` was added", new.name());
+    let name = relative(new.package(), new.parent().full_name());
+    let message = format!("enum value `{name}.{}` was added", new.name());
     let finding = sink.change(diff, change.map(Element::EnumValue), Part::Whole, message);
     finding.fact(new.number().to_string()).fact(new.name());
     finding.proven(diff.prove_enum(holder, new.parent(), [&[], &[new.number()]]));

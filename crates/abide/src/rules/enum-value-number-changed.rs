@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Effects, Surface};
+use abide_change::{Change, Diff, Effects, Surface, relative};
 use abide_schema::{Element, EnumValue, Part};
 
 use crate::finding::Severity;
@@ -6,7 +6,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "enum-value-number-changed",
-    summary: "an enum value of another number",
+    summary: "an enum value whose number changed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -28,11 +28,12 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
     if was == is {
         return;
     }
-    let message = format!("number of enum value `{}` changed from {was} to {is}", new.name());
+    let name = relative(new.package(), new.parent().full_name());
+    let message = format!("number of `{name}.{}` changed from {was} to {is}", new.name());
     let finding = sink.change(diff, change.map(Element::EnumValue), Part::Number, message);
     finding.fact(was.to_string()).fact(is.to_string());
     finding.proven(diff.prove_enum(old.parent(), new.parent(), [&[was], &[is]]));
-    // It is in data of fields that this tree does not know, or that changed along with it.
+    // Fields in other trees may hold it, and fields that changed along with it.
     finding.breaks(Effects::both(&[Surface::Wire]));
     finding.source(diff, change.map(Element::EnumValue));
     let mut aliases = RULE.aliases.to_vec();

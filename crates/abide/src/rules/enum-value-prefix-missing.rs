@@ -6,7 +6,7 @@ use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "enum-value-prefix-missing",
-    summary: "an enum value whose name does not begin with that of its enum",
+    summary: "an enum value whose name does not begin with the name of its enum",
     group: Group::Style,
     severity: None,
     since: "0.1.0",
@@ -25,15 +25,18 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         return;
     }
     let prefix = Case::UpperSnake.of(parent);
-    let message = format!("the enum value `{name}` does not begin with `{prefix}_`");
+    let message = format!("enum value `{name}` does not begin with `{prefix}_`");
     sink.report(value.place(Part::Name), package.name(), element.full_name(), message)
-        .why("values are siblings of their enum: no other enum beside it can have a value of this name")
-        .help(format!("call it `{prefix}_{}`", Case::UpperSnake.of(name)))
+        .why("enum values share the scope of their enum, so no enum beside it can use the name")
+        .help(format!(
+            "rename it to `{prefix}_{}` before anybody relies on the name",
+            Case::UpperSnake.of(name)
+        ))
         .fact(name);
 }
 
-/// Whether a value begins with the name of its enum and an underscore, wherever
-/// words end in that.
+/// Whether a value begins with the name of its enum and an underscore, however
+/// the name of the enum is split into words.
 fn has_prefix(value: &str, parent: &str) -> bool {
     let mut rest = value.as_bytes();
     for letter in parent.bytes().filter(|&it| it != b'_') {

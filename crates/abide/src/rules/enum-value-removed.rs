@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Effects, Surface};
+use abide_change::{Change, Diff, Effects, Surface, relative};
 use abide_schema::{Element, EnumValue, Part};
 
 use crate::finding::Severity;
@@ -7,7 +7,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "enum-value-removed",
-    summary: "an enum value that is gone",
+    summary: "an enum value that was removed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -31,18 +31,19 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
     let number = lives || holder.reserves_number(old.number());
     let name = holder.reserves_name(old.name());
     let what = match (number, name) {
-        _ if lives => format!("; number {} has other names", old.number()),
+        _ if lives => format!("; number {} still has another name", old.number()),
         (true, true) => String::new(),
-        (true, false) => " and its name is not reserved".to_owned(),
-        (false, true) => " and its number is not reserved".to_owned(),
+        (true, false) => ", and its name is not reserved".to_owned(),
+        (false, true) => ", and its number is not reserved".to_owned(),
         (false, false) => ", and neither its number nor its name is reserved".to_owned(),
     };
-    let message = format!("enum value `{}` was removed{what}", old.name());
+    let owner = relative(old.package(), old.parent().full_name());
+    let message = format!("enum value `{owner}.{}` was removed{what}", old.name());
     let finding = sink.change(diff, change.map(Element::EnumValue), Part::Whole, message);
     finding.fact(old.number().to_string()).fact(old.name());
     finding.proven(diff.prove_enum(old.parent(), holder, [&[old.number()], &[]]));
     finding.proven(diff.prove_value_name((old.parent(), holder), change));
-    // Its name is in data of fields that this tree does not know, too.
+    // Fields in other trees may hold its name, too.
     finding.breaks(Effects::backward(&[Surface::Json, Surface::Text]));
     finding.source(diff, change.map(Element::EnumValue));
     let mut aliases = RULE.aliases.to_vec();
@@ -50,14 +51,14 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
         aliases.push("buf:ENUM_VALUE_SAME_NAME");
     } else {
         aliases.push("buf:ENUM_VALUE_NO_DELETE");
-        // buf asks for every name that the number had.
+        // buf requires every name that the number had.
         let named = old.parent().values().filter(|it| it.number() == old.number());
         if !named.into_iter().all(|it| holder.reserves_name(it.name())) {
             aliases.push("buf:ENUM_VALUE_NO_DELETE_UNLESS_NAME_RESERVED");
         }
         if !number {
             aliases.push("buf:ENUM_VALUE_NO_DELETE_UNLESS_NUMBER_RESERVED");
-            // A value that takes the number over would be read in old data.
+            // Old data would be read as the next value that takes the number.
             finding.breaks(Effects::backward(&[Surface::Wire]));
         }
     }
@@ -68,7 +69,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
             (!number).then(|| old.number()),
             (!name).then(|| old.name()),
         );
-        finding.help(format!("write `{missing}`"));
+        finding.help(format!("add `{missing}` to enum `{}`", holder.name()));
     }
     finding.aliases(&aliases);
 }

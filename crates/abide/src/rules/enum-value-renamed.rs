@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Effects, Surface};
+use abide_change::{Change, Diff, Effects, Surface, relative};
 use abide_schema::{Element, EnumValue, Part};
 
 use crate::finding::Severity;
@@ -6,7 +6,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "enum-value-renamed",
-    summary: "an enum value of another name",
+    summary: "an enum value that was renamed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -26,14 +26,19 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
     if old.name() == new.name() {
         return;
     }
-    let message = format!("enum value `{}` is called `{}` now", old.name(), new.name());
+    let owner = relative(old.package(), old.parent().full_name());
+    let message = format!("`{owner}.{}` was renamed to `{}`", old.name(), new.name());
     let finding = sink.change(diff, change.map(Element::EnumValue), Part::Number, message);
     finding.fact(old.name()).fact(new.name());
     let number = [new.number()];
     finding.proven(diff.prove_enum(old.parent(), new.parent(), [&number, &number]));
     finding.proven(diff.prove_value_name((old.parent(), new.parent()), change));
-    // Who writes the one name does not read the other, wherever the enum is used.
+    // Readers of one name refuse the other, wherever the enum is used.
     finding.breaks(Effects::both(&[Surface::Json, Surface::Text]));
     finding.source(diff, change.map(Element::EnumValue));
-    finding.help("keep the old name as an alias, with `option allow_alias = true;`");
+    finding.help(format!(
+        "keep `{}` and add `{}` after it as an alias, with `option allow_alias = true;`",
+        old.name(),
+        new.name()
+    ));
 }

@@ -8,7 +8,7 @@ use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "experimental-in-stable",
-    summary: "a comment that calls an element of a stable package experimental",
+    summary: "a comment that marks an element of a stable package as experimental",
     group: Group::Lifecycle,
     severity: Some(Severity::Warning),
     since: "0.1.0",
@@ -31,7 +31,7 @@ fn check<'t>(_: &Context<'t>, file: File<'t>, sink: &mut Sink) {
     if !stable {
         return;
     }
-    // One pass for what all marks begin with; most files have none of it.
+    // One pass for the text that all marks begin with; most files lack it.
     let marks = file.decl().source_text().map(|text| {
         let begins = memmem::find_iter(text, b"[#").filter(|at| begins_with_mark(&text[*at..]));
         begins.map(|at| at as u32).collect::<Vec<u32>>()
@@ -40,7 +40,8 @@ fn check<'t>(_: &Context<'t>, file: File<'t>, sink: &mut Sink) {
         return;
     }
     let is_marked = |node: Node| {
-        // Without a text the comments are those of a descriptor.
+        // A file without text comes from a descriptor, which has comments of its
+        // own.
         let Some(marks) = &marks else { return true };
         let holds = |span: &Span| marks.iter().any(|at| span.start <= *at && *at < span.end);
         file.decl().comment_spans(node).iter().any(holds)
@@ -66,16 +67,15 @@ fn report(file: File<'_>, node: Node, noun: &str, name: &str, sink: &mut Sink) {
         let Some(mark) = MARKS.iter().find(|mark| comment.text.contains(*mark)) else { continue };
         let package = file.package().name();
         let word = mark.trim_start_matches("[#").trim_end_matches(':');
-        let message =
-            format!("the {noun} `{name}` of stable package `{package}` is marked `{word}`");
+        let message = format!("{noun} `{name}` in stable package `{package}` is marked `{word}`");
         sink.report(place(file, &comment, mark), package, name, message)
-            .why("tools and users cannot rely on a comment: what stands in a stable package is stable")
-            .help("move it to an alpha package until it is ready, or remove the mark")
+            .why("tools and users cannot rely on a comment: a stable package promises stability")
+            .help("remove the mark, or move the element to an alpha package until it is ready")
             .fact(word);
     }
 }
 
-/// Where the mark stands in its comment.
+/// The place of the mark in its comment.
 fn place(file: File<'_>, comment: &Comment, mark: &str) -> Place {
     let text = comment.span.of(file.decl().source_text().unwrap_or_default());
     let span = match memmem::find(text, mark.as_bytes()) {

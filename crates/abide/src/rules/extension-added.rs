@@ -7,7 +7,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "extension-added",
-    summary: "a new extension",
+    summary: "an extension that was added",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",

@@ -9,7 +9,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "extension-declaration-changed",
-    summary: "a declaration of an extension that says otherwise",
+    summary: "an extension declaration that changed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -32,14 +32,14 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Message<'t>>, sink
             continue;
         }
         let described = |it: Option<&Declaration>| {
-            it.map_or_else(|| "is not declared".to_owned(), |it| it.to_string())
+            it.map_or_else(|| "is not declared".to_owned(), |it| format!("is {it}"))
         };
-        let message = format!(
-            "extension {number} of `{}` {} now; it {} before",
-            new.full_name(),
-            described(is),
-            described(was).replacen("is", "was", 1),
-        );
+        let what = match (was, is) {
+            (Some(was), Some(is)) => format!("changed from {was} to {is}"),
+            (None, Some(is)) => format!("was added: {is}"),
+            (_, None) => "was removed".to_owned(),
+        };
+        let message = format!("declaration of extension {number} of `{}` {what}", new.full_name());
         let finding = sink.change(diff, change.map(Element::Message), Part::Whole, message);
         finding.fact(number.to_string()).fact(described(was)).fact(described(is));
         finding.breaks(effects(was, is));
@@ -47,8 +47,8 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Message<'t>>, sink
     let (was, is) = (verified(old), verified(new));
     if was != is {
         let word = |verified| if verified { "asks for declarations" } else { "asks for none" };
-        let name = new.full_name();
-        let message = format!("`{name}` {} of extensions now", word(is));
+        let verb = if is { "now requires" } else { "no longer requires" };
+        let message = format!("`{}` {verb} that extensions are declared", new.full_name());
         let finding = sink.change(diff, change.map(Element::Message), Part::Whole, message);
         finding.fact(word(was)).fact(word(is));
         if is {
@@ -57,7 +57,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Message<'t>>, sink
     }
 }
 
-/// What the owner of a message says of one extension.
+/// What the owner of a message declares about one extension.
 #[derive(PartialEq, Eq)]
 struct Declaration {
     name: String,
@@ -70,9 +70,9 @@ impl fmt::Display for Declaration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Declaration { name, ty, .. } = self;
         match (self.reserved, self.repeated) {
-            (true, _) => f.write_str("is reserved"),
-            (false, true) => write!(f, "is `repeated {ty} {name}`"),
-            (false, false) => write!(f, "is `{ty} {name}`"),
+            (true, _) => f.write_str("reserved"),
+            (false, true) => write!(f, "`repeated {ty} {name}`"),
+            (false, false) => write!(f, "`{ty} {name}`"),
         }
     }
 }
@@ -96,7 +96,7 @@ fn declarations(message: Message<'_>) -> BTreeMap<i64, Declaration> {
     declared.map(read).collect()
 }
 
-/// Whether any of its ranges takes declared extensions only. A range with
+/// Whether any of its ranges accepts declared extensions only. A range with
 /// declarations does, whatever `verification` says. Source: the comments on
 /// `ExtensionRangeOptions` in descriptor.proto.
 fn verified(message: Message<'_>) -> bool {
@@ -106,8 +106,8 @@ fn verified(message: Message<'_>) -> bool {
     })
 }
 
-/// An extension that keeps to the old declaration does not compile with
-/// another one; if it follows, its values are read otherwise.
+/// An extension that keeps to the old declaration does not compile with the new
+/// one; an extension that follows a new type reads old values differently.
 fn effects(was: Option<&Declaration>, is: Option<&Declaration>) -> Effects {
     let notations = [Surface::Json, Surface::Text];
     match (was, is) {

@@ -3,7 +3,7 @@ use crate::rule::{Check, Group, Rule};
 
 pub(super) static RULE: Rule = Rule {
     id: "extension-invalid",
-    summary: "an extension that its extendee does not allow",
+    summary: "an extension that the extended message does not allow",
     group: Group::Language,
     severity: Some(Severity::Error),
     since: "0.1.0",

@@ -7,7 +7,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "extension-moved",
-    summary: "an extension in another file",
+    summary: "an extension that moved to another file",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",

@@ -6,7 +6,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "extension-range-removed",
-    summary: "extension numbers that are none any more",
+    summary: "extension numbers that a message no longer allows",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Message(check)),
 };
 
-/// An extension in the range does not compile any more, its values are unknown
+/// An extension in the range no longer compiles, its values become unknown
 /// fields, and a field may take its number.
 const LOST: &[Surface] = &[
     Surface::Wire,
@@ -36,8 +36,9 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Message<'t>>, sink
         return;
     }
     let numbers = missing.to_string();
-    let message = format!("`{}` takes no extensions with {numbers} any more", new.full_name());
+    let message = format!("`{}` no longer allows extension numbers {numbers}", new.full_name());
     let finding = sink.change(diff, change.map(Element::Message), Part::Whole, message);
     finding.fact(numbers).breaks(Effects::backward(LOST));
-    finding.help("keep the range, or reserve its numbers once no extension is left in it");
+    finding
+        .help("put the range back; if no extension uses the numbers, reserve them and waive this");
 }

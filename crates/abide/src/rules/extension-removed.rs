@@ -7,7 +7,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "extension-removed",
-    summary: "an extension that is gone",
+    summary: "an extension that was removed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -23,14 +23,14 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let Some(finding) = full_names::removed(diff, change.map(Element::Field), sink) else { return };
     finding.fact(old.number().to_string());
     if old.extendee().and_then(|it| diff.new_message(it)).is_some_and(|it| is_free(it, old)) {
-        // An extension that takes the number over would read old data as its
+        // The next extension that takes the number would read old data as its
         // own.
         finding.breaks(Effects::backward(&[Surface::Wire]));
     }
 }
 
-/// Whether a message still takes extensions with the number of one that is
-/// gone, and no declaration reserves it.
+/// Whether a message still allows the number of a removed extension, and no
+/// declaration reserves it.
 fn is_free(extendee: Message<'_>, gone: Field<'_>) -> bool {
     let tree = extendee.tree;
     let ranges = extendee.extension_ranges().iter().zip(extendee.extension_range_options());

@@ -3,7 +3,7 @@ use crate::rule::{Check, Group, Rule};
 
 pub(super) static RULE: Rule = Rule {
     id: "feature-invalid",
-    summary: "a feature that may not be set here or to this value",
+    summary: "a feature that does not exist, or may not be set here or to this value",
     group: Group::Language,
     severity: Some(Severity::Error),
     since: "0.1.0",

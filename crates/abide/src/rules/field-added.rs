@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Effects, Surface};
+use abide_change::{Change, Diff, Effects, Surface, relative};
 use abide_schema::{Element, Field, Part, Presence};
 
 use crate::aliases;
@@ -7,7 +7,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "field-added",
-    summary: "a new field",
+    summary: "a field that was added",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -21,12 +21,13 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Change::Added(new) = change else { return };
     let holder = new.containing_message().and_then(|it| diff.old_message(it));
-    // A new member of a oneof that was there is told as such.
+    // `oneof-member-added` reports a new member of an old oneof.
     let joins = new.real_oneof().is_some_and(|it| diff.old_oneof(it).is_some());
     let Some(holder) = holder.filter(|_| !new.is_extension() && !joins) else { return };
     let required = new.presence() == Presence::LegacyRequired;
     let required_word = if required { "required " } else { "" };
-    let message = format!("{required_word}field `{}` was added", new.name());
+    let name = relative(new.package(), new.full_name());
+    let message = format!("{required_word}field `{name}` was added");
     let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
     finding.fact(new.number().to_string()).fact(new.name());
     // Old readers refuse its name, unless another field had it.
@@ -35,8 +36,8 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     }
     finding.proven(diff.prove_field(change)).source(diff, change.map(Element::Field));
     if required {
-        finding.help("make it optional: what was written before has no such field");
-        // buf goes by the label and does not see the feature.
+        finding.help("make it optional: existing data does not have the field");
+        // buf looks at the label only, not at the feature.
         if aliases::is_labelled_required(new) {
             finding.aliases(&["buf:MESSAGE_SAME_REQUIRED_FIELDS"]);
         }

@@ -1,5 +1,5 @@
 use abide_change::option::{self};
-use abide_change::{Change, Diff, Effects, Holder, Surface};
+use abide_change::{Change, Diff, Effects, Holder, Surface, relative};
 use abide_schema::{Element, Field, Part};
 
 use crate::finding::Severity;
@@ -8,7 +8,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "field-behavior-changed",
-    summary: "a field that a service treats in another way",
+    summary: "a field whose `google.api.field_behavior` changed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -22,24 +22,25 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     const BEHAVIOR: &str = "google.api.field_behavior";
     let Some(new) = change.new() else { return };
-    // A field of a new message surprises nobody.
+    // Nobody relies on the fields of a new message.
     let known = new.containing_message().is_some_and(|it| diff.old_message(it).is_some());
     let old = change.old();
     if !known {
         return;
     }
     let holder = Holder::Element(Element::Field(new));
+    let name = relative(new.package(), new.full_name());
     let before: Vec<&str> = old.iter().flat_map(|it| it.behaviors()).map(|it| it.0).collect();
     let after: Vec<&str> = new.behaviors().map(|it| it.0).collect();
     let each = holder.each_custom(BEHAVIOR);
-    // Who could not write it before loses nothing.
+    // Clients that could not write the field before lose nothing.
     let fixed = before.iter().any(|it| matches!(*it, "OUTPUT_ONLY" | "IMMUTABLE" | "IDENTIFIER"));
     let mut report = |behavior: &str, added: bool| {
         let entry = each.iter().copied().find(|it| option::word(new.tree, it) == Some(behavior));
         let message = match (added, old) {
-            (true, Some(_)) => format!("field `{}` is `{behavior}` now", new.name()),
-            (true, None) => format!("the new field `{}` is `{behavior}`", new.name()),
-            (false, _) => format!("field `{}` is not `{behavior}` any more", new.name()),
+            (true, Some(_)) => format!("field `{name}` is now `{behavior}`"),
+            (true, None) => format!("new field `{name}` is `{behavior}`"),
+            (false, _) => format!("field `{name}` is no longer `{behavior}`"),
         };
         let location = Location::tree(holder.place(entry));
         let old_place = old.map(|it| it.place(Part::Whole));
@@ -55,22 +56,22 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
                 };
                 finding.aliases(&[alias]);
                 finding.breaks(Effects::backward(&[Surface::Validation]));
-                finding.why("requests of old clients, which do not set it, are refused");
+                finding.why("the service refuses requests from old clients, which do not set it");
             }
             ("REQUIRED", false) => {
                 finding.breaks(Effects::forward(&[Surface::Validation]));
             }
             ("OUTPUT_ONLY", true) => {
                 finding.at_least(Severity::Warning);
-                finding.why("what clients send in it is ignored");
+                finding.why("the service ignores what clients send in it");
             }
             ("IMMUTABLE" | "IDENTIFIER", true) if !fixed => {
                 finding.at_least(Severity::Warning);
-                finding.why("updates that change it are refused");
+                finding.why("the service refuses updates that change it");
             }
             ("INPUT_ONLY", true) => {
                 finding.at_least(Severity::Warning);
-                finding.why("clients do not receive it any more");
+                finding.why("clients no longer receive it");
             }
             _ => {}
         }
@@ -78,7 +79,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     for behavior in before.iter().filter(|it| !after.contains(it)) {
         report(behavior, false);
     }
-    // A new field has been what it is from the begin, but for those who call.
+    // A new field changes nothing for old clients unless they must set it.
     let said = |behavior: &str| old.is_some() || behavior == "REQUIRED";
     for behavior in after.iter().filter(|it| !before.contains(it) && said(it)) {
         report(behavior, true);

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff};
+use abide_change::{Change, Diff, relative};
 use abide_schema::{Cardinality, Element, Field, Part};
 
 use crate::aliases;
@@ -7,7 +7,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "field-cardinality-changed",
-    summary: "a field that holds one value and held several, or the reverse",
+    summary: "a field that changed between singular, repeated and map",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -34,13 +34,14 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         Cardinality::Repeated => "repeated",
         Cardinality::Map => "a map",
     };
-    let message = format!("field `{}` was {} and is {} now", new.name(), word(was), word(is));
+    let name = relative(new.package(), new.full_name());
+    let message = format!("`{name}` changed from {} to {}", word(was), word(is));
     let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
     finding.fact(word(was)).fact(word(is));
     finding.proven(diff.prove_kept(old, new)).source(diff, change.map(Element::Field));
     let mut aliases = aliases::of_cardinality(old, new);
     if old.is_map() || new.is_map() {
-        // The type changes with it: it is told here.
+        // The type changes along with it; this finding reports both.
         aliases.extend(aliases::of_types(old, new));
         if let Some(holder) = new.containing_message() {
             aliases.extend(aliases::of_lost_entry(old, holder));

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, shown};
+use abide_change::{Change, Diff, relative, shown};
 use abide_schema::value::default_of;
 use abide_schema::{Cardinality, Element, Field, Part};
 
@@ -8,7 +8,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "field-default-changed",
-    summary: "a field that means something else where it is absent",
+    summary: "a field whose default value changed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -23,7 +23,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let Change::Both { old, new } = change else { return };
     let singular = |field: Field<'t>| field.cardinality() == Cardinality::Singular;
     let written = |field: Field<'t>| field.decl().default().is_some();
-    // The default of an enum is told with the enum.
+    // `enum-first-value-changed` reports the default of an enum.
     if !singular(old) || !singular(new) || !(written(old) || written(new)) {
         return;
     }
@@ -33,7 +33,8 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     }
     let to_buf = if aliases::is_same_default_to_buf(&was, &is) { &[] } else { RULE.aliases };
     let (was, is) = (shown(old, &was), shown(new, &is));
-    let message = format!("default of field `{}` changed from `{was}` to `{is}`", new.name());
+    let name = relative(new.package(), new.full_name());
+    let message = format!("default of `{name}` changed from `{was}` to `{is}`");
     let finding = sink.change(diff, change.map(Element::Field), Part::Default, message);
     finding.fact(was).fact(is);
     finding.proven(diff.prove_absence(old, new)).source(diff, change.map(Element::Field));

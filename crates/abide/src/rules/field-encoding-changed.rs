@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff};
+use abide_change::{Change, Diff, relative};
 use abide_schema::{Cardinality, Element, Field, Part, Scalar, Type};
 
 use crate::aliases;
@@ -7,7 +7,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "field-encoding-changed",
-    summary: "a field that is encoded in another way",
+    summary: "a field whose encoding on the wire changed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -41,12 +41,13 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         let message = encoding(new, word(was.packed), word(is.packed));
         let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
         finding.fact(word(was.packed)).fact(word(is.packed));
-        finding.why("every reader takes both forms, but bytes that are compared or signed differ");
+        finding.why("readers accept both forms, but hashes and signatures of the bytes change");
     }
 }
 
 fn encoding(field: Field<'_>, was: &str, is: &str) -> String {
-    format!("encoding of field `{}` changed from {was} to {is}", field.name())
+    let name = relative(field.package(), field.full_name());
+    format!("encoding of `{name}` changed from {was} to {is}")
 }
 
 fn is_packable(field: Field<'_>) -> bool {

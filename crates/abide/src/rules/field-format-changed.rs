@@ -8,7 +8,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "field-format-changed",
-    summary: "a string field whose values have another format",
+    summary: "a field whose `google.api.field_info` format changed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -28,8 +28,8 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mu
     }
     let field = holders.1.phrase();
     let message = match (was, is) {
-        (None, Some(is)) => format!("{field} has the format `{is}` now"),
-        (Some(was), None) => format!("{field} has not the format `{was}` any more"),
+        (None, Some(is)) => format!("{field} now has the format `{is}`"),
+        (Some(was), None) => format!("{field} no longer has the format `{was}`"),
         (was, is) => {
             let (was, is) = (was.unwrap_or_default(), is.unwrap_or_default());
             format!("format of {field} changed from `{was}` to `{is}`")
@@ -39,7 +39,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mu
     finding.fact(was.unwrap_or_default()).fact(is.unwrap_or_default());
     if !accepts(is, was) {
         finding.breaks(Effects::backward(&[Surface::Validation]));
-        finding.why("values of the old format are refused");
+        finding.why("values that were valid before are refused");
     }
     if !accepts(was, is) {
         finding.breaks(Effects::forward(&[Surface::Validation]));
@@ -51,8 +51,8 @@ fn format_of<'t>(entry: Option<&Entry>, holder: Holder<'t>) -> Option<&'t str> {
     (name != "FORMAT_UNSPECIFIED").then_some(name)
 }
 
-/// Whether each value of the one format is a value of the other. Without a
-/// format everything is.
+/// Whether every value of the narrow format is valid in the wide one. Without a
+/// format every value is valid.
 fn accepts(wide: Option<&str>, narrow: Option<&str>) -> bool {
     match (wide, narrow) {
         (None, _) => true,

@@ -3,7 +3,7 @@ use crate::rule::{Check, Group, Rule};
 
 pub(super) static RULE: Rule = Rule {
     id: "field-invalid",
-    summary: "a field whose label or type is not allowed where it stands",
+    summary: "a field with a label or type that is not allowed in its place",
     group: Group::Language,
     severity: Some(Severity::Error),
     since: "0.1.0",

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Surface};
+use abide_change::{Change, Diff, Surface, relative};
 use abide_schema::{Element, Field, Part};
 
 use crate::aliases;
@@ -7,7 +7,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "field-json-name-changed",
-    summary: "a field of another JSON name",
+    summary: "a field whose JSON name changed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -21,7 +21,7 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
     let derived = old.decl().json_name().is_none() && new.decl().json_name().is_none();
-    // A derived name that changes with the name of the field is told there.
+    // A derived name changes with the name of the field; `field-renamed` reports both.
     if new.is_extension() || derived {
         return;
     }
@@ -29,10 +29,11 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     if was == is {
         return;
     }
-    let message = format!("JSON name of field `{}` changed from `{was}` to `{is}`", new.name());
+    let name = relative(new.package(), new.full_name());
+    let message = format!("JSON name of `{name}` changed from `{was}` to `{is}`");
     let finding = sink.change(diff, change.map(Element::Field), Part::JsonName, message);
     finding.fact(&was).fact(is);
     finding.proven(diff.prove_field(change).on(&[Surface::Json]));
-    finding.help(format!("write `[json_name = \"{was}\"]` to keep the JSON as it is"));
+    finding.help(format!("write `[json_name = \"{was}\"]` to keep the old JSON name"));
     finding.aliases(&aliases::of_pair(old, new, RULE.aliases));
 }

@@ -1,5 +1,5 @@
 use abide_change::option::Setting;
-use abide_change::{Change, Diff, Holder};
+use abide_change::{Change, Diff, Holder, relative};
 use abide_schema::{Element, Field, Scalar, Type};
 
 use crate::bump_level::Bump;
@@ -8,7 +8,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "field-jstype-changed",
-    summary: "a 64-bit field that JavaScript holds as another type",
+    summary: "a 64-bit integer field whose `jstype` changed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -29,10 +29,11 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mu
     if was == is {
         return;
     }
-    let message = format!("`jstype` of field `{}` changed from `{was}` to `{is}`", new.name());
+    let name = relative(new.package(), new.full_name());
+    let message = format!("`jstype` of `{name}` changed from `{was}` to `{is}`");
     let finding = sink.setting(&setting, message);
     finding.fact(was).fact(is).at_least(Severity::Warning).bump(Bump::Major);
-    finding.why("accessors of generated JavaScript take and return another type");
+    finding.why("accessors in generated JavaScript take and return a different type");
 }
 
 fn is_long(field: Field<'_>) -> bool {

@@ -1,5 +1,5 @@
 use abide_change::option::{self, Setting};
-use abide_change::{Change, Diff};
+use abide_change::{Change, Diff, relative};
 use abide_schema::{Element, Field};
 
 use crate::finding::Severity;
@@ -7,7 +7,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "field-lazy-changed",
-    summary: "a field that is parsed at another time",
+    summary: "a field whose `lazy` or `unverified_lazy` changed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -20,15 +20,16 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Some(holders) = option::elements(change, Element::Field) else { return };
+    let Some(new) = change.new() else { return };
+    let field = relative(new.package(), new.full_name());
     for name in ["lazy", "unverified_lazy"] {
         let setting = Setting::standard(holders, name);
         let (was, is) = setting.values();
         if was != is {
-            let field = holders.1.phrase();
-            let message = format!("`{name}` of {field} changed from `{was}` to `{is}`");
+            let message = format!("`{name}` of `{field}` changed from `{was}` to `{is}`");
             let finding = sink.setting(&setting, message);
             finding.fact(name).fact(was).fact(is);
-            finding.why("what is malformed in it is found at another time");
+            finding.why("malformed data in the field is found at a different time, or never");
         }
     }
 }

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Surface};
+use abide_change::{Change, Diff, Surface, relative};
 use abide_schema::{Element, Field, Part};
 
 use crate::aliases;
@@ -7,7 +7,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "field-number-changed",
-    summary: "a field of another number",
+    summary: "a field whose number changed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -32,13 +32,14 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         return;
     }
     let (was, is) = (old.number(), new.number());
-    let message = format!("number of field `{}` changed from {was} to {is}", new.name());
+    let name = relative(new.package(), new.full_name());
+    let message = format!("number of `{name}` changed from {was} to {is}");
     let finding = sink.change(diff, change.map(Element::Field), Part::Number, message);
     finding.fact(was.to_string()).fact(is.to_string());
     finding.proven(diff.prove_field(change).on(&[Surface::Wire]));
     finding.source(diff, change.map(Element::Field));
     if old.is_extension() {
-        // The other tools do not look at numbers of extensions.
+        // The other tools do not check the numbers of extensions.
         finding.aliases(&[]);
         return;
     }
@@ -46,8 +47,10 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let holder = new.containing_message();
     if !holder.is_some_and(|it| it.reserves_number(was)) {
         aliases.push("buf:FIELD_NO_DELETE_UNLESS_NUMBER_RESERVED");
-        finding
-            .help(format!("add a field instead, and keep this one; else write `reserved {was};`"));
+        finding.help(format!(
+            "change the number back to {was}; if it must change, write `reserved {was};` so that \
+             no other field takes it"
+        ));
     }
     if aliases::is_labelled_required(old) || aliases::is_labelled_required(new) {
         aliases.push("buf:MESSAGE_SAME_REQUIRED_FIELDS");

@@ -7,7 +7,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "field-number-reused",
-    summary: "a field with a number or a name that was reserved, or that another one had",
+    summary: "a field that takes a number or name that was reserved, or that a removed field had",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",

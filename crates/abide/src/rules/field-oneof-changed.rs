@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff};
+use abide_change::{Change, Diff, relative};
 use abide_schema::{Element, Field, Oneof, Part};
 
 use crate::aliases;
@@ -34,11 +34,11 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         (None, None) => true,
         _ => false,
     };
-    // No list can be a member.
+    // A repeated field or a map cannot be a member of a oneof.
     if same || old.cardinality() != new.cardinality() {
         return;
     }
-    let name = new.name();
+    let name = relative(new.package(), new.full_name());
     let message = match (was, is) {
         (Some(was), Some(is)) => {
             format!("field `{name}` moved from oneof `{}` into oneof `{}`", was.name(), is.name())
@@ -58,7 +58,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     if was.is_some() {
         aliases.push("google:FIELD_ONEOF_MOVE_OUT");
     }
-    // Presence that a field has as a member alone is told here.
+    // Presence that changed only with the membership is reported here.
     aliases.extend(aliases::of_cardinality(old, new));
     finding.aliases(&aliases::of_pair(old, new, &aliases));
 }

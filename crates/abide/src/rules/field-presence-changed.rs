@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff};
+use abide_change::{Change, Diff, relative};
 use abide_schema::{Cardinality, Element, Field, Part, Presence, Type};
 
 use crate::aliases;
@@ -7,7 +7,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "field-presence-changed",
-    summary: "a field whose absence can or must be told, and could or need not",
+    summary: "a field whose presence (explicit, implicit, required) changed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -23,7 +23,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let (was, is) = (old.presence(), new.presence());
     let singular = |field: Field<'t>| field.cardinality() == Cardinality::Singular;
     let is_message = |field: Field<'t>| matches!(field.ty(), Type::Message(_));
-    // Messages and members of oneofs have presence: what changed is told there.
+    // Messages and members of oneofs always have presence: other rules report those changes.
     if was == is
         || !singular(old)
         || !singular(new)
@@ -37,7 +37,13 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         Presence::Implicit => "without presence",
         Presence::LegacyRequired => "required",
     };
-    let message = format!("field `{}` was {} and is {} now", new.name(), word(was), word(is));
+    let term = |it| match it {
+        Presence::Explicit => "explicit",
+        Presence::Implicit => "implicit",
+        Presence::LegacyRequired => "required",
+    };
+    let name = relative(new.package(), new.full_name());
+    let message = format!("presence of `{name}` changed from {} to {}", term(was), term(is));
     let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
     finding.fact(word(was)).fact(word(is));
     finding.source(diff, change.map(Element::Field));
@@ -50,7 +56,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         }
     }
     if (was, is) == (Presence::Explicit, Presence::Implicit) {
-        finding.why("who set it to zero cannot be told any more from who did not set it");
+        finding.why("a field set to zero now looks like a field that is not set");
     }
     let mut aliases = aliases::of_cardinality(old, new);
     if old.decl().proto3_optional != new.decl().proto3_optional {

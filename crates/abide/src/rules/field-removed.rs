@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Effects, Surface};
+use abide_change::{Change, Diff, Effects, Surface, relative};
 use abide_schema::{Element, Field, Part};
 
 use crate::aliases;
@@ -8,7 +8,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "field-removed",
-    summary: "a field that is gone",
+    summary: "a field that was removed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -29,26 +29,28 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Change::Removed(old) = change else { return };
-    // What goes with its message is told once, there.
+    // A field removed with its message is part of that finding.
     let Some(holder) = old.containing_message().and_then(|it| diff.new_message(it)) else { return };
     if old.is_extension() {
         return;
     }
     let number = holder.reserves_number(old.number());
     let name = holder.reserves_name(old.name());
-    // Its name may be that of a field which stands where another stood.
+    // A field that replaced another one may have its name.
     let moved = holder.field_named(old.name());
     let what = match moved {
-        Some(new) => format!("left its number {} for {}", old.number(), new.number()),
+        Some(new) => format!("moved from number {} to {}", old.number(), new.number()),
         None => "was removed".to_owned(),
     };
     let missing = match (number, name || moved.is_some()) {
         (true, true) => "",
-        (true, false) => " and its name is not reserved",
-        (false, true) => " and its number is not reserved",
+        (true, false) => ", and its name is not reserved",
+        (false, true) if moved.is_some() => ", and its old number is not reserved",
+        (false, true) => ", and its number is not reserved",
         (false, false) => ", and neither its number nor its name is reserved",
     };
-    let message = format!("field `{}` {what}{missing}", old.name());
+    let field = relative(old.package(), old.full_name());
+    let message = format!("field `{field}` {what}{missing}");
     let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
     finding.fact(old.number().to_string()).fact(old.name());
     finding.proven(diff.prove_field(change));
@@ -56,19 +58,19 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         Some(new) => {
             finding.source(diff, Change::Both { old, new }.map(Element::Field));
             finding.breaks(Effects::backward(&[Surface::Wire]));
-            finding.label(new.place(Part::Name), "this field has the name now");
+            finding.label(new.place(Part::Name), "this field now has the name");
         }
         None => {
             finding.source(diff, change.map(Element::Field));
-            // Parsers of JSON refuse its name, and so do those of text format;
-            // those in C++ and Go alone pass over a name that is reserved.
+            // Parsers of JSON and text format reject the unknown name. Only the text-format
+            // parsers in C++ and Go skip a name that is reserved.
             finding.breaks(Effects::backward(&[Surface::Json, Surface::Text]));
         }
     }
     let mut aliases = RULE.aliases.to_vec();
     if !number {
         aliases.push("buf:FIELD_NO_DELETE_UNLESS_NUMBER_RESERVED");
-        // A field that takes the number over would read old data as its own.
+        // A field that reuses the number would read old data as its own.
         finding.breaks(Effects::backward(&[Surface::Wire]));
     }
     if !name {
@@ -82,7 +84,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
             (!name && moved.is_none()).then(|| old.name()),
         );
         if !missing.is_empty() {
-            finding.help(format!("write `{missing}`"));
+            finding.help(format!("add `{missing}` to message `{}`", holder.name()));
         }
     }
     if aliases::is_labelled_required(old) {

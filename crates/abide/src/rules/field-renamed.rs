@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Effects, Surface};
+use abide_change::{Change, Diff, Effects, Surface, relative};
 use abide_schema::{Element, Field, Part};
 
 use crate::aliases;
@@ -7,7 +7,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "field-renamed",
-    summary: "a field of another name",
+    summary: "a field that was renamed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -24,41 +24,42 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
-    // The full name of an extension is what JSON and text hold.
+    // JSON and text format use the full name of an extension: see `extension-renamed`.
     if old.name() == new.name() || new.is_extension() {
         return;
     }
     let (was, is) = (old.name(), new.name());
-    let message = format!("field `{was}` is called `{is}` now");
+    let field = relative(old.package(), old.full_name());
+    let message = format!("`{field}` was renamed to `{is}`");
     let finding = sink.change(diff, change.map(Element::Field), Part::Name, message);
     finding.fact(was).fact(is);
-    // Where the JSON name follows the name, the two are one change.
+    // A derived JSON name changes with the name: the two are one change.
     let along = old.decl().json_name().is_none() && new.decl().json_name().is_none();
     let json = along && old.json_name() != new.json_name();
     let surfaces: &[Surface] =
         if json { &[Surface::Json, Surface::Text] } else { &[Surface::Text] };
     finding.proven(diff.prove_field(change).on(surfaces));
-    // Who writes the one name does not read the other.
+    // Each side reads only its own name.
     finding.breaks(Effects::both(surfaces));
     finding.source(diff, change.map(Element::Field));
     finding.why(format!(
-        "a `google.protobuf.FieldMask` with the path `{was}` names no field any more, and \
-         neither does JSON in which somebody wrote `{was}`"
+        "a `google.protobuf.FieldMask` with the path `{was}` no longer matches a field, and \
+         neither does hand-written JSON with the key `{was}`"
     ));
     let mut aliases = RULE.aliases.to_vec();
     if json {
         aliases.push("buf:FIELD_SAME_JSON_NAME");
         finding.help(format!(
-            "write `[json_name = \"{}\"]` to keep the JSON as it is",
+            "write `[json_name = \"{}\"]` to keep the old JSON name",
             old.json_name()
         ));
     }
     let Some(holder) = new.containing_message() else { return };
     if let Some(taken) = holder.field_named(was) {
         aliases.push("protolock:NoChangingFieldIDs");
-        finding.label(taken.place(Part::Name), "this field has the name now");
+        finding.label(taken.place(Part::Name), "this field now has the name");
     }
-    // The entry of a map is called like the field.
+    // The entry type of a map is named after the field.
     if old.is_map() && new.is_map() {
         aliases.extend(aliases::of_types(old, new));
         aliases.extend(aliases::of_lost_entry(old, holder));

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Direction, Effects, Surface};
+use abide_change::{Change, Diff, Direction, Effects, Surface, relative};
 use abide_schema::{Element, Field, Part};
 
 use super::field_type_changed::type_name;
@@ -8,7 +8,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(crate) static RULE: Rule = Rule {
     id: "field-replaced",
-    summary: "a field with the number of another one",
+    summary: "a field that reuses the number of another field",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -25,13 +25,13 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let Some((was_in, is_in)) = holders.filter(|_| diff.is_replaced(old, new)) else { return };
     let (number, was, is) = (new.number(), type_name(old), type_name(new));
     let message = format!(
-        "field `{}` of type `{is}` takes the number {number} from `{}` of type `{was}`",
-        new.name(),
+        "`{}` (type `{is}`) reuses number {number} of `{}` (type `{was}`)",
+        relative(new.package(), new.full_name()),
         old.name(),
     );
     let finding = sink.change(diff, change.map(Element::Field), Part::Name, message);
     finding.fact(old.name()).fact(was).fact(new.name()).fact(is);
-    // A name that another field has is no lost name.
+    // The old name is not lost where another field has it.
     let moved = is_in.field_named(old.name());
     let namesake = moved.unwrap_or(new);
     finding.source(diff, Change::Both { old, new: namesake }.map(Element::Field));
@@ -52,15 +52,18 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
             finding.breaks(Effects::of(&[Surface::Text], &[direction]));
         }
     }
-    finding.why(format!("what was written as `{}` is read as `{}`", old.name(), new.name()));
+    finding.why(format!("data written as `{}` is read as `{}`", old.name(), new.name()));
     match moved {
         Some(moved) => {
-            finding.label(moved.place(Part::Name), "this field has the name now");
-            finding.help("leave each field its number");
+            finding.label(moved.place(Part::Name), "this field now has the name");
+            finding.help("give each field its old number back");
         }
         None => {
             let reserved = reserved::statements(new.file(), Some(number), Some(old.name()));
-            finding.help(format!("give it a number that was never used, and write `{reserved}`"));
+            finding.help(format!(
+                "give `{}` a number that was never used, and write `{reserved}`",
+                new.name()
+            ));
         }
     }
 }

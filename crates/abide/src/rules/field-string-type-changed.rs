@@ -7,7 +7,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "field-string-type-changed",
-    summary: "a string or bytes field that C++ holds as another type",
+    summary: "a string or bytes field whose C++ type changed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -30,7 +30,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
         let message = format!("C++ type of {} changed from `{was}` to `{is}`", found.phrase());
         let finding = sink.setting(&found.setting, message);
         finding.fact(was).fact(is).breaks(Effects::backward(&[Surface::SourceCpp]));
-        finding.why("the accessors take and return another type");
+        finding.why("the C++ accessors take and return a different type");
     }
 }
 
@@ -39,8 +39,8 @@ fn is_text(element: Element<'_>) -> bool {
     matches!(field.ty(), Type::Scalar(Scalar::String | Scalar::Bytes))
 }
 
-/// The type in C++. `CORD` counts for singular `bytes` fields alone, and
-/// `STRING_PIECE` is `STRING`: source `FieldDescriptor::cpp_string_type`.
+/// The type of a field in C++. `CORD` has an effect only on singular `bytes` fields, and
+/// `STRING_PIECE` means `STRING`. Source: `FieldDescriptor::cpp_string_type`.
 fn string_type<'t>(element: Element<'t>) -> &'t str {
     let Element::Field(field) = element else { return "" };
     let holder = Holder::Element(element);

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, entries};
+use abide_change::{Change, Diff, entries, relative};
 use abide_schema::{Element, Field, Part, Type};
 
 use crate::aliases;
@@ -7,7 +7,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "field-type-changed",
-    summary: "a field of another type",
+    summary: "a field whose type changed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -30,7 +30,8 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         return;
     }
     let (was, is) = (type_name(old), type_name(new));
-    let message = format!("type of field `{}` changed from `{was}` to `{is}`", new.name());
+    let name = relative(new.package(), new.full_name());
+    let message = format!("type of `{name}` changed from `{was}` to `{is}`");
     let part = if new.is_map() { Part::Whole } else { Part::Type };
     let finding = sink.change(diff, change.map(Element::Field), part, message);
     finding.fact(was).fact(is);
@@ -48,7 +49,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     finding.aliases(&aliases::of_pair(old, new, &aliases));
 }
 
-/// The type of a field as it is written, with its full name.
+/// The type of a field as a proto file writes it, with full names.
 pub(super) fn type_name(field: Field<'_>) -> String {
     if let Some([key, value]) = entries(field) {
         return format!("map<{}, {}>", type_name(key), type_name(value));

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff};
+use abide_change::{Change, Diff, relative};
 use abide_schema::{Element, Field, Part, Scalar, Type};
 
 use crate::aliases;
@@ -7,7 +7,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "field-utf8-validation-changed",
-    summary: "a string that must be UTF-8 and need not have been, or the reverse",
+    summary: "a string field whose UTF-8 validation changed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -32,11 +32,12 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let parts = [1, 2].map(|number| inside(old, number).zip(inside(new, number)));
     let pairs = parts.into_iter().flatten().chain([(old, new)]);
     let Some((_, is)) = pairs.into_iter().find(|&pair| changed(pair)) else { return };
-    let now = match is.features().utf8_validated {
-        true => "must be UTF-8 now",
-        false => "need not be UTF-8 any more",
+    let (now, turned) = match is.features().utf8_validated {
+        true => ("must be UTF-8 now", "on"),
+        false => ("need not be UTF-8 any more", "off"),
     };
-    let message = format!("text of field `{}` {now}", new.name());
+    let name = relative(new.package(), new.full_name());
+    let message = format!("UTF-8 validation of `{name}` was turned {turned}");
     let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
     finding.at_feature(new.file(), new.decl().options, "utf8_validation");
     finding.fact(now).proven(diff.prove_kept(old, new));

@@ -10,7 +10,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "file-added",
-    summary: "a new file",
+    summary: "a file that was added",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -31,7 +31,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
     let location = Location::tree(package_name(new));
     let finding = sink.change_at(location, None, new.package().name(), new.path(), message);
     if come.is_empty() {
-        // What moved into it is told by itself, and of the file alone nothing is to be known.
+        // What moved into it has findings of its own, and the file alone changes nothing.
         finding.bump(Bump::None);
     }
     full_names::all_reach(finding, diff, come, Vec::new());

@@ -24,8 +24,8 @@ fn check<'t>(context: &Context<'t>, file: File<'t>, sink: &mut Sink) {
     if stem == right || context.is_frozen(file.package()) {
         return;
     }
-    let message = format!("the name of the file `{name}` is not `{}`", Case::LowerSnake.name());
+    let message = format!("file name `{name}` is not `{}`", Case::LowerSnake.name());
     sink.report(file.package_place(), file.package().name(), path, message)
-        .why("code that is generated is included by this name, and not every file system tells capitals apart")
-        .help(format!("call it `{right}.proto`"));
+        .why("others import the file by this name, and some file systems ignore case")
+        .help(format!("rename it to `{right}.proto`, and update what imports it"));
 }

@@ -8,7 +8,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "file-package-changed",
-    summary: "a file in another package",
+    summary: "a file whose package changed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -28,12 +28,12 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
     let (was, is) = (old.package(), new.package());
-    // Where the package itself is called otherwise, that is told there.
+    // `package-renamed` reports it if the whole package was renamed.
     if was.name() == is.name() || diff.new_package(was) == Some(is) {
         return;
     }
     let (was, is) = (was.name(), is.name());
-    let message = format!("file `{}` is in package `{is}` now instead of `{was}`", new.path());
+    let message = format!("package of file `{}` changed from `{was}` to `{is}`", new.path());
     let location = Location::tree(new.package_place());
     let finding = sink.change_at(location, Some(old.package_place()), was, new.path(), message);
     let same_path = (old.path() == new.path()).then_some("buf:FILE_SAME_PACKAGE");

@@ -9,7 +9,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "file-removed",
-    summary: "a file that is gone",
+    summary: "a file that was removed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -27,7 +27,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &mut Sink) {
     let Change::Removed(old) = change else { return };
-    // What goes with its package is told once, there.
+    // A file removed with its package is part of that finding.
     if diff.new_package(old.package()).is_none() {
         return;
     }

@@ -9,7 +9,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "file-renamed",
-    summary: "a file of another path",
+    summary: "a file whose path changed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -22,14 +22,14 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
-    // What moves with its package is told once, there.
+    // A file that moves with its renamed package is part of that finding.
     let along = old.package().name() != new.package().name()
         && diff.new_package(old.package()) == Some(new.package())
         && base_name(old) == base_name(new);
     if old.path() == new.path() || along {
         return;
     }
-    let message = format!("file `{}` is called `{}` now", old.path(), new.path());
+    let message = format!("file `{}` was renamed to `{}`", old.path(), new.path());
     let location = Location::tree(package_name(new));
     let package = old.package().name();
     let finding = sink.change_at(location, Some(package_name(old)), package, new.path(), message);

@@ -9,7 +9,7 @@ use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "frozen-package-changed",
-    summary: "a change of a package that was frozen",
+    summary: "a change in a frozen package",
     group: Group::Lifecycle,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -22,33 +22,33 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(context: &Context<'t>, old: &'t Tree, sink: &mut Sink) {
     for before in old.packages().filter(|package| is_frozen(*package)) {
-        // A package that is gone as a whole has no place in this tree.
+        // A package that was removed as a whole has no place in this tree.
         let Some(after) = context.tree.package_named(before.name()) else { continue };
         let Some(home) = package_place(after).filter(|_| after.is_judged()) else { continue };
         let name = before.name();
-        let mut report = |place: Place, what: &str, how: &str| {
-            let message = format!("`{what}` {how} in the frozen package `{name}`");
+        let mut report = |place: Place, noun: &str, what: &str, how: &str| {
+            let message = format!("{noun}`{what}` {how} the frozen package `{name}`");
             sink.report(place, name, what, message)
-                .why("whoever relies on a frozen package was told that it does not change")
-                .help("make the change in the active major");
+                .why("users of a frozen package rely on it never changing")
+                .help("undo the change here, and make it in the active major version");
         };
         for file in before.files() {
             match after.files().find(|it| it.path() == file.path()) {
-                None => report(home, file.path(), "is gone"),
+                None => report(home, "file ", file.path(), "was removed from"),
                 Some(new) if new.is_judged() => {
                     let (old_parts, new_parts) = (parts(old, file), parts(context.tree, new));
-                    // Added to the old parts are those that are new.
+                    // The parts of both sides: those that are new count as changed.
                     let all = old_parts.keys().chain(new_parts.keys());
                     let changed = all.filter(|key| old_parts.get(key) != new_parts.get(key));
                     let Some((kind, part)) = changed.min() else { continue };
                     let full = format!("{name}.{part}");
                     let element = new.elements().find(|it| it.full_name() == full);
                     match element.filter(|_| *kind != OPTIONS) {
-                        Some(it) => report(it.place(Part::Name), &full, "changed"),
+                        Some(it) => report(it.place(Part::Name), "", &full, "changed in"),
                         None if *kind == OPTIONS => {
-                            report(package_name(new), new.path(), "changed its options")
+                            report(package_name(new), "options of file ", new.path(), "changed in")
                         }
-                        None => report(package_name(new), &full, "is gone"),
+                        None => report(package_name(new), "", &full, "was removed from"),
                     }
                 }
                 Some(_) => {}
@@ -56,7 +56,7 @@ fn check<'t>(context: &Context<'t>, old: &'t Tree, sink: &mut Sink) {
         }
         for new in after.files().filter(|it| it.is_judged()) {
             if before.files().all(|file| file.path() != new.path()) {
-                report(package_name(new), new.path(), "is new");
+                report(package_name(new), "file ", new.path(), "was added to");
             }
         }
     }
@@ -65,8 +65,8 @@ fn check<'t>(context: &Context<'t>, old: &'t Tree, sink: &mut Sink) {
 /// `FileDescriptorProto.options`.
 const OPTIONS: u32 = 8;
 
-/// The statements of a file by kind and name, as their descriptors: what is
-/// equal here means the same. Imports only serve them, and the status may
+/// The statements of a file by kind and name, as encoded descriptors: equal bytes mean the same.
+/// Imports are left out because they only serve the statements, and so is the status, which may
 /// change.
 fn parts(tree: &Tree, file: File<'_>) -> BTreeMap<(u32, String), Vec<u8>> {
     const STATUSES: [&str; 3] = [
@@ -103,7 +103,7 @@ fn parts(tree: &Tree, file: File<'_>) -> BTreeMap<(u32, String), Vec<u8>> {
     parts
 }
 
-/// The fields of a message that this tool has encoded, without their lengths.
+/// The fields of a message that Abide encoded, without their lengths.
 fn records(mut bytes: &[u8]) -> Vec<(u32, &[u8])> {
     let mut records = Vec::new();
     while let Some(tag) = varint(&mut bytes) {

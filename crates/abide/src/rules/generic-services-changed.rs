@@ -7,7 +7,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "generic-services-changed",
-    summary: "a service for which abstract classes are generated now, or not any more",
+    summary: "a service whose generic classes (`*_generic_services`) were added or removed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -22,7 +22,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Service(check)),
 };
 
-/// The option of each language, what it is called, and the rule of buf for it.
+/// For each language its option, its name, its surface and the rule of buf.
 const OPTIONS: &[(&str, &str, Surface, &str)] = &[
     ("cc_generic_services", "C++", Surface::SourceCpp, "buf:FILE_SAME_CC_GENERIC_SERVICES"),
     ("java_generic_services", "Java", Surface::SourceJava, "buf:FILE_SAME_JAVA_GENERIC_SERVICES"),
@@ -51,15 +51,13 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Service<'t>>, sink
     if facts.is_empty() {
         return;
     }
-    let of = format!("service `{}`", new.name());
+    let of = format!("generic classes of service `{}`", new.name());
     let message = match (lost.is_empty(), gained.is_empty()) {
-        (false, true) => format!("{of} loses its generic classes in {}", lost.join(", ")),
-        (true, _) => format!("{of} has generic classes in {} now", gained.join(", ")),
-        (false, false) => format!(
-            "{of} loses its generic classes in {}, and has them in {} now",
-            lost.join(", "),
-            gained.join(", ")
-        ),
+        (false, true) => format!("{of} were removed in {}", lost.join(", ")),
+        (true, _) => format!("{of} were added in {}", gained.join(", ")),
+        (false, false) => {
+            format!("{of} were removed in {} and added in {}", lost.join(", "), gained.join(", "))
+        }
     };
     let change = Change::Both { old, new }.map(Element::Service);
     let finding = sink.change(diff, change, Part::Name, message);
@@ -67,7 +65,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Service<'t>>, sink
         finding.fact(fact);
     });
     finding.aliases(&aliases).source(diff, change);
-    // What else changed about its code is told where it did.
+    // Other changes of its generated code have findings of their own.
     if let Some(facts) = &mut finding.change {
         facts.effects = Effects::backward(&surfaces);
         facts.symbols.retain(|it| surfaces.contains(&it.surface));

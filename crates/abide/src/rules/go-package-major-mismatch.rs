@@ -5,7 +5,7 @@ use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "go-package-major-mismatch",
-    summary: "a `go_package` that names another major version than the package",
+    summary: "a `go_package` whose major version differs from that of the package",
     group: Group::Layout,
     severity: Some(Severity::Warning),
     since: "0.1.0",
@@ -22,11 +22,11 @@ fn check<'t>(_: &Context<'t>, file: File<'t>, sink: &mut Sink) {
         return;
     };
     let (path, alias) = text.split_once(';').unwrap_or((text, ""));
-    // The major of a Go module may stand anywhere in its path; the one of the
-    // API ends the path or follows the name that it follows in the package.
+    // The major of a Go module may be anywhere in its path. The major of the API ends the path, or
+    // follows the name that it follows in the package.
     let own = name.split('.').nth(version.position.wrapping_sub(1)).unwrap_or_default();
     let major = |whole: &str, component: &str| {
-        // Protocols, not versions of `ip`.
+        // `ipv4` and `ipv6` are protocols, not versions of `ip`.
         if matches!(component, "ipv4" | "ipv6") {
             return None;
         }
@@ -39,15 +39,15 @@ fn check<'t>(_: &Context<'t>, file: File<'t>, sink: &mut Sink) {
         let last = at + 1 == components.len() || components[at.saturating_sub(1)] == own;
         major(if last { component } else { "" }, component)
     });
-    // `corev3` and `envoy_config_core_v3` name the version of
-    // `envoy.config.core.v3`; each of path and alias must name the right one.
+    // `corev3` and `envoy_config_core_v3` name the version of `envoy.config.core.v3`. Both the path
+    // and the alias must name the right one.
     let in_alias = major(alias.rsplit('_').next().unwrap_or_default(), alias);
     let Some(other) = in_path.into_iter().chain(in_alias).find(|it| *it != version.major) else {
         return;
     };
-    let message = format!("`go_package` of package `{name}` names v{other}");
+    let message = format!("`go_package` names v{other}, but the package is `{name}`");
     sink.report(place, name, file.path(), message)
-        .why("Go code of two majors ends up in one package, or under a name that misleads")
-        .help(format!("name v{} in it", version.major))
+        .why("Go code of two major versions ends up in one package, or under a misleading name")
+        .help(format!("use v{} in `go_package`", version.major))
         .fact(text);
 }

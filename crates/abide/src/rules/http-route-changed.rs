@@ -1,5 +1,5 @@
 use abide_change::option::Setting;
-use abide_change::{Change, Diff, Effects, Holder, Surface};
+use abide_change::{Change, Diff, Effects, Holder, Surface, relative};
 use abide_schema::{Element, HttpBinding, Method};
 
 use crate::finding::Severity;
@@ -8,7 +8,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "http-route-changed",
-    summary: "another way to call a method over HTTP",
+    summary: "a method whose HTTP routes changed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -30,9 +30,9 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Method<'t>>, sink: &m
         (Holder::Element(Element::Method(old)), Holder::Element(Element::Method(new))),
         |it| it.custom("google.api.http"),
     );
-    let name = new.name();
-    // What took the place of a route: in order where as many came as went, else
-    // the first for the first.
+    let name = relative(new.package(), new.full_name());
+    // Which new route replaces which old one: in order if their numbers are equal, else only the
+    // first replaces the first.
     let first = |list: &[HttpBinding<'t>], all: &[HttpBinding<'t>]| {
         list.first().zip(all.first()).is_some_and(|(a, b)| a == b)
     };
@@ -46,7 +46,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Method<'t>>, sink: &m
         let (was_words, is_words) = (words(&was), is.map(|it| words(&it)));
         let message = match &is_words {
             Some(is) => format!("HTTP route of `{name}` changed from `{was_words}` to `{is}`"),
-            None => format!("`{name}` cannot be called over HTTP by `{was_words}` any more"),
+            None => format!("HTTP route `{was_words}` of `{name}` was removed"),
         };
         let finding = sink.setting(&setting, message);
         finding.fact(was_words).fact(is_words.unwrap_or_default());
@@ -55,10 +55,10 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Method<'t>>, sink: &m
             finding.location = Location::tree(is.place);
             finding.breaks(Effects::forward(&[Surface::Rest]));
         }
-        finding.help("keep the old route among the `additional_bindings`");
+        finding.help("keep the old route in `additional_bindings`");
     }
     for is in added {
-        let message = format!("`{name}` can be called over HTTP by `{}`", words(&is));
+        let message = format!("HTTP route `{}` of `{name}` was added", words(&is));
         let finding = sink.setting(&setting, message);
         finding.location = Location::tree(is.place);
         finding.fact("").fact(words(&is)).breaks(Effects::forward(&[Surface::Rest]));
@@ -71,7 +71,7 @@ fn equal(one: &HttpBinding<'_>, other: &HttpBinding<'_>) -> bool {
         && path(one) == path(other)
 }
 
-/// A route as one reads it: `POST /v1/users`, with its body.
+/// A route for a message: `POST /v1/users`, with its body.
 fn words(binding: &HttpBinding<'_>) -> String {
     let mut words = format!("{} {}", binding.method, binding.path);
     let parts = [("body", binding.body), ("response body", binding.response_body)];

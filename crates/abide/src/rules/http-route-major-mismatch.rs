@@ -3,10 +3,11 @@ use abide_syntax::Span;
 
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink};
+use abide_change::relative;
 
 pub(super) static RULE: Rule = Rule {
     id: "http-route-major-mismatch",
-    summary: "an HTTP path that names another major version than the package of its method",
+    summary: "an HTTP path whose major version differs from that of the package",
     group: Group::Layout,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -34,20 +35,20 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
                 continue;
             }
             let message = format!(
-                "the path `{}` of `{}` names {component}, and its package is `{name}`",
+                "HTTP path `{}` of `{}` names {component}, but the package is `{name}`",
                 binding.path,
-                method.full_name(),
+                relative(element.package(), method.full_name()),
             );
             sink.report(place(element, &binding, component), name, method.full_name(), message)
-                .why("a client tells from the path which major it speaks to")
-                .help(format!("put {} in its place", version.text))
+                .why("clients choose the major version by the path")
+                .help(format!("replace `{component}` with `{}`", version.text))
                 .fact(binding.path);
         }
     }
 }
 
-/// Where a component stands in the path of a binding; the whole path where it
-/// is written with escapes or in pieces.
+/// The place of a component in the path of a binding; the whole path if it is written with escapes
+/// or in pieces.
 fn place(element: Element<'_>, binding: &HttpBinding<'_>, component: &str) -> Place {
     let Place { file, span } = binding.place;
     let text = element.file().decl().source_text().unwrap_or_default();

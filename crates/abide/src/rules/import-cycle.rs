@@ -3,7 +3,7 @@ use crate::rule::{Check, Group, Rule};
 
 pub(super) static RULE: Rule = Rule {
     id: "import-cycle",
-    summary: "a file that imports itself, in one or more steps",
+    summary: "a file that imports itself, directly or through other files",
     group: Group::Language,
     severity: Some(Severity::Error),
     since: "0.1.0",

@@ -3,7 +3,7 @@ use crate::rule::{Check, Group, Rule};
 
 pub(super) static RULE: Rule = Rule {
     id: "import-invalid",
-    summary: "a file imported twice, or an import that is misused",
+    summary: "a file that is imported twice, or an import that is not allowed here",
     group: Group::Language,
     severity: Some(Severity::Error),
     since: "0.1.0",

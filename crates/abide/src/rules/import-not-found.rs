@@ -3,7 +3,7 @@ use crate::rule::{Check, Group, Rule};
 
 pub(super) static RULE: Rule = Rule {
     id: "import-not-found",
-    summary: "an import that resolves nowhere",
+    summary: "an import that was not found",
     group: Group::Language,
     severity: Some(Severity::Error),
     since: "0.1.0",

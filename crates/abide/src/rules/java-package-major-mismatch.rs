@@ -5,7 +5,7 @@ use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "java-package-major-mismatch",
-    summary: "a `java_package` that names another major version than the package",
+    summary: "a `java_package` whose major version differs from that of the package",
     group: Group::Layout,
     severity: Some(Severity::Warning),
     since: "0.1.0",
@@ -27,9 +27,9 @@ fn check<'t>(_: &Context<'t>, file: File<'t>, sink: &mut Sink) {
         .filter_map(|it| PackageVersion::parse_component(it).map(|found| found.major))
         .collect();
     let Some(other) = majors.last().filter(|_| !majors.contains(&version.major)) else { return };
-    let message = format!("`java_package` of package `{name}` names v{other}");
+    let message = format!("`java_package` names v{other}, but the package is `{name}`");
     sink.report(place, name, file.path(), message)
-        .why("Java classes of two majors end up in one package, or under a name that misleads")
-        .help(format!("name v{} in it", version.major))
+        .why("Java classes of two major versions end up in one package, or under a misleading name")
+        .help(format!("use v{} in `java_package`", version.major))
         .fact(text);
 }

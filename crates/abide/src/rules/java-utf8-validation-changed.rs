@@ -8,7 +8,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "java-utf8-validation-changed",
-    summary: "strings that Java checks for valid UTF-8 now, or not any more",
+    summary: "a string field whose UTF-8 validation in Java changed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -25,7 +25,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
         Element::Field(field) => field.ty() == Type::Scalar(Scalar::String),
         _ => false,
     };
-    // Where all languages check it or not, another rule tells it.
+    // `field-utf8-validation-changed` reports what changed for all languages.
     let general = |element: Element<'t>| match element {
         Element::Field(field) => field.features().utf8_validated,
         _ => false,
@@ -49,13 +49,13 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
         })
     };
     for found in option::inherited(files, pairs, own, resolve) {
-        let now = if found.is == "checked" { "now" } else { "any more" };
-        let message = format!("UTF-8 of {} is {} by Java {now}", found.phrase(), found.is);
+        let checks = if found.is == "checked" { "now checks" } else { "no longer checks" };
+        let message = format!("Java {checks} {} for valid UTF-8", found.phrase());
         let finding = sink.setting(&found.setting, message);
         finding.fact(&found.is);
         if found.is == "checked" {
             finding.breaks(Effects::backward(&[Surface::SourceJava]));
-            finding.why("generated Java refuses messages that it took before");
+            finding.why("generated Java rejects messages that it accepted before");
         } else {
             finding.breaks(Effects::forward(&[Surface::SourceJava]));
         }

@@ -8,7 +8,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "json-format-changed",
-    summary: "a mapping to JSON that is not guaranteed any more",
+    summary: "a JSON mapping that is no longer guaranteed (`json_format`)",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -21,11 +21,11 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &mut Sink) {
     let Some(new) = change.new() else { return };
-    // What encloses tells of what is inside.
+    // Reported once, at the outermost element that changed.
     if change.old().is_some_and(|old| withdrawn(old.features(), new.features())) {
         let messages = new.all_messages().next().map(|_| "buf:MESSAGE_SAME_JSON_FORMAT");
         let enums = new.all_enums().next().map(|_| "buf:ENUM_SAME_JSON_FORMAT");
-        let message = format!("JSON of `{}` is a best effort now", new.path());
+        let message = format!("{OPTION} of file `{}` {CHANGED}", new.path());
         let old = change.old().map(package_name);
         let location = Location::tree(package_name(new));
         let package = new.package().name();
@@ -56,8 +56,10 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
     }
 }
 
-const WHY: &str = "with `LEGACY_BEST_EFFORT` a runtime may map what it can, and two fields may share \
-                   a JSON name";
+const OPTION: &str = "`json_format`";
+const CHANGED: &str = "changed from `ALLOW` to `LEGACY_BEST_EFFORT`";
+const WHY: &str = "with `LEGACY_BEST_EFFORT` a runtime need not map every value to JSON, and two \
+                   fields may share a JSON name";
 
 fn withdrawn(old: Features, new: Features) -> bool {
     old.json_allowed && !new.json_allowed
@@ -65,7 +67,7 @@ fn withdrawn(old: Features, new: Features) -> bool {
 
 fn report<'t>(diff: &Diff<'t>, change: Change<Element<'t>>, alias: &'static str, sink: &mut Sink) {
     let Some(new) = change.new() else { return };
-    let message = format!("JSON of {} `{}` is a best effort now", new.noun(), new.full_name());
+    let message = format!("{OPTION} of {} `{}` {CHANGED}", new.noun(), new.full_name());
     let finding = sink.change(diff, change, Part::Name, message);
     let options = match new {
         Element::Message(it) => it.decl().options,

@@ -8,7 +8,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "language-feature-changed",
-    summary: "a feature of one language that changes what is generated",
+    summary: "a language feature that changes generated code",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -19,16 +19,16 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::File(check)),
 };
 
-/// A feature, as it holds in the end.
+/// A feature of one language.
 struct Feature {
     language: &'static str,
     name: &'static str,
     surface: Surface,
-    /// Which elements it is about.
+    /// The elements that it applies to.
     of: fn(Element<'_>) -> bool,
-    /// What holds where nothing sets it.
+    /// Its value where nothing sets it.
     default: fn(Element<'_>) -> &'static str,
-    /// Values that bear what each other value bears, and more.
+    /// Values that generate everything that the others do, and more.
     more: &'static [&'static str],
     why: &'static str,
 }
@@ -41,7 +41,7 @@ const FEATURES: &[Feature] = &[
         of: |it| matches!(it, Element::Message(_)),
         default: |it| if option::since_2024(it.file()) { "API_OPAQUE" } else { "API_OPEN" },
         more: &["API_HYBRID"],
-        why: "fields of the open API and setters of the opaque one come and go with it",
+        why: "the open API has fields, the opaque API has setters, the hybrid API has both",
     },
     Feature {
         language: "pb.go",
@@ -50,7 +50,7 @@ const FEATURES: &[Feature] = &[
         of: is_enum,
         default: |_| "STRIP_ENUM_PREFIX_KEEP",
         more: &["STRIP_ENUM_PREFIX_GENERATE_BOTH"],
-        why: "the constants of enum values have other names",
+        why: "the Go constants of enum values get different names",
     },
     Feature {
         language: "pb.go",
@@ -59,7 +59,7 @@ const FEATURES: &[Feature] = &[
         of: is_enum,
         default: in_proto2,
         more: &["true"],
-        why: "the method `UnmarshalJSON` of the enum comes and goes with it",
+        why: "it decides whether the Go enum has the method `UnmarshalJSON`",
     },
     Feature {
         language: "pb.java",
@@ -72,7 +72,7 @@ const FEATURES: &[Feature] = &[
             _ => "YES",
         },
         more: &[],
-        why: "the class moves into the class of the file, or out of it",
+        why: "the Java class moves into the outer class of the file, or out of it",
     },
     Feature {
         language: "pb.java",
@@ -81,7 +81,7 @@ const FEATURES: &[Feature] = &[
         of: is_enum,
         default: |_| "false",
         more: &[],
-        why: "the enum is a class in place of a Java enum, or the reverse",
+        why: "the enum becomes a class instead of a Java enum, or the reverse",
     },
     Feature {
         language: "pb.java",
@@ -90,7 +90,7 @@ const FEATURES: &[Feature] = &[
         of: holds_open_enum,
         default: in_proto2,
         more: &[],
-        why: "values that the enum does not declare turn from unknown fields to values, or back",
+        why: "undeclared enum values move between the field and the unknown fields",
     },
     Feature {
         language: "pb.cpp",
@@ -99,7 +99,7 @@ const FEATURES: &[Feature] = &[
         of: holds_open_enum,
         default: in_proto2,
         more: &[],
-        why: "values that the enum does not declare turn from unknown fields to values, or back",
+        why: "undeclared enum values move between the field and the unknown fields",
     },
     Feature {
         language: "pb.cpp",
@@ -108,7 +108,7 @@ const FEATURES: &[Feature] = &[
         of: is_enum,
         default: |it| if option::since_2024(it.file()) { "true" } else { "false" },
         more: &[],
-        why: "the function that names a value returns another type",
+        why: "the C++ function that returns the name of a value returns a different type",
     },
 ];
 
@@ -116,7 +116,7 @@ fn is_enum(element: Element<'_>) -> bool {
     matches!(element, Element::Enum(_))
 }
 
-/// Whether Java generates a class for it that is not nested in another one.
+/// Whether Java generates a class for it that no other element encloses.
 fn is_class(element: Element<'_>) -> bool {
     let services = || Holder::File(element.file()).standard("java_generic_services");
     match element {
@@ -137,14 +137,14 @@ fn in_proto2(element: Element<'_>) -> &'static str {
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &mut Sink) {
     let Some(files) = change.both() else { return };
-    // Before editions nothing sets a feature.
+    // Files with `syntax` cannot set features.
     let editions = (files.0.decl().edition, files.1.decl().edition);
     if editions.0 == editions.1 && !editions.0.is_edition() {
         return;
     }
     let all = option::pairs(diff, files.1, |_| true);
     for feature in FEATURES {
-        // Before edition 2024 an option says this, which is told by itself.
+        // Before edition 2024 `java_multiple_files` decides this: see `packaging-option-changed`.
         let option = feature.name == "nest_in_file_class";
         if option && !option::since_2024(files.0) && !option::since_2024(files.1) {
             continue;

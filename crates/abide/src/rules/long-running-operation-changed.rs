@@ -1,5 +1,5 @@
 use abide_change::option::Setting;
-use abide_change::{Change, Diff, Effects, Holder, Surface};
+use abide_change::{Change, Diff, Effects, Holder, Surface, relative};
 use abide_schema::value::Entry;
 use abide_schema::{Element, File, Message, Method, Tree};
 
@@ -9,7 +9,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "long-running-operation-changed",
-    summary: "a long-running operation of another response or metadata type",
+    summary: "a long-running operation whose response or metadata type changed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -32,33 +32,31 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
             let was = message_named(diff.old, was.as_deref()?)?;
             diff.new_message(was).map(Message::full_name)
         };
-        // What goes with the name of the type is told with the type.
+        // A type that was renamed is reported at the type.
         if before == after || (after.is_some() && renamed(&before) == after) {
             continue;
         }
-        let method = holders.1.phrase();
+        let method = relative(new.package(), new.full_name());
         let message = match (&before, &after) {
-            (None, Some(is)) => format!("{what} type of {method} is declared as `{is}`"),
-            (Some(was), None) => {
-                format!("{what} type `{was}` of {method} is not declared any more")
-            }
+            (None, Some(is)) => format!("{what} type `{is}` of `{method}` was added"),
+            (Some(was), None) => format!("{what} type `{was}` of `{method}` was removed"),
             _ => format!(
-                "{what} type of {method} changed from `{}` to `{}`",
+                "{what} type of `{method}` changed from `{}` to `{}`",
                 before.clone().unwrap_or_default(),
                 after.clone().unwrap_or_default(),
             ),
         };
-        // A part that is gone is told where the other one stands.
+        // A part that was removed is reported at the annotation that had it.
         let place = setting.new.or_else(|| holders.1.custom(INFO));
         let finding = sink.setting(&Setting { new: place, ..setting }, message);
         finding.fact(part).fact(before.clone().unwrap_or_default());
         finding.fact(after.clone().unwrap_or_default());
         if before.is_some() && after.is_some() {
             finding.breaks(Effects::both(&[Surface::TypeUrl]));
-            finding.why("the `Any` in the operation carries another type than its reader unpacks");
+            finding.why("the operation carries a type that the other side does not unpack");
         } else if before.is_some() {
             finding.at_least(Severity::Warning).bump(Bump::Major);
-            finding.why("generated clients cannot unpack the operation any more");
+            finding.why("generated clients can no longer unpack the operation");
         }
     }
 }
@@ -71,7 +69,7 @@ fn message_named<'t>(tree: &'t Tree, full_name: &str) -> Option<Message<'t>> {
     })
 }
 
-/// The full name of a type that is written with it or relative to the package.
+/// The full name of a type that is written in full or relative to the package.
 pub(super) fn named(method: Method<'_>, entry: Option<&Entry>) -> Option<String> {
     let written = entry?.value.as_str().filter(|it| !it.is_empty())?;
     let package = method.package().name();

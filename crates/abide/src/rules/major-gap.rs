@@ -4,7 +4,7 @@ use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "major-gap",
-    summary: "a major version that follows another one without the majors between them",
+    summary: "a major version whose predecessor is missing",
     group: Group::Layout,
     severity: Some(Severity::Warning),
     since: "0.1.0",
@@ -35,9 +35,9 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
                 place,
                 name,
                 name,
-                format!("package `{name}` follows `{before}`: there is no {missing}"),
+                format!("package `{name}` follows `{before}` without {missing}"),
             )
-            .label(label, "the major before it")
+            .label(label, "the previous major version in the tree")
             .fact(before);
         }
     }

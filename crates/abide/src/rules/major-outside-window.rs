@@ -8,7 +8,7 @@ use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "major-outside-window",
-    summary: "a new stable major that appears at a time when majors may not rise",
+    summary: "a new stable major version outside the release window",
     group: Group::Lifecycle,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -28,23 +28,23 @@ fn check<'t>(context: &Context<'t>, old: &'t Tree, sink: &mut Sink) {
     for new in context.tree.packages().filter(|it| it.is_judged() && stable_major(*it).is_some()) {
         let versions = api_name(new.name()).and_then(|api| before.get(&api));
         let majors = versions.into_iter().flatten().filter_map(|it| Some((stable_major(*it)?, it)));
-        // The first stable major of an API raises none.
+        // The first stable major of an API may appear at any time.
         let Some((highest, released)) = majors.max_by_key(|(major, _)| *major) else { continue };
         let rises = stable_major(new).is_some_and(|it| it > highest);
-        // A comparison with an older tree does not make it younger.
+        // The recorded day counts, however old the tree is that it is compared with.
         let since = calendar.introduced(new).filter(|day| *day <= context.as_of);
         let day = since.unwrap_or(context.as_of);
         let window = calendar.major_window(day).filter(|it| rises && !it.contains(day));
         let (Some(window), Some(place)) = (window, package_place(new)) else { continue };
         let (name, released) = (new.name(), released.name());
         let message =
-            format!("`{name}` rises above `{released}` on {day}, outside of the window for majors");
+            format!("`{name}` superseded `{released}` on {day}, outside the window for new majors");
         sink.report(place, name, name, message)
             .why(format!(
-                "majors rise only with the API release of {}: from {} on",
-                window.closes, window.opens
+                "the next window is from {} to the API release on {}",
+                window.opens, window.closes
             ))
-            .help("keep it an alpha until then; if it appeared in a window, say so in `introduced`")
+            .help("keep it an alpha until then, or record the day it appeared in `introduced`")
             .fact(released);
     }
 }

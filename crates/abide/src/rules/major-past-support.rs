@@ -5,7 +5,7 @@ use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "major-past-support",
-    summary: "an old stable major whose support has ended",
+    summary: "an old stable major version whose support has ended",
     group: Group::Lifecycle,
     severity: Some(Severity::Warning),
     since: "0.1.0",
@@ -34,11 +34,11 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
                 place,
                 name,
                 name,
-                format!("`{name}` is supported until {end}: `{next}` is stable since {since}"),
+                format!("support of `{name}` ended on {end}: `{next}` is stable since {since}"),
             );
-            finding.help("delete it once no client that you serve needs it").fact(end.to_string());
+            finding.help("delete it once none of your clients needs it").fact(end.to_string());
             if let Some(place) = package_place(successor) {
-                finding.label(place, "what follows it");
+                finding.label(place, "the next stable major version");
             }
         }
     }

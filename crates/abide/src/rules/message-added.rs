@@ -7,7 +7,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "message-added",
-    summary: "a new message",
+    summary: "a message that was added",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",

@@ -8,7 +8,7 @@ use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "message-history-broken",
-    summary: "a message that names what it was in an earlier version wrongly, or not at all",
+    summary: "a message whose previous type is wrong or missing",
     group: Group::Lifecycle,
     severity: Some(Severity::Warning),
     since: "0.1.0",
@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Tree(check),
 };
 
-/// A message that says what it was, what that is, and where it says so.
+/// A message, the previous type that it names, and where it names it.
 type Link<'t> = (Message<'t>, &'t str, Place);
 
 fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
@@ -49,8 +49,8 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
         let Some(&before) = known.get(name) else {
             if package_of(name).is_some_and(|it| context.tree.package_named(it).is_some()) {
                 report(
-                    format!("`{own}` was `{name}` before, and there is no such message"),
-                    "name the message that it was made from".to_owned(),
+                    format!("previous type `{name}` of `{own}` was not found"),
+                    "name the message that it was made from, or remove the annotation".to_owned(),
                 );
             }
             continue;
@@ -59,8 +59,8 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
         let (Some(now), then) = (major(message), major(before).unwrap_or(0)) else { continue };
         if then >= now {
             report(
-                format!("`{own}` was `{name}` before, which belongs to no earlier version"),
-                "name the message of the version before".to_owned(),
+                format!("previous type `{name}` of `{own}` is not from an earlier major version"),
+                "name the message of the previous version".to_owned(),
             );
             continue;
         }
@@ -68,23 +68,23 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
         let between = |it: &Message<'t>| major(*it).is_some_and(|it| then < it && it < now);
         if let Some(nearer) = others().find(between) {
             report(
-                format!("`{own}` was `{name}` before, and so was `{}`", nearer.full_name()),
-                format!("follow the chain one step at a time: name `{}`", nearer.full_name()),
+                format!("previous type `{name}` of `{own}` skips `{}`", nearer.full_name()),
+                format!("name `{}` as the previous type", nearer.full_name()),
             );
         } else if let Some(twin) =
             others().find(|it| it.package() == message.package() && (it.full_name() < own))
         {
             report(
-                format!("`{own}` and `{}` were both `{name}` before", twin.full_name()),
-                "let one of them name it".to_owned(),
+                format!("`{own}` and `{}` have the same previous type `{name}`", twin.full_name()),
+                "keep the annotation on only one of them".to_owned(),
             );
         }
     }
     unnamed(context, &links, sink);
 }
 
-/// Messages without a word beside messages of their package that have one,
-/// where the version before has a message of this name.
+/// Reports messages without a previous type in packages where other messages have one, if the
+/// previous version has a message of the same name.
 fn unnamed<'t>(context: &Context<'t>, links: &[Link<'t>], sink: &mut Sink) {
     let packages: BTreeSet<_> = links.iter().map(|it| it.0.package().id).collect();
     let taken: BTreeSet<&str> = links.iter().map(|it| it.1).collect();
@@ -102,17 +102,16 @@ fn unnamed<'t>(context: &Context<'t>, links: &[Link<'t>], sink: &mut Sink) {
                 if taken.contains(then.as_str()) {
                     continue;
                 }
-                let text = format!("`{own}` does not say that it was `{then}` before");
+                let text = format!("`{own}` does not name `{then}` as its previous type");
                 let place = message.place(Part::Name);
                 let finding = sink.report(place, package.name(), &own, text);
-                finding.help("others in its package do: say it, too").fact(then);
+                finding.help("add the annotation, as other messages of the package do").fact(then);
             }
         }
     }
 }
 
-/// The package of a type by its full name: the name of a type begins with a
-/// capital.
+/// The package in the full name of a type: the name of a type begins with a capital letter.
 pub(super) fn package_of(name: &str) -> Option<&str> {
     let mut ends = name.match_indices('.').map(|(at, _)| at);
     let end = ends.find(|&at| name[at + 1..].starts_with(|it: char| it.is_uppercase()))?;

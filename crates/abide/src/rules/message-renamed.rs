@@ -7,7 +7,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "message-renamed",
-    summary: "a message of another full name",
+    summary: "a message whose full name changed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",

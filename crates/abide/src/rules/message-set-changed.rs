@@ -6,7 +6,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "message-set-changed",
-    summary: "a message that became a message set, or is none any more",
+    summary: "a message whose `message_set_wire_format` changed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -25,12 +25,12 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Message<'t>>, sink
     }
     let name = new.full_name();
     let message = if is {
-        format!("message `{name}` is encoded as a message set now")
+        format!("message `{name}` became a message set")
     } else {
-        format!("message `{name}` is not encoded as a message set any more")
+        format!("message `{name}` is no longer a message set")
     };
     let finding = sink.change(diff, change.map(Element::Message), Part::Name, message);
-    // Each extension is a group of its own in a message set.
+    // A message set encodes each extension as a group.
     finding.breaks(Effects::both(&[Surface::Wire]));
     let fields = diff.old.files().flat_map(File::all_fields);
     for extension in fields.filter(|it| it.extendee() == Some(old)) {

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff};
+use abide_change::{Change, Diff, relative};
 use abide_schema::{Element, Method, Part};
 
 use crate::finding::Severity;
@@ -7,7 +7,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "method-added",
-    summary: "a new method",
+    summary: "a method that was added",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -24,6 +24,6 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
         return;
     }
     let change = change.map(Element::Method);
-    let message = format!("method `{}` of `{}` was added", new.name(), new.service().full_name());
+    let message = format!("method `{}` was added", relative(new.package(), new.full_name()));
     full_names::reach(sink.change(diff, change, Part::Name, message), diff, change);
 }

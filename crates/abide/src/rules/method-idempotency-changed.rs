@@ -1,5 +1,5 @@
 use abide_change::option::{self, Setting};
-use abide_change::{Change, Diff, Effects, Surface};
+use abide_change::{Change, Diff, Effects, Surface, relative};
 use abide_schema::{Element, Method};
 
 use crate::finding::Severity;
@@ -7,7 +7,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "method-idempotency-changed",
-    summary: "a method that promises otherwise what a repeated call does",
+    summary: "a method whose `idempotency_level` changed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -25,12 +25,11 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
     if was == is {
         return;
     }
-    let name = holders.1.full_name();
-    let message = format!("idempotency of method `{name}` changed from `{was}` to `{is}`");
+    let name = relative(holders.1.file().package(), holders.1.full_name());
+    let message = format!("`idempotency_level` of `{name}` changed from `{was}` to `{is}`");
     let finding = sink.setting(&setting, message);
     finding.fact(&was).fact(&is).source(diff, change.map(Element::Method));
-    // Clients repeat calls, and make them `GET` requests, on the word of their
-    // own side.
+    // Clients repeat calls, or send them as `GET` requests, by the level of their own side.
     finding.breaks(if strength(&is) < strength(&was) {
         Effects::backward(&[Surface::Rpc])
     } else {
@@ -38,7 +37,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
     });
 }
 
-/// A stronger promise holds whatever a weaker one does.
+/// How much a level promises: a stronger one includes the weaker ones.
 fn strength(level: &str) -> usize {
     ["IDEMPOTENCY_UNKNOWN", "IDEMPOTENT", "NO_SIDE_EFFECTS"]
         .iter()

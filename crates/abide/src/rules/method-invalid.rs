@@ -3,7 +3,7 @@ use crate::rule::{Check, Group, Rule};
 
 pub(super) static RULE: Rule = Rule {
     id: "method-invalid",
-    summary: "a method whose types are no messages",
+    summary: "a method whose request or response is not a message",
     group: Group::Language,
     severity: Some(Severity::Error),
     since: "0.1.0",

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff};
+use abide_change::{Change, Diff, relative};
 use abide_schema::{Element, Method, Part};
 
 use crate::finding::Severity;
@@ -7,7 +7,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "method-removed",
-    summary: "a method that is gone",
+    summary: "a method that was removed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -20,11 +20,11 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink: &mut Sink) {
     let Change::Removed(old) = change else { return };
-    // What goes with its service is told once, there.
+    // A method removed with its service is part of that finding.
     if diff.new_service(old.service()).is_none() {
         return;
     }
     let change = change.map(Element::Method);
-    let message = format!("method `{}` of `{}` was removed", old.name(), old.service().full_name());
+    let message = format!("method `{}` was removed", relative(old.package(), old.full_name()));
     full_names::reach(sink.change(diff, change, Part::Whole, message), diff, change);
 }

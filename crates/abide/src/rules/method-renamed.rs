@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff};
+use abide_change::{Change, Diff, relative};
 use abide_schema::{Element, Method, Part};
 
 use crate::finding::Severity;
@@ -7,7 +7,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "method-renamed",
-    summary: "a method of another name",
+    summary: "a method that was renamed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -24,8 +24,8 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
         return;
     }
     let change = change.map(Element::Method);
-    let service = new.service().full_name();
-    let message = format!("method `{}` of `{service}` is called `{}` now", old.name(), new.name());
+    let was = relative(old.package(), old.full_name());
+    let message = format!("`{was}` was renamed to `{}`", new.name());
     let finding = sink.change(diff, change, Part::Name, message);
     finding.fact(old.name());
     full_names::reach(finding, diff, change);

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Direction, Surface};
+use abide_change::{Change, Diff, Direction, Surface, relative};
 use abide_schema::{Element, Method, Part};
 
 use crate::finding::Severity;
@@ -7,7 +7,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "method-response-type-changed",
-    summary: "a method that gives another type",
+    summary: "a method whose response type changed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -28,12 +28,13 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
     if diff.new_message(was) == Some(is) {
         return;
     }
-    let (name, was_name, is_name) = (new.full_name(), was.full_name(), is.full_name());
-    let message = format!("method `{name}` gives `{is_name}` now instead of `{was_name}`");
+    let (was_name, is_name) = (was.full_name(), is.full_name());
+    let name = relative(new.package(), new.full_name());
+    let message = format!("response type of `{name}` changed from `{was_name}` to `{is_name}`");
     let finding = sink.change(diff, change.map(Element::Method), Part::Output, message);
     finding.fact(was_name).fact(is_name);
     let proof = diff.prove_payload(was, is, full_names::notations(old, new));
-    // What a new server writes is read by an old client.
+    // An old client reads what a new server wrote.
     finding.breaks(proof.effects.carried_by(Surface::Rpc, Direction::other));
     finding.breaks(full_names::emptied(was, is));
     finding.proven(proof).source(diff, change.map(Element::Method));

@@ -1,5 +1,5 @@
 use abide_change::option::{self, Setting};
-use abide_change::{Change, Diff, Holder};
+use abide_change::{Change, Diff, Holder, relative};
 use abide_schema::value::Entry;
 use abide_schema::{Element, Method};
 
@@ -8,7 +8,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "method-signature-changed",
-    summary: "a method that generated clients offer with other parameters",
+    summary: "a method whose `google.api.method_signature` changed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -22,36 +22,36 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Method<'t>>, sink: &mut Sink) {
     let Some(holders) = option::elements(change, Element::Method) else { return };
     let (before, after) = (signatures(holders.0), signatures(holders.1));
-    let name = holders.1.phrase();
+    let name = relative(holders.1.file().package(), holders.1.full_name());
     let mut report = |entries: (Option<&'t Entry>, Option<&'t Entry>), message: String| {
         let setting = Setting { holders, old: entries.0, new: entries.1 };
         let finding = sink.setting(&setting, message);
         if entries.0.is_some() {
             finding.at_least(Severity::Warning);
-            finding.why("clients that are generated from signatures have overloads by them");
+            finding.why("generated clients have an overload for each signature");
         }
     };
     let has = |list: &[(String, &Entry)], words: &str| list.iter().any(|it| it.0 == words);
     let mut same = true;
     for (words, entry) in before.iter().filter(|it| !has(&after, &it.0)) {
         same = false;
-        let message = format!("signature `{words}` of {name} was removed");
+        let message = format!("signature `{words}` of `{name}` was removed");
         report((Some(*entry), None), message);
     }
     for (words, entry) in after.iter().filter(|it| !has(&before, &it.0)) {
         same = false;
-        report((None, Some(*entry)), format!("signature `{words}` of {name} was added"));
+        report((None, Some(*entry)), format!("signature `{words}` of `{name}` was added"));
     }
     let order =
         |list: &[(String, &Entry)]| -> Vec<String> { list.iter().map(|it| it.0.clone()).collect() };
     if same && order(&before) != order(&after) {
         let first = |list: &[(String, &'t Entry)]| list.first().map(|it| it.1);
-        let message = format!("signatures of {name} stand in another order");
+        let message = format!("order of the signatures of `{name}` changed");
         report((first(&before), first(&after)), message);
     }
 }
 
-/// The signatures of a method, each with its parameters in one spelling.
+/// The signatures of a method, with normalized white space between parameters.
 fn signatures<'t>(holder: Holder<'t>) -> Vec<(String, &'t Entry)> {
     let spelled = |entry: &'t Entry| {
         let parameters = entry.value.as_str()?.split(',').map(str::trim);

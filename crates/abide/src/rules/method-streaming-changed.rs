@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Effects, Surface};
+use abide_change::{Change, Diff, Effects, Surface, relative};
 use abide_schema::{Element, Method, MethodDecl, Part};
 
 use crate::finding::Severity;
@@ -6,7 +6,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "method-streaming-changed",
-    summary: "a method that streams otherwise",
+    summary: "a method whose streaming changed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -37,8 +37,16 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
         (false, true) => "its responses",
         (true, true) => "both ways",
     };
+    let kind = |it: &MethodDecl| match (it.client_streaming, it.server_streaming) {
+        (false, false) => "unary",
+        (true, false) => "client streaming",
+        (false, true) => "server streaming",
+        (true, true) => "bidirectional streaming",
+    };
+    let name = relative(new.package(), new.full_name());
+    let message = format!("`{name}` changed from {} to {}", kind(was), kind(is));
     let (was, is) = (word(was), word(is));
-    let message = format!("method `{}` streams {is} now; it streamed {was}", new.full_name());
+
     let finding = sink.change(diff, change.map(Element::Method), Part::Whole, message);
     finding.fact(was).fact(is).breaks(Effects::both(&[Surface::Rpc]));
     finding.source(diff, change.map(Element::Method));

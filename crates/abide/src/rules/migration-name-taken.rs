@@ -1,4 +1,5 @@
-use abide_schema::Element;
+use abide_change::relative;
+use abide_schema::{Element, Part};
 use abide_upgrade::clashes;
 
 use crate::finding::Severity;
@@ -6,7 +7,7 @@ use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "migration-name-taken",
-    summary: "a migration to a name that something else has",
+    summary: "a migration to a name that is already taken",
     group: Group::Lifecycle,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -24,13 +25,21 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     for clash in clashes(element) {
         let (noun, name) = (clash.element.noun(), clash.element.full_name());
         let message = format!(
-            "the {noun} `{name}` migrates to the name `{}`, which {} has in the next version",
-            clash.name, clash.holder,
+            "{noun} `{}` migrates to the name `{}`, which is taken in the next version by {}",
+            relative(element.package(), name.clone()),
+            clash.name,
+            clash.holder,
         );
         let package = element.package().name();
         let finding = sink.report(clash.place, package, name, message);
         finding.why("the next major version would not compile").fact(clash.name);
-        finding.help("choose another name");
+        // A migration is reported at its option, the zero of an enum at its name.
+        finding.help(match clash.element {
+            Element::EnumValue(it) if it.place(Part::Name) == clash.place => {
+                "remove `deprecated` from one of the two zero values"
+            }
+            _ => "choose another name",
+        });
         if let Some(place) = clash.holder_place {
             finding.label(place, "the name is taken here");
         }

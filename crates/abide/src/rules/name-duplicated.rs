@@ -3,7 +3,7 @@ use crate::rule::{Check, Group, Rule};
 
 pub(super) static RULE: Rule = Rule {
     id: "name-duplicated",
-    summary: "a name that two elements of one scope have",
+    summary: "a name that two elements of one scope share",
     group: Group::Language,
     severity: Some(Severity::Error),
     since: "0.1.0",

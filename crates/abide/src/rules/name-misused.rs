@@ -3,7 +3,7 @@ use crate::rule::{Check, Group, Rule};
 
 pub(super) static RULE: Rule = Rule {
     id: "name-misused",
-    summary: "a name that names the wrong kind of element, or may not be used here",
+    summary: "a name of the wrong kind of element, or one that may not be used here",
     group: Group::Language,
     severity: Some(Severity::Error),
     since: "0.1.0",

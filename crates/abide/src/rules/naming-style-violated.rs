@@ -3,7 +3,7 @@ use crate::rule::{Check, Group, Rule};
 
 pub(super) static RULE: Rule = Rule {
     id: "naming-style-violated",
-    summary: "a name that breaks the style which its edition enforces",
+    summary: "a name that breaks the naming style of its edition",
     group: Group::Language,
     severity: Some(Severity::Error),
     since: "0.1.0",

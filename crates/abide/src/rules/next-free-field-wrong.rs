@@ -5,7 +5,7 @@ use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "next-free-field-wrong",
-    summary: "a comment `[#next-free-field: n]` with a number that is not the next free one",
+    summary: "a comment `[#next-free-field: n]` with the wrong number",
     group: Group::Style,
     severity: None,
     since: "0.1.0",
@@ -38,7 +38,7 @@ fn check<'t>(context: &Context<'t>, file: File<'t>, sink: &mut Sink) {
             }
             _ => continue,
         };
-        // Nobody can take a number above the last one.
+        // The last possible number is in use: no number is free.
         let next = next.unwrap_or(1);
         if next > i64::from(end) {
             continue;
@@ -49,9 +49,9 @@ fn check<'t>(context: &Context<'t>, file: File<'t>, sink: &mut Sink) {
             let own = found[first..].iter().take_while(|it| it.place.span.end <= comment.span.end);
             for mark in own.filter(|it| it.value.parse() != Ok(next)) {
                 let (noun, name) = (element.noun(), element.full_name());
-                let message = format!("the next free number of the {noun} `{name}` is {next}");
+                let message = format!("next free number of {noun} `{name}` is {next}");
                 sink.report(mark.place, file.package().name(), name, message)
-                    .why("whoever adds a field takes the number from here")
+                    .why("authors of new fields take the number from this comment")
                     .help(format!("write `[#{WORD}: {next}]`"))
                     .fact(mark.value);
             }

@@ -3,7 +3,7 @@ use crate::rule::{Check, Group, Rule};
 
 pub(super) static RULE: Rule = Rule {
     id: "number-invalid",
-    summary: "a number outside of what is allowed",
+    summary: "a field or enum number outside the allowed range",
     group: Group::Language,
     severity: Some(Severity::Error),
     since: "0.1.0",

@@ -9,7 +9,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "oauth-scopes-changed",
-    summary: "a service that asks for other OAuth scopes",
+    summary: "a service whose OAuth scopes (`google.api.oauth_scopes`) changed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -27,13 +27,13 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Service<'t>>, sink: &
     let (before, after) = (scopes(&was), scopes(&is));
     let service = holders.1.phrase();
     for &scope in before.difference(&after) {
-        let message = format!("{service} does not ask for the scope `{scope}` any more");
+        let message = format!("{service} no longer lists the OAuth scope `{scope}`");
         let finding = sink.setting(&setting, message);
         finding.fact(scope).fact("removed").at_least(Severity::Warning);
-        finding.why("tokens of clients that hold this scope alone are refused");
+        finding.why("clients whose tokens have only this scope are refused");
     }
     for &scope in after.difference(&before) {
-        let message = format!("{service} asks for the scope `{scope}` now");
+        let message = format!("{service} now lists the OAuth scope `{scope}`");
         sink.setting(&setting, message).fact(scope).fact("added");
     }
 }

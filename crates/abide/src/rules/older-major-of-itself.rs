@@ -8,7 +8,7 @@ use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "older-major-of-itself",
-    summary: "a package depends on an earlier major version of itself",
+    summary: "a package that depends on an earlier major version of itself",
     group: Group::Dependencies,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -25,7 +25,8 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
     for package in context.tree.packages().filter(|it| it.is_judged()) {
         let Some(api) = apis.of(package) else { continue };
         let reached = reach.packages(judged(package));
-        // One that also promises less is reported as that.
+        // An older major that is also less stable is reported by
+        // `stable-depends-on-unstable` or `beta-depends-on-alpha`.
         let older = apis.versions(api).iter().copied().filter(|other| {
             reached.contains(other.id.0 as usize)
                 && is_earlier_major(*other, package)
@@ -41,11 +42,11 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
             if let Some(finding) = report(sink, package, &path, message) {
                 finding.fact(other.name());
                 finding.why(
-                    "the earlier major freezes and goes one day; until then everyone who uses \
-                     this package carries both",
+                    "the earlier major cannot be removed while this package depends on it, and \
+                     every user of this package carries both",
                 );
                 finding.help(format!(
-                    "copy what is needed of `{}` into `{}`, and use that",
+                    "copy the types that you need from `{}` into `{}` and use the copies",
                     other.name(),
                     package.name(),
                 ));

@@ -13,7 +13,7 @@ use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "one-definition",
-    summary: "a package reaches two versions of one API",
+    summary: "a package that reaches two versions of one API",
     group: Group::Dependencies,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -58,7 +58,7 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
     }
 }
 
-/// The APIs of which a set has several versions: those versions.
+/// For each API that has several versions in a set, all these versions.
 fn several<'t>(
     context: &Context<'t>,
     apis: &Apis<'_, 't>,
@@ -77,10 +77,10 @@ fn several<'t>(
         .collect()
 }
 
-/// For each judged package that `package` depends on directly: what it is seen
-/// to reach from there, itself included. Where both versions are in one of
-/// these, they meet further down. In a circle of packages each is further down
-/// than the other: the first of them answers.
+/// For each judged package that `package` depends on directly: the packages
+/// reached through it, itself included. If one of these sets has both versions,
+/// the paths join further down. Packages in a cycle are each further down than
+/// the other, so the first of them is the one that is reported.
 fn below<'t>(reach: &Reach<'_, 't>, package: Package<'t>, circles: &[usize]) -> Vec<FixedBitSet> {
     let mut by_package: BTreeMap<PackageId, Vec<_>> = BTreeMap::new();
     for file in reach.direct(judged(package)) {
@@ -136,8 +136,8 @@ fn report<'t>(
     }
     finding.facts.extend(versions.iter().map(|it| it.name().to_owned()));
     finding.why(
-        "two versions of one type do not mix: what one path returns, the other does not take, \
-         and every user of this package carries both",
+        "two versions of a type are different types: a value from one path cannot be passed to \
+         the other, and every user of this package carries both",
     );
-    finding.help(format!("let both paths lead to the same version, {}", names[names.len() - 1]));
+    finding.help(format!("make both paths use the same version, {}", names[names.len() - 1]));
 }

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff};
+use abide_change::{Change, Diff, relative};
 use abide_schema::{Element, Oneof, Part};
 
 use crate::finding::Severity;
@@ -6,7 +6,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "oneof-added",
-    summary: "a new oneof",
+    summary: "a oneof that was added",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -22,7 +22,8 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Oneof<'t>>, sink: 
     if diff.old_message(new.message()).is_none() {
         return;
     }
-    let message = format!("oneof `{}` was added", new.name());
+    let name = relative(new.package(), new.full_name());
+    let message = format!("oneof `{name}` was added");
     let finding = sink.change(diff, change.map(Element::Oneof), Part::Name, message);
     finding.fact(new.name()).source(diff, change.map(Element::Oneof));
 }

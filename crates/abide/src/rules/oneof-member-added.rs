@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Effects, Surface};
+use abide_change::{Change, Diff, Effects, Surface, relative};
 use abide_schema::{Element, Field, Part};
 
 use crate::finding::Severity;
@@ -6,7 +6,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "oneof-member-added",
-    summary: "a new field in a oneof that was there before",
+    summary: "a field that was added to an existing oneof",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -20,15 +20,16 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Change::Added(new) = change else { return };
     let Some(oneof) = new.real_oneof().filter(|it| diff.old_oneof(*it).is_some()) else { return };
-    let message = format!("field `{}` was added to oneof `{}`", new.name(), oneof.name());
+    let name = relative(new.package(), new.full_name());
+    let message = format!("field `{name}` was added to oneof `{}`", oneof.name());
     let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
     finding.fact(new.number().to_string()).fact(new.name());
-    // Old readers refuse its name.
+    // Old readers reject its name in JSON and text.
     finding.breaks(Effects::forward(&[Surface::Json, Surface::Text]));
     finding.proven(diff.prove_field(change)).source(diff, change.map(Element::Field));
     finding.at_least(Severity::Warning);
     finding.why(format!(
-        "who reads with the old side sees `{}` unset, and code that looks at each member meets \
+        "readers that use the old schema see `{}` unset, and code that handles each member meets \
          one that it does not know",
         oneof.name()
     ));

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff};
+use abide_change::{Change, Diff, relative};
 use abide_schema::{Element, Oneof, Part};
 
 use crate::finding::Severity;
@@ -6,7 +6,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "oneof-removed",
-    summary: "a oneof that is gone",
+    summary: "a oneof that was removed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -19,11 +19,12 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Oneof<'t>>, sink: &mut Sink) {
     let Change::Removed(old) = change else { return };
-    // What goes with its message is told once, there.
+    // A oneof that is removed with its message is reported by `message-removed`.
     if diff.new_message(old.message()).is_none() {
         return;
     }
-    let message = format!("oneof `{}` was removed", old.name());
+    let name = relative(old.package(), old.full_name());
+    let message = format!("oneof `{name}` was removed");
     let finding = sink.change(diff, change.map(Element::Oneof), Part::Whole, message);
     finding.fact(old.name()).source(diff, change.map(Element::Oneof));
 }

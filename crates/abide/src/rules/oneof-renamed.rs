@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff};
+use abide_change::{Change, Diff, relative};
 use abide_schema::{Element, Oneof, Part};
 
 use crate::finding::Severity;
@@ -6,7 +6,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "oneof-renamed",
-    summary: "a oneof of another name",
+    summary: "a oneof that was renamed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -22,8 +22,9 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Oneof<'t>>, sink: 
     if old.name() == new.name() {
         return;
     }
-    let message = format!("oneof `{}` is called `{}` now", old.name(), new.name());
+    let was = relative(old.package(), old.full_name());
+    let message = format!("oneof `{was}` was renamed to `{}`", new.name());
     let finding = sink.change(diff, change.map(Element::Oneof), Part::Name, message);
     finding.fact(old.name()).fact(new.name()).source(diff, change.map(Element::Oneof));
-    finding.why("neither bytes nor JSON nor text have the name of a oneof; generated code has");
+    finding.why("generated code contains the name of the oneof; bytes, JSON and text do not");
 }

@@ -7,7 +7,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "optimize-for-changed",
-    summary: "a file that generated code is optimized for something else",
+    summary: "a file whose `optimize_for` changed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -29,7 +29,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<File<'t>>, sink: &mut
     finding.fact(&was).fact(&is);
     if is == "LITE_RUNTIME" {
         finding.breaks(Effects::backward(&[Surface::SourceCpp]));
-        finding.why("messages of the lite runtime of C++ have no descriptor and no reflection");
+        finding.why("C++ messages of the lite runtime have no descriptor and no reflection");
     } else if was == "LITE_RUNTIME" {
         finding.breaks(Effects::forward(&[Surface::SourceCpp]));
     }

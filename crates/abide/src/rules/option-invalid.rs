@@ -3,7 +3,7 @@ use crate::rule::{Check, Group, Rule};
 
 pub(super) static RULE: Rule = Rule {
     id: "option-invalid",
-    summary: "an option that is unknown, set twice or has a value that does not fit",
+    summary: "an option that is unknown, set twice or has a value of the wrong type",
     group: Group::Language,
     severity: Some(Severity::Error),
     since: "0.1.0",

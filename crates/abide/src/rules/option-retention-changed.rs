@@ -7,7 +7,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "option-retention-changed",
-    summary: "a definition of an option that is kept somewhere else",
+    summary: "an option whose `retention` changed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -21,7 +21,7 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Some(holders) = option::elements(change, Element::Field) else { return };
     let setting = Setting::standard(holders, "retention");
-    // An option is kept at run time unless it says otherwise.
+    // The default is to keep options at run time.
     let word = |word: String| match word.as_str() {
         "RETENTION_UNKNOWN" => "RETENTION_RUNTIME".to_owned(),
         _ => word,
@@ -33,10 +33,10 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mu
     }
     let phrase = holders.1.phrase();
     let finding =
-        sink.setting(&setting, format!("retention of {phrase} changed from `{was}` to `{is}`"));
+        sink.setting(&setting, format!("`retention` of {phrase} changed from `{was}` to `{is}`"));
     finding.fact(was).fact(&is);
     if is == "RETENTION_SOURCE" {
         finding.at_least(Severity::Warning);
-        finding.why("programs that read the option from descriptors at run time find it no more");
+        finding.why("programs that read the option from descriptors at run time no longer find it");
     }
 }

@@ -11,7 +11,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "option-target-changed",
-    summary: "a definition of an option that may stand elsewhere",
+    summary: "an option whose allowed targets changed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -30,27 +30,33 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mu
     if was == is {
         return;
     }
-    // Without a target it may stand everywhere.
-    let lost: Vec<&str> = match (was.is_empty(), is.is_empty()) {
-        (_, true) => Vec::new(),
-        (true, false) => vec!["any other kind of element"],
-        (false, false) => was.difference(&is).copied().collect(),
+    // An option without targets can be set everywhere.
+    let listed = |targets: Vec<&str>| {
+        let words: Vec<String> = targets.iter().map(|it| format!("`{it}`")).collect();
+        words.join(" or ")
+    };
+    let lost = match (was.is_empty(), is.is_empty()) {
+        (_, true) => None,
+        (true, false) => {
+            Some(format!("can now be set only on {}", listed(is.iter().copied().collect())))
+        }
+        (false, false) if was.is_subset(&is) => None,
+        (false, false) => {
+            let lost = listed(was.difference(&is).copied().collect());
+            Some(format!("can no longer be set on {lost}"))
+        }
     };
     let entry = |list: &[(&str, &'t Entry)]| list.first().map(|it| it.1);
     let setting = Setting { holders, old: entry(&old), new: entry(&new) };
     let phrase = holders.1.phrase();
-    let message = if lost.is_empty() {
-        format!("{phrase} may be set on more kinds of elements")
-    } else {
-        format!("{phrase} may not be set on {} any more", lost.join(" or "))
-    };
-    let finding = sink.setting(&setting, message);
+    let what = lost.as_deref().unwrap_or("can now be set on more kinds of elements");
+    let finding = sink.setting(&setting, format!("{phrase} {what}"));
     for word in was.iter().chain(["->"].iter()).chain(&is) {
         finding.fact(*word);
     }
-    if !lost.is_empty() {
+    if lost.is_some() {
         finding.at_least(Severity::Warning).bump(Bump::Major);
-        finding.why("files that set it there do not compile any more");
+        finding.why("files that set it on other kinds of elements no longer compile");
     }
 }
 

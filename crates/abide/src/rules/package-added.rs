@@ -9,7 +9,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "package-added",
-    summary: "a new package",
+    summary: "a package that was added",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",

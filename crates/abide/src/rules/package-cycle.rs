@@ -8,7 +8,7 @@ use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "package-cycle",
-    summary: "packages depend on each other in a circle",
+    summary: "packages that depend on each other in a cycle",
     group: Group::Dependencies,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -19,12 +19,12 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Tree(check),
 };
 
-/// From how many packages of a group of mutual dependence a shortest circle is
-/// looked for: a bound on the work where a whole tree is one circle.
+/// How many packages of a group are tried as the start of a shortest cycle. It
+/// bounds the work for a tree whose packages all depend on each other.
 const STARTS: usize = 64;
 
 fn check(context: &Context<'_>, sink: &mut Sink) {
-    // Files without a package are no package that they could share.
+    // Files without a `package` statement do not form a package.
     for group in context.graph().cycles(|package| !package.name().is_empty()) {
         let mut shortest: Option<Vec<Dependency<'_, '_>>> = None;
         for &package in group.iter().filter(|it| it.is_judged()).take(STARTS) {
@@ -38,7 +38,7 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
 }
 
 fn report(sink: &mut Sink, group: &[Package<'_>], mut circle: Vec<Dependency<'_, '_>>) {
-    // It is told from the first step that stands in a judged file.
+    // The report begins at the first step whose evidence is in a judged file.
     let judged =
         |edge: &Dependency<'_, '_>| evidence(edge).is_some_and(|used| used.file().is_judged());
     let Some(start) = circle.iter().position(judged) else { return };
@@ -53,7 +53,7 @@ fn report(sink: &mut Sink, group: &[Package<'_>], mut circle: Vec<Dependency<'_,
         .map(|package| format!("`{}`", package.name()))
         .collect();
     let package = circle[0].from;
-    let message = format!("packages depend on each other in a circle: {}", names.join(" → "));
+    let message = format!("packages depend on each other in a cycle: {}", names.join(" → "));
     let finding = sink.report(first.place(), package.name(), package.name(), message);
     finding.at(phrase(first));
     for used in rest {
@@ -62,16 +62,19 @@ fn report(sink: &mut Sink, group: &[Package<'_>], mut circle: Vec<Dependency<'_,
     finding.facts.extend(circle.iter().map(|edge| edge.to.name().to_owned()));
     finding.why(match group.len() - circle.len() {
         0 => "none of them can be built, versioned or released without the others".to_owned(),
+        1 => "none of them can be built, versioned or released without the others; 1 more package \
+              is in a longer cycle with them"
+            .to_owned(),
         more => format!(
             "none of them can be built, versioned or released without the others; {more} more \
-             packages are part of it in longer circles",
+             packages are in longer cycles with them",
         ),
     });
-    finding.help("move what both sides need into a package below them");
+    finding.help("move the types that they share into a package that depends on none of them");
 }
 
-/// The import that makes an edge; a type or option where its file is imported
-/// by way of another.
+/// The import behind an edge; a type or an option if its file is not imported
+/// directly.
 fn evidence<'t>(edge: &Dependency<'_, 't>) -> Option<Use<'t>> {
     Level::ALL.into_iter().find_map(|level| edge.evidence(level))
 }

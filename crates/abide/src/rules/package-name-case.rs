@@ -6,7 +6,7 @@ use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "package-name-case",
-    summary: "a package with a component that is not lower_snake_case",
+    summary: "a package name with a component that is not lower_snake_case",
     group: Group::Style,
     severity: None,
     since: "0.1.0",
@@ -25,7 +25,7 @@ fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
         return;
     }
     let Some(place) = package_place(package) else { return };
-    let message = format!("the name of the package `{name}` is not `lower_snake.case`");
+    let message = format!("the name of package `{name}` is not in `lower_snake_case`");
     sink.report(place, name, name, message)
-        .help(format!("call it `{right}` before anybody relies on the name"));
+        .help(format!("rename it to `{right}` before anybody relies on the name"));
 }

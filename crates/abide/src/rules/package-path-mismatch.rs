@@ -6,7 +6,7 @@ use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "package-path-mismatch",
-    summary: "a file that does not lie in the folder of its package",
+    summary: "a file that is not in the folder of its package",
     group: Group::Layout,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -25,21 +25,22 @@ fn check<'t>(context: &Context<'t>, file: File<'t>, sink: &mut Sink) {
         let rest = folder.strip_prefix(prefix.trim_end_matches('/'));
         allowed.extend(rest.and_then(|rest| rest.strip_prefix('/')));
     }
-    // A folder may itself hold a dot: `k8s.io/api/v1` of `k8s.io.api.v1`.
+    // The name of a folder may have dots: `k8s.io/api/v1` for `k8s.io.api.v1`.
     if name.is_empty() || allowed.iter().any(|folder| folder.replace('/', ".") == name) {
         return;
     }
-    let shown = if folder.is_empty() { "at the top".to_owned() } else { format!("in `{folder}`") };
+    let shown = if folder.is_empty() { "the root".to_owned() } else { format!("`{folder}`") };
     let wanted = name.replace('.', "/");
     sink.report(
         package_name(file),
         name,
         file.path(),
-        format!("a file of package `{name}` lies {shown}"),
+        format!("a file of package `{name}` is in {shown}, not in `{wanted}`"),
     )
-    .why("who reads an import must be able to tell the package, and the version, from its path")
+    .why("readers of an import should see the package and its version in the path")
     .help(format!(
-        "move it to `{wanted}`, or name the folder to read from in `roots` of `abide.toml`"
+        "move the file to `{wanted}`, or list the folder that imports start from in `roots` of \
+         `abide.toml`"
     ))
     .fact(folder);
 }

@@ -9,7 +9,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "package-removed",
-    summary: "a package that is gone",
+    summary: "a package that was removed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",

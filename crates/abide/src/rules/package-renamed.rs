@@ -9,7 +9,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "package-renamed",
-    summary: "a package of another name",
+    summary: "a package that was renamed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -32,7 +32,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Package<'t>>, sink
         return;
     }
     let (Some(was), Some(is)) = (package_place(old), package_place(new)) else { return };
-    let message = format!("{} is called `{}` now", full_names::titled(old), new.name());
+    let message = format!("{} was renamed to `{}`", full_names::titled(old), new.name());
     let finding = sink.change_at(Location::tree(is), Some(was), old.name(), new.name(), message);
     finding.fact(old.name());
     let mut aliases = RULE.aliases.to_vec();

@@ -8,7 +8,7 @@ use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "package-spread",
-    summary: "a package whose files lie in more than one folder",
+    summary: "a package whose files are in more than one folder",
     group: Group::Layout,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -26,7 +26,7 @@ fn check<'t>(_: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
         let folder = file.path().rsplit_once('/').map_or("", |(folder, _)| folder);
         folders.entry(folder).or_default().push(file);
     }
-    // The home is the folder that its name asks for, else the fullest.
+    // The home is the folder that matches the name, or else the one with the most files.
     let rank = |folder: &str, files: &[File<'t>]| (folder.replace('/', ".") == name, files.len());
     let home = folders.iter().rev().max_by_key(|(folder, files)| rank(folder, files));
     let Some((&home, home_files)) = home else { return };
@@ -35,13 +35,13 @@ fn check<'t>(_: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
             package_name(files[0]),
             name,
             name,
-            format!("package `{name}` lies in {} and in {}", shown(home), shown(folder)),
+            format!("package `{name}` has files in {} and in {}", shown(home), shown(folder)),
         )
         .label(
             package_name(home_files[0]),
-            format!("it has {} in {}", count(home_files.len()), shown(home)),
+            format!("the package has {} in {}", count(home_files.len()), shown(home)),
         )
-        .help("keep the files of a package in one folder")
+        .help(format!("move the files in {} to {}", shown(folder), shown(home)))
         .fact(folder);
     }
 }

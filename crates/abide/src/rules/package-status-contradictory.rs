@@ -5,7 +5,7 @@ use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "package-status-contradictory",
-    summary: "a package status that another file, or the version, contradicts",
+    summary: "a package status that contradicts another file or the version",
     group: Group::Lifecycle,
     severity: Some(Severity::Warning),
     since: "0.1.0",
@@ -25,10 +25,10 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
         let Some(&(file, status, place)) = declared.first() else { continue };
         for &(other, differs, at) in declared.iter().filter(|&&(_, it, _)| it != status) {
             let (one, two) = (status.name(), differs.name());
-            let message = format!("package `{name}` is both {one} and {two}");
+            let message = format!("package `{name}` is declared both `{one}` and `{two}`");
             sink.report(at, name, other.path(), message)
-                .label(place, format!("{one} here"))
-                .help("declare one status in all files of a package")
+                .label(place, format!("`{one}` here"))
+                .help("declare the same status in all files of the package")
                 .fact(file.path());
         }
         let Some(version) = package.version() else { continue };
@@ -36,10 +36,10 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
         if candidate && version.stability != Stability::Alpha {
             let stability = version.stability;
             let message =
-                format!("package `{name}` is a candidate, and its version is {stability}");
+                format!("package `{name}` is a candidate, but its version is {stability}");
             sink.report(place, name, name, message)
-                .why("a candidate may still change in any way, which its version denies")
-                .help(format!("call it v{}alpha until it is released", version.major))
+                .why("a candidate may still change in any way, but its version does not say so")
+                .help(format!("change the version to `v{}alpha` until the release", version.major))
                 .fact(status.name());
         }
     }
@@ -59,11 +59,11 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
                     place,
                     name,
                     name,
-                    format!("package `{name}` is active beside `{newer}`"),
+                    format!("package `{name}` is still active beside `{newer}`"),
                 )
-                .label(label, "the newer major is active")
-                .why("what is added to the older major keeps its users from leaving it")
-                .help(format!("freeze `{name}`"))
+                .label(label, "the newer active major")
+                .why("additions to the older major keep its users from moving to the newer one")
+                .help(format!("set `package_version_status` of `{name}` to frozen"))
                 .fact(newer);
             }
         }

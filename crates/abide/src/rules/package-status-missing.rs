@@ -5,7 +5,7 @@ use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "package-status-missing",
-    summary: "a file that does not declare the status of its package version",
+    summary: "a file that declares no `package_version_status`",
     group: Group::Lifecycle,
     severity: None,
     since: "0.1.0",
@@ -26,6 +26,6 @@ fn check<'t>(_: &Context<'t>, file: File<'t>, sink: &mut Sink) {
     }
     let message = format!("a file of package `{name}` declares no `package_version_status`");
     sink.report(package_name(file), name, file.path(), message)
-        .why("people and tools must know whether they may change the file")
-        .help("declare whether the package is active, frozen or a candidate");
+        .why("people and tools need to know whether they may change the file")
+        .help("set it to active, frozen or next major version candidate");
 }

@@ -7,7 +7,7 @@ use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "package-version-malformed",
-    summary: "a version in a package name that is misspelt or that the policy does not allow",
+    summary: "a version in a package name that is malformed or not allowed by the policy",
     group: Group::Layout,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -22,10 +22,10 @@ fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
     let name = package.name();
     let packages = &context.policy.packages;
     let Some(place) = package_place(package).filter(|_| packages.concerns(name)) else { return };
-    // An earlier component may be a version all the same.
+    // An earlier component may still be a version.
     let last = name.rsplit('.').next().unwrap_or(name);
     if version_like(last) && PackageVersion::parse_component(last).is_none() {
-        let message = format!("package `{name}` ends with `{last}`, which is no version");
+        let message = format!("package `{name}` ends with `{last}`, which is not a version");
         sink.report(place, name, name, message)
             .help("write it as `v3`, `v3alpha`, `v3alpha1`, `v3beta1` or `v3p1beta1`");
         return;
@@ -38,7 +38,7 @@ fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
         );
         let allowed: Vec<String> = packages.stabilities.iter().map(ToString::to_string).collect();
         sink.report(place, name, name, message)
-            .help(format!("its version may be {}", allowed.join(" or ")))
+            .help(format!("use a version that is {}", allowed.join(" or ")))
             .fact("stability");
     }
     if !packages.is_plain(version) {
@@ -52,13 +52,14 @@ fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
             }
         );
         let message = format!(
-            "the version of package `{name}` has a number besides its major, which the policy does \
-             not allow"
+            "the version of package `{name}` has more numbers than its major, which the policy \
+             does not allow"
         );
-        sink.report(place, name, name, message).help(format!("call it `{plain}`")).fact("number");
+        let help = format!("write it as `{plain}`");
+        sink.report(place, name, name, message).help(help).fact("number");
     }
     if let Some(pattern) = packages.pattern.as_ref().filter(|_| !packages.has_form(name)) {
-        let message = format!("package `{name}` does not have the form `{}`", pattern.text());
+        let message = format!("package `{name}` does not match the pattern `{}`", pattern.text());
         sink.report(place, name, name, message).fact("form");
     }
 }

@@ -7,7 +7,7 @@ use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "package-version-missing",
-    summary: "a package whose name holds no version",
+    summary: "a package without a version in its name",
     group: Group::Layout,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -26,9 +26,12 @@ fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
     let judged = package.files().filter(|file| file.is_judged());
     if name.is_empty() {
         for file in judged.filter(|file| file.elements().next().is_some()) {
-            sink.report(file.package_place(), name, file.path(), "the file has no package")
-                .why("without a package its names can clash with any other's, and nothing says which version they are of")
-                .help("declare a package that ends with a version, such as `package acme.user.v1;`");
+            sink.report(file.package_place(), name, file.path(), "the file declares no package")
+                .why(
+                    "names without a package have no version, and they can clash with those of \
+                     any other file",
+                )
+                .help("declare a package with a version, such as `package acme.user.v1;`");
         }
         return;
     }
@@ -37,6 +40,9 @@ fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
         return;
     }
     let Some(place) = package_place(package) else { return };
-    sink.report(place, name, name, format!("package `{name}` has no version"))
-        .help(format!("end its name with a version, such as `{name}.v1`, or list it in `unversioned` of `[packages]`"));
+    let help = format!(
+        "end the name with a version, such as `{name}.v1`, or list the package in `unversioned` of \
+         `[packages]`"
+    );
+    sink.report(place, name, name, format!("package `{name}` has no version")).help(help);
 }

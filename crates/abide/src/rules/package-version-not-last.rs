@@ -21,7 +21,7 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
     let (name, Some(version)) = (package.name(), package.version()) else { return };
     let components: Vec<&str> = name.split('.').collect();
-    // What looks like a version and is none is told by `package-version-malformed`.
+    // A malformed version is reported by `package-version-malformed`.
     let misplaced =
         components.last().is_some_and(|last| *last != version.text && !version_like(last));
     let concerned = misplaced && context.policy.packages.concerns(name);
@@ -30,6 +30,7 @@ fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
     let version = moved.remove(version.position);
     moved.push(version);
     let moved = moved.join(".");
-    sink.report(place, name, name, format!("the version of package `{name}` is not at its end"))
-        .help(format!("name it `{moved}`, so that it can have versions of its own"));
+    let message = format!("the version of package `{name}` is not the last component of its name");
+    sink.report(place, name, name, message)
+        .help(format!("rename it to `{moved}`, so that it can have its own versions"));
 }

@@ -7,7 +7,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "packaging-option-changed",
-    summary: "an option that names or places generated code",
+    summary: "a file whose packaging options (such as `java_package`) changed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -36,7 +36,7 @@ struct Packaging {
     name: &'static str,
     surface: Surface,
     buf: &'static str,
-    /// Whether the detector of Google compares it.
+    /// Whether Google's breaking change detector compares it.
     google: bool,
 }
 
@@ -69,17 +69,17 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<File<'t>>, sink: &mut
     for packaging in OPTIONS {
         let (name, setting) = (packaging.name, Setting::standard((old, new), packaging.name));
         let (was, is) = (effective(old.file(), name), effective(new.file(), name));
-        // Edition 2024 has a feature in its place, which is told by itself.
+        // Edition 2024 replaced it by a feature, reported by `language-feature-changed`.
         let gone = name == "java_multiple_files" && option::since_2024(new.file());
-        // What is derived from the package is told with the package.
+        // A value derived from the package is reported with the package.
         let derived = setting.old.is_none() && setting.new.is_none();
         if was == is || gone || (derived && name != "java_outer_classname") {
             continue;
         }
         let message = match (setting.old, setting.new) {
-            (None, None) => format!("`{name}` is taken to be `{is}` and was `{was}`"),
-            (None, Some(_)) => format!("`{name}` is set to `{is}`"),
-            (Some(_), None) => format!("`{name}` is not set to `{was}` any more"),
+            (None, None) => format!("the derived `{name}` changed from `{was}` to `{is}`"),
+            (None, Some(_)) => format!("`{name}` is now set to `{is}`"),
+            (Some(_), None) => format!("`{name}` is no longer set to `{was}`"),
             (Some(_), Some(_)) => format!("`{name}` changed from `{was}` to `{is}`"),
         };
         let mut aliases = if derived { Vec::new() } else { vec![packaging.buf] };
@@ -91,25 +91,25 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<File<'t>>, sink: &mut
         }
         let finding = sink.setting(&setting, message);
         finding.fact(name).fact(&was).fact(is).aliases(&aliases);
-        // Without a Go package, Go is generated only where the command line
-        // names one, and that stays stronger.
+        // Without `go_package`, Go code is generated only if the command line
+        // names a package, which still overrides the option.
         if name != "go_package" || setting.old.is_some() {
             finding.breaks(Effects::backward(&[packaging.surface]));
-            finding.why("code that uses what is generated names it by this option");
+            finding.why("code that uses the generated code refers to it by this option");
         }
         if derived {
-            finding.help(format!("keep the name: `option {name} = \"{was}\";`"));
+            finding.help(format!("keep the name with `option {name} = \"{was}\";`"));
         }
     }
 }
 
-/// The value of an option, or what generators take where it is not set. What
-/// they derive was read off their output.
+/// The value of an option, or what generators use if it is not set. The derived
+/// values were read off the output of the generators.
 fn effective(file: File<'_>, name: &str) -> String {
     let holder = Holder::File(file);
     let written = holder.standard(name).map(|entry| option::spelled(file.tree, entry));
     let written = written.filter(|it| !it.is_empty());
-    // A Ruby package with dots is read like the package of the file.
+    // Generators read a Ruby package with dots like the package of the file.
     let dotted = |it: &String| name == "ruby_package" && !it.contains("::");
     if let Some(written) = written.as_ref().filter(|it| !dotted(it)) {
         return if name == "go_package" { go_package(written) } else { written.clone() };
@@ -129,8 +129,8 @@ fn effective(file: File<'_>, name: &str) -> String {
     }
 }
 
-/// An import path of Go, with the name of the package where that is not what the
-/// path ends in. Source: `cleanPackageName` of `google.golang.org/protobuf`.
+/// A Go import path, with the package name if it is not the last component of
+/// the path. Source: `cleanPackageName` of `google.golang.org/protobuf`.
 fn go_package(written: &str) -> String {
     let last = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
     match written.split_once(';') {
@@ -139,14 +139,14 @@ fn go_package(written: &str) -> String {
     }
 }
 
-/// Whether the end of an import path is a name of Go as it stands.
+/// Whether the last component of an import path is a valid Go name.
 fn is_go_name(name: &str) -> bool {
     name.starts_with(|it: char| it.is_ascii_alphabetic() || it == '_')
         && name.chars().all(|it| it.is_ascii_alphanumeric() || it == '_')
 }
 
-/// The class that Java generates for a file: its name in PascalCase, with a
-/// suffix where a type of the file is called the same.
+/// The class that Java generates for a file: the name of the file in PascalCase,
+/// with a suffix if a type of the file has the same name.
 fn outer_class(file: File<'_>) -> String {
     let path = file.path().strip_suffix(".proto").unwrap_or(file.path());
     let name = pascal_case(path.rsplit('/').next().unwrap_or(path));

@@ -1,3 +1,4 @@
+use abide_change::relative;
 use abide_schema::{Element, Migration};
 use abide_upgrade::promotion_fault;
 
@@ -6,7 +7,7 @@ use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "promotion-impossible",
-    summary: "a field that cannot become the member of a oneof that it is promoted to",
+    summary: "a field that cannot become a member of the oneof it is promoted to",
     group: Group::Lifecycle,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -29,9 +30,10 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     else {
         return;
     };
-    let (noun, name) = (element.noun(), element.full_name());
-    let message = format!("the {noun} `{name}` cannot be promoted to the oneof `{oneof}`: {fault}");
-    let finding = sink.report(place, element.package().name(), name, message);
+    let (noun, package) = (element.noun(), element.package());
+    let name = relative(package, element.full_name());
+    let message = format!("{noun} `{name}` cannot be promoted to oneof `{oneof}`: {fault}");
+    let finding = sink.report(place, package.name(), element.full_name(), message);
     finding.why("the next major version would not compile").fact(oneof);
-    finding.help("take the promotion back, or change what stands in its way");
+    finding.help("remove `promote_to_oneof`, or change what prevents the promotion");
 }

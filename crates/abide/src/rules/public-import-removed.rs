@@ -9,7 +9,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "public-import-removed",
-    summary: "a file that does not pass on another any more",
+    summary: "a file that no longer imports another file publicly",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -25,7 +25,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
     let passed_on = full_names::imported(new, true);
     for import in old.imports().filter(|it| it.decl.kind == ImportKind::Public) {
         let Some(target) = import.file else { continue };
-        // Whoever imports the file still sees what lives on in it.
+        // Files that import this one still see the elements that it has or passes on.
         let still_seen = |it: Element<'t>| {
             diff.new_element(it)
                 .is_none_or(|it| it.file() == new || passed_on.contains(it.file().id.0 as usize))
@@ -37,8 +37,8 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
         }
         let private = new.imports().find(|it| it.file == twin);
         let message = match private {
-            Some(_) => format!("`{}` imports `{}` for itself alone now", new.path(), target.path()),
-            None => format!("`{}` does not import `{}` any more", new.path(), target.path()),
+            Some(_) => format!("`{}` no longer imports `{}` publicly", new.path(), target.path()),
+            None => format!("`{}` no longer imports `{}`", new.path(), target.path()),
         };
         let place = match private {
             Some(it) => new.place_of(it.decl.node, Part::Name),
@@ -55,6 +55,6 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
         if twin.is_none_or(|it| !full_names::imported(new, false).contains(it.id.0 as usize)) {
             finding.breaks(Effects::backward(&[Surface::SourceCpp]));
         }
-        finding.why("files that import this one see what it imports publicly");
+        finding.why("files that import this one no longer see what it imported publicly");
     }
 }

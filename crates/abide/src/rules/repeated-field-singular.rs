@@ -1,3 +1,4 @@
+use abide_change::relative;
 use abide_schema::{Cardinality, Element, Part};
 
 use crate::lifecycle::is_deprecated;
@@ -5,7 +6,7 @@ use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "repeated-field-singular",
-    summary: "a repeated field whose name is that of one value",
+    summary: "a repeated field with a singular name",
     group: Group::Style,
     severity: None,
     since: "0.1.0",
@@ -26,13 +27,14 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     if context.is_frozen(package) || is_deprecated(element) {
         return;
     }
-    let message = format!("the repeated field `{name}` is not in the plural");
+    let shown = relative(package, field.full_name());
+    let message = format!("the name of repeated field `{shown}` is not in the plural");
     sink.report(field.place(Part::Name), package.name(), field.full_name(), message)
-        .help(format!("call it `{right}` before anybody relies on the name"))
+        .help(format!("rename it to `{right}` before anybody relies on the name"))
         .fact(name);
 }
 
-/// Words that need no plural: they name many, or nothing that is counted.
+/// Words that need no plural: they name many things, or cannot be counted.
 const COLLECTIVE: [&str; 58] = [
     "all",
     "any",
@@ -94,19 +96,19 @@ const COLLECTIVE: [&str; 58] = [
     "xml",
 ];
 
-/// Words behind which a noun is no head of the name any more: `paths_to_log`.
+/// Prepositions: the last word is then not the one that counts, as in `paths_to_log`.
 const PREPOSITIONS: [&str; 14] = [
     "as", "at", "by", "except", "for", "from", "in", "of", "on", "per", "to", "via", "with",
     "without",
 ];
 
-/// The plural of a name that is surely singular.
+/// The plural of a name that is certainly singular.
 fn plural(name: &str) -> Option<String> {
     let words: Vec<&str> = name.split('_').collect();
     let last = *words.last()?;
     let is_word = last.len() > 2 && last.bytes().all(|it| it.is_ascii_lowercase());
     let is_plural = |word: &&str| word.ends_with('s') && !word.ends_with("ss");
-    // Participles and adjectives stand for what they are said of.
+    // Participles and adjectives can stand for many things.
     let is_other = ["ed", "ing", "able", "al", "ic", "ive", "a", "i", "x"];
     if !is_word
         || words.iter().any(is_plural)

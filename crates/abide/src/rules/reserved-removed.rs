@@ -8,7 +8,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "reserved-removed",
-    summary: "numbers and names that are not reserved any more",
+    summary: "numbers and names that are no longer reserved",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -30,7 +30,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
             let numbers = Ranges::from(old.reserved_ranges()).without(&it.reserved_ranges().into());
             let (was, is) = (old.reserved_names(), it.reserved_names());
             let mut names = missing_names(old.file(), was, it.file(), is);
-            // What a field takes is told with the field.
+            // A number or name that a field takes is reported at the field.
             let taken = it.fields().map(|it| i64::from(it.number()));
             let numbers = numbers.without(&Ranges::single(taken));
             names.retain(|name| it.field_named(name).is_none());
@@ -71,14 +71,14 @@ fn report<'t>(
         return;
     }
     let freed = freed.join(", ");
-    let message = format!("{} `{}` does not reserve {freed} any more", new.noun(), new.full_name());
+    let message = format!("{} `{}` no longer reserves {freed}", new.noun(), new.full_name());
     let finding = sink.change(diff, change, Part::Whole, message);
     finding.fact(freed).aliases(&[alias, "protolock:NoRemovingReservedFields"]);
     if !numbers.is_empty() {
-        // Who takes the number over reads old data as its own.
+        // A field that takes the number reads old data as its own.
         finding.breaks(Effects::backward(&[Surface::Wire]));
     }
-    finding.help("keep what is reserved: old data lives longer than the API");
+    finding.help("reserve them again, because old data may still have them");
 }
 
 /// Old names that the new side does not reserve.

@@ -3,7 +3,7 @@ use crate::rule::{Check, Group, Rule};
 
 pub(super) static RULE: Rule = Rule {
     id: "reserved-used",
-    summary: "a name or number that its message or enum reserves",
+    summary: "a field or enum value that uses a reserved name or number",
     group: Group::Language,
     severity: Some(Severity::Error),
     since: "0.1.0",

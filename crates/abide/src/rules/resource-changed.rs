@@ -9,7 +9,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "resource-changed",
-    summary: "another type of resource, or other patterns for its names",
+    summary: "a resource (`google.api.resource`) whose type or name patterns changed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -28,7 +28,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Holder<'t>>, sink: &m
             compare(setting, sink);
         }
         (Holder::File(old), Holder::File(new)) => {
-            // Definitions of a file are known by their types.
+            // Definitions in a file are paired by their types.
             let (before, after) = (definitions(holders.0), definitions(holders.1));
             for &was in &before {
                 let is = after.iter().copied().find(|it| kind(new.tree, it) == kind(old.tree, was));
@@ -62,19 +62,18 @@ fn compare(setting: Setting<'_>, sink: &mut Sink) {
     let (Some(before), Some(after)) = (setting.old, setting.new) else {
         if let Some(before) = setting.old {
             let was = kind(old, before);
-            let finding =
-                sink.setting(&setting, format!("resource `{was}` is not defined any more"));
+            let finding = sink.setting(&setting, format!("resource `{was}` is no longer defined"));
             finding.fact(was).at_least(Severity::Warning).bump(Bump::Major);
-            finding.why("references to it and helpers made from its patterns are lost");
+            finding.why("references to it and helpers generated from its patterns are lost");
         } else if let Some(after) = setting.new {
             let is = kind(new, after);
-            sink.setting(&setting, format!("resource `{is}` is defined now")).fact("").fact(is);
+            sink.setting(&setting, format!("resource `{is}` is now defined")).fact("").fact(is);
         }
         return;
     };
     let (was, is) = (kind(old, before), kind(new, after));
     if was != is {
-        let message = format!("type of the resource changed from `{was}` to `{is}`");
+        let message = format!("the resource type changed from `{was}` to `{is}`");
         let finding = sink.setting(&setting, message);
         finding.fact(was).fact(is).at_least(Severity::Warning).bump(Bump::Major);
         finding.why("references and policies name a resource by its type");
@@ -87,19 +86,19 @@ fn compare(setting: Setting<'_>, sink: &mut Sink) {
     let lost = listed(was.iter().filter(|it| !now.contains(it)).collect());
     let gained = listed(now.iter().filter(|it| !was.contains(it)).collect());
     if !lost.is_empty() {
-        let message = format!("names like {lost} are no names of resource `{is}` any more");
+        let message = format!("names like {lost} are no longer valid for resource `{is}`");
         let finding = sink.setting(&setting, message);
         finding.fact(lost).breaks(Effects::backward(&[Surface::Validation]));
-        finding.why("names that clients hold are refused");
+        finding.why("names that clients stored are refused");
     }
     if !gained.is_empty() {
-        let finding =
-            sink.setting(&setting, format!("names like {gained} are names of resource `{is}` now"));
+        let finding = sink
+            .setting(&setting, format!("names like {gained} are now valid for resource `{is}`"));
         finding.fact("").fact(gained).breaks(Effects::forward(&[Surface::Validation]));
     }
     if was != now && lost_nothing(&was, &now) && lost_nothing(&now, &was) {
         let finding =
-            sink.setting(&setting, format!("patterns of resource `{is}` stand in another order"));
+            sink.setting(&setting, format!("the patterns of resource `{is}` were reordered"));
         finding.at_least(Severity::Warning);
         finding.why("generated clients number or prefer patterns by their order");
     }

@@ -7,7 +7,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "resource-reference-changed",
-    summary: "a field that names another resource",
+    summary: "a field whose `google.api.resource_reference` changed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -28,19 +28,19 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mu
         return;
     }
     let finding = match (&was[..], &is[..]) {
-        ("", is) => sink.setting(&setting, format!("{field} names {is} now")),
-        (was, "") => sink.setting(&setting, format!("{field} does not name {was} any more")),
+        ("", is) => sink.setting(&setting, format!("{field} now refers to {is}")),
+        (was, "") => sink.setting(&setting, format!("{field} no longer refers to {was}")),
         (was, is) => {
-            let message = format!("{field} named {was} and names {is} now");
+            let message = format!("{field} now refers to {is} instead of {was}");
             let finding = sink.setting(&setting, message);
             finding.breaks(Effects::both(&[Surface::Validation]));
-            finding.why("a name of the one resource is refused where the other is expected")
+            finding.why("names of one resource are refused where the other is expected")
         }
     };
     finding.fact(was).fact(is);
 }
 
-/// The resource in words; empty without a reference.
+/// The resource in words; empty if there is no reference.
 fn named(holder: Holder<'_>) -> String {
     let of = |name| {
         let entry = holder.part("google.api.resource_reference", name)?;

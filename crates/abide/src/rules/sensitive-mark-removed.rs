@@ -7,7 +7,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "sensitive-mark-removed",
-    summary: "a field whose values are not marked as secret any more",
+    summary: "a field or enum value that is no longer marked as sensitive",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -29,9 +29,9 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Holder<'t>>, sink: &m
         if was && !is {
             let phrase = holders.1.phrase();
             let finding =
-                sink.setting(&setting, format!("{phrase} is not marked with `{name}` any more"));
+                sink.setting(&setting, format!("{phrase} is no longer marked with `{name}`"));
             finding.fact(name).at_least(Severity::Warning);
-            finding.why("values that were kept out of logs and debug output are written there");
+            finding.why("values that were kept out of logs and debug output now appear there");
         }
     }
 }

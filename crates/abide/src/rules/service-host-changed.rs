@@ -7,7 +7,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "service-host-changed",
-    summary: "a service that clients find at another host",
+    summary: "a service whose default host (`google.api.default_host`) changed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -27,16 +27,16 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Service<'t>>, sink: &
     }
     let service = holders.1.phrase();
     let finding = if was.is_empty() {
-        sink.setting(&setting, format!("{service} has the default host `{is}`"))
+        sink.setting(&setting, format!("{service} now has the default host `{is}`"))
     } else if is.is_empty() {
-        sink.setting(&setting, format!("{service} has the default host `{was}` no more"))
+        sink.setting(&setting, format!("{service} no longer has the default host `{was}`"))
     } else {
-        let message = format!("default host of {service} changed from `{was}` to `{is}`");
+        let message = format!("the default host of {service} changed from `{was}` to `{is}`");
         sink.setting(&setting, message)
     };
     if !was.is_empty() {
         finding.at_least(Severity::Warning);
-        finding.why("clients that are in use call the host they were generated with");
+        finding.why("clients in use still call the host that they were generated with");
     }
     finding.fact(was).fact(is);
 }

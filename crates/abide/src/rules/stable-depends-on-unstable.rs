@@ -8,7 +8,7 @@ use crate::rule::{Check, Group, Rule};
 
 pub(super) static RULE: Rule = Rule {
     id: "stable-depends-on-unstable",
-    summary: "a stable package depends on an alpha or beta package",
+    summary: "a stable package that depends on an alpha or beta package",
     group: Group::Dependencies,
     severity: Some(Severity::Error),
     since: "0.1.0",

@@ -1,4 +1,4 @@
-use abide_change::places_of_facet;
+use abide_change::{places_of_facet, relative};
 use abide_schema::Element;
 
 use crate::lifecycle::is_deprecated;
@@ -6,7 +6,7 @@ use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "string-length-in-bytes",
-    summary: "a string whose least length is given in bytes",
+    summary: "a string whose minimum length is given in bytes (`min_bytes`)",
     group: Group::Style,
     severity: None,
     since: "0.1.0",
@@ -24,9 +24,10 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         if context.is_frozen(package) || is_deprecated(element) {
             return;
         }
-        let message = format!("the least length of the string `{name}` is counted in bytes");
+        let shown = relative(package, field.full_name());
+        let message = format!("the minimum length of string field `{shown}` is in bytes");
         sink.report(place, package.name(), name.as_str(), message)
-            .why("a text has characters: how many bytes they take is a matter of encoding")
-            .help("say `min_len`, which counts characters; for 1 it is the same");
+            .why("a limit in bytes says little about a text: a character takes one to four bytes")
+            .help("use `min_len`, which counts characters; for 1 both mean the same");
     }
 }

@@ -3,7 +3,7 @@ use crate::rule::{Check, Group, Rule};
 
 pub(super) static RULE: Rule = Rule {
     id: "syntax-error",
-    summary: "text that the grammar does not allow",
+    summary: "text that does not follow the protobuf grammar",
     group: Group::Language,
     severity: Some(Severity::Error),
     since: "0.1.0",

@@ -1,3 +1,4 @@
+use abide_change::relative;
 use abide_schema::{Element, Field, Part, Scalar, Type};
 
 use crate::lifecycle::is_deprecated;
@@ -5,7 +6,7 @@ use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "time-as-integer",
-    summary: "a time or a span of time that is an integer",
+    summary: "a time or duration that is an integer",
     group: Group::Style,
     severity: None,
     since: "0.1.0",
@@ -16,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Element(check),
 };
 
-/// Units that are of time alone.
+/// Units of time only.
 const UNITS: [&str; 17] = [
     "microsecond",
     "microseconds",
@@ -37,13 +38,13 @@ const UNITS: [&str; 17] = [
     "usecs",
 ];
 
-/// Units that are also of money, of power and of a clock.
+/// Units that also measure money or power, or show the time of a clock.
 const OTHER_UNITS: [&str; 8] =
     ["days", "hours", "micros", "millis", "minutes", "nanos", "second", "us"];
 
 const SPANS: [&str; 3] = ["duration", "timeout", "ttl"];
 
-/// Words that make a rate or a count of it.
+/// Words that make it a rate or a count.
 const RATES: [&str; 5] = ["count", "num", "number", "of", "per"];
 
 fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
@@ -56,14 +57,15 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     if context.is_frozen(package) || is_deprecated(element) {
         return;
     }
-    let message = format!("the field `{name}` holds a time as an integer");
+    let shown = relative(package, field.full_name());
+    let message = format!("field `{shown}` holds a time as an integer");
     sink.report(field.place(Part::Type), package.name(), field.full_name(), message)
-        .why("the unit is only in the name, and whoever reads it elsewhere has to guess")
-        .help(format!("make it a {right}"))
+        .why("only the name says the unit, so readers of a value have to guess it")
+        .help(format!("change its type to {right}"))
         .fact(name);
 }
 
-/// Whether its values are integers, wrapped or not.
+/// Whether its values are integers or wrapped integers.
 fn is_integer(field: Field<'_>) -> bool {
     match field.ty() {
         Type::Scalar(scalar) => !matches!(
@@ -81,13 +83,13 @@ fn is_integer(field: Field<'_>) -> bool {
 
 const TIMESTAMP: &str = "`google.protobuf.Timestamp`";
 const DURATION: &str = "`google.protobuf.Duration`";
-const EITHER: &str = "`google.protobuf.Duration`, or a `Timestamp` if it is a point in time";
+const EITHER: &str = "`google.protobuf.Duration`, or `Timestamp` if it is a point in time";
 
-/// The type that a name asks for.
+/// The type that fits a name.
 fn type_for(name: &str) -> Option<&'static str> {
     let (before, last) = name.rsplit_once('_').unwrap_or(("", name));
     let says = |words: &[&str]| before.split('_').any(|word| words.contains(&word));
-    // `seconds` alone is a part of a time that has others.
+    // A field named just `seconds` is a part of a time, beside `hours` or `nanos`.
     let is_unit = UNITS.contains(&last) && !before.is_empty()
         || OTHER_UNITS.contains(&last) && (says(&SPANS) || says(&["timestamp"]));
     if says(&RATES) || RATES.contains(&last) {

@@ -8,7 +8,7 @@ use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "too-many-majors",
-    summary: "more live majors of one API than the policy allows",
+    summary: "an API with more live major versions than the policy allows",
     group: Group::Lifecycle,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -39,12 +39,12 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
             name,
             name,
             format!(
-                "`{name}` is the oldest of {} majors, and the policy allows {most}",
+                "`{name}` is the oldest of {} major versions, but the policy allows {most}",
                 majors.len()
             ),
         );
         finding
-            .help("remove the oldest major once it is no longer served")
+            .help(format!("freeze `{name}`, or remove it once it is no longer served"))
             .fact(majors.len().to_string());
         for (major, package) in majors.into_iter().skip(1) {
             if let Some(place) = package_place(package) {

@@ -6,7 +6,7 @@ use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "two-candidates",
-    summary: "two alphas of one major version",
+    summary: "two alpha versions of one major version",
     group: Group::Layout,
     severity: Some(Severity::Warning),
     since: "0.1.0",
@@ -43,7 +43,7 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
                 format!("`{name}` and `{other}` are both candidates for v{}", high.major),
             )
             .label(label, "the other candidate")
-            .why("what is learned from one candidate is lost on the users of the other")
+            .why("feedback on one candidate does not reach the users of the other")
             .help(format!("delete `{name}` once its users have moved to `{other}`"))
             .fact(other);
         }

@@ -5,7 +5,7 @@ use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "type-name-case",
-    summary: "a message, enum, service or method whose name is not UpperCamelCase, or holds an acronym in capitals",
+    summary: "a message, enum, service or method whose name is not UpperCamelCase",
     group: Group::Style,
     severity: None,
     since: "0.1.0",
@@ -32,7 +32,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         Element::Field(_) | Element::Oneof(_) | Element::EnumValue(_) => return,
     };
     let name = element.name();
-    // buf does not mind capitals inside.
+    // buf accepts runs of capitals.
     let is_pascal = name.starts_with(|it: char| it.is_ascii_uppercase()) && !name.contains('_');
     let aliases = [alias, "aip:190"];
     Case::UpperCamel.judge(context, element, &aliases[usize::from(is_pascal)..], sink);

@@ -5,6 +5,7 @@ use super::long_running_operation_changed::{INFO, named};
 use super::message_history_broken::package_of;
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink};
+use abide_change::relative;
 
 pub(super) static RULE: Rule = Rule {
     id: "unstable-type-named",
@@ -26,19 +27,22 @@ fn check<'t>(_: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         let Some(home) = package_of(&name) else { continue };
         let theirs = PackageVersion::of_package(home).map(|it| it.stability);
         let Some(theirs) = theirs.filter(|it| *it < own) else { continue };
-        // What is imported is told as a dependency.
+        // A type from an imported package is reported as a dependency.
         let imported = element.file().imports().filter_map(|it| it.file);
         if imported.map(|it| it.package()).any(|it| it.name() == home) {
             continue;
         }
         let (noun, full_name) = (element.noun(), element.full_name());
+        let shown = relative(package, element.full_name());
         let message =
-            format!("the {noun} `{full_name}` of a {own} package names the {theirs} type `{name}`");
+            format!("{noun} `{shown}` of a {own} package names the {theirs} type `{name}`");
         let finding = sink.report(place, package.name(), full_name, message);
         finding
             .fact(name)
-            .why("it travels in an `Any`, and may break although nothing here changes");
-        finding.help(format!("name a type of a {own} package, or move the {noun} to {theirs}"));
+            .why("the type is sent in an `Any`, so it can break clients without a change here");
+        finding.help(format!(
+            "name a type of a {own} package, or declare the {noun} in a package that is {theirs}"
+        ));
     }
 }
 

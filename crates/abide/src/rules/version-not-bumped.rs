@@ -3,7 +3,7 @@ use crate::rule::{Check, Group, Rule};
 
 pub(super) static RULE: Rule = Rule {
     id: "version-not-bumped",
-    summary: "a package whose recorded version or hash is not that of the tree",
+    summary: "a package whose recorded version or hash does not match the tree",
     group: Group::Lifecycle,
     severity: Some(Severity::Error),
     since: "0.1.0",

@@ -6,7 +6,7 @@ use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "visibility-narrowed",
-    summary: "a type that other files may not use any more",
+    summary: "a type that other files can no longer use",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -25,7 +25,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
         if !old.is_exported() || it.is_exported() {
             continue;
         }
-        let message = format!("{} `{}` is local to its file now", it.noun(), it.full_name());
+        let message = format!("{} `{}` is now local to its file", it.noun(), it.full_name());
         let pair = Change::Both { old, new: it };
         let finding = sink.change(diff, pair, Part::Name, message);
         // Files that use it do not compile, so nothing is generated for them.
@@ -35,6 +35,6 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
             Surface::SourceJava,
             Surface::SourcePython,
         ]));
-        finding.help("write `export` before it");
+        finding.help("put `export` before the declaration");
     }
 }

@@ -3,7 +3,7 @@ use crate::rule::{Check, Group, Rule};
 
 pub(super) static RULE: Rule = Rule {
     id: "waiver-expired",
-    summary: "a waiver whose last day is over",
+    summary: "a waiver whose last day has passed",
     group: Group::Policy,
     severity: Some(Severity::Error),
     since: "0.1.0",

@@ -3,7 +3,7 @@ use crate::rule::{Check, Group, Rule};
 
 pub(super) static RULE: Rule = Rule {
     id: "waiver-invalid",
-    summary: "a waiver that is malformed, names no rule or gives no reason",
+    summary: "a waiver that is malformed, names an unknown rule or gives no reason",
     group: Group::Policy,
     severity: Some(Severity::Error),
     since: "0.1.0",

@@ -3,7 +3,7 @@ use crate::rule::{Check, Group, Rule};
 
 pub(super) static RULE: Rule = Rule {
     id: "waiver-unused",
-    summary: "a waiver that matches nothing",
+    summary: "a waiver that matches no finding",
     group: Group::Policy,
     severity: Some(Severity::Warning),
     since: "0.1.0",

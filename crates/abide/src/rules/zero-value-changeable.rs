@@ -6,7 +6,7 @@ use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "zero-value-changeable",
-    summary: "an enum whose zero value has a meaning that is not declared to last",
+    summary: "an enum whose zero value has a meaning and is not documented as the default",
     group: Group::Lifecycle,
     severity: Some(Severity::Note),
     since: "0.1.0",
@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Element(check),
 };
 
-/// What a zero value is called that stands for nothing.
+/// Names of zero values that have no meaning of their own.
 const NEUTRAL: [&str; 12] = [
     "UNSPECIFIED",
     "UNKNOWN",
@@ -35,7 +35,7 @@ const NEUTRAL: [&str; 12] = [
 
 fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let Element::Enum(it) = element else { return };
-    // A closed enum defaults to its first value, whatever the number.
+    // A closed enum defaults to its first value, whatever its number.
     let Some(zero) = it.zero_value().filter(|_| it.features().openness == Openness::Open) else {
         return;
     };
@@ -53,9 +53,9 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         return;
     }
     let (name, value) = (it.full_name(), zero.name());
-    let message = format!("the zero value `{value}` of enum `{name}` means something");
+    let message = format!("the zero value `{value}` of enum `{name}` has a meaning of its own");
     sink.report(zero.place(Part::Name), element.package().name(), name, message)
-        .why("an absent value reads as zero, so its meaning can never change and it can never go")
-        .help("begin with a value such as `…_UNSPECIFIED`, or document it as the default")
+        .why("an unset field reads as zero, so the value can never change its meaning or go away")
+        .help("begin with a value such as `…_UNSPECIFIED`, or document this one as the default")
         .fact(value);
 }

@@ -6,7 +6,7 @@ use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "zero-value-not-unspecified",
-    summary: "an enum whose zero value is not called `…_UNSPECIFIED`",
+    summary: "an enum whose zero value is not named `…_UNSPECIFIED`",
     group: Group::Style,
     severity: None,
     since: "0.1.0",
@@ -28,9 +28,9 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         return;
     }
     let (name, value) = (it.full_name(), zero.name());
-    let message = format!("the zero value `{value}` of enum `{name}` is not `…_UNSPECIFIED`");
+    let message = format!("the zero value `{value}` of enum `{name}` is not named `…_UNSPECIFIED`");
     sink.report(zero.place(Part::Name), package.name(), name, message)
-        .help(format!("begin the enum with `{}_UNSPECIFIED`", Case::UpperSnake.of(it.name())))
+        .help(format!("start the enum with `{}_UNSPECIFIED`", Case::UpperSnake.of(it.name())))
         .fact(value);
 }
 

@@ -1,4 +1,4 @@
-//! Declarations in the headers of C++.
+//! Finds declarations in C++ headers.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,7 +10,7 @@ use super::declared::{Declared, read};
 use super::tokens::{arguments, closing, is_name, joined, normal as normal_text, tokens};
 use crate::task::Result;
 
-/// Words that callers do not depend on.
+/// Keywords that callers do not depend on.
 const NOISE: &[&str] = &[
     "inline",
     "static",
@@ -32,13 +32,13 @@ pub(super) fn normal(symbol: &GeneratedSymbol, file: File<'_>) -> (String, Strin
 }
 
 fn namespace(file: File<'_>) -> String {
-    // As the model names it: keywords among the parts are mangled there.
+    // As in the model, where keywords among the parts are mangled.
     let symbols = abide_change::symbols_of_file(abide_change::Language::Cpp, file);
     let found = symbols.into_iter().find(|symbol| symbol.signature == "namespace");
     found.map(|symbol| symbol.name).unwrap_or_default()
 }
 
-/// A signature without the namespace it stands in.
+/// A signature without its own namespace.
 fn local(signature: &str, namespace: &str) -> String {
     if namespace.is_empty() {
         return signature.to_owned();
@@ -77,8 +77,8 @@ pub(super) fn scan(out: &Path, files: &[File<'_>]) -> Result<Declared> {
     Ok(declared)
 }
 
-/// Families that every message, enum or service has, so that the type's own
-/// symbol says it; and what is internal by its name.
+/// Families that every message, enum or service has, which the symbol of the type
+/// covers, and everything with an internal name.
 pub(super) fn is_left_out(symbol: &str) -> bool {
     const EVERYWHERE: &[&str] = &[
         "operator",
@@ -120,7 +120,7 @@ pub(super) fn is_left_out(symbol: &str) -> bool {
         "MutableRepeatedExtension",
         "SetRepeatedExtension",
         "GetExtensionReflection",
-        // Of gRPC, beside the synchronous stub and service.
+        // gRPC, besides the synchronous stub and service.
         "service_full_name",
         "StubInterface",
         "async",
@@ -128,7 +128,7 @@ pub(super) fn is_left_out(symbol: &str) -> bool {
         "experimental_async",
         "AsyncService",
         "CallbackService",
-        // Of generic services, whose stub has the methods of the service.
+        // Generic services, whose stub has the methods of the service.
         "Stub",
         "GetRequestPrototype",
         "GetResponsePrototype",
@@ -141,7 +141,7 @@ pub(super) fn is_left_out(symbol: &str) -> bool {
     EVERYWHERE.contains(&simple)
         || simple.starts_with('_')
         || simple.starts_with('~')
-        // The overload for the enum itself; the template takes it, too.
+        // The overload for the enum itself, which the template also accepts.
         || simple.ends_with("_Name")
         || simple.contains("SENTINEL_DO_NOT_USE")
         || simple.contains("_DoNotUse")
@@ -204,7 +204,7 @@ impl<'c> Scan<'c, '_> {
         }
     }
 
-    /// What has braces; returns the last token of it.
+    /// Scans a declaration with braces; returns its last token.
     fn braced(
         &mut self,
         start: usize,
@@ -266,7 +266,7 @@ impl<'c> Scan<'c, '_> {
         if is_public {
             self.statement(start..open, scope, aliases);
         }
-        // A variable goes on after its initialiser.
+        // A variable continues after its initialiser.
         match self.tokens.get(end + 1) {
             Some(&";") => end + 1,
             _ => end,
@@ -301,10 +301,10 @@ impl<'c> Scan<'c, '_> {
         while at < range.end {
             match self.tokens[at] {
                 "[[" => at = closing(&self.tokens, at),
-                // A specialisation says nothing that its template does not.
+                // A specialisation adds nothing to its template.
                 "template" if self.tokens[at + 2] == ">" => return,
                 "template" => at = closing(&self.tokens, at + 1),
-                // `final` is no keyword where it is a name.
+                // `final` can also be a name.
                 "final" if matches!(self.tokens[at + 1], "(" | ")") => head.push("final"),
                 token if NOISE.contains(&token) || token.starts_with("PROTOBUF_") => {}
                 "::" if !head.last().is_some_and(|last| is_name(last)) => {}
@@ -360,7 +360,7 @@ fn declaration(head: &[&str], aliases: &BTreeMap<&str, String>) -> Option<(Strin
         let parts = arguments(&head[at + 2..end]);
         let traits: Vec<&str> =
             parts.get(1)?.iter().copied().skip_while(|it| !it.ends_with("Traits")).collect();
-        // The validity function of an enum says nothing that its name does not.
+        // The validity function of an enum adds nothing to its name.
         let (open, inner) = traits.split_first()?;
         let argument = inner.get(1..inner.len().saturating_sub(1)).unwrap_or_default();
         let argument = arguments(argument).first().map(|it| joined(it)).unwrap_or_default();

@@ -9,7 +9,7 @@ use crate::task::Result;
 /// A symbol and its signature, in the normal form of a language.
 pub(super) type Declared = BTreeSet<(String, String)>;
 
-/// A generated file: comments may hold bytes that are not UTF-8.
+/// Reads a generated file, whose comments may have bytes that are not UTF-8.
 pub(super) fn read(path: &Path) -> Result<String> {
     Ok(String::from_utf8_lossy(&fs::read(path)?).into_owned())
 }

@@ -1,4 +1,4 @@
-//! Declarations in generated Go, which `gofmt` has put on lines of their own.
+//! Finds declarations in generated Go, which `gofmt` puts on separate lines.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,13 +9,13 @@ use abide_schema::File;
 use super::declared::{Declared, read};
 use crate::task::Result;
 
-/// Go is compared file by file: names stand in the file's path, since packages
-/// of different paths may share their name.
+/// Go is compared file by file: names get the file's path as a prefix, since
+/// packages with different paths may have the same name.
 pub(super) fn normal(symbol: &GeneratedSymbol, file: File<'_>) -> Option<(String, String)> {
     if matches!(&*symbol.signature, "import" | "package") {
         return None;
     }
-    // The model names no package where none is known: in the topmost folder.
+    // The model has no package name for files in the topmost folder.
     let has_package = file.go_package().is_some() || file.path().contains('/');
     let name = match has_package {
         true => symbol.name.split_once('.')?.1,
@@ -24,8 +24,8 @@ pub(super) fn normal(symbol: &GeneratedSymbol, file: File<'_>) -> Option<(String
     Some((format!("{}: {name}", file.path()), unqualified(&symbol.signature)))
 }
 
-/// Families that every message, enum or service has, so that its own symbol
-/// says it; and what is for the runtime.
+/// Families that every message, enum or service has, which its own symbol covers,
+/// and everything for the runtime.
 pub(super) fn is_left_out(symbol: &str, signature: &str) -> bool {
     const EVERYWHERE: &[&str] = &[
         "Reset",
@@ -46,7 +46,7 @@ pub(super) fn is_left_out(symbol: &str, signature: &str) -> bool {
     let is_stream = scope.contains('_')
         && matches!(simple, "Send" | "Recv" | "CloseAndRecv" | "SendAndClose")
         || !is_method && scope.is_empty() && is_stream_type(simple);
-    // What `import public` passes on is claimed by its outermost types.
+    // Symbols of a public import are claimed by their outermost types.
     signature.starts_with('=')
         || is_method && EVERYWHERE.contains(&simple)
         || is_stream
@@ -104,7 +104,7 @@ pub(super) fn scan(out: &Path, files: &[File<'_>]) -> Result<Declared> {
 }
 
 fn lines(code: &str, found: &mut BTreeMap<String, String>) {
-    // What encloses the line: a type, or a block of constants or variables.
+    // The scope of the line: a type, or a block of constants or variables.
     let mut scope = String::new();
     let mut extensions: Vec<String> = Vec::new();
     let mut extendee = String::new();
@@ -225,7 +225,7 @@ fn extension_type(value: &str) -> String {
     unqualified(value.trim_start_matches('(').trim_end_matches(')'))
 }
 
-/// The signature of a function from its parameters on, without their names.
+/// The signature of a function, starting with its parameters, without their names.
 fn function(rest: &str) -> String {
     let end = rest.find(')').unwrap_or(rest.len());
     let parameters: Vec<&str> = rest[1..end]

@@ -12,9 +12,9 @@ from google.protobuf.internal import enum_type_wrapper
 
 root, listed = sys.argv[1:]
 sys.path.insert(0, root)
-# A package `io` is the module of Python's own library.
+# A package `io` has the name of a module of Python's own library.
 io.__path__ = [f"{root}/io"]
-# The runtime brings no modules for the features of other languages.
+# The runtime has no modules for the features of other languages.
 google.protobuf.__path__.append(f"{root}/google/protobuf")
 found = set()
 
@@ -45,7 +45,7 @@ SCALARS = {
 
 
 def value_type(field, value):
-    """The type of a single value, as reading gives it."""
+    """The type that reading a single value returns."""
     if field.message_type is not None:
         if isinstance(value, message.Message):
             assert value.DESCRIPTOR is field.message_type
@@ -60,7 +60,7 @@ def value_type(field, value):
 
 
 def one(field, container):
-    """A value that a repeated field has taken."""
+    """A value from a repeated field."""
     if field.message_type is not None:
         return container.add()
     samples = {"str": "", "bytes": b"", "bool": True, "float": 1.5}
@@ -130,7 +130,7 @@ def number_symbol(name, scope, field):
 
 
 def message_symbols(name, cls):
-    """A class is asked by the descriptor: the runtime makes attributes late."""
+    """Goes by the descriptor of a class: the runtime creates attributes lazily."""
     of = cls.DESCRIPTOR
     for field in of.fields:
         field_symbols(name, cls, field)
@@ -159,10 +159,10 @@ def message_symbols(name, cls):
 
 
 def module_symbols(module):
-    """A module is asked for all that it holds, which may come from others."""
+    """Goes through everything in a module, which may come from other modules."""
     name = module.__name__
     file = module.DESCRIPTOR
-    # Those of extensions that `import public` passes on have no claim.
+    # The number constants that come through `import public` are not claimed.
     numbers = {of.upper() + "_FIELD_NUMBER" for of in file.extensions_by_name}
     known = set()
     for enum in file.enum_types_by_name.values():
@@ -226,7 +226,7 @@ for path in open(listed, encoding="utf-8").read().split("\n"):
     try:
         module = importlib.import_module(module_name(path))
     except TypeError as error:
-        # A file that the runtime does not take, though protoc does.
+        # A file that the runtime rejects although protoc accepts it.
         print(f"!{path}\t{error}")
         continue
     say(module.__name__, "module")

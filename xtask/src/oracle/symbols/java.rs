@@ -1,4 +1,4 @@
-//! Declarations in the classes of Java.
+//! Finds declarations in Java classes.
 
 use std::fs;
 use std::path::Path;
@@ -31,8 +31,8 @@ pub(super) fn scan(out: &Path) -> Result<Declared> {
     Ok(declared)
 }
 
-/// Families that every message or enum has, so that its own symbol says it;
-/// mirrors of getters; and what is internal by its name.
+/// Families that every message or enum has, which its own symbol covers; mirrors of
+/// getters; and everything with an internal name.
 pub(super) fn is_left_out(symbol: &str, signature: &str, model: &Declared) -> bool {
     const EVERYWHERE: &[&str] = &[
         "getDescriptor",
@@ -73,7 +73,7 @@ pub(super) fn is_left_out(symbol: &str, signature: &str, model: &Declared) -> bo
         "setExtension",
         "addExtension",
         "clearExtension",
-        // Of gRPC: the ways to a stub go with the stub.
+        // gRPC: the functions that create a stub are lost with the stub.
         "SERVICE_NAME",
         "newStub",
         "newBlockingStub",
@@ -91,7 +91,7 @@ pub(super) fn is_left_out(symbol: &str, signature: &str, model: &Declared) -> bo
     if is_part || is_grpc_method || EVERYWHERE.contains(&simple) || simple.starts_with("internal") {
         return true;
     }
-    // What a builder and the interface of both can be asked, a message can.
+    // A message has all getters of its builder and of their common interface.
     let message = scope.strip_suffix(".Builder").or(scope.strip_suffix("OrBuilder"));
     message.is_some_and(|message| {
         let signature = signature.replace(&format!("{message}."), "");
@@ -105,14 +105,14 @@ pub(super) fn is_left_out(symbol: &str, signature: &str, model: &Declared) -> bo
     }) || is_mutable_map(scope, simple, model)
 }
 
-/// The signatures of what is claimed by that name.
+/// The claimed signatures with this name.
 fn named<'m>(model: &'m Declared, name: &'m str) -> impl Iterator<Item = &'m str> {
     let from = (name.to_owned(), String::new());
     model.range(from..).take_while(move |it| it.0 == name).map(|it| it.1.as_str())
 }
 
-/// `getMutableFoo` of a map is deprecated for `putFoo`, and
-/// `putFooBuilderIfAbsent` is younger than many runtimes in use.
+/// `getMutableFoo` of a map is deprecated in favour of `putFoo`, and
+/// `putFooBuilderIfAbsent` is newer than many runtimes in use.
 fn is_mutable_map(scope: &str, simple: &str, model: &Declared) -> bool {
     let field = simple
         .strip_prefix("getMutable")
@@ -135,7 +135,7 @@ impl Scan<'_, '_> {
         while at < range.end {
             match self.tokens[at] {
                 "@" => {
-                    // An annotation is no part of what it stands before.
+                    // An annotation is not a part of the declaration after it.
                     let mut end = at + 1;
                     while self.tokens.get(end + 1) == Some(&".") {
                         end += 2;

@@ -1,7 +1,7 @@
 //! Tokens of C++ and Java, as far as declarations need them.
 
-/// Splits code into names, numbers and marks; comments, strings, characters
-/// and lines of the preprocessor are left out.
+/// Splits code into names, numbers and punctuation; comments, strings, characters
+/// and preprocessor lines are left out.
 pub(super) fn tokens(code: &str) -> Vec<&str> {
     let bytes = code.as_bytes();
     let mut tokens = Vec::new();
@@ -66,7 +66,7 @@ pub(super) fn is_name(token: &str) -> bool {
     token.starts_with(|it: char| it.is_alphanumeric() || it == '_' || it == '$')
 }
 
-/// Tokens as one text: a space stands between names only.
+/// Joins tokens into one text, with spaces only between names.
 pub(super) fn joined(tokens: &[&str]) -> String {
     let mut text = String::new();
     for token in tokens {
@@ -83,7 +83,7 @@ pub(super) fn normal(signature: &str) -> String {
     joined(&tokens(signature))
 }
 
-/// The end of what opens at `at`: the index of its counterpart.
+/// The index of the token that closes the bracket at `at`.
 pub(super) fn closing(tokens: &[&str], at: usize) -> usize {
     let (open, close) = match tokens[at] {
         "{" => ("{", "}"),
@@ -106,7 +106,7 @@ pub(super) fn closing(tokens: &[&str], at: usize) -> usize {
     tokens.len().saturating_sub(1)
 }
 
-/// Splits at commas that stand in no brackets.
+/// Splits at commas outside brackets.
 pub(super) fn arguments<'s, 't>(tokens: &'s [&'t str]) -> Vec<&'s [&'t str]> {
     let mut parts = Vec::new();
     let (mut depth, mut start) = (0, 0);

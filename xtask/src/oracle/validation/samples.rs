@@ -5,8 +5,7 @@ use abide_schema::{Cardinality, Field, MessageId, Scalar, Tree, Type};
 
 use super::draw::Numbers;
 
-/// Values of a type: the empty one, and others with values that rules tell
-/// apart.
+/// Values of a type: the empty one, and others that rules treat differently.
 pub(super) fn values(tree: &Tree, ty: MessageId, numbers: &mut Numbers) -> Vec<Message> {
     let message = tree.message(ty);
     let mut all = vec![Message::new(ty)];

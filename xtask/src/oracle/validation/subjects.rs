@@ -146,7 +146,7 @@ pub(super) fn schema(
             format!("{group}: {{{rules}, ignore_empty: true}}")
         }
     };
-    // One rule in all the positions that a value can stand in.
+    // One rule in every position that a value can have.
     let mut everywhere = |rule: &str, group: &str, ty: &str, wrapper: &str, rules: &str| {
         let plain = format!("{group}: {{{rules}}}");
         add(rule, "", ty, &plain);
@@ -331,7 +331,7 @@ pub(super) fn schema(
         );
     }
 
-    // Messages in messages, oneofs, and messages that are not validated.
+    // Nested messages, oneofs, and messages that are not validated.
     let mut whole = |rule: &str, body: &str| {
         let name = format!("W{}", subjects.len());
         writeln!(out, "message {name} {{ {body} }}").expect("a string takes all text");
@@ -408,7 +408,7 @@ pub(super) fn schema(
     out
 }
 
-/// Bounds of any kind, also those that exclude what is between them.
+/// Bounds of any kind, including those that exclude what is between them.
 fn range(numbers: &mut Numbers, ty: &str) -> String {
     let bounds = if ty.starts_with('u') || ty.starts_with("fixed") {
         &[1, 3, 5, 9][..]

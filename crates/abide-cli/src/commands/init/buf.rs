@@ -1,5 +1,5 @@
-//! `buf.yaml`, versions v1 and v2, as an `abide.toml` that says the same as far as it can; what it
-//! cannot is told.
+//! Converts a `buf.yaml`, version v1 or v2, to an `abide.toml`. Every setting without a counterpart
+//! is reported with its line.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -9,8 +9,8 @@ use serde_json::json;
 
 use super::yaml::{Node, Value, read};
 
-/// The lint rules of buf that rules of ours do too, each with the smallest category of v2 that
-/// holds it (`buf config ls-lint-rules`): MINIMAL is within BASIC, and that within STANDARD.
+/// The lint rules of buf that have a counterpart here, each with the smallest category of v2 that
+/// contains it (`buf config ls-lint-rules`). BASIC contains MINIMAL, and STANDARD contains BASIC.
 const LINT: &[(&str, Option<&str>)] = &[
     ("DIRECTORY_SAME_PACKAGE", Some("MINIMAL")),
     ("ENUM_PASCAL_CASE", Some("BASIC")),
@@ -33,14 +33,14 @@ const LINT: &[(&str, Option<&str>)] = &[
     ("STABLE_PACKAGE_NO_IMPORT_UNSTABLE", None),
 ];
 
-/// In v1 this rule is in no category.
+/// The rule that is in no category of v1.
 const NOT_IN_V1: &str = "PACKAGE_NO_IMPORT_CYCLE";
 
 /// The categories of lint rules. DEFAULT is the old name of STANDARD.
 const LINT_CATEGORIES: &[&str] =
     &["MINIMAL", "BASIC", "STANDARD", "DEFAULT", "COMMENTS", "UNARY_RPC"];
 
-/// The categories of breaking rules, from the widest.
+/// The categories of breaking rules, the widest first.
 const BREAKING_CATEGORIES: &[(&str, Preset)] = &[
     ("FILE", Preset::BufFile),
     ("PACKAGE", Preset::BufPackage),
@@ -48,22 +48,22 @@ const BREAKING_CATEGORIES: &[(&str, Preset)] = &[
     ("WIRE", Preset::BufWire),
 ];
 
-/// A `buf.yaml` as it is understood.
+/// A parsed `buf.yaml`.
 #[derive(Default)]
 pub(super) struct Buf {
     is_v1: bool,
-    /// The folders of its modules, relative to its own; none means that itself.
+    /// The folders of its modules, relative to its own folder; empty means that folder.
     pub(super) roots: Vec<String>,
-    /// Folders that are no part of the modules.
+    /// Folders that are excluded from the modules.
     pub(super) excludes: Vec<String>,
     lint: Section,
     breaking: Section,
     ignores_unstable: bool,
-    /// What is left out: the line, and one phrase.
+    /// The settings that were dropped: a line and a phrase for each.
     notes: Vec<(usize, String)>,
 }
 
-/// `lint` or `breaking`: rules and categories, and the paths that are spared.
+/// `lint` or `breaking`: rules and categories, and the paths that they ignore.
 #[derive(Default)]
 struct Section {
     uses: Vec<Name>,
@@ -79,13 +79,15 @@ struct Name {
     line: usize,
 }
 
+const NO_VERSION: &str = "it has no key `version`: is it a buf.yaml?";
+
 impl Buf {
     /// Reads the text of a `buf.yaml`.
     pub(super) fn parse(text: &str) -> Result<Buf, String> {
         let document = read(text).map_err(|(line, reason)| format!("line {line}: {reason}"))?;
         let entries = match document.map(|it| it.value) {
             Some(Value::Map(entries)) => entries,
-            _ => return Err("it has no key `version`: is it a buf.yaml?".to_owned()),
+            _ => return Err(NO_VERSION.to_owned()),
         };
         let has = |name: &str| entries.iter().find(|(key, _)| key.text() == Some(name));
         let version = has("version").and_then(|(_, value)| value.text());
@@ -93,34 +95,34 @@ impl Buf {
         match version {
             Some("v1" | "v2") if has("directories").is_none() => {}
             Some(_) => {
-                return Err(
-                    "run `buf config migrate` first: it makes one buf.yaml of version v2 of \
-                            all that came before"
-                        .to_owned(),
-                );
+                return Err("only v1 and v2 without `directories` are supported: run `buf config \
+                            migrate` first, which writes one buf.yaml of version v2"
+                    .to_owned());
             }
-            None => return Err("it has no key `version`: is it a buf.yaml?".to_owned()),
+            None => return Err(NO_VERSION.to_owned()),
         }
         for (key, value) in &entries {
             match (key.text().unwrap_or_default(), buf.is_v1) {
                 ("version" | "name", _) => {}
                 ("deps", _) => buf.leave_out(
                     key,
-                    "modules that are fetched: write them out with `buf export`, and name that \
-                     folder in `import-paths`",
+                    "abide does not fetch modules; write them to a folder with `buf export`, and \
+                     add it to `import-paths`",
                 ),
                 ("lint", _) => buf.lint = buf.section(value, true),
                 ("breaking", _) => buf.breaking = buf.section(value, false),
                 ("build", true) => buf.build(value),
                 ("modules", false) => buf.modules(value),
-                ("plugins" | "policies", false) => buf.leave_out(key, "abide runs no plugins"),
+                ("plugins" | "policies", false) => {
+                    buf.leave_out(key, "abide does not run plugins");
+                }
                 _ => buf.unknown(key),
             }
         }
         Ok(buf)
     }
 
-    /// What is left out, in the order of the text.
+    /// The settings that were dropped, in the order of the text.
     pub(super) fn told(&mut self) -> Vec<String> {
         self.notes.sort_by_key(|(line, _)| *line);
         self.notes.iter().map(|(line, text)| format!("line {line}: {text}")).collect()
@@ -132,20 +134,20 @@ impl Buf {
 
     fn leave_out(&mut self, key: &Node, why: &str) {
         let name = key.text().unwrap_or_default();
-        self.note(key.line, format_args!("`{name}` is left out: {why}"));
+        self.note(key.line, format_args!("`{name}` was dropped: {why}"));
     }
 
     fn unknown(&mut self, key: &Node) {
-        self.leave_out(key, "it is no key that is known here");
+        self.leave_out(key, "unknown key");
     }
 
-    /// The entries of a map; anything else is told.
+    /// The entries of a map. Anything else is reported as dropped.
     fn entries<'n>(&mut self, node: &'n Node) -> &'n [(Node, Node)] {
         match &node.value {
             Value::Map(entries) => entries,
             Value::Text(_) if node.text().is_none() => &[],
             _ => {
-                self.note(node.line, "this is left out: keys are expected here");
+                self.note(node.line, "this value was dropped: expected a map");
                 &[]
             }
         }
@@ -158,12 +160,12 @@ impl Buf {
                 for item in items {
                     match item.text() {
                         Some(text) => names.push(Name { text: text.to_owned(), line: item.line }),
-                        None => self.note(item.line, "this is left out: a text is expected here"),
+                        None => self.note(item.line, "this value was dropped: expected a string"),
                     }
                 }
             }
             Value::Text(_) if node.text().is_none() => {}
-            _ => self.note(node.line, "this is left out: a list is expected here"),
+            _ => self.note(node.line, "this value was dropped: expected a list"),
         }
         names
     }
@@ -186,12 +188,12 @@ impl Buf {
                 "ignore_unstable_packages" if !is_lint => self.ignores_unstable = is_true,
                 "allow_comment_ignores" if is_lint && self.is_v1 => {
                     if !is_true {
-                        self.leave_out(key, "comments that ignore a rule are always honoured");
+                        self.leave_out(key, "abide always honours comments that ignore a rule");
                     }
                 }
                 "disallow_comment_ignores" if is_lint && !self.is_v1 => {
                     if is_true {
-                        self.leave_out(key, "comments that ignore a rule are always honoured");
+                        self.leave_out(key, "abide always honours comments that ignore a rule");
                     }
                 }
                 "enum_zero_value_suffix"
@@ -201,7 +203,7 @@ impl Buf {
                 | "rpc_allow_google_protobuf_empty_responses"
                     if is_lint =>
                 {
-                    self.leave_out(key, "abide has no rule that it could change");
+                    self.leave_out(key, "abide has no rule that it would change");
                 }
                 "disable_builtin" if !self.is_v1 => {
                     if is_true {
@@ -228,7 +230,7 @@ impl Buf {
 
     fn modules(&mut self, node: &Node) {
         let Value::List(modules) = &node.value else {
-            self.note(node.line, "this is left out: a list is expected here");
+            self.note(node.line, "this value was dropped: expected a list");
             return;
         };
         for module in modules {
@@ -241,7 +243,7 @@ impl Buf {
                         let names = self.names(value);
                         self.excludes.extend(names.into_iter().map(|it| it.text));
                     }
-                    "includes" => self.leave_out(key, "name these folders in `roots`"),
+                    "includes" => self.leave_out(key, "add these folders to `roots`"),
                     "lint" | "breaking" => self
                         .leave_out(key, "write an `[[override]]` for the packages of the module"),
                     _ => self.unknown(key),
@@ -249,22 +251,22 @@ impl Buf {
             }
             let path = path.unwrap_or(".").to_owned();
             if self.roots.contains(&path) {
-                self.note(module.line, "two modules share a folder, which is judged once");
+                self.note(module.line, "two modules share a folder; it is checked once");
             } else {
                 self.roots.push(path);
             }
         }
     }
 
-    /// Whether paths are named for which packages have to be found.
+    /// Whether paths are ignored, so that the packages at these paths must be found.
     pub(super) fn names_paths(&self) -> bool {
         [&self.lint, &self.breaking]
             .iter()
             .any(|it| !it.ignore.is_empty() || !it.ignore_only.is_empty())
     }
 
-    /// The `abide.toml`. `packages` has the files of each package, by their paths from the folder
-    /// of buf.yaml.
+    /// The text of the `abide.toml`. `packages` has the files of each package; their paths count
+    /// from the folder of buf.yaml.
     pub(super) fn toml(
         &mut self,
         roots: &[String],
@@ -276,11 +278,12 @@ impl Buf {
         // Writing to a string does not fail.
         let _ = write!(
             out,
-            "# Made of buf.yaml; `abide rules` lists the rules. Those that have no counterpart in buf\n\
-             # are as their preset has them; comments are left to buf.\n\
+            "# Converted from buf.yaml. `abide rules` lists the rules; those without a\n\
+             # counterpart in buf have the severity of the preset. buf's categories COMMENTS and\n\
+             # UNARY_RPC have no counterpart here.\n\
              preset = \"{}\"\n\
              roots = {}\n\
-             # Files in these folders are not judged.\n\
+             # Files in these folders are not checked.\n\
              import-paths = {}\n",
             preset.name(),
             json!(roots),
@@ -291,7 +294,7 @@ impl Buf {
                 aliases.iter().map(|it| format!("  {},\n", json!(it))).collect();
             let _ = write!(out, "\n[breaking]\naliases = [\n{}]\n", lines.concat());
             if self.uses_single_rules() {
-                out.push_str("# Whomever they break.\nsurfaces = []\n");
+                out.push_str("# Report breaks of every surface.\nsurfaces = []\n");
             }
         }
         let rules = self.lint_rules();
@@ -318,13 +321,13 @@ impl Buf {
         out
     }
 
-    /// Whether single rules are used, which the surfaces of a category may not cover.
+    /// Whether single rules are used. The surfaces of the preset's category may not cover them.
     fn uses_single_rules(&self) -> bool {
         let is_category = |name: &Name| BREAKING_CATEGORIES.iter().any(|(it, _)| *it == name.text);
         !self.breaking.uses.iter().all(is_category)
     }
 
-    /// The preset, and the rules of buf that count if they are not just those of the preset.
+    /// The preset, and the rules of buf that count if they differ from those of the preset.
     fn breaking_rules(&mut self) -> (Preset, Option<BTreeSet<String>>) {
         let uses = self.breaking.uses.clone();
         let named = BREAKING_CATEGORIES
@@ -349,7 +352,7 @@ impl Buf {
         (preset, Some(aliases))
     }
 
-    /// What a name under `breaking` stands for.
+    /// The rules that a name under `breaking` stands for.
     fn breaking_aliases(&mut self, name: &Name) -> BTreeSet<String> {
         let category = BREAKING_CATEGORIES.iter().find(|(category, _)| *category == name.text);
         if let Some((_, preset)) = category {
@@ -366,13 +369,10 @@ impl Buf {
     }
 
     fn no_counterpart(&mut self, name: &Name) {
-        self.note(
-            name.line,
-            format_args!("`{}` is left out: no rule of abide does the same", name.text),
-        );
+        self.note(name.line, format_args!("`{}` was dropped: abide has no such rule", name.text));
     }
 
-    /// The lint rules of buf, among those that we have too, that a name stands for.
+    /// The lint rules with a counterpart here that a name under `lint` stands for.
     fn lint_ids(&mut self, name: &Name) -> BTreeSet<&'static str> {
         let wanted: &[&str] = match name.text.as_str() {
             "MINIMAL" => &["MINIMAL"],
@@ -392,9 +392,8 @@ impl Buf {
         ids
     }
 
-    /// Rules of ours that also do what buf is told not to do, which are off, and
-    /// those that are off unless they are asked for, as what buf does asks for
-    /// them. They are a bit stricter, so they only warn.
+    /// The severities of rules with a counterpart in buf. A rule is off if buf's rule is not used.
+    /// An optional rule is on if buf's rule is used; it only warns, because it is a bit stricter.
     fn lint_rules(&mut self) -> Vec<(&'static str, &'static str)> {
         let mut uses = self.lint.uses.clone();
         if uses.is_empty() {
@@ -404,7 +403,7 @@ impl Buf {
         for name in &uses {
             active.extend(self.lint_ids(name));
         }
-        // What buf does only for those who ask for it is not off because nobody asked.
+        // A rule outside of STANDARD is not turned off just because nobody asked buf for it.
         let mut inactive = self.lint_ids(&Name { text: "STANDARD".to_owned(), line: 1 });
         for name in self.lint.excepts.clone() {
             let ids = self.lint_ids(&name);
@@ -423,14 +422,17 @@ impl Buf {
             rules.extend(rule.severity.map(|_| (rule.id, "off")));
             if let Some(on) = ids.iter().find(|id| active.contains(*id)) {
                 let line = self.lint.excepts.first().map_or(1, |name| name.line);
-                let text = format!("`{}` is off with `{not}`, though it does `{on}` too", rule.id);
+                let text = format!(
+                    "`{}` is off because `{not}` is not used, but it also covers `{on}`, which is",
+                    rule.id
+                );
                 self.note(line, text);
             }
         }
         rules
     }
 
-    /// Rules that are off for packages, as the paths say.
+    /// The rules that are off for some packages, because buf ignores their paths.
     fn overrides(
         &mut self,
         packages: &BTreeMap<String, Vec<String>>,
@@ -454,7 +456,7 @@ impl Buf {
             if rules.is_empty() && !aliases.is_empty() {
                 self.note(
                     name.line,
-                    format_args!("`{}` is left out: no one rule of abide does the same", name.text),
+                    format_args!("`{}` was dropped: no single rule of abide matches it", name.text),
                 );
             }
             overrides.push((self.packages_at(paths, packages), rules));
@@ -463,7 +465,8 @@ impl Buf {
         overrides
     }
 
-    /// The packages that lie at paths. Policy is by package: one that lies there in part is told.
+    /// The packages at these paths. Overrides are for whole packages, so a package of which only a
+    /// part is there is reported instead.
     fn packages_at(
         &mut self,
         paths: &[Name],
@@ -480,10 +483,7 @@ impl Buf {
             let touched: Vec<(&String, bool)> =
                 touched.map(|(name, files)| (name, files.iter().all(inside))).collect();
             if touched.is_empty() {
-                self.note(
-                    path.line,
-                    format_args!("`{}` is left out: no file lies there", path.text),
-                );
+                self.note(path.line, format_args!("`{}` was dropped: there is no file", path.text));
             }
             for (name, whole) in touched {
                 if whole && !name.is_empty() {
@@ -492,8 +492,8 @@ impl Buf {
                     self.note(
                         path.line,
                         format_args!(
-                            "`{}` is left out for package `{name}`: overrides are for whole packages, \
-                             waivers for elements",
+                            "`{}` was dropped for package `{name}`: overrides are for whole \
+                             packages; write a waiver for an element",
                             path.text
                         ),
                     );
@@ -506,7 +506,7 @@ impl Buf {
     }
 }
 
-/// Rules of one tree that do what rules of buf do, with these.
+/// The rules about one tree with a counterpart in buf, each with its counterparts.
 fn linting() -> impl Iterator<Item = (&'static Rule, Vec<&'static str>)> {
     let rules = RULES.iter().filter(|rule| rule.group != Group::Compatibility);
     rules.filter_map(|rule| {
@@ -516,7 +516,7 @@ fn linting() -> impl Iterator<Item = (&'static Rule, Vec<&'static str>)> {
     })
 }
 
-/// The rules of buf that a preset counts.
+/// The rules of buf that count in a preset.
 fn of_preset(preset: Preset) -> BTreeSet<String> {
     Config::of_preset(preset).policy.breaking.aliases.into_iter().collect()
 }

@@ -1,37 +1,37 @@
-//! YAML as far as configurations need it: texts, lists and maps, each with its line.
+//! The part of YAML that configurations need: texts, lists and maps, each with its line.
 
 use saphyr_parser::{Event, Parser};
 
-/// A value and where it begins.
+/// A value and the line where it begins.
 #[derive(Debug)]
 pub(super) struct Node {
-    /// Counts from 1.
+    /// The line, counted from 1.
     pub(super) line: usize,
     pub(super) value: Value,
 }
 
-/// What a value is.
+/// A value.
 #[derive(Debug)]
 pub(super) enum Value {
     /// A scalar, as it is written: `true` and `"true"` are the same.
     Text(String),
     List(Vec<Node>),
-    /// In the order of the text.
+    /// Keys and values, in the order of the text.
     Map(Vec<(Node, Node)>),
 }
 
-/// A list or a map that is not closed yet: of a map keys and values alternate.
+/// A list or a map that is not closed yet. The nodes of a map are its keys and values in turn.
 struct Open {
     line: usize,
     is_map: bool,
     nodes: Vec<Node>,
 }
 
-/// Reads the first document; none if there is nothing in it. The error names its line.
+/// Reads the first document; `None` if it is empty. An error comes with its line.
 ///
-/// Aliases are refused: a few lines of them stand for more than fits into memory.
+/// Aliases are refused: a few lines of them can expand to more than fits into memory.
 pub(super) fn read(text: &str) -> Result<Option<Node>, (usize, String)> {
-    // A stack of its own: the depth is the author's choice.
+    // An explicit stack: the author of the file chooses the depth.
     let mut open: Vec<Open> = Vec::new();
     for event in Parser::new_from_str(text) {
         let (event, span) =
@@ -48,7 +48,9 @@ pub(super) fn read(text: &str) -> Result<Option<Node>, (usize, String)> {
                 Some(closed) => closed.node(),
                 None => continue,
             },
-            Event::Alias(_) => return Err((line, "an alias: write what it stands for".to_owned())),
+            Event::Alias(_) => {
+                return Err((line, "an alias is not supported: write the value itself".to_owned()));
+            }
             Event::DocumentEnd => return Ok(None),
             _ => continue,
         };
@@ -77,7 +79,7 @@ impl Open {
 }
 
 impl Node {
-    /// The text of a scalar that holds something.
+    /// The text of a scalar that is not empty or null.
     pub(super) fn text(&self) -> Option<&str> {
         match &self.value {
             Value::Text(text) if !text.is_empty() && text != "~" && text != "null" => Some(text),

@@ -9,7 +9,8 @@
   };
   const data = JSON.parse(byId("data").textContent);
   const NONE = 0, BREAKING = 2, REFUSED = 3;
-  // The gravest stands for what falls together: refused, breaking, unlinked, compatible, none.
+  // If several changes share a mark, it shows the most severe: refused, breaking, unlinked,
+  // compatible, none.
   const weight = [0, 1, 3, 4, 2];
   const commits = data.commits.map(([id, seconds, subject]) => ({ id, seconds, subject }));
   const packages = data.packages.map(([name, events]) => {
@@ -26,7 +27,7 @@
   let byDate = true;
   let low = 0, high = 1;
 
-  // Where a commit is in the whole time, from 0 to 1.
+  // The position of a commit in the whole timeline, from 0 to 1.
   let first = Infinity, last = -Infinity;
   for (const { seconds } of commits) {
     first = Math.min(first, seconds);
@@ -40,7 +41,7 @@
   const width = () => byId("axis").clientWidth;
   const x = (commit) => margin + (place(commit) - low) / (high - low) * (width() - 2 * margin);
 
-  // Verdicts are buttons that say what they show.
+  // One button per verdict, to show or hide its changes.
   const totals = data.verdicts.map((_, verdict) => packages.reduce((sum, it) => sum + it.counts[verdict], 0));
   data.verdicts.forEach((word, verdict) => {
     const chip = make("button", undefined, `chip v${verdict}`);
@@ -74,7 +75,7 @@
     draw();
   }
 
-  // How much happened when, over the whole time.
+  // The overview: how many changes happened when.
   function bars() {
     const count = Math.max(1, Math.min(240, Math.floor(width() / 5)));
     const sums = Array.from({ length: count }, () => [0, 0, 0, 0, 0]);
@@ -86,7 +87,7 @@
         sums[Math.min(count - 1, Math.floor(at * count))][verdict]++;
       }
     }
-    // Roots keep a single change visible beside a large one.
+    // Square roots keep a single change visible next to many.
     const most = Math.sqrt(Math.max(1, ...sums.map((it) => it.reduce((a, b) => a + b))));
     byId("bars").replaceChildren(...sums.map((sum) => {
       const bar = make("div");
@@ -138,7 +139,7 @@
         ticks.push([x(commit), date(commits[commit].seconds, 10)]);
       }
     }
-    // A date that would be cut off could be mistaken for another one.
+    // Leave out a date that does not fit: cut off, it would read as another date.
     const fits = ([at, text]) => at + 8 + 7 * text.length <= width();
     byId("axis").replaceChildren(...ticks.filter(fits).map(([at, text]) => {
       const tick = make("span", text);
@@ -152,7 +153,7 @@
     frame.style.width = `${(high - low) * inner * 100}%`;
   }
 
-  // Only rows in view are in the page, and changes that fall together share a mark.
+  // Only rows in view are in the page, and changes at the same place share a mark.
   const height = () => (narrow.matches ? 58 : 30);
   const drawn = new Map();
 
@@ -212,7 +213,7 @@
     return row;
   }
 
-  // From when to when the package was there.
+  // Bars for the time during which the package existed.
   function lives(it) {
     const parts = [];
     let since = it.events[0][2] === null ? null : 0;
@@ -270,7 +271,7 @@
     return from === to ? `stays ${to}` : `${from} → ${to}`;
   };
 
-  // What is told of a mark.
+  // The details of a mark.
   let open = null, kept = false;
 
   function tell(mark) {
@@ -396,7 +397,7 @@
     if (box.bottom > innerHeight - 10) scrollBy(0, box.bottom - innerHeight + 60);
   });
 
-  // Zoom: a range of the whole time.
+  // Zooming: the visible range of the timeline.
   function zoom(from, to) {
     const least = byDate ? 1e-5 : Math.min(1, 4 / Math.max(1, commits.length));
     const half = Math.max(to - from, least) / 2;

@@ -1,4 +1,4 @@
-//! A history as one page that needs nothing else: no network, no framework.
+//! Renders a history as one self-contained HTML page, without network or framework.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,10 @@ const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// How many reasons the page tells of one row; it says how many there are.
+/// How many reasons of a row the page contains. It also shows how many there are.
 const REASONS: usize = 12;
 
-/// Texts that occur often, each once.
+/// A table of texts, so that each is in the page only once.
 #[derive(Default)]
 struct Texts<'h> {
     numbers: BTreeMap<&'h str, usize>,
@@ -70,15 +70,15 @@ pub(in crate::render) fn html(history: &History, _: Look) -> Vec<u8> {
         "span" => escaped(&span),
         "style" => [BASE, STYLE].concat(),
         "script" => SCRIPT.to_owned(),
-        // No text of the repository may end the element that holds the data.
+        // No text of the repository may close the element with the data.
         "data" => data.to_string().replace('<', "\\u003c"),
         _ => String::new(),
     });
     page.into_bytes()
 }
 
-/// What the page knows of one row: commit, verdict, versions, bump, closure hash, reasons, and how
-/// many reasons there are.
+/// The data of one row: commit, verdict, versions, bump, closure hash, reasons, and how many
+/// reasons there are.
 fn event<'h>(commit: usize, row: &'h PackageRow, texts: &mut Texts<'h>) -> Value {
     let version =
         |it: &Option<semver::Version>| it.as_ref().map_or(Value::Null, |it| it.to_string().into());

@@ -1,7 +1,7 @@
 //! A tree along the commits of a repository: which files each commit changed.
 //!
-//! Trees are compared by the ids of their objects, so that a folder that did not change is not
-//! looked into, and a blob that did not change is not read.
+//! Trees are compared by the ids of their objects. A folder that did not change is not entered, and
+//! a blob that did not change is not read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -26,16 +26,16 @@ use crate::source::paths::{canonical, is_proto, is_skipped, join, normalize, rel
 use crate::source::roots::{Import, Mount, RootLayout, mount};
 use crate::source::spec::SourceOptions;
 
-/// The commits of the line that leads to `HEAD` by first parents, and what of them is a tree.
+/// The line of first parents that leads to `HEAD`, and where the tree is in each commit.
 pub(crate) struct Timeline {
     repository: ThreadSafeRepository,
     /// The folder in the repository that is the tree.
     top: String,
     layout: RootLayout,
     imports: Vec<Import>,
-    /// What was before the first commit, if that was not nothing.
+    /// The commit before the first one, if there is one.
     pub(crate) base: Option<Commit>,
-    /// Oldest first.
+    /// The commits to walk, oldest first.
     pub(crate) commits: Vec<Commit>,
     /// What the user should know, one phrase each.
     pub(crate) notes: Vec<String>,
@@ -53,14 +53,14 @@ pub(crate) struct Commit {
     tree: ObjectId,
 }
 
-/// A file that a commit added, changed or took away.
+/// A file that a commit added, changed or removed.
 #[derive(Clone, Debug)]
 pub(crate) struct FileChange {
     /// Which root it belongs to.
     pub(crate) root: u32,
     /// The path that imports use.
     pub(crate) path: Arc<str>,
-    /// Its content now; none where it is gone.
+    /// Its content after the commit; `None` if it was removed.
     pub(crate) blob: Option<ObjectId>,
 }
 
@@ -69,20 +69,20 @@ pub(crate) struct FileChange {
 pub(crate) enum Content {
     /// In the repository.
     Blob(ObjectId),
-    /// On disk, which has no history.
+    /// On disk, without a history.
     Disk(Text),
 }
 
 /// An imported file that is not in the tree.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Imported {
-    /// The number of its import path, counted on from the roots.
+    /// The number of its import path; import paths are numbered after the roots.
     pub(crate) root: u32,
     /// Its content.
     pub(crate) content: Content,
 }
 
-/// Why a history cannot be walked.
+/// An error that keeps the history from being walked.
 fn unusable(reason: impl fmt::Display) -> SourceError {
     SourceError::unusable("history", reason)
 }
@@ -90,8 +90,8 @@ fn unusable(reason: impl fmt::Display) -> SourceError {
 const UNSHALLOW: &str = "run `git fetch --unshallow`, or `git fetch --deepen N` for N more commits";
 
 impl Timeline {
-    /// The line of commits behind `since`, or from the first one on, for the tree that `folder`
-    /// holds; without a folder, that of `options.base`.
+    /// The commits after `since`, or all of them, for the tree in `folder`, or in `options.base`
+    /// without a folder.
     pub(crate) fn open(
         options: &SourceOptions,
         folder: Option<&str>,
@@ -99,7 +99,7 @@ impl Timeline {
     ) -> Result<Timeline, SourceError> {
         let repository = discover(options.base)?;
         let mut repo = repository.to_thread_local();
-        // Commits that follow each other share most of their folders.
+        // Consecutive commits share most of their folders.
         repo.object_cache_size_if_unset(16 << 20);
         let work = repo.workdir().map(canonical);
         let inside = |path: &Path| match &work {
@@ -112,11 +112,10 @@ impl Timeline {
             (Some(folder), None) => normalize(folder),
             (Some(folder), Some(_)) => inside(&options.base.join(folder)),
         };
-        let top = top.ok_or_else(|| {
-            unusable("the folder lies outside of the repository: name one of its folders")
-        })?;
+        let top = top
+            .ok_or_else(|| unusable("the folder is outside the repository: name one inside it"))?;
         let mut layout = RootLayout::new(options.roots)?;
-        // A folder of the repository is read at each commit, and is empty before it is there.
+        // A folder of the repository is read at each commit; before it exists, it is empty.
         let within = |written: &str| inside(&options.base.join(written)).map(Mount::Inside);
         // What holds of one commit is no news of a whole history.
         let imports = mount(options, within, Some(&top), &mut layout, &mut Vec::new());
@@ -127,7 +126,7 @@ impl Timeline {
         Ok(timeline)
     }
 
-    /// The folder of the tree, as messages call it.
+    /// The folder of the tree, for messages.
     pub(crate) fn top(&self) -> &str {
         if self.top.is_empty() { "." } else { &self.top }
     }
@@ -137,7 +136,7 @@ impl Timeline {
         self.layout.roots.len() as u32
     }
 
-    /// The name of a file as seen from the tree, or for an imported one as users write it.
+    /// The path of a file relative to the tree, or for an imported file as users write it.
     pub(crate) fn display(&self, root: u32, path: &str) -> String {
         let root = root as usize;
         match root.checked_sub(self.layout.roots.len()).and_then(|index| self.imports.get(index)) {
@@ -147,7 +146,7 @@ impl Timeline {
         }
     }
 
-    /// Stands before the first commit.
+    /// A cursor before the first commit.
     pub(crate) fn cursor(&self) -> Cursor<'_> {
         let mut repo = self.repository.to_thread_local();
         repo.object_cache_size_if_unset(16 << 20);
@@ -168,24 +167,24 @@ impl Timeline {
 pub(crate) struct Cursor<'t> {
     timeline: &'t Timeline,
     repo: Repository,
-    /// The tree of the commit it stands at.
+    /// The tree of the current commit.
     commit: Option<ObjectId>,
-    /// For each root its folder.
+    /// The folder of each root.
     roots: Vec<Option<ObjectId>>,
     /// Files that are links, and the blob that each leads to.
     links: BTreeMap<(u32, Arc<str>), Option<ObjectId>>,
-    /// For each import path its folder, if that is in the repository.
+    /// The folder of each import path, if it is in the repository.
     mounts: Vec<Option<ObjectId>>,
-    /// What was found where imports lead out of the tree.
+    /// The imports that were looked up outside the tree, and what was found.
     looked_up: BTreeMap<Box<str>, Option<Imported>>,
 }
 
-/// What a commit did.
+/// What a commit changed.
 #[derive(Default)]
 pub(crate) struct Step {
-    /// Files of the tree, in no order.
+    /// The files of the tree that changed, in no particular order.
     pub(crate) files: Vec<FileChange>,
-    /// Imported paths that lead elsewhere now.
+    /// The imported paths that now lead to another file, or to none.
     pub(crate) imported: Vec<Box<str>>,
 }
 
@@ -236,7 +235,7 @@ impl Cursor<'_> {
         found: &mut BTreeMap<(u32, Arc<str>), Option<ObjectId>>,
         entries: &mut usize,
     ) -> Result<(), SourceError> {
-        // A stack of its own: the depth is the author's choice.
+        // An explicit stack: the author of the tree chooses the depth.
         let mut open = vec![(before, now, String::new())];
         while let Some((before, now, folder)) = open.pop() {
             if before == now {
@@ -245,7 +244,7 @@ impl Cursor<'_> {
             let (before, now) = (self.folder(before)?, self.folder(now)?);
             *entries += before.len() + now.len();
             if *entries > MAX_ENTRIES {
-                return Err(unusable("a tree of it has more than ten million entries"));
+                return Err(unusable("a commit has more than ten million entries"));
             }
             let names: BTreeSet<&Vec<u8>> = before.keys().chain(now.keys()).collect();
             for name in names {
@@ -308,7 +307,7 @@ impl Cursor<'_> {
         Ok(entries)
     }
 
-    /// Imported paths that lead elsewhere since a folder they are looked for in has changed.
+    /// The imported paths that lead elsewhere, because an import path has changed.
     fn look_again(&mut self, tree: ObjectId) -> Result<Vec<Box<str>>, SourceError> {
         let mut changed = false;
         for (import, mount) in self.timeline.imports.iter().zip(&mut self.mounts) {
@@ -333,7 +332,7 @@ impl Cursor<'_> {
         Ok(stale)
     }
 
-    /// A file that others import and that is not in the tree.
+    /// Looks up an imported file that is not in the tree.
     pub(crate) fn import(&mut self, path: &str) -> Result<Option<Imported>, SourceError> {
         if let Some(known) = self.looked_up.get(path) {
             return Ok(known.clone());
@@ -376,7 +375,7 @@ impl Cursor<'_> {
         read_blob(&self.repo, id).map_err(unusable)
     }
 
-    /// The text of a file beside the roots at the commit it stands at, such as a lock.
+    /// The blob of a file in the tree's folder at the current commit, such as `abide.lock`.
     pub(crate) fn beside(&self, name: &str) -> Result<Option<ObjectId>, SourceError> {
         let Some(tree) = self.commit else { return Ok(None) };
         match walk_path(&self.repo, tree, &join(&self.timeline.top, name)) {
@@ -389,7 +388,7 @@ impl Cursor<'_> {
     }
 }
 
-/// The line of first parents from `HEAD` back to `since`, oldest first, and what was before it.
+/// The line of first parents from `HEAD` back to `since`, oldest first, and the commit before it.
 fn line(
     repo: &Repository,
     since: Option<&str>,
@@ -427,7 +426,7 @@ fn line(
     }
     commits.reverse();
     let is_dateless = |commit: &Commit| dateless.contains(&commit.id);
-    // The first ones have no commit before them that tells a date.
+    // Commits at the beginning have no earlier date to take over.
     let mut beside = commits.iter().find(|it| !is_dateless(it)).map_or(0, |it| it.seconds);
     for commit in &mut commits {
         if is_dateless(commit) {
@@ -446,13 +445,14 @@ fn line(
     } else if cut {
         if commits.len() == 1 {
             return Err(unusable(format!(
-                "the clone is shallow and holds one commit only, which has nothing before it to \
-                 be compared with: {UNSHALLOW}"
+                "the clone is shallow and has only one commit, so there is nothing to compare: \
+                 {UNSHALLOW}"
             )));
         }
         let first = commits.remove(0);
         notes.push(format!(
-            "the clone is shallow: the history begins behind {}, what was before is not there; {UNSHALLOW}",
+            "the clone is shallow: the history starts after {}, and earlier commits are missing; \
+             {UNSHALLOW}",
             first.id.to_hex_with_len(10)
         ));
         base = Some(first);
@@ -461,30 +461,30 @@ fn line(
     if let Some(first) = undated.first() {
         let first = first.id.to_hex_with_len(10);
         notes.push(match undated.len() {
-            1 => format!("{first} tells no date that can be read: it has that of the commit beside it"),
+            1 => format!("{first} has no readable date; it gets the date of the commit next to it"),
             count => format!(
-                "{count} commits tell no date that can be read, {first} the first: they have those of \
-                 commits beside them"
+                "{count} commits have no readable date, starting with {first}; they get the dates \
+                 of the commits next to them"
             ),
         });
     }
     Ok((base, commits))
 }
 
-/// What the header of a commit says behind this word.
+/// The header line of a commit that begins with this word, without the word.
 fn field<'c>(commit: &'c [u8], word: &str) -> Option<&'c [u8]> {
     let mut header = commit.lines().take_while(|line| !line.is_empty());
     header.find_map(|line| line.strip_prefix(word.as_bytes()))
 }
 
-/// When a commit was committed, in seconds since 1970; none where nobody can tell. Old programs
-/// wrote such commits, and git walks past them.
+/// When a commit was committed, in seconds since 1970; `None` if the date cannot be read. Old
+/// programs wrote such commits, and git accepts them.
 fn date(commit: &[u8]) -> Option<i64> {
     let (_, date) = field(commit, "committer ")?.rsplit_once_str(">")?;
     date.to_str().ok()?.split_whitespace().next()?.parse().ok()
 }
 
-/// Where on the line a revision joined it, which is not on the line itself.
+/// The index of the commit on the line where the side line of a revision branched off.
 fn joined(
     repo: &Repository,
     commits: &[Commit],
@@ -501,13 +501,13 @@ fn joined(
             Some(base) => {
                 let base = base.to_hex_with_len(10);
                 format!(
-                    "was the history rewritten? their last common commit is {base}: walk from there \
-                     with `--since {base}`"
+                    "was the history rewritten? walk from their last common commit with \
+                     `--since {base}`"
                 )
             }
             None => "they have no common commit: check that it belongs to this history".to_owned(),
         };
-        return Err(unusable(format!("`{}` is no ancestor of `HEAD`: {way_out}", shown(name))));
+        return Err(unusable(format!("`{}` is not an ancestor of `HEAD`: {way_out}", shown(name))));
     }
     let known: BTreeSet<ObjectId> = repo
         .rev_walk([since])
@@ -523,8 +523,8 @@ fn joined(
         ))
     })?;
     notes.push(format!(
-        "`{}` is on a side line that was merged later: the history begins behind {}, where it left \
-         the line of first parents",
+        "`{}` is on a branch that was merged later: the history starts after {}, where the branch \
+         left the line of first parents",
         shown(name),
         commits[place].id.to_hex_with_len(10)
     ));

@@ -1,4 +1,4 @@
-//! A small world of proto files that is edited at random, and does not always link.
+//! A small tree of proto files with random edits, after which it does not always link.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

@@ -207,7 +207,7 @@ impl<'t> JsonReader<'t> {
         found
     }
 
-    /// Reads all that a field holds.
+    /// Reads the whole value of a field.
     fn field(
         &mut self,
         message: &mut Message,
@@ -282,7 +282,7 @@ impl<'t> JsonReader<'t> {
                     _ => None,
                 };
                 value.or_else(|| {
-                    let text = format!("`{}` is no key here", member.key);
+                    let text = format!("`{}` is not a valid key", member.key);
                     self.fail(InvalidValue, member.key_span, text)
                 })
             }
@@ -314,7 +314,7 @@ impl<'t> JsonReader<'t> {
             }
             Type::Enum(_) => return self.enum_value(field, node),
             Type::Scalar(scalar) => scalar,
-            Type::Unresolved => return self.expected(node, "nothing of an unknown type", field),
+            Type::Unresolved => return self.expected(node, "no value of an unknown type", field),
         };
         Some(match (scalar, &node.kind) {
             (Scalar::Bool, JsonKind::Bool(value)) => Value::Bool(*value),
@@ -389,7 +389,7 @@ impl<'t> JsonReader<'t> {
                 }
             }
             JsonKind::Null if is_null_value(field) => 0,
-            _ => return self.expected(node, "the name of a value", field),
+            _ => return self.expected(node, "the name of an enum value", field),
         };
         Some(Value::Enum(number))
     }
@@ -432,7 +432,7 @@ impl<'t> JsonReader<'t> {
                 };
                 for path in text.split(',').filter(|_| !text.is_empty()) {
                     let Some(path) = wellknown::snake_case(path) else {
-                        let text = format!("`{path}` is no path in lowerCamelCase");
+                        let text = format!("`{path}` is not a lowerCamelCase path");
                         return self.fail(kind, node.span, text);
                     };
                     set(message, view, 1, Value::String(path.into()), node.span);
@@ -482,11 +482,11 @@ impl<'t> JsonReader<'t> {
             return self.fail(WrongType, url.span, text);
         };
         let Some(ty) = TreeNames(self.tree).of_url(name) else {
-            let text = format!("`{name}` names no known message");
+            let text = format!("`{name}` is not a known message type");
             return self.fail(TypeNotFound, url.span, text);
         };
         let view = self.tree.message(ty);
-        // Runtimes differ in whether `Empty` has a notation of its own.
+        // Runtimes differ in whether `Empty` has its own notation.
         let passed = |member: &&JsonMember<'_>| {
             member.key == TYPE_KEY || member.key == VALUE_KEY && is_empty(view)
         };
@@ -520,7 +520,7 @@ impl<'t> JsonReader<'t> {
                     }
                     if !is_undeclared || self.refuses {
                         let kind = if is_undeclared { UnknownField } else { Duplicate };
-                        let text = format!("expected `{VALUE_KEY}` once and nothing else");
+                        let text = format!("expected only one `{VALUE_KEY}` and no other key");
                         self.fail::<()>(kind, member.key_span, text);
                     }
                 }
@@ -540,8 +540,8 @@ impl<'t> JsonReader<'t> {
     }
 }
 
-/// Sets a field of a well-known type, where its value differs from what is
-/// there without it.
+/// Sets a field of a well-known type, unless the value equals that of the unset
+/// field.
 fn set(message: &mut Message, view: view::Message<'_>, number: i32, value: Value, span: Span) {
     if let Some(field) = view.field_numbered(number)
         && (field.cardinality() == Cardinality::Repeated || is_set(field, &value))
@@ -576,8 +576,8 @@ fn float<F: std::str::FromStr + Into<f64> + Copy>(text: &str) -> Option<F> {
     value.into().is_finite().then_some(value)
 }
 
-/// The integer that a number of JSON is, in whatever form; more than enough
-/// digits for 64 bits.
+/// The integer value of a JSON number in any form, with more than enough digits
+/// for 64 bits.
 fn integer(text: &str) -> Option<i128> {
     if !syntax::is_number(text) {
         return None;
@@ -606,7 +606,7 @@ fn integer(text: &str) -> Option<i128> {
     Some(if negative { -magnitude } else { magnitude })
 }
 
-/// An integer as the value of a field, where it fits.
+/// An integer as the value of a field, if it fits.
 fn fit(scalar: Scalar, number: i128) -> Option<Value> {
     match scalar {
         Scalar::Int32 | Scalar::Sint32 | Scalar::Sfixed32 => number.try_into().ok().map(Value::I32),

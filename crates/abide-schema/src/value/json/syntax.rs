@@ -40,7 +40,7 @@ pub struct JsonMember<'t> {
     pub value: JsonNode<'t>,
 }
 
-/// Objects and arrays may nest this deep: each message may stand in a list.
+/// Objects and arrays may nest this deep: each message may be in a list.
 const MAX_LEVELS: u32 = 2 * MAX_NESTING + 1;
 
 /// Reads a text that is one JSON value, and all that is malformed in it:
@@ -51,7 +51,7 @@ pub(crate) fn parse(text: &[u8]) -> (Option<JsonNode<'_>>, Vec<ReadError>) {
         (None, vec![ReadError::new(ReadErrorKind::Syntax, place, message)])
     };
     if text.len() > u32::MAX as usize {
-        return fail(0, "texts of more than four gigabytes are not read");
+        return fail(0, "texts over four gigabytes are not supported");
     }
     let text = match std::str::from_utf8(text) {
         Ok(text) => text,
@@ -68,7 +68,7 @@ pub(crate) fn parse(text: &[u8]) -> (Option<JsonNode<'_>>, Vec<ReadError>) {
     };
     parser.space();
     if parser.errors.is_empty() && parser.byte().is_some() {
-        let error = parser.error("nothing may follow the value");
+        let error = parser.error("unexpected text after the value");
         parser.report(error);
     }
     (node, parser.errors)
@@ -143,9 +143,9 @@ impl<'t> JsonParser<'t> {
         found
     }
 
-    /// What was read from `start` on.
+    /// The text from `start` to the current byte.
     fn since(&self, start: usize) -> &'t str {
-        // Both ends stand beside an ASCII byte, which no character contains.
+        // Both ends are next to an ASCII byte, so they do not split a character.
         self.text.get(start..self.at).unwrap_or_default()
     }
 
@@ -198,7 +198,7 @@ impl<'t> JsonParser<'t> {
         let key_span = Span::new(start as u32, self.at as u32);
         self.space();
         if !self.eat(b':') {
-            return Err(self.error("expected `:` behind the key"));
+            return Err(self.error("expected `:` after the key"));
         }
         self.space();
         let value = self.value(depth + 1)?;
@@ -287,7 +287,7 @@ impl<'t> JsonParser<'t> {
                     return Err(self.error("a control character in a string must be escaped"));
                 }
                 Some(_) => self.at += 1,
-                None => return Err(self.error("the string does not end")),
+                None => return Err(self.error("the string is not closed")),
             }
         }
     }
@@ -307,11 +307,11 @@ impl<'t> JsonParser<'t> {
         };
         character.ok_or_else(|| {
             self.at = start;
-            self.error("the escape is no character")
+            self.error("the escape is not a character")
         })
     }
 
-    /// What `\u` means, which is passed; a character beyond the basic plane is
+    /// Reads the digits after `\u`. A character outside the basic plane is
     /// written as a pair of surrogates.
     fn unicode(&mut self) -> Option<char> {
         let high = self.hex()?;
@@ -335,7 +335,7 @@ impl<'t> JsonParser<'t> {
     }
 }
 
-/// Whether a text is a number of JSON.
+/// Whether a text is a JSON number.
 pub(super) fn is_number(text: &str) -> bool {
     let unsigned = text.strip_prefix('-').unwrap_or(text);
     let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {

@@ -1,5 +1,5 @@
-//! Types with a notation of their own in JSON, and how their text is read and
-//! written. Source: "JSON Mapping" of the protobuf documentation.
+//! Reads and writes the types that have their own notation in JSON. Source:
+//! "JSON Mapping" of the protobuf documentation.
 
 use crate::decl::Scalar;
 use crate::tree::Type;
@@ -7,7 +7,7 @@ use crate::view::{Field, Message};
 
 /// The key that names the type of a `google.protobuf.Any`.
 pub(super) const TYPE_KEY: &str = "@type";
-/// The key of the value in it, where the type has a notation of its own.
+/// The key of the value in it, if the type has its own notation.
 pub(super) const VALUE_KEY: &str = "value";
 
 /// Whether a field holds the `null` of JSON.
@@ -17,7 +17,7 @@ pub(super) fn is_null_value(field: Field<'_>) -> bool {
     })
 }
 
-/// A message type with a notation of its own.
+/// A message type with its own notation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WellKnown {
     Any,
@@ -31,8 +31,8 @@ pub(super) enum WellKnown {
 }
 
 impl WellKnown {
-    /// Which one a type is; a type of the same name that lacks the fields is
-    /// like any other.
+    /// The well-known type that a message is. A message with the same name but
+    /// without the fields is an ordinary one.
     pub(super) fn of(message: Message<'_>) -> Option<WellKnown> {
         if message.package().name() != "google.protobuf" || message.parent().is_some() {
             return None;
@@ -99,7 +99,7 @@ fn digits(text: &str, count: usize) -> Option<i64> {
     if all { text.parse().ok() } else { None }
 }
 
-/// What stands behind the point, as billionths.
+/// The digits after the point, as billionths.
 fn fraction(text: &str) -> Option<i32> {
     let value = digits(text, text.len()).filter(|_| (1..=9).contains(&text.len()))?;
     Some(value as i32 * 10_i32.pow(9 - text.len() as u32))
@@ -207,8 +207,8 @@ pub(super) fn snake_case(path: &str) -> Option<String> {
     Some(snake)
 }
 
-/// A path of a field mask in the names of JSON; `None` where it would not be
-/// read back.
+/// A path of a field mask in the names of JSON; `None` if it could not be read
+/// back.
 pub(super) fn camel_case(path: &str) -> Option<String> {
     let mut camel = String::with_capacity(path.len());
     let mut raise = false;

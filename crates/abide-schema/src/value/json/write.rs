@@ -16,7 +16,7 @@ use crate::view::{self, Cardinality};
 
 impl Codec<'_> {
     /// The message in JSON without white space: fields by number, maps by key.
-    /// Fields that the tree does not declare have no notation and are left out.
+    /// Fields that the tree does not declare cannot be written and are left out.
     ///
     /// # Errors
     /// A `google.protobuf.Any` whose type the tree lacks, and well-known types
@@ -74,7 +74,7 @@ impl<'t> JsonPrinter<'t> {
         Ok(())
     }
 
-    /// Prints all that a field holds.
+    /// Prints the whole value of a field.
     fn field(&mut self, field: view::Field<'t>, entries: &[Entry], depth: u32) -> Printed {
         match (field.cardinality(), entries) {
             (Cardinality::Singular, [.., last]) => self.value(field, &last.value, depth),
@@ -93,13 +93,13 @@ impl<'t> JsonPrinter<'t> {
         }
     }
 
-    /// Prints a map: of entries with one key the last counts.
+    /// Prints a map. Of entries with the same key, the last counts.
     fn map(&mut self, field: view::Field<'t>, entries: &[Entry], depth: u32) -> Printed {
         let tree = self.tree;
         let pair = field.message_type();
         let parts = pair.and_then(|it| Some((it.field_numbered(1)?, it.field_numbered(2)?)));
         let Some((key_field, value_field)) = parts else {
-            return refuse(format!("`{}` is no map", field.name()));
+            return refuse(format!("`{}` is not a map", field.name()));
         };
         let mut pairs: BTreeMap<(i128, Box<str>), &Message> = BTreeMap::new();
         for message in entries.iter().filter_map(|entry| entry.value.as_message()) {
@@ -143,7 +143,7 @@ impl<'t> JsonPrinter<'t> {
             Value::Bool(value) => self.out.push_str(if *value { "true" } else { "false" }),
             Value::I32(value) => self.out.push_str(&value.to_string()),
             Value::U32(value) => self.out.push_str(&value.to_string()),
-            // Beyond 53 bits a number of JavaScript is not exact.
+            // Numbers over 53 bits are not exact in JavaScript.
             Value::I64(value) => self.quote(&value.to_string()),
             Value::U64(value) => self.quote(&value.to_string()),
             Value::F32(value) if value.is_finite() => self.out.push_str(&shortest(value)),
@@ -209,7 +209,7 @@ impl<'t> JsonPrinter<'t> {
                     match wellknown::camel_case(path) {
                         Some(path) => paths.push(path),
                         None => {
-                            let text = format!("`{path}` has no form in lowerCamelCase");
+                            let text = format!("`{path}` cannot be written in lowerCamelCase");
                             return refuse(text);
                         }
                     }
@@ -228,10 +228,10 @@ impl<'t> JsonPrinter<'t> {
             }
             WellKnown::Value => {
                 let Some(entry) = message.entries.last() else {
-                    return refuse("a `google.protobuf.Value` holds nothing");
+                    return refuse("a `google.protobuf.Value` is empty");
                 };
                 if entry.value.as_f64().is_some_and(|value| !value.is_finite()) {
-                    return refuse("a `google.protobuf.Value` holds no finite number");
+                    return refuse("the number of a `google.protobuf.Value` is not finite");
                 }
                 return self.value(tree.field(entry.field), &entry.value, depth);
             }
@@ -246,13 +246,13 @@ impl<'t> JsonPrinter<'t> {
         let bytes = message.numbered(tree, 2).and_then(|entry| entry.value.as_bytes());
         let Some(url) = url else {
             if bytes.is_some() {
-                return refuse("a `google.protobuf.Any` has a value and no type");
+                return refuse("a `google.protobuf.Any` has a value but no type");
             }
             self.out.push_str("{}");
             return Ok(());
         };
         let Some(ty) = TreeNames(tree).of_url(url) else {
-            return refuse(format!("`{url}` names no known message"));
+            return refuse(format!("`{url}` is not a known message type"));
         };
         let content = match Codec::new(tree).decode(ty, bytes.unwrap_or_default()) {
             Ok(content) => content.normalized(tree),
