@@ -13,6 +13,7 @@ use abide_syntax::Span;
 
 use crate::change::Change;
 use crate::diff::Diff;
+use crate::element::relative;
 
 /// Something with options: a file or an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +45,10 @@ impl<'t> Holder<'t> {
     pub fn phrase(self) -> String {
         match self {
             Holder::File(file) => format!("file `{}`", file.path()),
-            Holder::Element(element) => format!("{} `{}`", element.noun(), element.name()),
+            Holder::Element(element) => {
+                let name = relative(element.package(), element.full_name());
+                format!("{} `{name}`", element.noun())
+            }
         }
     }
 

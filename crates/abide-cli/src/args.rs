@@ -110,7 +110,7 @@ option. Where none is recorded, it adds up the bumps of all commits so far.
 
 Verdicts:
   none        the meaning did not change
-  compatible  the meaning changed, and nobody breaks
+  compatible  the meaning changed, and no user breaks
   breaking    a break that the policy or a waiver allows
   refused     a break that the policy does not allow
   unlinked    the package has link errors
@@ -121,7 +121,7 @@ Examples:
   abide history --path proto/acme/user
   abide history --format html --output history.html
 
-Exit status: 0 if the history was walked, whatever it holds; 2 if abide could not do its work.";
+Exit status: 0 if the history was shown, even if it has breaks; 2 if abide could not do its work.";
 
 const EXPLAIN: &str = "\
 Examples:
@@ -243,7 +243,7 @@ pub(crate) struct JudgeArgs {
 /// Arguments of the commands that compare.
 #[derive(Args, Debug)]
 pub(crate) struct CompareArgs {
-    /// Compare with this old tree, such as git:main...
+    /// Compare with this old tree; git:main... is the merge base with main
     #[arg(long, value_name = "SOURCE")]
     pub(crate) against: Option<String>,
     /// The last release, to count the required bump from [default: the same as --against]
@@ -318,7 +318,7 @@ pub(crate) enum Command {
         #[arg(long)]
         accept: bool,
     },
-    /// Check only the rules that need no old tree
+    /// Run only the rules that need no old tree
     #[command(after_help = format!("{LINT}\n\n{}\n\n{EXIT_STATUS}", sources()))]
     Lint {
         /// What to check.
@@ -334,7 +334,7 @@ pub(crate) enum Command {
         /// What to compare with.
         #[command(flatten)]
         compare: CompareArgs,
-        /// Report only breaks of these surfaces, such as wire,json (repeatable, or separated by
+        /// Report only breaks on these surfaces, such as wire,json (repeatable, or separated by
         /// commas)
         #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = surfaces())]
         surface: Vec<String>,
@@ -349,8 +349,9 @@ pub(crate) enum Command {
         /// that needs it]
         #[arg(long, value_name = "NAME")]
         package: Vec<String>,
-        /// Which packages follow an upgraded one: those whose types use its types, those that
-        /// depend on it, or all active ones [default: as configured, else package]
+        /// Which packages are upgraded with a package: those whose types use its types (type),
+        /// those that depend on it (package), or all active ones (all) [default: as configured,
+        /// else package]
         #[arg(long, value_name = "CLOSURE", value_parser = closures())]
         closure: Option<String>,
         /// Write where each type and member went to FILE, a `VersionMapping` as .binpb or .json
@@ -387,7 +388,7 @@ pub(crate) enum Command {
         #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = one_of(PLANS))]
         format: &'static PlanFormat,
     },
-    /// Draw the package DAG with versions and stability
+    /// Draw the dependencies between packages, with versions and stability
     #[command(after_help = format!("{GRAPH}\n\n{}", sources()))]
     Graph {
         /// The tree.

@@ -2,7 +2,7 @@
 
 use abide_change::{
     Change, Diff, Direction, Effects, Inclusion, Surface, rejection, rejects_absence,
-    rejects_absence_of_oneof,
+    rejects_absence_of_oneof, relative,
 };
 use abide_schema::value;
 use abide_schema::{Element, Part};
@@ -32,7 +32,8 @@ pub(crate) fn report<'t>(
     }
     let facets: Vec<&str> = found.facets.iter().map(|facet| facet.what.as_str()).collect();
     let what = if facets.is_empty() { String::new() } else { format!(": {}", facets.join(", ")) };
-    let message = format!("{} `{}` {verb}{what}", new.noun(), new.name());
+    let name = relative(new.package(), new.full_name());
+    let message = format!("{} `{name}` {verb}{what}", new.noun());
     let place = found.facets.iter().find_map(|facet| facet.place_new);
     let place_old = found.facets.iter().find_map(|facet| facet.place_old);
     let location = Location::tree(place.unwrap_or_else(|| new.place(Part::Name)));
@@ -72,7 +73,8 @@ fn demanded<'t>(diff: &Diff<'t>, new: Element<'t>, sink: &mut Sink) {
         _ => return,
     };
     let Some(old) = holder.and_then(|it| diff.old_message(it)).filter(|_| rejects) else { return };
-    let message = format!("the new {} `{}` must be set", new.noun(), new.name());
+    let name = relative(new.package(), new.full_name());
+    let message = format!("the new {} `{name}` must be set", new.noun());
     let finding = sink.change(diff, Change::Added(new), Part::Name, message);
     finding.breaks(Effects::backward(&[Surface::Validation]));
     let silent = value::Message::new(old.id);

@@ -43,7 +43,7 @@ pub(crate) fn removed<'t, 's>(
     let namesake = namesake(diff, old);
     finding.aliases(&deletions(diff, old, namesake.map(Element::Field)));
     if let Some(it) = namesake {
-        finding.label(it.place(Part::Name), "an extension of another message has this name now");
+        finding.label(it.place(Part::Name), "an extension of another message now has this name");
     }
     reach(finding, diff, change);
     Some(finding)

@@ -30,7 +30,8 @@ pub(super) fn accept(
     let count = before - findings.len();
     let stale = lines.iter().zip(used).filter(|(line, used)| !used && could_match(&line.rule));
     for (line, _) in stale {
-        let message = format!("no finding of `{}` in `{}` to accept", line.rule, line.element);
+        let message =
+            format!("accepted finding of `{}` in `{}` no longer occurs", line.rule, line.element);
         let location = Location::accepted(line.span);
         let mut finding =
             Finding::new(rules::ACCEPTED_STALE.id, location, "", &line.element, message);

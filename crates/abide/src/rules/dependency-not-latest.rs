@@ -60,7 +60,9 @@ fn report(sink: &mut Sink, edge: &Dependency<'_, '_>, newest: Package<'_>) {
     );
     match moved {
         Some((_, name)) => {
-            finding.help(format!("use `{name}`, at the latest in the next major version"));
+            finding.help(format!(
+                "use `{name}`; if that breaks `{from}`, do it in its next major version"
+            ));
         }
         None => {
             finding.severity = Severity::Note;

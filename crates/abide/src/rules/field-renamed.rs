@@ -42,15 +42,19 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     // Each side reads only its own name.
     finding.breaks(Effects::both(surfaces));
     finding.source(diff, change.map(Element::Field));
+    // With `json_name`, JSON may still use the old name.
+    let key = match new.json_name() == was {
+        true => String::new(),
+        false => format!(", and neither does hand-written JSON with the key `{was}`"),
+    };
     finding.why(format!(
-        "a `google.protobuf.FieldMask` with the path `{was}` no longer matches a field, and \
-         neither does hand-written JSON with the key `{was}`"
+        "a `google.protobuf.FieldMask` with the path `{was}` no longer selects this field{key}"
     ));
     let mut aliases = RULE.aliases.to_vec();
     if json {
         aliases.push("buf:FIELD_SAME_JSON_NAME");
         finding.help(format!(
-            "write `[json_name = \"{}\"]` to keep the old JSON name",
+            "change the name back; `[json_name = \"{}\"]` keeps only the JSON name",
             old.json_name()
         ));
     }

@@ -38,8 +38,8 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
         }
         let method = relative(new.package(), new.full_name());
         let message = match (&before, &after) {
-            (None, Some(is)) => format!("{what} type `{is}` of `{method}` was added"),
-            (Some(was), None) => format!("{what} type `{was}` of `{method}` was removed"),
+            (None, Some(is)) => format!("`{method}` now declares the {what} type `{is}`"),
+            (Some(was), None) => format!("`{method}` no longer declares the {what} type `{was}`"),
             _ => format!(
                 "{what} type of `{method}` changed from `{}` to `{}`",
                 before.clone().unwrap_or_default(),

@@ -35,7 +35,7 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
                 place,
                 name,
                 name,
-                format!("package `{name}` follows `{before}` without {missing}"),
+                format!("package `{name}` skips {missing}: it follows `{before}`"),
             )
             .label(label, "the previous major version in the tree")
             .fact(before);

@@ -34,7 +34,9 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
                 place,
                 name,
                 name,
-                format!("support of `{name}` ended on {end}: `{next}` is stable since {since}"),
+                format!(
+                    "support of `{name}` ended on {end}: `{next}` has been stable since {since}"
+                ),
             );
             finding.help("delete it once none of your clients needs it").fact(end.to_string());
             if let Some(place) = package_place(successor) {

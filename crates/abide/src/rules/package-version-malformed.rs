@@ -52,7 +52,7 @@ fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
             }
         );
         let message = format!(
-            "the version of package `{name}` has more numbers than its major, which the policy \
+            "the version of package `{name}` has a number other than its major, which the policy \
              does not allow"
         );
         let help = format!("write it as `{plain}`");
