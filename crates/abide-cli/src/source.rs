@@ -112,7 +112,7 @@ impl Source {
                     .to_owned(),
             ),
             Ok(_) => unusable(format!(
-                "its name says no known kind: give {}",
+                "unknown kind of file: name {}",
                 either(KINDS.iter().map(|kind| kind.brief))
             )),
         }

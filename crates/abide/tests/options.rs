@@ -119,8 +119,8 @@ fn a_closed_enum_of_another_language_is_told_at_its_file() {
     let (old, new) = (file(""), file("option features.(pb.java).legacy_closed_enum = true;"));
     assert_eq!(
         said("language-feature-changed", &old, &new),
-        ["error: feature `(pb.java).legacy_closed_enum` of field `role` changed from `false` to \
-          `true` (source-java backward, source-java forward)"]
+        ["error: feature `(pb.java).legacy_closed_enum` of field `User.role` changed from \
+          `false` to `true` (source-java backward, source-java forward)"]
     );
 }
 
