@@ -81,7 +81,7 @@ pub(crate) fn walk(
     let mut cursor = timeline.cursor();
     let mut forest = Forest::new(timeline);
     let mut ledger = Ledger::default();
-    let mut records = record::Reader::default();
+    let mut records = record::RecordReader::default();
     let mut ever = false;
     if let Some(base) = &timeline.base {
         let step = cursor.advance(base)?;

@@ -101,7 +101,7 @@ impl Default for Features {
 
 /// One feature that an option sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Setting {
+struct FeatureSetting {
     /// Its number in `FeatureSet`.
     feature: i32,
     /// The number of the value in the feature's enum.
@@ -125,18 +125,18 @@ const FEATURES: &[(&str, i32, &[&str])] = &[
     ),
 ];
 
-impl Setting {
-    fn named(feature: &[u8], value: &[u8]) -> Option<Setting> {
+impl FeatureSetting {
+    fn named(feature: &[u8], value: &[u8]) -> Option<FeatureSetting> {
         let (_, number, values) = FEATURES.iter().find(|row| row.0.as_bytes() == feature)?;
         let value = values.iter().position(|name| name.as_bytes() == value)?;
-        Some(Setting { feature: *number, value: value as i32 })
+        Some(FeatureSetting { feature: *number, value: value as i32 })
     }
 }
 
 impl Features {
     /// A value that is unknown leaves the feature as it is: the check of
     /// options reports it.
-    fn set(&mut self, setting: Setting) {
+    fn set(&mut self, setting: FeatureSetting) {
         match (setting.feature, setting.value) {
             (1, 1) => self.presence = Presence::Explicit,
             (1, 2) => self.presence = Presence::Implicit,
@@ -177,14 +177,14 @@ impl Features {
                 continue;
             }
             if let [feature] = rest {
-                let setting = Setting::named(feature.name.of(text), value(option.value));
+                let setting = FeatureSetting::named(feature.name.of(text), value(option.value));
                 setting.into_iter().for_each(|setting| self.set(setting));
             } else if rest.is_empty() {
                 for field in ast.value_children(option.value) {
                     if let ValueKind::Field { key, form: KeyForm::Field } =
                         ast.values[field as usize].kind
                     {
-                        let setting = Setting::named(key.of(text), value(field + 1));
+                        let setting = FeatureSetting::named(key.of(text), value(field + 1));
                         setting.into_iter().for_each(|setting| self.set(setting));
                     }
                 }
@@ -210,7 +210,7 @@ impl Features {
             let mut features = WireReader::new(bytes, features);
             while let Some(Record { number, payload, .. }) = features.next_record()? {
                 if let Payload::Varint(value) = payload {
-                    self.set(Setting { feature: number as i32, value: value as i32 });
+                    self.set(FeatureSetting { feature: number as i32, value: value as i32 });
                 }
             }
         }

@@ -92,7 +92,7 @@ struct Parser<'t> {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Scope {
+enum StatementScope {
     File,
     Message,
     Enum,
@@ -102,27 +102,30 @@ enum Scope {
     Method,
 }
 
-impl Scope {
+impl StatementScope {
     fn expected(self) -> &'static str {
         match self {
-            Scope::File => {
+            StatementScope::File => {
                 "`message`, `enum`, `service`, `extend`, `import`, `package` or `option`"
             }
-            Scope::Message => "a field or another declaration of a message",
-            Scope::Enum => "an enum value",
-            Scope::Service => "`rpc` or `option`",
-            Scope::Extend | Scope::Oneof => "a field",
-            Scope::Method => "`option`",
+            StatementScope::Message => "a field or another declaration of a message",
+            StatementScope::Enum => "an enum value",
+            StatementScope::Service => "`rpc` or `option`",
+            StatementScope::Extend | StatementScope::Oneof => "a field",
+            StatementScope::Method => "`option`",
         }
     }
 
     /// The keywords to suggest for a misspelt word, where a name is not allowed.
     fn keywords(self) -> &'static [Keyword] {
         match self {
-            Scope::File => FILE_KEYWORDS,
-            Scope::Service => SERVICE_KEYWORDS,
-            Scope::Method => &SERVICE_KEYWORDS[..1],
-            Scope::Message | Scope::Enum | Scope::Extend | Scope::Oneof => &[],
+            StatementScope::File => FILE_KEYWORDS,
+            StatementScope::Service => SERVICE_KEYWORDS,
+            StatementScope::Method => &SERVICE_KEYWORDS[..1],
+            StatementScope::Message
+            | StatementScope::Enum
+            | StatementScope::Extend
+            | StatementScope::Oneof => &[],
         }
     }
 }
@@ -481,7 +484,7 @@ impl<'t> Parser<'t> {
                 self.advance();
                 continue;
             }
-            self.declaration(Scope::File);
+            self.declaration(StatementScope::File);
         }
         if start.end > start.start {
             self.ast.span = start.to(self.last);
@@ -518,7 +521,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn declaration(&mut self, scope: Scope) {
+    fn declaration(&mut self, scope: StatementScope) {
         if self.at_symbol(b';') {
             return self.statement(|parser| {
                 parser.advance();
@@ -528,25 +531,31 @@ impl<'t> Parser<'t> {
         let word = self.word();
         let parse: fn(&mut Self) -> Parsed<DeclKind> = match (scope, word) {
             (_, b"option") => Self::option_statement,
-            (Scope::File | Scope::Message, b"message") => Self::message,
-            (Scope::File | Scope::Message, b"enum") => Self::enumeration,
-            (Scope::File | Scope::Message, b"extend") => Self::extend,
-            (Scope::File | Scope::Message, b"export" | b"local") if self.at_visibility() => {
+            (StatementScope::File | StatementScope::Message, b"message") => Self::message,
+            (StatementScope::File | StatementScope::Message, b"enum") => Self::enumeration,
+            (StatementScope::File | StatementScope::Message, b"extend") => Self::extend,
+            (StatementScope::File | StatementScope::Message, b"export" | b"local")
+                if self.at_visibility() =>
+            {
                 Self::with_visibility
             }
-            (Scope::File, b"service") => Self::service,
-            (Scope::File, b"import") => Self::import,
-            (Scope::File, b"package") => Self::package,
-            (Scope::File, b"syntax" | b"edition") => Self::late_syntax,
-            (Scope::Message, b"extensions") => Self::extensions,
-            (Scope::Message | Scope::Enum, b"reserved") => Self::reserved,
-            (Scope::Message, b"oneof") => Self::oneof,
-            (Scope::Message | Scope::Extend | Scope::Oneof, [_, ..]) => Self::field,
-            (Scope::Message | Scope::Extend | Scope::Oneof, _) if self.at_symbol(b'.') => {
+            (StatementScope::File, b"service") => Self::service,
+            (StatementScope::File, b"import") => Self::import,
+            (StatementScope::File, b"package") => Self::package,
+            (StatementScope::File, b"syntax" | b"edition") => Self::late_syntax,
+            (StatementScope::Message, b"extensions") => Self::extensions,
+            (StatementScope::Message | StatementScope::Enum, b"reserved") => Self::reserved,
+            (StatementScope::Message, b"oneof") => Self::oneof,
+            (StatementScope::Message | StatementScope::Extend | StatementScope::Oneof, [_, ..]) => {
                 Self::field
             }
-            (Scope::Enum, [_, ..]) => Self::enum_value,
-            (Scope::Service, b"rpc") => Self::method,
+            (StatementScope::Message | StatementScope::Extend | StatementScope::Oneof, _)
+                if self.at_symbol(b'.') =>
+            {
+                Self::field
+            }
+            (StatementScope::Enum, [_, ..]) => Self::enum_value,
+            (StatementScope::Service, b"rpc") => Self::method,
             _ => {
                 self.unexpected(scope.expected(), did_you_mean(word, scope.keywords()));
                 return self.statement(|parser| {
@@ -562,7 +571,7 @@ impl<'t> Parser<'t> {
 
     /// `{ … }` full of declarations; returns the span of the block. If `{` is
     /// missing at the end of a line, the block begins there anyway.
-    fn block(&mut self, scope: Scope) -> Parsed<Span> {
+    fn block(&mut self, scope: StatementScope) -> Parsed<Span> {
         let opening = match self.eat_symbol(b'{') {
             Some(span) => span,
             None if self.begins_line() && self.token.kind == TokenKind::Ident => {
@@ -597,7 +606,7 @@ impl<'t> Parser<'t> {
     fn message_block(&mut self) -> Parsed<Span> {
         self.check_nesting()?;
         self.nesting += 1;
-        let block = self.block(Scope::Message);
+        let block = self.block(StatementScope::Message);
         self.nesting -= 1;
         block
     }
@@ -682,28 +691,28 @@ impl<'t> Parser<'t> {
     fn enumeration(&mut self) -> Parsed<DeclKind> {
         self.advance();
         let name = self.expect_ident("the name of the enum")?;
-        let body = self.block(Scope::Enum)?;
+        let body = self.block(StatementScope::Enum)?;
         Ok(DeclKind::Enum { name, visibility: None, body })
     }
 
     fn service(&mut self) -> Parsed<DeclKind> {
         self.advance();
         let name = self.expect_ident("the name of the service")?;
-        let body = self.block(Scope::Service)?;
+        let body = self.block(StatementScope::Service)?;
         Ok(DeclKind::Service { name, body })
     }
 
     fn extend(&mut self) -> Parsed<DeclKind> {
         self.advance();
         let extendee = self.type_name()?;
-        let body = self.block(Scope::Extend)?;
+        let body = self.block(StatementScope::Extend)?;
         Ok(DeclKind::Extend { extendee, body })
     }
 
     fn oneof(&mut self) -> Parsed<DeclKind> {
         self.advance();
         let name = self.expect_ident("the name of the oneof")?;
-        let body = self.block(Scope::Oneof)?;
+        let body = self.block(StatementScope::Oneof)?;
         Ok(DeclKind::Oneof { name, body })
     }
 
@@ -816,7 +825,7 @@ impl<'t> Parser<'t> {
         }
         let (server_streaming, output) = self.method_type()?;
         let body = if self.at_symbol(b'{') {
-            Some(self.block(Scope::Method)?)
+            Some(self.block(StatementScope::Method)?)
         } else {
             self.expect_semicolon()?;
             None

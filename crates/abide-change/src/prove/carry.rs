@@ -4,7 +4,7 @@ use abide_schema::value::{self, Codec, Entry, Value, default_of};
 use abide_schema::{Field, FieldId, Message, Presence};
 
 use super::crossing::{Crossing, Probed};
-use super::notation::{ReadError, bare, parse, read, respelled, write};
+use super::notation::{Rejection, bare, parse, read, respelled, write};
 use super::{probe, smallest};
 use crate::surface::{Direction, Surface};
 use crate::witness::Proof;
@@ -160,8 +160,8 @@ impl<'t> Crossing<'_, 't> {
             let (observed, is_missed) = match read(surface, reader, target.id, &bytes) {
                 Err(refusal) => {
                     let missed = match &refusal {
-                        ReadError::Missing(field) => !self.blames(probed, &value, target, *field),
-                        ReadError::Malformed(_) => false,
+                        Rejection::Missing(field) => !self.blames(probed, &value, target, *field),
+                        Rejection::Malformed(_) => false,
                     };
                     (Some(self.refused(refusal)), missed)
                 }
@@ -207,7 +207,7 @@ impl<'t> Crossing<'_, 't> {
                 _ => None,
             };
             if let Some(missing) = missing {
-                let words = self.refused(ReadError::Missing(missing.id));
+                let words = self.refused(Rejection::Missing(missing.id));
                 return Some(Alone { refused: true, words });
             }
         }
@@ -255,8 +255,8 @@ impl<'t> Crossing<'_, 't> {
         let (Some(target), false) = (target, rest.entries.is_empty()) else { return true };
         let Some(bytes) = write(surface, self.writer(), &rest) else { return false };
         match read(surface, self.reader(), target.id, &bytes) {
-            Err(ReadError::Missing(field)) => Some(field) == probed.1.map(|it| it.id),
-            Err(ReadError::Malformed(_)) => false,
+            Err(Rejection::Missing(field)) => Some(field) == probed.1.map(|it| it.id),
+            Err(Rejection::Malformed(_)) => false,
             Ok(mut read) => {
                 read.entries.retain(|entry| Some(entry.field) != probed.1.map(|it| it.id));
                 self.on(surface).difference(&rest, &read, (None, None)).is_none()

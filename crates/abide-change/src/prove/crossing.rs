@@ -3,7 +3,7 @@
 use abide_schema::value::{self, Codec, Value};
 use abide_schema::{Field, Message, Tree, Type};
 
-use super::notation::ReadError;
+use super::notation::Rejection;
 use super::smallest;
 use crate::diff::Diff;
 use crate::show::one_line;
@@ -104,7 +104,7 @@ impl<'d, 't> Crossing<'d, 't> {
         Some(smallest::with(message, field, values))
     }
 
-    pub(super) fn refused(self, refusal: ReadError) -> String {
+    pub(super) fn refused(self, refusal: Rejection) -> String {
         let reader = self.direction.reader();
         format!("the {reader} reader rejects it: {}", refusal.reason(self.reader()))
     }

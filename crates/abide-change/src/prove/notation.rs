@@ -19,10 +19,10 @@ pub(super) fn read(
     tree: &Tree,
     ty: MessageId,
     bytes: &[u8],
-) -> Result<value::Message, ReadError> {
+) -> Result<value::Message, Rejection> {
     let message = parse(surface, tree, ty, bytes)?;
     match message.missing_required(tree) {
-        Some(field) => Err(ReadError::Missing(field.id)),
+        Some(field) => Err(Rejection::Missing(field.id)),
         None => Ok(message),
     }
 }
@@ -33,28 +33,28 @@ pub(super) fn parse(
     tree: &Tree,
     ty: MessageId,
     bytes: &[u8],
-) -> Result<value::Message, ReadError> {
+) -> Result<value::Message, Rejection> {
     let read = match surface {
         Surface::Wire => Codec::new(tree).decode(ty, bytes),
         Surface::Json => Codec::new(tree).read_json(ty, bytes, Undeclared::Refuse).into_result(),
         _ => Codec::new(tree).read_text(ty, bytes, Undeclared::Refuse).into_result(),
     };
-    let message = read.map_err(|error| ReadError::Malformed(error.message))?;
+    let message = read.map_err(|error| Rejection::Malformed(error.message))?;
     Ok(message.normalized(tree))
 }
 
 /// Why a reader rejects a value.
-pub(super) enum ReadError {
+pub(super) enum Rejection {
     Malformed(String),
     /// A required field.
     Missing(FieldId),
 }
 
-impl ReadError {
+impl Rejection {
     pub(super) fn reason(self, tree: &Tree) -> String {
         match self {
-            ReadError::Malformed(reason) => reason,
-            ReadError::Missing(field) => {
+            Rejection::Malformed(reason) => reason,
+            Rejection::Missing(field) => {
                 format!("the required field `{}` is missing", tree.field(field).name())
             }
         }

@@ -16,13 +16,13 @@ pub(super) type Records = BTreeMap<String, Version>;
 
 /// Reads `abide.lock` where it changed.
 #[derive(Default)]
-pub(super) struct Reader {
+pub(super) struct RecordReader {
     blob: Option<ObjectId>,
     /// The commits that added a lock which cannot be read.
     damaged: Vec<ObjectId>,
 }
 
-impl Reader {
+impl RecordReader {
     /// The records of the current commit; `None` if they did not change. A lock that cannot be read
     /// records nothing.
     pub(super) fn read(

@@ -27,12 +27,12 @@ struct Text<'a> {
     name: &'a str,
     /// `None` for a file from a descriptor set.
     bytes: Option<&'a [u8]>,
-    lines: Lines<'a>,
+    lines: LineSource<'a>,
     /// The text to show, computed when it is first needed.
     shown: OnceLock<Cow<'a, str>>,
 }
 
-enum Lines<'a> {
+enum LineSource<'a> {
     Of(abide_schema::File<'a>),
     Own(LineIndex),
 }
@@ -40,16 +40,16 @@ enum Lines<'a> {
 impl<'a> Text<'a> {
     fn of(text: SourceText<'a>) -> Text<'a> {
         let lines = match text {
-            SourceText::Proto(file) => Lines::Of(file),
-            SourceText::Other(file) => Lines::Own(LineIndex::new(file.text.as_bytes())),
+            SourceText::Proto(file) => LineSource::Of(file),
+            SourceText::Other(file) => LineSource::Own(LineIndex::new(file.text.as_bytes())),
         };
         Text { name: text.name(), bytes: text.bytes(), lines, shown: OnceLock::new() }
     }
 
     fn index(&self) -> &LineIndex {
         match &self.lines {
-            Lines::Of(file) => file.decl().line_index(),
-            Lines::Own(index) => index,
+            LineSource::Of(file) => file.decl().line_index(),
+            LineSource::Own(index) => index,
         }
     }
 

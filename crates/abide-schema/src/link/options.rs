@@ -154,7 +154,7 @@ fn interpret_file(
         tree,
         ast: decl.ast().unwrap_or(&no_syntax),
         text: decl.strings.text(),
-        finder: VisibleNames { tree, names, file, used: FxHashSet::default() },
+        finder: OptionNames { tree, names, file, used: FxHashSet::default() },
         ignore_undeclared: false,
         as_written: false,
         faults: Vec::new(),
@@ -245,7 +245,7 @@ fn is_part_of_map(decl: &FileDecl, field: &FieldDecl) -> bool {
 }
 
 struct Interpreter<'t> {
-    reader: AggregateReader<'t, VisibleNames<'t>>,
+    reader: AggregateReader<'t, OptionNames<'t>>,
     decl: &'t FileDecl,
     file: FileId,
     types: &'t OptionTypes,
@@ -255,14 +255,14 @@ struct Interpreter<'t> {
 }
 
 /// Looks up names as one file sees them.
-struct VisibleNames<'t> {
+struct OptionNames<'t> {
     tree: &'t Tree,
     names: &'t NameResolver<'t>,
     file: FileId,
     used: FxHashSet<FileId>,
 }
 
-impl Finder for VisibleNames<'_> {
+impl Finder for OptionNames<'_> {
     fn extension(&mut self, message: MessageId, name: &str) -> Option<FieldId> {
         // The search starts outside the message, as for the name of the
         // message itself.

@@ -71,7 +71,7 @@ pub(super) fn scan(out: &Path, files: &[File<'_>]) -> Result<Declared> {
             let namespace = namespace(*file);
             let mut scan = Scan { tokens: tokens(&code), declared: &mut declared, namespace };
             let all = 0..scan.tokens.len();
-            scan.block(all, &Scope { name: String::new(), class: None, is_public: true });
+            scan.block(all, &CppScope { name: String::new(), class: None, is_public: true });
         }
     }
     Ok(declared)
@@ -158,7 +158,7 @@ pub(super) fn is_left_out(symbol: &str) -> bool {
         || symbol.starts_with("google::protobuf::")
 }
 
-struct Scope {
+struct CppScope {
     /// The qualified name.
     name: String,
     /// The simple name of a class.
@@ -174,7 +174,7 @@ struct Scan<'c, 'd> {
 
 impl<'c> Scan<'c, '_> {
     /// Scans the declarations of a scope.
-    fn block(&mut self, range: std::ops::Range<usize>, scope: &Scope) {
+    fn block(&mut self, range: std::ops::Range<usize>, scope: &CppScope) {
         let mut aliases: BTreeMap<&'c str, String> = BTreeMap::new();
         let mut is_public = scope.is_public;
         let (mut at, mut start) = (range.start, range.start);
@@ -210,7 +210,7 @@ impl<'c> Scan<'c, '_> {
         start: usize,
         open: usize,
         end: usize,
-        scope: &Scope,
+        scope: &CppScope,
         is_public: bool,
         aliases: &mut BTreeMap<&'c str, String>,
     ) -> usize {
@@ -218,14 +218,14 @@ impl<'c> Scan<'c, '_> {
         let is_template = head.first() == Some(&"template");
         match head.first().copied() {
             Some("extern") if head.len() == 2 => {
-                let inner = Scope { name: scope.name.clone(), class: None, is_public: true };
+                let inner = CppScope { name: scope.name.clone(), class: None, is_public: true };
                 self.block(open + 1..end, &inner);
                 return end;
             }
             Some("namespace") => {
                 let path = joined(&head[1..]);
                 let name = qualified(&scope.name, &path);
-                self.block(open + 1..end, &Scope { name, class: None, is_public: true });
+                self.block(open + 1..end, &CppScope { name, class: None, is_public: true });
                 return end;
             }
             Some("enum") => {
@@ -256,7 +256,7 @@ impl<'c> Scan<'c, '_> {
                         self.declared.insert((qualified.clone(), class));
                     }
                     let class = Some(name.to_owned());
-                    let inner = Scope { name: qualified, class, is_public: kind == "struct" };
+                    let inner = CppScope { name: qualified, class, is_public: kind == "struct" };
                     self.block(open + 1..end, &inner);
                 }
                 return end + 1;
@@ -273,7 +273,7 @@ impl<'c> Scan<'c, '_> {
         }
     }
 
-    fn enumeration(&mut self, name: Option<&str>, range: std::ops::Range<usize>, scope: &Scope) {
+    fn enumeration(&mut self, name: Option<&str>, range: std::ops::Range<usize>, scope: &CppScope) {
         if let Some(name) = name {
             self.declared.insert((qualified(&scope.name, name), "enum".to_owned()));
         }
@@ -293,7 +293,7 @@ impl<'c> Scan<'c, '_> {
     fn statement(
         &mut self,
         range: std::ops::Range<usize>,
-        scope: &Scope,
+        scope: &CppScope,
         aliases: &mut BTreeMap<&'c str, String>,
     ) {
         let mut head: Vec<&'c str> = Vec::new();
@@ -339,7 +339,7 @@ impl<'c> Scan<'c, '_> {
     }
 
     /// Whether an alias in a class stands for a class or an enum.
-    fn alias_kind(&self, scope: &Scope, target: &str) -> String {
+    fn alias_kind(&self, scope: &CppScope, target: &str) -> String {
         let namespace = scope.name.rsplit_once("::").map_or("", |(namespace, _)| namespace);
         let target = qualified(namespace, target);
         let is_enum = self.declared.contains(&(target, "enum".to_owned()));
