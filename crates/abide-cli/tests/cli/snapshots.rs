@@ -128,7 +128,7 @@ fn hashes_of_the_acme_tree() {
 fn help_for_every_command() {
     let commands = [
         "", "check", "lint", "breaking", "bump", "graph", "build", "hash", "explain", "rules",
-        "init",
+        "init", "upgrade", "release", "history",
     ];
     let mut all = String::new();
     for command in commands {
@@ -139,4 +139,11 @@ fn help_for_every_command() {
         all += &format!("$ abide {}\n{}\n", args.join(" "), ran.text());
     }
     golden("help.txt", all.as_bytes());
+}
+
+#[test]
+fn the_readme_shows_what_is_printed() {
+    let read = |path: &str| std::fs::read_to_string(repository().join(path)).unwrap();
+    let printed = read("testdata/cli/acme.txt");
+    assert!(read("README.md").contains(printed.trim_end()), "README.md differs from acme.txt");
 }
