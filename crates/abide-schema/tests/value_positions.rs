@@ -177,7 +177,7 @@ fn malformed_json_is_passed_over() {
     let found: Vec<&str> = reading.errors.iter().map(|it| it.message.as_str()).collect();
     let expected = [
         "the number is malformed",
-        "expected `:` behind the key",
+        "expected `:` after the key",
         "expected a JSON value",
         "expected `,` or `}`",
         "expected a key in quotes",
