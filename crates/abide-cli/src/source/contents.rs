@@ -7,7 +7,7 @@ use super::failure::ReadProblem;
 /// The name of the file that records versions.
 pub const LOCK: &str = "abide.lock";
 
-/// What a [`Source`] holds.
+/// What a [`Source`](super::Source) holds.
 pub enum Contents {
     /// The files of a proto tree.
     Files {
