@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use abide_schema::{Element, Enum, EnumId, Field, File, Package};
+use abide_schema::{Element, Enum, EnumId, Field, File};
 
 /// The key and the value of a map.
 pub fn entries(field: Field<'_>) -> Option<[Field<'_>; 2]> {
@@ -44,14 +44,6 @@ pub(crate) fn have_equal_names(old: Element<'_>, new: Element<'_>) -> bool {
         // A package may be called like a message.
         _ => old.full_name() == new.full_name(),
     }
-}
-
-/// A full name without that of its package.
-pub fn relative(package: Package<'_>, mut full_name: String) -> String {
-    if !package.name().is_empty() && full_name.len() > package.name().len() {
-        full_name.drain(..=package.name().len());
-    }
-    full_name
 }
 
 /// The name of a file without its folders.

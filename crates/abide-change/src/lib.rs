@@ -26,7 +26,7 @@ pub use constraint::{
 };
 pub use diff::Diff;
 pub use effects::Effects;
-pub use element::{base_name, entries, first_names, relative, top_level};
+pub use element::{base_name, entries, first_names, top_level};
 pub use lost_symbols::{LostSymbol, lost, lost_file};
 pub use option::Holder;
 pub use show::{one_line, shown};

@@ -13,7 +13,6 @@ use abide_syntax::Span;
 
 use crate::change::Change;
 use crate::diff::Diff;
-use crate::element::relative;
 
 /// Something with options: a file or an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +45,7 @@ impl<'t> Holder<'t> {
         match self {
             Holder::File(file) => format!("file `{}`", file.path()),
             Holder::Element(element) => {
-                let name = relative(element.package(), element.full_name());
+                let name = element.relative_name();
                 format!("{} `{name}`", element.noun())
             }
         }

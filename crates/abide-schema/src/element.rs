@@ -56,6 +56,11 @@ impl<'t> Element<'t> {
         self.file().package()
     }
 
+    /// Its full name without that of its package.
+    pub fn relative_name(self) -> String {
+        each_element!(self, it => it.relative_name())
+    }
+
     /// Where a part of it stands.
     pub fn place(self, part: Part) -> Place {
         each_element!(self, it => it.place(part))

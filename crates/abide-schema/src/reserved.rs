@@ -67,7 +67,28 @@ impl Ranges {
     /// The numbers that another set lacks.
     #[must_use]
     pub fn without(&self, other: &Ranges) -> Ranges {
-        missing(self, other)
+        let mut missing = Vec::new();
+        let mut kept = other.0.iter().peekable();
+        for &(mut start, end) in &self.0 {
+            while let Some(&&(from, to)) = kept.peek() {
+                if from >= end {
+                    break;
+                }
+                if from > start {
+                    missing.push((start, from));
+                }
+                start = start.max(to);
+                // A range with a larger end also covers the next ones.
+                if to > end {
+                    break;
+                }
+                kept.next();
+            }
+            if start < end {
+                missing.push((start, end));
+            }
+        }
+        Ranges(missing)
     }
 }
 
@@ -91,35 +112,9 @@ impl fmt::Display for Ranges {
     }
 }
 
-/// The numbers of one set that are missing in another.
-fn missing(old: &Ranges, new: &Ranges) -> Ranges {
-    let mut missing = Vec::new();
-    let mut kept = new.0.iter().peekable();
-    for &(mut start, end) in &old.0 {
-        while let Some(&&(from, to)) = kept.peek() {
-            if from >= end {
-                break;
-            }
-            if from > start {
-                missing.push((start, from));
-            }
-            start = start.max(to);
-            // A range with a larger end also covers the next ones.
-            if to > end {
-                break;
-            }
-            kept.next();
-        }
-        if start < end {
-            missing.push((start, end));
-        }
-    }
-    Ranges(missing)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Ranges, missing};
+    use super::Ranges;
 
     #[test]
     fn what_is_missing_is_listed_in_ranges() {
@@ -134,7 +129,7 @@ mod tests {
             (&[(5, 6)], &[(1, 2), (2, 5), (6, 9)], "5"),
             (&[(-3, 0), (1, 2)], &[(-2, -1)], "-3, -1, 1"),
         ] {
-            assert_eq!(missing(&set(old), &set(new)).to_string(), shown, "{old:?} {new:?}");
+            assert_eq!(set(old).without(&set(new)).to_string(), shown, "{old:?} {new:?}");
         }
     }
 
@@ -147,7 +142,7 @@ mod tests {
         };
         for old in 0..64 {
             for new in 0..64 {
-                assert_eq!(missing(&of(old), &of(new)), of(old & !new), "{old:b} {new:b}");
+                assert_eq!(of(old).without(&of(new)), of(old & !new), "{old:b} {new:b}");
             }
         }
     }

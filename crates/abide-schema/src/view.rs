@@ -191,6 +191,11 @@ macro_rules! element_view {
                 self.file().package()
             }
 
+            /// Its full name without that of its package.
+            pub fn relative_name(self) -> String {
+                relative(self.package(), self.full_name())
+            }
+
             /// Its simple name.
             #[inline]
             pub fn name(self) -> &'t str {
@@ -755,4 +760,12 @@ impl<'t> Method<'t> {
     pub fn output(self) -> Option<Message<'t>> {
         self.link().output.map(|id| self.tree.message(id))
     }
+}
+
+/// A full name without that of its package.
+fn relative(package: Package<'_>, mut full_name: String) -> String {
+    if !package.name().is_empty() && full_name.len() > package.name().len() {
+        full_name.drain(..=package.name().len());
+    }
+    full_name
 }

@@ -2,7 +2,7 @@
 
 use abide_change::{
     Change, Diff, Direction, Effects, Inclusion, Surface, rejection, rejects_absence,
-    rejects_absence_of_oneof, relative,
+    rejects_absence_of_oneof,
 };
 use abide_schema::value;
 use abide_schema::{Element, Part};
@@ -32,7 +32,7 @@ pub(crate) fn report<'t>(
     }
     let facets: Vec<&str> = found.facets.iter().map(|facet| facet.what.as_str()).collect();
     let what = if facets.is_empty() { String::new() } else { format!(": {}", facets.join(", ")) };
-    let name = relative(new.package(), new.full_name());
+    let name = new.relative_name();
     let message = format!("{} `{name}` {verb}{what}", new.noun());
     let place = found.facets.iter().find_map(|facet| facet.place_new);
     let place_old = found.facets.iter().find_map(|facet| facet.place_old);
@@ -73,7 +73,7 @@ fn demanded<'t>(diff: &Diff<'t>, new: Element<'t>, sink: &mut Sink) {
         _ => return,
     };
     let Some(old) = holder.and_then(|it| diff.old_message(it)).filter(|_| rejects) else { return };
-    let name = relative(new.package(), new.full_name());
+    let name = new.relative_name();
     let message = format!("the new {} `{name}` must be set", new.noun());
     let finding = sink.change(diff, Change::Added(new), Part::Name, message);
     finding.breaks(Effects::backward(&[Surface::Validation]));

@@ -4,7 +4,7 @@
 //! A change that follows from a change of the container is reported once, at the
 //! container: a message that is removed with its package is no separate finding.
 
-use abide_change::{Change, Diff, Direction, Effects, Surface, relative, top_level};
+use abide_change::{Change, Diff, Direction, Effects, Surface, top_level};
 use abide_schema::{Element, Field, File, Message, Method, Package, Part, Service};
 use abide_syntax::ImportKind;
 use fixedbitset::FixedBitSet;
@@ -129,7 +129,7 @@ fn is_told_above<'t>(diff: &Diff<'t>, change: Change<Element<'t>>) -> bool {
 
 /// The name of an element relative to its package.
 fn short(element: Element<'_>) -> String {
-    relative(element.package(), element.full_name())
+    element.relative_name()
 }
 
 /// Adds the effects of the removal, addition or rename of an element.

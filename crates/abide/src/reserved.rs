@@ -1,6 +1,6 @@
 //! Reports about numbers and names that messages and enums have set aside.
 
-use abide_change::{Change, Diff, Effects, Surface, relative};
+use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Edition, Element, File, Part};
 
 use crate::rule::Sink;
@@ -25,7 +25,7 @@ pub(crate) fn reused<'t>(
     };
     let were = if number && name { "were" } else { "was" };
     let kind = new.noun();
-    let element = relative(new.package(), new.full_name());
+    let element = new.relative_name();
     let message = format!("{kind} `{element}` uses the {what}, which {were} reserved");
     let finding = sink.change(diff, Change::Added(new), part, message);
     finding.fact(what).breaks(Effects::backward(surfaces));

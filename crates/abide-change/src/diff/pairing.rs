@@ -19,7 +19,7 @@ use super::pairs::{Pairs, pair_across, pair_by, pair_by_votes, pairs_by, twin};
 use super::same_text::equal_text;
 use super::structure::may_be_renamed;
 use crate::constraint::Compared;
-use crate::element::{base_name, have_equal_names, relative, top_level};
+use crate::element::{base_name, have_equal_names, top_level};
 
 /// Pairs messages, enums and services, each by the same expression over their
 /// pairs and those of both sides.
@@ -185,12 +185,12 @@ impl<'t> Diff<'t> {
                 |it| it.id,
                 |it| {
                     let home = *self.packages.new_of.get(&it.package().id)?;
-                    Some((home, relative(it.package(), it.full_name())))
+                    Some((home, it.relative_name()))
                 },
                 |it| {
                     let home = it.package();
                     let is_paired = self.packages.old_of.contains_key(&home.id);
-                    is_paired.then(|| (home.id, relative(home, it.full_name())))
+                    is_paired.then(|| (home.id, it.relative_name()))
                 },
             );
         });

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Effects, Surface, relative};
+use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, Enum, Part};
 
 use crate::finding::Severity;
@@ -25,7 +25,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Enum<'t>>, sink: &
     }
     let message = format!(
         "first value of enum `{}` changed from `{}` to `{}`",
-        relative(new.package(), new.full_name()),
+        new.relative_name(),
         was.name(),
         is.name()
     );

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Effects, Surface, first_names, relative};
+use abide_change::{Change, Diff, Effects, Surface, first_names};
 use abide_schema::{Element, Enum, Openness, Part};
 
 use crate::finding::Severity;
@@ -27,7 +27,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Enum<'t>>, sink: &
         Openness::Open => "open",
         Openness::Closed => "closed",
     };
-    let name = relative(new.package(), new.full_name());
+    let name = new.relative_name();
     let message = format!("enum `{name}` changed from {} to {}", word(was), word(is));
     let finding = sink.change(diff, change.map(Element::Enum), Part::Whole, message);
     finding.at_feature(new.file(), new.decl().options, "enum_type");

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Effects, Surface, first_names, relative};
+use abide_change::{Change, Diff, Effects, Surface, first_names};
 use abide_schema::{Element, Enum, Part};
 
 use crate::finding::Severity;
@@ -31,7 +31,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Enum<'t>>, sink: &
         let (Some(is), Some(_)) = (named(name), named(was.name())) else { continue };
         let message = format!(
             "number {number} of enum `{}` is now printed as `{name}` instead of `{}`",
-            relative(new.package(), new.full_name()),
+            new.relative_name(),
             was.name()
         );
         let pair = Change::Both { old: Element::EnumValue(was), new: Element::EnumValue(is) };

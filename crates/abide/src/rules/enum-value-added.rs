@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Effects, Surface, relative};
+use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, EnumValue, Part};
 
 use crate::finding::Severity;
@@ -20,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, sink: &mut Sink) {
     let Change::Added(new) = change else { return };
     let Some(holder) = diff.old_enum(new.parent()) else { return };
-    let name = relative(new.package(), new.parent().full_name());
+    let name = new.parent().relative_name();
     let message = format!("enum value `{name}.{}` was added", new.name());
     let finding = sink.change(diff, change.map(Element::EnumValue), Part::Whole, message);
     finding.fact(new.number().to_string()).fact(new.name());

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Effects, Surface, relative};
+use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, EnumValue, Part};
 
 use crate::finding::Severity;
@@ -28,7 +28,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
     if was == is {
         return;
     }
-    let name = relative(new.package(), new.parent().full_name());
+    let name = new.parent().relative_name();
     let message = format!("number of `{name}.{}` changed from {was} to {is}", new.name());
     let finding = sink.change(diff, change.map(Element::EnumValue), Part::Number, message);
     finding.fact(was.to_string()).fact(is.to_string());

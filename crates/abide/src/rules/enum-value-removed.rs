@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Effects, Surface, relative};
+use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, EnumValue, Part};
 
 use crate::finding::Severity;
@@ -37,7 +37,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
         (false, true) => ", and its number is not reserved".to_owned(),
         (false, false) => ", and neither its number nor its name is reserved".to_owned(),
     };
-    let owner = relative(old.package(), old.parent().full_name());
+    let owner = old.parent().relative_name();
     let message = format!("enum value `{owner}.{}` was removed{what}", old.name());
     let finding = sink.change(diff, change.map(Element::EnumValue), Part::Whole, message);
     finding.fact(old.number().to_string()).fact(old.name());

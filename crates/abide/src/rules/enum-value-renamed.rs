@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Effects, Surface, relative};
+use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, EnumValue, Part};
 
 use crate::finding::Severity;
@@ -26,7 +26,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
     if old.name() == new.name() {
         return;
     }
-    let owner = relative(old.package(), old.parent().full_name());
+    let owner = old.parent().relative_name();
     let message = format!("`{owner}.{}` was renamed to `{}`", old.name(), new.name());
     let finding = sink.change(diff, change.map(Element::EnumValue), Part::Number, message);
     finding.fact(old.name()).fact(new.name());

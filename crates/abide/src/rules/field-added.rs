@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Effects, Surface, relative};
+use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, Field, Part, Presence};
 
 use crate::aliases;
@@ -26,7 +26,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let Some(holder) = holder.filter(|_| !new.is_extension() && !joins) else { return };
     let required = new.presence() == Presence::LegacyRequired;
     let required_word = if required { "required " } else { "" };
-    let name = relative(new.package(), new.full_name());
+    let name = new.relative_name();
     let message = format!("{required_word}field `{name}` was added");
     let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
     finding.fact(new.number().to_string()).fact(new.name());

@@ -1,5 +1,5 @@
 use abide_change::option::{self};
-use abide_change::{Change, Diff, Effects, Holder, Surface, relative};
+use abide_change::{Change, Diff, Effects, Holder, Surface};
 use abide_schema::{Element, Field, Part};
 
 use crate::finding::Severity;
@@ -29,7 +29,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         return;
     }
     let holder = Holder::Element(Element::Field(new));
-    let name = relative(new.package(), new.full_name());
+    let name = new.relative_name();
     let before: Vec<&str> = old.iter().flat_map(|it| it.behaviors()).map(|it| it.0).collect();
     let after: Vec<&str> = new.behaviors().map(|it| it.0).collect();
     let each = holder.each_custom(BEHAVIOR);

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, relative};
+use abide_change::{Change, Diff};
 use abide_schema::{Cardinality, Element, Field, Part};
 
 use crate::aliases;
@@ -34,7 +34,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         Cardinality::Repeated => "repeated",
         Cardinality::Map => "a map",
     };
-    let name = relative(new.package(), new.full_name());
+    let name = new.relative_name();
     let message = format!("`{name}` changed from {} to {}", word(was), word(is));
     let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
     finding.fact(word(was)).fact(word(is));

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, relative, shown};
+use abide_change::{Change, Diff, shown};
 use abide_schema::value::default_of;
 use abide_schema::{Cardinality, Element, Field, Part};
 
@@ -33,7 +33,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     }
     let to_buf = if aliases::is_same_default_to_buf(&was, &is) { &[] } else { RULE.aliases };
     let (was, is) = (shown(old, &was), shown(new, &is));
-    let name = relative(new.package(), new.full_name());
+    let name = new.relative_name();
     let message = format!("default of `{name}` changed from `{was}` to `{is}`");
     let finding = sink.change(diff, change.map(Element::Field), Part::Default, message);
     finding.fact(was).fact(is);

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, relative};
+use abide_change::{Change, Diff};
 use abide_schema::{Cardinality, Element, Field, Part, Scalar, Type};
 
 use crate::aliases;
@@ -46,7 +46,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
 }
 
 fn encoding(field: Field<'_>, was: &str, is: &str) -> String {
-    let name = relative(field.package(), field.full_name());
+    let name = field.relative_name();
     format!("encoding of `{name}` changed from {was} to {is}")
 }
 

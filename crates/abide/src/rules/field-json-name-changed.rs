@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Surface, relative};
+use abide_change::{Change, Diff, Surface};
 use abide_schema::{Element, Field, Part};
 
 use crate::aliases;
@@ -29,7 +29,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     if was == is {
         return;
     }
-    let name = relative(new.package(), new.full_name());
+    let name = new.relative_name();
     let message = format!("JSON name of `{name}` changed from `{was}` to `{is}`");
     let finding = sink.change(diff, change.map(Element::Field), Part::JsonName, message);
     finding.fact(&was).fact(is);

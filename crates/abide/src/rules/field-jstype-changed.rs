@@ -1,5 +1,5 @@
 use abide_change::option::Setting;
-use abide_change::{Change, Diff, Holder, relative};
+use abide_change::{Change, Diff, Holder};
 use abide_schema::{Element, Field, Scalar, Type};
 
 use crate::bump_level::Bump;
@@ -29,7 +29,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mu
     if was == is {
         return;
     }
-    let name = relative(new.package(), new.full_name());
+    let name = new.relative_name();
     let message = format!("`jstype` of `{name}` changed from `{was}` to `{is}`");
     let finding = sink.setting(&setting, message);
     finding.fact(was).fact(is).at_least(Severity::Warning).bump(Bump::Major);

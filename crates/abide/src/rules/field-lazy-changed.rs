@@ -1,5 +1,5 @@
 use abide_change::option::{self, Setting};
-use abide_change::{Change, Diff, relative};
+use abide_change::{Change, Diff};
 use abide_schema::{Element, Field};
 
 use crate::finding::Severity;
@@ -21,7 +21,7 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Some(holders) = option::elements(change, Element::Field) else { return };
     let Some(new) = change.new() else { return };
-    let field = relative(new.package(), new.full_name());
+    let field = new.relative_name();
     for name in ["lazy", "unverified_lazy"] {
         let setting = Setting::standard(holders, name);
         let (was, is) = setting.values();

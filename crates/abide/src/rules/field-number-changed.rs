@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Surface, relative};
+use abide_change::{Change, Diff, Surface};
 use abide_schema::{Element, Field, Part};
 
 use crate::aliases;
@@ -32,7 +32,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         return;
     }
     let (was, is) = (old.number(), new.number());
-    let name = relative(new.package(), new.full_name());
+    let name = new.relative_name();
     let message = format!("number of `{name}` changed from {was} to {is}");
     let finding = sink.change(diff, change.map(Element::Field), Part::Number, message);
     finding.fact(was.to_string()).fact(is.to_string());

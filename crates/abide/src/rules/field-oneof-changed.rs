@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, relative};
+use abide_change::{Change, Diff};
 use abide_schema::{Element, Field, Oneof, Part};
 
 use crate::aliases;
@@ -38,7 +38,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     if same || old.cardinality() != new.cardinality() {
         return;
     }
-    let name = relative(new.package(), new.full_name());
+    let name = new.relative_name();
     let message = match (was, is) {
         (Some(was), Some(is)) => {
             format!("field `{name}` moved from oneof `{}` into oneof `{}`", was.name(), is.name())

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, relative};
+use abide_change::{Change, Diff};
 use abide_schema::{Cardinality, Element, Field, Part, Presence, Type};
 
 use crate::aliases;
@@ -42,7 +42,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         Presence::Implicit => "implicit",
         Presence::LegacyRequired => "required",
     };
-    let name = relative(new.package(), new.full_name());
+    let name = new.relative_name();
     let message = format!("presence of `{name}` changed from {} to {}", term(was), term(is));
     let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
     finding.fact(word(was)).fact(word(is));

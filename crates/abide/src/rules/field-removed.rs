@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Effects, Surface, relative};
+use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, Field, Part};
 
 use crate::aliases;
@@ -49,7 +49,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         (false, true) => ", and its number is not reserved",
         (false, false) => ", and neither its number nor its name is reserved",
     };
-    let field = relative(old.package(), old.full_name());
+    let field = old.relative_name();
     let message = format!("field `{field}` {what}{missing}");
     let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
     finding.fact(old.number().to_string()).fact(old.name());

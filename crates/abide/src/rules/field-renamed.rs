@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Effects, Surface, relative};
+use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, Field, Part};
 
 use crate::aliases;
@@ -29,7 +29,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         return;
     }
     let (was, is) = (old.name(), new.name());
-    let field = relative(old.package(), old.full_name());
+    let field = old.relative_name();
     let message = format!("`{field}` was renamed to `{is}`");
     let finding = sink.change(diff, change.map(Element::Field), Part::Name, message);
     finding.fact(was).fact(is);

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Direction, Effects, Surface, relative};
+use abide_change::{Change, Diff, Direction, Effects, Surface};
 use abide_schema::{Element, Field, Part};
 
 use super::field_type_changed::type_name;
@@ -26,7 +26,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let (number, was, is) = (new.number(), type_name(old), type_name(new));
     let message = format!(
         "`{}` (type `{is}`) reuses number {number} of `{}` (type `{was}`)",
-        relative(new.package(), new.full_name()),
+        new.relative_name(),
         old.name(),
     );
     let finding = sink.change(diff, change.map(Element::Field), Part::Name, message);

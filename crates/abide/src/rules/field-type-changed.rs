@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, entries, relative};
+use abide_change::{Change, Diff, entries};
 use abide_schema::{Element, Field, Part, Type};
 
 use crate::aliases;
@@ -30,7 +30,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         return;
     }
     let (was, is) = (type_name(old), type_name(new));
-    let name = relative(new.package(), new.full_name());
+    let name = new.relative_name();
     let message = format!("type of `{name}` changed from `{was}` to `{is}`");
     let part = if new.is_map() { Part::Whole } else { Part::Type };
     let finding = sink.change(diff, change.map(Element::Field), part, message);

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, relative};
+use abide_change::{Change, Diff};
 use abide_schema::{Element, Field, Part, Scalar, Type};
 
 use crate::aliases;
@@ -36,7 +36,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         true => ("must be UTF-8 now", "on"),
         false => ("need not be UTF-8 any more", "off"),
     };
-    let name = relative(new.package(), new.full_name());
+    let name = new.relative_name();
     let message = format!("UTF-8 validation of `{name}` was turned {turned}");
     let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
     finding.at_feature(new.file(), new.decl().options, "utf8_validation");

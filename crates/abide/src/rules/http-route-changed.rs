@@ -1,5 +1,5 @@
 use abide_change::option::Setting;
-use abide_change::{Change, Diff, Effects, Holder, Surface, relative};
+use abide_change::{Change, Diff, Effects, Holder, Surface};
 use abide_schema::{Element, HttpBinding, Method};
 
 use crate::finding::Severity;
@@ -30,7 +30,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Method<'t>>, sink: &m
         (Holder::Element(Element::Method(old)), Holder::Element(Element::Method(new))),
         |it| it.custom("google.api.http"),
     );
-    let name = relative(new.package(), new.full_name());
+    let name = new.relative_name();
     // Which new route replaces which old one: in order if their numbers are equal, else only the
     // first replaces the first.
     let first = |list: &[HttpBinding<'t>], all: &[HttpBinding<'t>]| {

@@ -3,7 +3,6 @@ use abide_syntax::Span;
 
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink};
-use abide_change::relative;
 
 pub(super) static RULE: Rule = Rule {
     id: "http-route-major-mismatch",
@@ -37,7 +36,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
             let message = format!(
                 "HTTP path `{}` of `{}` names {component}, but the package is `{name}`",
                 binding.path,
-                relative(element.package(), method.full_name()),
+                method.relative_name(),
             );
             sink.report(place(element, &binding, component), name, method.full_name(), message)
                 .why("clients choose the major version by the path")

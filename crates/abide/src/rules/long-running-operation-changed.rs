@@ -1,5 +1,5 @@
 use abide_change::option::Setting;
-use abide_change::{Change, Diff, Effects, Holder, Surface, relative};
+use abide_change::{Change, Diff, Effects, Holder, Surface};
 use abide_schema::value::Entry;
 use abide_schema::{Element, File, Message, Method, Tree};
 
@@ -36,7 +36,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
         if before == after || (after.is_some() && renamed(&before) == after) {
             continue;
         }
-        let method = relative(new.package(), new.full_name());
+        let method = new.relative_name();
         let message = match (&before, &after) {
             (None, Some(is)) => format!("`{method}` now declares the {what} type `{is}`"),
             (Some(was), None) => format!("`{method}` no longer declares the {what} type `{was}`"),

@@ -1,6 +1,5 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use abide_change::relative;
 use abide_schema::{File, Message, Part, Place};
 
 use crate::finding::Severity;
@@ -91,7 +90,7 @@ fn unnamed<'t>(context: &Context<'t>, links: &[Link<'t>], sink: &mut Sink) {
     for versions in context.apis().values() {
         for pair in versions.windows(2).filter(|it| packages.contains(&it[1].id)) {
             let (before, package) = (pair[0], pair[1]);
-            let name = |it: Message<'t>| relative(it.package(), it.full_name());
+            let name = |it: Message<'t>| it.relative_name();
             let all = before.files().flat_map(File::all_messages);
             let known: BTreeMap<String, Message<'t>> = all.map(|it| (name(it), it)).collect();
             let judged = package.files().filter(|it| it.is_judged());

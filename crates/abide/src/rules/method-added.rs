@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, relative};
+use abide_change::{Change, Diff};
 use abide_schema::{Element, Method, Part};
 
 use crate::finding::Severity;
@@ -24,6 +24,6 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
         return;
     }
     let change = change.map(Element::Method);
-    let message = format!("method `{}` was added", relative(new.package(), new.full_name()));
+    let message = format!("method `{}` was added", new.relative_name());
     full_names::reach(sink.change(diff, change, Part::Name, message), diff, change);
 }

@@ -1,5 +1,5 @@
 use abide_change::option::{self, Setting};
-use abide_change::{Change, Diff, Effects, Surface, relative};
+use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, Method};
 
 use crate::finding::Severity;
@@ -25,7 +25,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
     if was == is {
         return;
     }
-    let name = relative(holders.1.file().package(), holders.1.full_name());
+    let Some(name) = change.new().map(Method::relative_name) else { return };
     let message = format!("`idempotency_level` of `{name}` changed from `{was}` to `{is}`");
     let finding = sink.setting(&setting, message);
     finding.fact(&was).fact(&is).source(diff, change.map(Element::Method));

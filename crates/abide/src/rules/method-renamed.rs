@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, relative};
+use abide_change::{Change, Diff};
 use abide_schema::{Element, Method, Part};
 
 use crate::finding::Severity;
@@ -24,7 +24,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
         return;
     }
     let change = change.map(Element::Method);
-    let was = relative(old.package(), old.full_name());
+    let was = old.relative_name();
     let message = format!("`{was}` was renamed to `{}`", new.name());
     let finding = sink.change(diff, change, Part::Name, message);
     finding.fact(old.name());

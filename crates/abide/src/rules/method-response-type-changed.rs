@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Direction, Surface, relative};
+use abide_change::{Change, Diff, Direction, Surface};
 use abide_schema::{Element, Method, Part};
 
 use crate::finding::Severity;
@@ -29,7 +29,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
         return;
     }
     let (was_name, is_name) = (was.full_name(), is.full_name());
-    let name = relative(new.package(), new.full_name());
+    let name = new.relative_name();
     let message = format!("response type of `{name}` changed from `{was_name}` to `{is_name}`");
     let finding = sink.change(diff, change.map(Element::Method), Part::Output, message);
     finding.fact(was_name).fact(is_name);

@@ -1,5 +1,5 @@
 use abide_change::option::{self, Setting};
-use abide_change::{Change, Diff, Holder, relative};
+use abide_change::{Change, Diff, Holder};
 use abide_schema::value::Entry;
 use abide_schema::{Element, Method};
 
@@ -22,7 +22,7 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Method<'t>>, sink: &mut Sink) {
     let Some(holders) = option::elements(change, Element::Method) else { return };
     let (before, after) = (signatures(holders.0), signatures(holders.1));
-    let name = relative(holders.1.file().package(), holders.1.full_name());
+    let Some(name) = change.new().map(Method::relative_name) else { return };
     let mut report = |entries: (Option<&'t Entry>, Option<&'t Entry>), message: String| {
         let setting = Setting { holders, old: entries.0, new: entries.1 };
         let finding = sink.setting(&setting, message);

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Effects, Surface, relative};
+use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, Method, MethodDecl, Part};
 
 use crate::finding::Severity;
@@ -43,7 +43,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
         (false, true) => "server streaming",
         (true, true) => "bidirectional streaming",
     };
-    let name = relative(new.package(), new.full_name());
+    let name = new.relative_name();
     let message = format!("`{name}` changed from {} to {}", kind(was), kind(is));
     let (was, is) = (word(was), word(is));
 

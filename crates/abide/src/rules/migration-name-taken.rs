@@ -1,4 +1,3 @@
-use abide_change::relative;
 use abide_schema::{Element, Part};
 use abide_upgrade::clashes;
 
@@ -26,7 +25,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         let (noun, name) = (clash.element.noun(), clash.element.full_name());
         let message = format!(
             "{noun} `{}` migrates to the name `{}`, which is taken in the next version by {}",
-            relative(element.package(), name.clone()),
+            clash.element.relative_name(),
             clash.name,
             clash.holder,
         );

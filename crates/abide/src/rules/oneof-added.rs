@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, relative};
+use abide_change::{Change, Diff};
 use abide_schema::{Element, Oneof, Part};
 
 use crate::finding::Severity;
@@ -22,7 +22,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Oneof<'t>>, sink: 
     if diff.old_message(new.message()).is_none() {
         return;
     }
-    let name = relative(new.package(), new.full_name());
+    let name = new.relative_name();
     let message = format!("oneof `{name}` was added");
     let finding = sink.change(diff, change.map(Element::Oneof), Part::Name, message);
     finding.fact(new.name()).source(diff, change.map(Element::Oneof));

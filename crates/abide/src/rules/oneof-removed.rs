@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, relative};
+use abide_change::{Change, Diff};
 use abide_schema::{Element, Oneof, Part};
 
 use crate::finding::Severity;
@@ -23,7 +23,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Oneof<'t>>, sink: 
     if diff.new_message(old.message()).is_none() {
         return;
     }
-    let name = relative(old.package(), old.full_name());
+    let name = old.relative_name();
     let message = format!("oneof `{name}` was removed");
     let finding = sink.change(diff, change.map(Element::Oneof), Part::Whole, message);
     finding.fact(old.name()).source(diff, change.map(Element::Oneof));

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, relative};
+use abide_change::{Change, Diff};
 use abide_schema::{Element, Oneof, Part};
 
 use crate::finding::Severity;
@@ -22,7 +22,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Oneof<'t>>, sink: 
     if old.name() == new.name() {
         return;
     }
-    let was = relative(old.package(), old.full_name());
+    let was = old.relative_name();
     let message = format!("oneof `{was}` was renamed to `{}`", new.name());
     let finding = sink.change(diff, change.map(Element::Oneof), Part::Name, message);
     finding.fact(old.name()).fact(new.name()).source(diff, change.map(Element::Oneof));

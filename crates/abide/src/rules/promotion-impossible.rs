@@ -1,4 +1,3 @@
-use abide_change::relative;
 use abide_schema::{Element, Migration};
 use abide_upgrade::promotion_fault;
 
@@ -31,7 +30,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         return;
     };
     let (noun, package) = (element.noun(), element.package());
-    let name = relative(package, element.full_name());
+    let name = element.relative_name();
     let message = format!("{noun} `{name}` cannot be promoted to oneof `{oneof}`: {fault}");
     let finding = sink.report(place, package.name(), element.full_name(), message);
     finding.why("the next major version would not compile").fact(oneof);

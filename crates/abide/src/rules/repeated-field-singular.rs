@@ -1,4 +1,3 @@
-use abide_change::relative;
 use abide_schema::{Cardinality, Element, Part};
 
 use crate::lifecycle::is_deprecated;
@@ -27,7 +26,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     if context.is_frozen(package) || is_deprecated(element) {
         return;
     }
-    let shown = relative(package, field.full_name());
+    let shown = field.relative_name();
     let message = format!("the name of repeated field `{shown}` is not in the plural");
     sink.report(field.place(Part::Name), package.name(), field.full_name(), message)
         .help(format!("rename it to `{right}` before anybody relies on the name"))

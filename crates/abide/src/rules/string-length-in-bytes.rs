@@ -1,4 +1,4 @@
-use abide_change::{places_of_facet, relative};
+use abide_change::places_of_facet;
 use abide_schema::Element;
 
 use crate::lifecycle::is_deprecated;
@@ -24,7 +24,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         if context.is_frozen(package) || is_deprecated(element) {
             return;
         }
-        let shown = relative(package, field.full_name());
+        let shown = field.relative_name();
         let message = format!("the minimum length of string field `{shown}` is in bytes");
         sink.report(place, package.name(), name.as_str(), message)
             .why("a limit in bytes says little about a text: a character takes one to four bytes")

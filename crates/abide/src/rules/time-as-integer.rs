@@ -1,4 +1,3 @@
-use abide_change::relative;
 use abide_schema::{Element, Field, Part, Scalar, Type};
 
 use crate::lifecycle::is_deprecated;
@@ -57,7 +56,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     if context.is_frozen(package) || is_deprecated(element) {
         return;
     }
-    let shown = relative(package, field.full_name());
+    let shown = field.relative_name();
     let message = format!("field `{shown}` holds a time as an integer");
     sink.report(field.place(Part::Type), package.name(), field.full_name(), message)
         .why("only the name says the unit, so readers of a value have to guess it")

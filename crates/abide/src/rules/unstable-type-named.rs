@@ -5,7 +5,6 @@ use super::long_running_operation_changed::{INFO, named};
 use super::message_history_broken::package_of;
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink};
-use abide_change::relative;
 
 pub(super) static RULE: Rule = Rule {
     id: "unstable-type-named",
@@ -33,7 +32,7 @@ fn check<'t>(_: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
             continue;
         }
         let (noun, full_name) = (element.noun(), element.full_name());
-        let shown = relative(package, element.full_name());
+        let shown = element.relative_name();
         let message =
             format!("{noun} `{shown}` of a {own} package names the {theirs} type `{name}`");
         let finding = sink.report(place, package.name(), full_name, message);
