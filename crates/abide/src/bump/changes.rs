@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use abide_schema::{Element, File, Package, PackageVersion, Part, Stability, Tree};
+use abide_schema::{Element, File, Package, Part, Tree};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -160,8 +160,7 @@ pub(crate) fn renames(findings: &[Finding]) -> impl Iterator<Item = [&str; 3]> {
 /// if it is refused.
 fn rise(finding: &Finding, spared: bool, fixes: &SecurityFixes<'_>) -> Bump {
     let Some(change) = &finding.change else { return Bump::None };
-    let broke = change.bump == Bump::Major && is_stable(&finding.package);
-    if broke && !spared && finding.severity == Severity::Error {
+    if change.bump == Bump::Major && !spared && finding.severity == Severity::Error {
         return Bump::Major;
     }
     // A new major version is always a new package.
@@ -208,11 +207,4 @@ pub(crate) fn required(
     let packages = by_package(tree, released, &fixes);
     let reasons = packages.values().flat_map(PackageChanges::reasons);
     (reasons.map(|it| it.bump).max().unwrap_or_default(), waives)
-}
-
-/// Whether a package promises not to break. An unversioned package does, since it
-/// has no next major version.
-fn is_stable(package: &str) -> bool {
-    let version = PackageVersion::of_package(package);
-    version.is_none_or(|it| it.stability == Stability::Stable)
 }

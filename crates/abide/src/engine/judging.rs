@@ -55,7 +55,7 @@ fn judge_tree<'t>(
     let mut findings = run(&context, &rules);
     findings.extend(linker_findings(tree, policy, options.scope));
     if let Some(records) = options.records {
-        let reused = reuse::findings(tree, records, &findings);
+        let reused = reuse::findings(tree, policy, records, &findings);
         findings.extend(reused.into_iter().filter(|it| runs(policy, it)));
     }
     spare_work_in_progress(&context, &mut findings);

@@ -1,0 +1,224 @@
+//! What document 003 calls a violation or a break, and what it allows.
+
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use crate::breaking::{commit, git};
+use crate::run::{Ran, abide, put};
+
+fn tree(files: &[(&str, &str)]) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    put(folder.path(), files);
+    folder
+}
+
+/// A tree that is committed as the release `r1`.
+fn released(files: &[(&str, &str)]) -> TempDir {
+    let folder = tree(files);
+    commit(folder.path());
+    git(folder.path(), &["tag", "r1"]);
+    folder
+}
+
+/// What `check` reports about the changes since `r1`, notes included.
+fn changes(folder: &Path) -> Ran {
+    abide(folder, &["breaking", "--against", "git:r1", "--changes", "--format", "json"])
+}
+
+/// The rules that reported, each with its severity.
+fn severities(ran: &Ran) -> Vec<String> {
+    let word = |it: &serde_json::Value| {
+        Some(format!("{} {}", it["rule"].as_str()?, it["severity"].as_str()?))
+    };
+    ran.json().iter().filter_map(word).collect()
+}
+
+#[test]
+fn s003_042_package_names_end_with_a_version_and_an_alpha_at_most() {
+    // The grammar: (envoy|udpa|xds).foo.bar.vN[alpha[M]].
+    let good = [
+        "envoy.foo.v1",
+        "envoy.foo.bar.v3",
+        "envoy.foo.bar.v3alpha",
+        "envoy.foo.bar.v3alpha2",
+        "envoy.foo.v2alpha1",
+        "envoy.foo.v10alpha11",
+        "udpa.foo.bar.v1",
+        "xds.foo.v3",
+    ];
+    let bad = [
+        "envoy.foo.bar",
+        "envoy.foo.bar.v",
+        "envoy.foo.bar.v1p1alpha1",
+        "envoy.foo.bar.v1p1beta1",
+        "envoy.foo.bar.v3beta",
+        "envoy.foo.bar.v3beta1",
+        "envoy.foo.bar.v3test",
+        "envoy.foo.bar.v03",
+        "envoy.foo.bar.v3alpha02",
+        "envoy.foo.bar.v3alpha1beta1",
+        "envoy.foo.bar.v3rc1",
+        "envoy.foo.bar.V3",
+        "envoy.foo.bar.v3_alpha",
+        "envoy.v3",
+        "google.foo.v1",
+        "acme.envoy.foo.v3",
+    ];
+    let verdict = |package: &str| {
+        let path = format!("{}/foo.proto", package.replace('.', "/"));
+        let text = format!("syntax = \"proto3\";\npackage {package};\nmessage Foo {{}}\n");
+        let folder = tree(&[("abide.toml", "preset = \"envoy\"\n"), (&path, &text)]);
+        let mut rules = abide(folder.path(), &["lint", "--format", "json"]).rules();
+        rules.retain(|it| it.starts_with("package-version-"));
+        rules
+    };
+    for package in good {
+        assert_eq!(verdict(package), Vec::<String>::new(), "{package} is well formed");
+    }
+    for package in bad {
+        let rules = verdict(package);
+        assert!(
+            rules == ["package-version-malformed"] || rules == ["package-version-missing"],
+            "{package}: {rules:?}"
+        );
+    }
+}
+
+#[test]
+fn s003_042_the_help_names_the_forms_that_the_policy_allows() {
+    let text = "syntax = \"proto3\";\npackage acme.user.v1beta1;\nmessage User {}\n";
+    let folder = tree(&[
+        ("abide.toml", "[packages]\nversions = [\"vN\", \"vNalphaM\"]\n"),
+        ("acme/user/v1beta1/user.proto", text),
+    ]);
+    let ran = abide(folder.path(), &["lint"]);
+    assert_eq!(ran.status, 1, "{}", ran.text());
+    assert!(ran.text().contains("has the form `vNbetaM`"), "{}", ran.text());
+    assert!(ran.text().contains("of the form `vN` or `vNalphaM`"), "{}", ran.text());
+    put(folder.path(), &[("abide.toml", "[packages]\nversions = [\"vNalfa\"]\n")]);
+    let ran = abide(folder.path(), &["lint"]);
+    assert_eq!(ran.status, 2);
+    assert!(ran.stderr.contains("did you mean `vNalpha`?"), "{}", ran.stderr);
+}
+
+/// A beta, released, from which a field went.
+fn changed_beta(config: &str) -> TempDir {
+    let path = "acme/user/v1beta1/user.proto";
+    let text = "syntax = \"proto3\";\npackage acme.user.v1beta1;\nmessage User {\n  \
+                string id = 1;\n  string mail = 2;\n}\n";
+    let folder = released(&[("abide.toml", config), (path, text)]);
+    put(folder.path(), &[(path, &text.replace("  string mail = 2;\n", ""))]);
+    folder
+}
+
+#[test]
+fn s003_066_a_beta_is_bound_no_more_than_an_alpha() {
+    let envoy = "preset = \"envoy\"\n[packages]\nversions = []\npattern = \"acme.*.vN\"\n";
+    for config in ["", "preset = \"standard\"\n", envoy] {
+        let folder = changed_beta(config);
+        let ran = changes(folder.path());
+        assert_eq!((ran.status, severities(&ran)), (0, vec!["field-removed note".to_owned()]));
+        let human = abide(folder.path(), &["breaking", "--against", "git:r1", "--changes", "-v"]);
+        assert!(human.text().contains("a beta may change"), "{}", human.text());
+        let bump = abide(folder.path(), &["bump", "--against", "git:r1", "--write"]);
+        assert_eq!(bump.status, 0, "{} {}", bump.text(), bump.stderr);
+        // A number that may be used again is not recorded for ever.
+        let lock = std::fs::read_to_string(folder.path().join("abide.lock")).unwrap();
+        assert!(!lock.contains("field "), "{lock}");
+        assert_eq!(abide(folder.path(), &["bump", "--check", "--against", "git:r1"]).status, 0);
+    }
+}
+
+#[test]
+fn s003_066_one_key_says_which_stabilities_are_bound() {
+    let bound = "[breaking]\nstabilities = [\"beta\", \"stable\", \"unversioned\"]\n";
+    let buf = "preset = \"buf-wire\"\n";
+    for config in ["preset = \"google\"\n", bound, buf] {
+        let folder = changed_beta(config);
+        let ran = changes(folder.path());
+        assert_eq!((ran.status, severities(&ran)), (1, vec!["field-removed error".to_owned()]));
+        let bump = abide(folder.path(), &["bump", "--against", "git:r1", "--write"]);
+        assert_eq!(bump.status, 1, "a break of a bound package is refused: {}", bump.text());
+    }
+    let folder = changed_beta("preset = \"google\"\n[breaking]\nstabilities = [\"gamma\"]\n");
+    let ran = changes(folder.path());
+    assert_eq!(ran.status, 2);
+    assert!(ran.stderr.contains("expected `alpha`, `beta`, `stable` or `unversioned`"));
+}
+
+const PRICE_V1: (&str, &str) = (
+    "envoy/price/v1/price.proto",
+    "syntax = \"proto3\";\npackage envoy.price.v1;\nmessage Price { int64 cents = 1; }\n",
+);
+const PRICE_V2: (&str, &str) = (
+    "envoy/price/v2/price.proto",
+    "syntax = \"proto3\";\npackage envoy.price.v2;\nmessage Price { int64 micros = 1; }\n",
+);
+
+/// A file of package `envoy.shop.v2` with a field of this type.
+fn shop(import: &str, ty: &str) -> String {
+    format!(
+        "syntax = \"proto3\";\npackage envoy.shop.v2;\nimport \"{import}\";\nmessage Cart {{\n  \
+         {ty} total = 1;\n}}\n"
+    )
+}
+
+const ENVOY: &str = "preset = \"envoy\"\nimport-paths = [\"third_party\"]\n[rules]\n\
+                     package-status-missing = \"off\"\n";
+
+#[test]
+fn s003_113_the_newest_stable_must_depend_on_the_newest_stable() {
+    let direct = shop(PRICE_V1.0, "envoy.price.v1.Price");
+    let path = "envoy/shop/v2/cart.proto";
+    let folder = tree(&[("abide.toml", ENVOY), PRICE_V1, PRICE_V2, (path, &direct)]);
+    let ran = abide(folder.path(), &["check", "--format", "json"]);
+    assert_eq!((ran.status, severities(&ran)), (1, vec!["dependency-not-latest error".to_owned()]));
+    // The advice of the message, obeyed, leads to the end.
+    put(folder.path(), &[(path, &shop(PRICE_V2.0, "envoy.price.v2.Price"))]);
+    let ran = abide(folder.path(), &["check"]);
+    assert_eq!(ran.status, 0, "{}", ran.text());
+}
+
+#[test]
+fn s003_113_a_dependency_through_imported_packages_counts() {
+    let middle = "syntax = \"proto3\";\npackage xds.base.v1;\nimport \
+                  \"envoy/price/v1/price.proto\";\nmessage Base {\n  envoy.price.v1.Price price = \
+                  1;\n}\n";
+    let folder = tree(&[
+        ("abide.toml", &format!("roots = [\"api\"]\n{ENVOY}")),
+        ("third_party/xds/base/v1/base.proto", middle),
+        ("third_party/envoy/price/v1/price.proto", PRICE_V1.1),
+        ("third_party/envoy/price/v2/price.proto", PRICE_V2.1),
+        ("api/envoy/shop/v2/cart.proto", &shop("xds/base/v1/base.proto", "xds.base.v1.Base")),
+        (
+            "api/envoy/pay/v1/pay.proto",
+            "syntax = \"proto3\";\npackage envoy.pay.v1;\nimport \
+             \"envoy/price/v2/price.proto\";\nmessage Pay { envoy.price.v2.Price price = 1; }\n",
+        ),
+    ]);
+    let ran = abide(folder.path(), &["lint", "--format", "json"]);
+    let found = ran.json();
+    let finding = found.iter().find(|it| it["rule"] == "dependency-not-latest").expect("one");
+    assert_eq!(finding["package"], "envoy.shop.v2", "{}", ran.text());
+    assert_eq!(finding["severity"], "error");
+    let message = finding["message"].as_str().unwrap();
+    assert!(message.contains("depends on `envoy.price.v1` through `xds.base.v1`"), "{message}");
+}
+
+#[test]
+fn s003_113_a_frozen_package_keeps_its_dependencies() {
+    let api = crate::run::repository().join("api").display().to_string();
+    let frozen = shop(PRICE_V1.0, "envoy.price.v1.Price").replace(
+        "import",
+        "import \"abide/annotations/v1/status.proto\";\noption \
+         (abide.annotations.v1.file_policy).package_version_status = \
+         PACKAGE_VERSION_STATUS_FROZEN;\nimport",
+    );
+    let config = format!("preset = \"envoy\"\nimport-paths = [{api:?}]\n");
+    let path = "envoy/shop/v2/cart.proto";
+    let folder = tree(&[("abide.toml", &config), PRICE_V1, PRICE_V2, (path, &frozen)]);
+    let mut rules = abide(folder.path(), &["lint", "--format", "json"]).rules();
+    rules.retain(|it| it != "package-status-missing");
+    assert_eq!(rules, Vec::<String>::new());
+}
