@@ -10,6 +10,7 @@ mod hash;
 mod history;
 mod hostile;
 mod init;
+mod policy;
 mod release;
 mod run;
 mod snapshots;

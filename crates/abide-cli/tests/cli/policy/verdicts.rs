@@ -1,0 +1,1 @@
+//! What is an error, a warning or nothing.
