@@ -21,31 +21,8 @@ use semver::Version;
 
 use crate::accepted::Accepted;
 use crate::bump_level::Bump;
-use crate::config::VersionIn;
 use crate::finding::Finding;
 use crate::lock::Lock;
-
-/// The recorded versions, and where they are recorded.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Records<'a> {
-    /// Where versions are recorded.
-    pub version_in: VersionIn,
-    /// The content of `abide.lock`, if there is one.
-    pub lock: Option<&'a Lock>,
-    /// Its content at the last release.
-    pub released: Option<&'a Lock>,
-}
-
-impl Records<'_> {
-    /// Whether anything is recorded at all.
-    pub(crate) fn exist(&self, tree: &Tree) -> bool {
-        let in_options = || {
-            let mut files = tree.files().filter(|it| it.is_judged());
-            files.any(|file| file.released_version().is_some())
-        };
-        self.lock.is_some() || self.version_in == VersionIn::Option && in_options()
-    }
-}
 
 /// The versions that the packages of a tree need.
 #[derive(Clone, Debug)]

@@ -11,6 +11,7 @@ use toml_edit::{Document, Item, TableLike};
 use crate::config_error::ConfigError;
 use crate::policy::Policy;
 use crate::preset::Preset;
+use crate::records::VersionIn;
 use crate::severities::Layer;
 
 use toml_reader::{TomlReader, entries, to_span};
@@ -32,16 +33,6 @@ pub struct Config {
     pub version_in: VersionIn,
     /// The policy that trees are checked against.
     pub policy: Policy,
-}
-
-/// Where versions and hashes are recorded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum VersionIn {
-    /// In `abide.lock`.
-    #[default]
-    Lock,
-    /// In an option of each file.
-    Option,
 }
 
 impl Config {

@@ -25,6 +25,7 @@ mod lifecycle;
 mod location;
 mod lock;
 mod marks;
+mod options;
 mod places;
 mod policy;
 mod preset;
@@ -32,6 +33,7 @@ mod preset;
 #[path = "../../abide-schema/tests/protos/mod.rs"]
 #[allow(clippy::disallowed_methods, reason = "tests read the protos that pages import")]
 mod protos;
+mod records;
 mod report;
 mod reserved;
 mod reuse;
@@ -45,26 +47,27 @@ mod waiver;
 
 pub use accepted::Accepted;
 pub use bump::changes::rises;
-pub use bump::{PackagePlan, Plan, Reason, Records, Rewritten, Verdict};
+pub use bump::{PackagePlan, Plan, Reason, Rewritten, Verdict};
 pub use bump_level::Bump;
 pub use calendar::{Calendar, Clock, Phase, Phases, Replacement, Window};
 pub use calendar_status::{Deprecation, Retirement, Status};
-pub use config::{Config, VersionIn};
+pub use config::Config;
 pub use config_error::ConfigError;
 pub use drawing::view::GraphView;
 pub use engine::hindrances::hindrances;
 pub use engine::judging::check;
 pub use engine::version_plan::plan;
-pub use engine::{Options, RuleScope};
 pub use finding::{ChangeFacts, Finding, FindingLabel, Gone, Severity};
 pub use group::{Group, RuleDefaults};
 pub use location::{Location, Origin};
-pub use lock::{Lock, Record};
+pub use lock::{Freeze, Lock, Record};
+pub use options::{Options, RuleScope};
 pub use policy::{
     BreakingPolicy, ConfigWaiver, DependencyPolicy, DeprecationPolicy, Edge, OptionOrder,
     PackagePolicy, Policy, Removal, SecurityFix, WaiverTarget,
 };
 pub use preset::Preset;
+pub use records::{Records, VersionIn};
 pub use report::Report;
 pub use rule::{ChangeCheck, Check, Context, Rule, Sink};
 pub use rules::{ALPHA_TOO_OLD, RULES, find_rule, nearest_rule};

@@ -1,5 +1,6 @@
-//! `abide.lock`: the recorded version and hashes of each package, and the ledger
-//! of every field, extension and enum value that ever existed.
+//! `abide.lock`: the recorded version, hashes and days of each package, the
+//! ledger of every field, extension and enum value that ever existed, and what
+//! the generated files contained.
 //!
 //! Each element has one line. The lines of a package are together, sorted by
 //! name and number, with a blank line between packages. To git, two edits of
@@ -9,11 +10,13 @@
 pub(crate) mod format;
 pub(crate) mod ledger;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use abide_meaning::Hashes;
+use abide_meaning::{Hashes, SemanticHash};
 use abide_schema::{Enum, EnumValue, Field, Message, Tree};
+use jiff::civil::Date;
 use semver::Version;
+use sha2::{Digest, Sha256};
 
 use crate::policy::BreakingPolicy;
 
@@ -24,6 +27,8 @@ const UNREADABLE: char = char::REPLACEMENT_CHARACTER;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lock {
     packages: BTreeMap<String, PackageLock>,
+    /// The digests of generated files, by path. After a merge a file has two.
+    made: BTreeMap<String, BTreeSet<TextDigest>>,
     unresolved: bool,
 }
 
@@ -31,6 +36,8 @@ pub struct Lock {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct PackageLock {
     record: Option<Record>,
+    introduced: Option<Date>,
+    frozen: Option<Freeze>,
     gone: bool,
     ledger: BTreeMap<NumberedName, Fate>,
 }
@@ -42,6 +49,25 @@ pub struct Record {
     pub version: Version,
     /// The hashes of the package at that version.
     pub hashes: Hashes,
+}
+
+/// Since when a package is frozen, and what it meant then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Freeze {
+    /// The day.
+    pub day: Date,
+    /// Its own hash on that day. Later changes of its dependencies do not count.
+    pub own: SemanticHash,
+}
+
+/// The SHA-256 of the bytes of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct TextDigest([u8; 32]);
+
+impl TextDigest {
+    fn of(text: &[u8]) -> TextDigest {
+        TextDigest(Sha256::digest(text).into())
+    }
 }
 
 /// A number and a name, used together in a message or an enum.
@@ -85,6 +111,52 @@ impl Lock {
     /// The record of a package.
     pub fn record(&self, package: &str) -> Option<&Record> {
         self.packages.get(package)?.record.as_ref()
+    }
+
+    /// The day on which a package was introduced, if it is recorded.
+    pub fn introduced(&self, package: &str) -> Option<Date> {
+        self.packages.get(package)?.introduced
+    }
+
+    /// Records the day on which a package was introduced. If a day is recorded, the
+    /// earlier one is kept.
+    pub fn introduce(&mut self, package: &str, day: Date) {
+        let entry = self.packages.entry(package.to_owned()).or_default();
+        entry.introduced = Some(entry.introduced.map_or(day, |known| known.min(day)));
+    }
+
+    /// Since when a package is frozen, if it is recorded.
+    pub fn frozen(&self, package: &str) -> Option<&Freeze> {
+        self.packages.get(package)?.frozen.as_ref()
+    }
+
+    /// Records that a package is frozen, unless that is recorded already.
+    pub fn freeze(&mut self, package: &str, freeze: Freeze) {
+        self.packages.entry(package.to_owned()).or_default().frozen.get_or_insert(freeze);
+    }
+
+    /// Whether a file contains what was generated there.
+    pub fn is_made(&self, path: &str, text: &[u8]) -> bool {
+        self.made.get(path).is_some_and(|digests| digests.contains(&TextDigest::of(text)))
+    }
+
+    /// Records what was generated at a path, in place of what is recorded. A path
+    /// that no line can hold is left out.
+    pub fn set_made(&mut self, path: &str, text: &[u8]) {
+        if path.trim() != path || path.contains(char::is_control) || path.contains(UNREADABLE) {
+            return;
+        }
+        self.made.insert(path.to_owned(), BTreeSet::from([TextDigest::of(text)]));
+    }
+
+    /// Forgets what was generated at a path.
+    pub fn forget_made(&mut self, path: &str) {
+        self.made.remove(path);
+    }
+
+    /// The paths of the recorded generated files, sorted.
+    pub fn made_paths(&self) -> impl Iterator<Item = &str> {
+        self.made.keys().map(String::as_str)
     }
 
     /// The packages that are recorded as part of the tree.

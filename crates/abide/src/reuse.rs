@@ -7,13 +7,13 @@ use abide_change::{Effects, Surface};
 use abide_schema::{Element, File, Part, Tree};
 use rayon::prelude::*;
 
-use crate::bump::Records;
 use crate::bump::changes::renames;
 use crate::bump_level::Bump;
 use crate::finding::{ChangeFacts, Finding, Severity};
 use crate::location::Location;
 use crate::lock::ledger::{Ledger, Reuse};
 use crate::policy::Policy;
+use crate::records::Records;
 use crate::rules::{ENUM_NUMBER_REUSED, FIELD_NUMBER_REUSED};
 
 /// A finding for each field, extension and enum value that reuses a number or a name of a removed

@@ -18,7 +18,9 @@ use crate::finding::{ChangeFacts, Finding, Gone, Severity};
 use crate::group::RuleDefaults;
 use crate::lifecycle::{apis, is_deprecated, is_frozen};
 use crate::location::Location;
+use crate::options::{Options, RuleScope};
 use crate::policy::Policy;
+use crate::records::Records;
 
 pub(crate) use crate::group::Group;
 
@@ -126,6 +128,7 @@ pub struct Context<'t> {
     pub baseline: Option<&'t Tree>,
     /// Whether only a part of a tree is judged.
     pub partial: bool,
+    records: Records<'t>,
     diff: Option<Diff<'t>>,
     graph: Option<Graph<'t>>,
     apis: OnceLock<BTreeMap<String, Vec<Package<'t>>>>,
@@ -134,20 +137,26 @@ pub struct Context<'t> {
 }
 
 impl<'t> Context<'t> {
-    pub(crate) fn new(
-        tree: &'t Tree,
-        policy: &'t Policy,
-        as_of: Date,
-        baseline: Option<&'t Tree>,
-        with_graph: bool,
-    ) -> Context<'t> {
+    pub(crate) fn new(tree: &'t Tree, policy: &'t Policy, options: Options<'t>) -> Context<'t> {
+        let Options { as_of, baseline, partial, records, .. } = options;
         let (apis, frozen, standings) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         // Not computed on first use: that is done in parallel, and a thread that
         // waits for a part of it could start another rule that needs it too.
-        let graph = with_graph.then(|| tree.graph());
+        let graph = (options.scope == RuleScope::Everything).then(|| tree.graph());
         let diff = baseline.map(|old| Diff::of(old, tree));
-        let partial = false;
-        Context { tree, policy, as_of, baseline, partial, diff, graph, apis, frozen, standings }
+        Context {
+            tree,
+            policy,
+            as_of,
+            baseline,
+            partial,
+            records,
+            diff,
+            graph,
+            apis,
+            frozen,
+            standings,
+        }
     }
 
     /// The old tree and this one with their elements paired.
@@ -160,9 +169,27 @@ impl<'t> Context<'t> {
         self.graph.as_ref().expect("rules that need it run with everything")
     }
 
-    /// Whether a package of the tree is frozen.
+    /// What is recorded about this tree and about the released one.
+    pub fn records(&self) -> Records<'t> {
+        self.records
+    }
+
+    /// The day since which a package exists: by the policy, by an annotation, or
+    /// by what is recorded.
+    pub fn introduced(&self, package: Package<'t>) -> Option<Date> {
+        let recorded = || self.records.lock?.introduced(package.name());
+        self.policy.calendar.introduced(package).or_else(recorded)
+    }
+
+    /// Whether a package of the tree is frozen: by the status of its files, or by
+    /// what is recorded.
     pub fn is_frozen(&self, package: Package<'t>) -> bool {
-        let frozen = self.frozen.get_or_init(|| self.tree.packages().map(is_frozen).collect());
+        let recorded = |it: Package<'t>| {
+            self.records.lock.is_some_and(|lock| lock.frozen(it.name()).is_some())
+        };
+        let frozen = self
+            .frozen
+            .get_or_init(|| self.tree.packages().map(|it| is_frozen(it) || recorded(it)).collect());
         frozen[package.id.0 as usize]
     }
 

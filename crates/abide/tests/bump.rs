@@ -115,7 +115,8 @@ fn plan_with(
     let policy = Config::parse(toml, None).expect("the configuration is right").policy;
     let options = Options {
         baseline: old,
-        records: Some(Records { version_in, lock, released }),
+        records: Records { version_in, lock, released },
+        versions: true,
         ..Options::on(date(2026, 1, 15))
     };
     plan(new, &policy, options)

@@ -221,7 +221,8 @@ fn judge(case: &Case, imports: &Imports, changes: bool) -> Result<Vec<&'static s
     let options = Options {
         baseline: old.as_ref(),
         accepted: accepted.as_ref(),
-        records: Some(Records { lock: lock.as_ref(), ..Records::default() }),
+        records: Records { lock: lock.as_ref(), ..Records::default() },
+        versions: true,
         changes,
         ..Options::on(date(2026, 1, 15))
     };

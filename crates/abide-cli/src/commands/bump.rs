@@ -133,11 +133,12 @@ fn plan(
     let options = Options {
         baseline: released.as_ref().map(|it| &it.tree),
         accepted: accepted.as_ref().map(|(accepted, _)| accepted),
-        records: Some(Records {
+        records: Records {
             version_in: settings.config.version_in,
             lock: recorded.as_ref(),
             released: released_lock.as_ref(),
-        }),
+        },
+        versions: true,
         ..Options::on(global.as_of.unwrap_or_else(today))
     };
     Ok(abide::plan(&loaded.tree, &settings.config.policy, options))

@@ -25,7 +25,7 @@ struct Work<'a> {
     changes: bool,
     surfaces: Vec<Surface>,
     accept: bool,
-    asks_records: bool,
+    versions: bool,
 }
 
 pub(super) fn lint(global: &Global, judge: &JudgeArgs) -> Result<Outcome, Error> {
@@ -74,7 +74,7 @@ fn work<'a>(compare: &'a CompareArgs, settings: &'a Settings) -> Work<'a> {
         against: compare.against.as_deref().or(config.against.as_deref()),
         bump_against: compare.bump_against.as_deref().or(config.bump_against.as_deref()),
         changes: compare.changes,
-        asks_records: true,
+        versions: true,
         ..Work::default()
     }
 }
@@ -127,7 +127,8 @@ fn run(
         changes: work.changes || judge.format.is_of_changes,
         surfaces: &work.surfaces,
         accepted: None,
-        records: work.asks_records.then_some(records),
+        records,
+        versions: work.versions,
         partial: settings.is_part(),
     };
     let judge_with = |accepted: &Option<(Accepted, TextFile)>| {
@@ -138,7 +139,7 @@ fn run(
     progress.step("writing the report");
 
     let mut notes = loaded.notes.clone();
-    notes.extend(unresolved(recorded.as_ref().filter(|_| work.asks_records)));
+    notes.extend(unresolved(recorded.as_ref().filter(|_| work.versions)));
     for old in baseline.iter().chain(&released) {
         notes.extend(unlinked(old)?);
         notes.extend(foreign(&loaded, old));

@@ -1,3 +1,7 @@
-//! The statements of document 003, each proven by tests that are named by its number.
+//! The statements of document 003, each on the built binary. The name of a test begins with the
+//! number of its statement.
 
+mod lifecycle;
+mod reports;
+mod upgrade;
 mod verdicts;

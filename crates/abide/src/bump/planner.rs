@@ -10,17 +10,17 @@ use abide_upgrade::{Standings, candidate_packages};
 use semver::Version;
 
 use crate::bump_level::Bump;
-use crate::config::VersionIn;
 use crate::finding::{Finding, Severity};
 use crate::lock::{Lock, Record};
 use crate::policy::Policy;
+use crate::records::{Records, VersionIn};
 use crate::security_fixes::SecurityFixes;
 use crate::semantic_version;
 
 use super::annotation::{self, Annotated};
 use super::changes::{self, renames};
 use super::package_changes::PackageChanges;
-use super::{PackagePlan, Plan, Reason, Records, Released, Verdict, catch_up};
+use super::{PackagePlan, Plan, Reason, Released, Verdict, catch_up};
 
 /// The version that each package needs since a release. `early` are the majors
 /// that rise when none may.

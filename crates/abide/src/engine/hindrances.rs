@@ -9,12 +9,12 @@ use jiff::civil::Date;
 
 use crate::finding::{Finding, Severity};
 use crate::location::Location;
+use crate::options::{Options, RuleScope};
 use crate::policy::Policy;
 use crate::report::Report;
 use crate::rule::Context;
 use crate::rules::{DEPRECATED_TYPE, UPGRADE_RULES};
 
-use super::RuleScope;
 use super::linker_findings::linker_findings;
 use super::order::sort;
 use super::walk::run;
@@ -27,7 +27,7 @@ pub fn hindrances(tree: &Tree, policy: &Policy, as_of: Date, made: &[Generated])
     let by_source: BTreeMap<FileId, &Generated> = made.iter().map(|it| (it.from, it)).collect();
     let holds = |outer: Span, inner: Span| outer.start <= inner.start && inner.end <= outer.end;
     let scope = RuleScope::Changes;
-    let context = Context::new(tree, policy, as_of, None, false);
+    let context = Context::new(tree, policy, Options { scope, ..Options::on(as_of) });
     let rules = UPGRADE_RULES;
     let mut findings = linker_findings(tree, policy, scope);
     apply_severities(policy, as_of, &mut findings);

@@ -20,7 +20,7 @@ use super::order::sort;
 use super::walk::run;
 use super::weighing::{apply_severities, narrow, runs};
 use super::work_in_progress::spare_work_in_progress;
-use super::{Options, RuleScope};
+use crate::options::{Options, RuleScope};
 
 /// Checks a tree. The result only depends on the arguments, not on threads or on
 /// the order of the files.
@@ -38,14 +38,7 @@ fn judge_tree<'t>(
     options: Options<'t>,
     fingerprints: bool,
 ) -> Report {
-    let mut context = Context::new(
-        tree,
-        policy,
-        options.as_of,
-        options.baseline,
-        options.scope == RuleScope::Everything,
-    );
-    context.partial = options.partial;
+    let context = Context::new(tree, policy, options);
     let rules: Vec<&'static Rule> = RULES
         .iter()
         .copied()
@@ -54,8 +47,8 @@ fn judge_tree<'t>(
 
     let mut findings = run(&context, &rules);
     findings.extend(linker_findings(tree, policy, options.scope));
-    if let Some(records) = options.records {
-        let reused = reuse::findings(tree, policy, records, &findings);
+    if options.versions {
+        let reused = reuse::findings(tree, policy, options.records, &findings);
         findings.extend(reused.into_iter().filter(|it| runs(policy, it)));
     }
     spare_work_in_progress(&context, &mut findings);
@@ -87,11 +80,12 @@ fn judge_tree<'t>(
     }
     let asks_versions = options.scope == RuleScope::Everything
         && !options.partial
-        && options.records.is_some_and(|it| it.exist(tree));
+        && options.versions
+        && options.records.exist(tree);
     if asks_versions {
         let early = findings.iter().filter(|it| it.rule == rules::EARLY_MAJOR.id);
         let early: Vec<Finding> = early.cloned().collect();
-        let plan = plan_since(tree, policy, options.records.unwrap_or_default(), bump_from, &early);
+        let plan = plan_since(tree, policy, options.records, bump_from, &early);
         let mut unrecorded = unrecorded::findings(tree, &plan);
         unrecorded.retain(|it| runs(policy, it));
         report.waived += waivers.take(&context, &mut unrecorded).len();
@@ -153,13 +147,19 @@ pub(super) fn since_release<'t>(
 
 /// The findings about new majors since the last release outside the window, except
 /// waived and accepted ones.
-pub(super) fn early_majors(
-    tree: &Tree,
-    policy: &Policy,
-    options: Options<'_>,
-    released: &Tree,
+pub(super) fn early_majors<'t>(
+    tree: &'t Tree,
+    policy: &'t Policy,
+    options: Options<'t>,
+    released: &'t Tree,
 ) -> Vec<Finding> {
-    let context = Context::new(tree, policy, options.as_of, Some(released), true);
+    let since = Options {
+        scope: RuleScope::Everything,
+        baseline: Some(released),
+        partial: false,
+        ..options
+    };
+    let context = Context::new(tree, policy, since);
     let rules = RULES.iter().copied();
     let rules: Vec<&'static Rule> =
         rules.filter(|it| it.id == rules::EARLY_MAJOR.id && policy.runs(it.defaults())).collect();

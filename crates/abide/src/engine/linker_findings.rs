@@ -7,8 +7,8 @@ use crate::location::Location;
 use crate::policy::Policy;
 use crate::rules::find_rule;
 
-use super::RuleScope;
 use super::weighing::runs;
+use crate::options::RuleScope;
 
 /// The problems of checked files and of imported files. Those of imported files
 /// that no checked file needs become notes.

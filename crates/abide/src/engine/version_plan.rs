@@ -6,8 +6,8 @@ use crate::bump::planner::plan_since;
 use crate::bump::{Plan, Released};
 use crate::policy::Policy;
 
-use super::Options;
 use super::judging::{early_majors, since_release};
+use crate::options::Options;
 
 /// The version that each package of a tree needs since the last release: the
 /// baseline of the bump, or else the baseline. Without either, this only
@@ -22,5 +22,5 @@ pub fn plan<'t>(tree: &'t Tree, policy: &'t Policy, options: Options<'t>) -> Pla
         spared: &since.spared,
         accepted: options.accepted,
     });
-    plan_since(tree, policy, options.records.unwrap_or_default(), released, &early)
+    plan_since(tree, policy, options.records, released, &early)
 }

@@ -182,6 +182,7 @@ mod tests {
 
     use super::changes;
     use crate::config::Config;
+    use crate::options::{Options, RuleScope};
     use crate::protos::protos;
     use crate::rule::Context;
     use crate::rules::RULES;
@@ -319,7 +320,12 @@ service Users {
                 Tree::link(files)
             };
             let (old, new) = (side(false), side(true));
-            let context = Context::new(&new, &policy, date(2026, 1, 15), Some(&old), false);
+            let options = Options {
+                scope: RuleScope::Changes,
+                baseline: Some(&old),
+                ..Options::on(date(2026, 1, 15))
+            };
+            let context = Context::new(&new, &policy, options);
             let diff = context.diff().expect("there is a baseline");
             settled += diff.fields_that_are(true).len();
             let found = changes(&context, diff, RULES, true);

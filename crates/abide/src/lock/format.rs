@@ -1,17 +1,20 @@
 //! `abide.lock` as text: how it is read and written.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
 use abide_meaning::{Hashes, SemanticHash};
 use abide_syntax::Span;
+use jiff::civil::Date;
 use semver::Version;
 
 use crate::config_error::ConfigError;
+use crate::dates::parse_date;
 use crate::semantic_version;
 
-use super::{Fate, Lock, NumberedName, PackageLock, Record, UNREADABLE, UseKind};
+use super::{
+    Fate, Freeze, Lock, NumberedName, PackageLock, Record, TextDigest, UNREADABLE, UseKind,
+};
 
 /// The first word of the file, before the number of its format.
 const FORMAT: &str = "abide-lock";
@@ -24,6 +27,12 @@ abide-lock 1
 ";
 /// The word after an element that is no longer in the tree.
 const GONE: &str = "gone";
+/// The first words of lines about the days of a package and about generated files.
+const INTRODUCED: &str = "introduced";
+const FROZEN: &str = "frozen";
+const MADE: &str = "made";
+/// What the digest of a text begins with.
+const DIGEST: &str = "sha256:";
 /// How the package without a name is written.
 const UNNAMED: &str = "-";
 const REMEDY: &str = "restore the line from version control; if you delete the file instead, \
@@ -37,8 +46,12 @@ impl Lock {
     /// wins, and the ledger is the union. [`Lock::is_unresolved`] says whether
     /// there was a conflict.
     pub fn parse(text: &str) -> Result<Lock, Vec<ConfigError>> {
-        let mut reader = LockReader { text, lock: Lock::default(), errors: Vec::new() };
+        let mut reader =
+            LockReader { text, lock: Lock::default(), days: Vec::new(), errors: Vec::new() };
         let uses = reader.lines();
+        for (line, name, day) in std::mem::take(&mut reader.days) {
+            reader.enter_day(line, name, day);
+        }
         for (at, used, fate) in uses {
             reader.enter(at, used, fate);
         }
@@ -60,13 +73,51 @@ impl fmt::Display for Lock {
                 write!(f, " {version} {} {}", hashes.own, hashes.closure)?;
             }
             f.write_str(if package.gone { " gone\n" } else { "\n" })?;
+            if let Some(day) = package.introduced {
+                writeln!(f, "{INTRODUCED} {name} {day}")?;
+            }
+            if let Some(Freeze { day, own }) = package.frozen {
+                writeln!(f, "{FROZEN} {name} {day} {own}")?;
+            }
             for (NumberedName { holder, kind, number, name }, fate) in &package.ledger {
                 write!(f, "{} {holder} {number} {name}", kind.word())?;
                 f.write_str(if *fate == Fate::Gone { " gone\n" } else { "\n" })?;
             }
         }
+        let made = || self.made.iter().flat_map(|(path, all)| all.iter().map(move |it| (path, it)));
+        for (at, (path, digest)) in made().enumerate() {
+            f.write_str(if at == 0 { "\n" } else { "" })?;
+            writeln!(f, "{MADE} {digest} {path}")?;
+        }
         Ok(())
     }
+}
+
+impl fmt::Display for TextDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(DIGEST)?;
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl TextDigest {
+    /// Reads what `Display` writes.
+    fn parse(text: &str) -> Option<TextDigest> {
+        let digits = text.strip_prefix(DIGEST).filter(|it| it.len() == 64 && it.is_ascii())?;
+        let mut bytes = [0; 32];
+        for (at, byte) in bytes.iter_mut().enumerate() {
+            let pair = &digits[2 * at..2 * at + 2];
+            let is_lower = pair.bytes().all(|it| matches!(it, b'0'..=b'9' | b'a'..=b'f'));
+            *byte = u8::from_str_radix(pair, 16).ok().filter(|_| is_lower)?;
+        }
+        Some(TextDigest(bytes))
+    }
+}
+
+/// A day in the life of a package.
+enum PackageDay {
+    Introduced(Date),
+    Frozen(Freeze),
 }
 
 /// The part of a merge conflict that a line is in.
@@ -81,6 +132,8 @@ enum ConflictSide {
 struct LockReader<'a> {
     text: &'a str,
     lock: Lock,
+    /// The days of packages, by line and name.
+    days: Vec<(&'a str, &'a str, PackageDay)>,
     errors: Vec<ConfigError>,
 }
 
@@ -92,8 +145,8 @@ impl<'a> LockReader<'a> {
         self.errors.push(ConfigError { message: message.into(), span, help: Some(help.into()) });
     }
 
-    /// Reads every line. It returns the lines of the ledger, because the package of
-    /// an element is only known after all packages are read.
+    /// Reads every line. It returns the lines of the ledger and keeps the days,
+    /// because packages are only known after all of them are read.
     fn lines(&mut self) -> Vec<(&'a str, NumberedName, Fate)> {
         let mut uses = Vec::new();
         let mut side = ConflictSide::None;
@@ -173,6 +226,26 @@ impl<'a> LockReader<'a> {
                 let record = self.record(name, version, own, closure)?;
                 self.package(name, Some(record), fate);
             }
+            [MADE, digest, ..] => match TextDigest::parse(digest) {
+                // A path may have spaces.
+                Some(parsed) => {
+                    let path = line.split_once(digest).map_or("", |(_, rest)| rest.trim());
+                    self.lock.made.entry(path.to_owned()).or_default().insert(parsed);
+                }
+                None => {
+                    let message = format!("expected `{DIGEST}` and 64 hexadecimal digits");
+                    self.error(digest, message, REMEDY);
+                }
+            },
+            [INTRODUCED, name, day] => {
+                let day = self.day(day)?;
+                self.days.push((line, unwritten(name), PackageDay::Introduced(day)));
+            }
+            [FROZEN, name, day, own] => {
+                let (day, own) = (self.day(day), self.hash(own));
+                let freeze = Freeze { day: day?, own: own? };
+                self.days.push((line, unwritten(name), PackageDay::Frozen(freeze)));
+            }
             [word, holder, number, name] if let Some(kind) = UseKind::named(word) => {
                 let Ok(parsed) = i32::from_str(number) else {
                     self.error(number, format!("`{number}` is not a number"), REMEDY);
@@ -182,23 +255,31 @@ impl<'a> LockReader<'a> {
                 return Some((line, NumberedName { holder, kind, number: parsed, name }, fate));
             }
             _ => {
-                let message = "expected `package NAME VERSION OWN CLOSURE`, `field MESSAGE NUMBER \
-                               NAME`, `extension MESSAGE NUMBER NAME` or `value ENUM NUMBER NAME`";
+                let message = "expected `package NAME VERSION OWN CLOSURE`, `introduced NAME DAY`, \
+                               `frozen NAME DAY OWN`, `field MESSAGE NUMBER NAME`, `extension \
+                               MESSAGE NUMBER NAME`, `value ENUM NUMBER NAME` or `made SHA256 PATH`";
                 self.error(line, message, REMEDY);
             }
         }
         None
     }
 
+    fn hash(&mut self, text: &str) -> Option<SemanticHash> {
+        SemanticHash::from_str(text)
+            .map_err(|error| self.error(text, error.to_string(), REMEDY))
+            .ok()
+    }
+
+    fn day(&mut self, text: &str) -> Option<Date> {
+        let day = parse_date(text);
+        if day.is_none() {
+            self.error(text, format!("`{text}` is not a day like 2026-06-30"), REMEDY);
+        }
+        day
+    }
+
     fn record(&mut self, name: &str, version: &str, own: &str, closure: &str) -> Option<Record> {
-        let mut hash = |text: &str| match SemanticHash::from_str(text) {
-            Ok(hash) => Some(hash),
-            Err(error) => {
-                self.error(text, error.to_string(), REMEDY);
-                None
-            }
-        };
-        let (own, closure) = (hash(own), hash(closure));
+        let (own, closure) = (self.hash(own), self.hash(closure));
         let parsed = match Version::parse(version) {
             Ok(parsed) if semantic_version::fits(&parsed, unwritten(name)) => parsed,
             Ok(_) => {
@@ -217,7 +298,7 @@ impl<'a> LockReader<'a> {
 
     fn package(&mut self, name: &str, record: Option<Record>, fate: Fate) {
         let gone = fate == Fate::Gone;
-        let new = PackageLock { record, gone, ledger: BTreeMap::new() };
+        let new = PackageLock { record, gone, ..PackageLock::default() };
         let name = unwritten(name);
         let Some(known) = self.lock.packages.get_mut(name) else {
             self.lock.packages.insert(name.to_owned(), new);
@@ -228,6 +309,22 @@ impl<'a> LockReader<'a> {
         let version = |it: &Option<Record>| it.as_ref().map(|it| it.version.clone());
         if version(&new.record) > version(&known.record) {
             known.record = new.record;
+        }
+    }
+
+    /// Of two days, as of the two sides of a merge, the earlier one counts.
+    fn enter_day(&mut self, line: &str, name: &str, day: PackageDay) {
+        let Some(package) = self.lock.packages.get_mut(name) else {
+            return self.error(line, format!("no line declares the package `{name}`"), REMEDY);
+        };
+        match day {
+            PackageDay::Introduced(day) => {
+                package.introduced = Some(package.introduced.map_or(day, |known| known.min(day)));
+            }
+            PackageDay::Frozen(freeze) => {
+                let known = package.frozen.get_or_insert(freeze);
+                *known = if freeze.day < known.day { freeze } else { *known };
+            }
         }
     }
 
@@ -269,6 +366,8 @@ fn after_marker(line: &str, side: ConflictSide) -> Option<ConflictSide> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
     use super::*;
 
     fn hashes(seed: u8) -> Hashes {
@@ -297,6 +396,10 @@ mod tests {
                 });
                 package.record = Some(Record { version, hashes: hashes(random.u8(..)) });
             }
+            let day = |random: &mut fastrand::Rng| jiff::civil::date(2026, 6, random.i8(1..31));
+            package.introduced = random.bool().then(|| day(random));
+            let freeze = Freeze { day: day(random), own: hashes(random.u8(..)).own };
+            package.frozen = random.bool().then_some(freeze);
             package.gone = random.u8(..4) == 0;
             for _ in 0..random.usize(..6) {
                 let kind = random.choice(UseKind::ALL).expect("there are kinds");
@@ -309,6 +412,11 @@ mod tests {
                 }
                 let fate = if random.bool() { Fate::Alive } else { Fate::Gone };
                 package.ledger.insert(used(kind, &holder, random.i32(-3..12), &named), fate);
+            }
+        }
+        for path in ["a/v2alpha/a.proto", "with space/b.proto", "made"] {
+            if random.bool() {
+                lock.set_made(path, &[random.u8(..)]);
             }
         }
         lock
@@ -346,7 +454,16 @@ mod tests {
                 assert!(package.ledger.iter().map(|(it, fate)| (it, *fate)).eq(union), "{text}");
                 let version = |it: &PackageLock| it.record.as_ref().map(|it| it.version.clone());
                 assert_eq!(version(package), sides.iter().filter_map(|it| version(it)).max());
+                let first = sides.iter().filter_map(|it| it.introduced).min();
+                assert_eq!(package.introduced, first, "{text}");
+                let first = sides.iter().filter_map(|it| it.frozen).map(|it| it.day).min();
+                assert_eq!(package.frozen.map(|it| it.day), first, "{text}");
                 assert_eq!(package.gone, sides.iter().all(|it| it.gone));
+            }
+            for (path, digests) in &both.made {
+                let sides = [&ours, &theirs].map(|it| it.made.get(path));
+                let union: BTreeSet<_> = sides.into_iter().flatten().flatten().collect();
+                assert!(digests.iter().eq(union), "{text}");
             }
             let names = ours.packages.keys().chain(theirs.packages.keys());
             assert!(names.into_iter().all(|it| both.packages.contains_key(it)), "{text}");
@@ -398,6 +515,10 @@ mod tests {
                 "no line declares the package of `id`",
             ),
             ("abide-lock 1\npackage a\nmessage a.M 1 id\n", 23, "expected `package NAME"),
+            ("abide-lock 1\nintroduced a 2026-06-30\n", 13, "no line declares the package `a`"),
+            ("abide-lock 1\npackage a\nintroduced a June\n", 36, "`June` is not a day"),
+            ("abide-lock 1\npackage a\nfrozen a 2026-06-30 x\n", 43, "a semantic hash is"),
+            ("abide-lock 1\nmade sha256:0 a.proto\n", 18, "expected `sha256:` and 64"),
             ("abide-lock 1\n<<<<<<< ours\npackage a\n", 13, "this merge conflict has no end"),
             (
                 "abide-lock 1\npackage a\nfield a.M 1 i",

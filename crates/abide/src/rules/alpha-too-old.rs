@@ -20,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
     let calendar = &context.policy.calendar;
     let alpha = package.version().is_some_and(|version| version.stability == Stability::Alpha);
-    let Some(since) = calendar.introduced(package).filter(|_| alpha) else { return };
+    let Some(since) = context.introduced(package).filter(|_| alpha) else { return };
     let Some((_, limit)) = calendar.alpha_end(since).filter(|(end, _)| context.as_of > *end) else {
         return;
     };

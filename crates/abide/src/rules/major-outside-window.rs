@@ -32,7 +32,7 @@ fn check<'t>(context: &Context<'t>, old: &'t Tree, sink: &mut Sink) {
         let Some((highest, released)) = majors.max_by_key(|(major, _)| *major) else { continue };
         let rises = stable_major(new).is_some_and(|it| it > highest);
         // The recorded day counts, however old the tree is that it is compared with.
-        let since = calendar.introduced(new).filter(|day| *day <= context.as_of);
+        let since = context.introduced(new).filter(|day| *day <= context.as_of);
         let day = since.unwrap_or(context.as_of);
         let window = calendar.major_window(day).filter(|it| rises && !it.contains(day));
         let (Some(window), Some(place)) = (window, package_place(new)) else { continue };

@@ -1,0 +1,1 @@
+//! Ages, freezes, deprecations and removals.

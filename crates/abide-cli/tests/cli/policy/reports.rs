@@ -1,0 +1,1 @@
+//! What is told about a tree: deprecations, the calendar, owners.

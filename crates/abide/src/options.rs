@@ -1,0 +1,61 @@
+//! The inputs of a run besides the tree and the policy.
+
+use abide_change::Surface;
+use abide_schema::Tree;
+use jiff::civil::Date;
+
+use crate::accepted::Accepted;
+use crate::records::Records;
+
+/// The inputs of a run besides the tree and the policy.
+#[derive(Clone, Copy, Debug)]
+pub struct Options<'a> {
+    /// The day of the check.
+    pub as_of: Date,
+    /// Which rules run.
+    pub scope: RuleScope,
+    /// The old tree to compare with, if there is one.
+    pub baseline: Option<&'a Tree>,
+    /// The old tree that the bump is counted from, if it differs from the baseline.
+    pub bump_baseline: Option<&'a Tree>,
+    /// Whether changes that are notes are reported, not only counted.
+    pub changes: bool,
+    /// The surfaces that count; if empty, all of them.
+    pub surfaces: &'a [Surface],
+    /// The accepted findings.
+    pub accepted: Option<&'a Accepted>,
+    /// The recorded versions and days.
+    pub records: Records<'a>,
+    /// Whether the recorded versions are checked.
+    pub versions: bool,
+    /// Whether only a part of the configured tree is checked. Stale waivers of `abide.toml` and
+    /// stale lines of `abide.accepted` cannot be found then.
+    pub partial: bool,
+}
+
+impl Options<'_> {
+    /// The options to check a tree by itself on a day.
+    pub fn on(as_of: Date) -> Self {
+        Options {
+            as_of,
+            scope: RuleScope::Everything,
+            baseline: None,
+            bump_baseline: None,
+            changes: false,
+            surfaces: &[],
+            accepted: None,
+            records: Records::default(),
+            versions: false,
+            partial: false,
+        }
+    }
+}
+
+/// Which rules of the policy run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RuleScope {
+    /// All that apply.
+    Everything,
+    /// The rules about changes, and errors of the compiler.
+    Changes,
+}

@@ -1,0 +1,37 @@
+//! What is recorded about a tree and about its last release.
+
+use abide_schema::Tree;
+
+use crate::lock::Lock;
+
+/// Where versions and hashes are recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum VersionIn {
+    /// In `abide.lock`.
+    #[default]
+    Lock,
+    /// In an option of each file.
+    Option,
+}
+
+/// What is recorded, and where versions are.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Records<'a> {
+    /// Where versions are recorded.
+    pub version_in: VersionIn,
+    /// The content of `abide.lock`, if there is one.
+    pub lock: Option<&'a Lock>,
+    /// Its content at the last release.
+    pub released: Option<&'a Lock>,
+}
+
+impl Records<'_> {
+    /// Whether anything is recorded at all.
+    pub(crate) fn exist(&self, tree: &Tree) -> bool {
+        let in_options = || {
+            let mut files = tree.files().filter(|it| it.is_judged());
+            files.any(|file| file.released_version().is_some())
+        };
+        self.lock.is_some() || self.version_in == VersionIn::Option && in_options()
+    }
+}
