@@ -222,3 +222,67 @@ fn s003_113_a_frozen_package_keeps_its_dependencies() {
     rules.retain(|it| it != "package-status-missing");
     assert_eq!(rules, Vec::<String>::new());
 }
+
+#[test]
+fn s003_126_a_marked_change_is_a_patch_wherever_it_is_reported() {
+    let config = "[deprecation]\nremoval = \"reserved\"\n[rules]\ncompatibility = \"warning\"\n";
+    let path = "acme/user/v1/user.proto";
+    let file = |body: &str| format!("syntax = \"proto3\";\npackage acme.user.v1;\n{body}\n");
+    let mark = "// abide:security-fix: mails leaked\n";
+    let required = |old: &str, new: &str| {
+        let folder = tree(&[("abide.toml", config), (path, &file(old))]);
+        assert_eq!(abide(folder.path(), &["bump", "--write"]).status, 0, "{old}");
+        commit(folder.path());
+        git(folder.path(), &["tag", "r1"]);
+        put(folder.path(), &[(path, &file(&new.replace("MARK", mark)))]);
+        let bump = abide(folder.path(), &["bump", "--against", "git:r1", "--format", "json"]);
+        bump.json()[0]["required"].as_str().unwrap().to_owned()
+    };
+    let two = "message User { string id = 1; string mail = 2; }";
+    let in_oneof = "message User { oneof key { string id = 1; string mail = 2; } }";
+    let cases = [
+        // The finding is at the message, the mark at what reserves the field.
+        (two, "message User { string id = 1;\nMARK reserved 2;\nreserved \"mail\"; }"),
+        (
+            in_oneof,
+            "message User {\nMARK reserved 2; reserved \"mail\";\noneof key { string id = 1; } }",
+        ),
+        // The findings are at the field and at the oneof.
+        (in_oneof, "message User {\nMARK reserved 1, 2;\nMARK reserved \"id\", \"mail\"; }"),
+        (two, "message User { string id = 1; oneof key {\nMARK string mail = 2; } }"),
+        (in_oneof, "message User { oneof key { string id = 1; }\nMARK string mail = 2; }"),
+        (
+            "enum Kind { KIND_UNSPECIFIED = 0; KIND_BOT = 1; }",
+            "enum Kind { KIND_UNSPECIFIED = 0;\nMARK reserved 1; reserved \"KIND_BOT\"; }",
+        ),
+        // The finding is at a message all of whose fields are marked.
+        (
+            two,
+            "message User { string id = 1; string mail = 2; }\nmessage Key {\nMARK string id = 1; }",
+        ),
+        // No rule reports it; the hash of the message shows it.
+        (two, "message User { string id = 1;\nMARK string mail = 2 [debug_redact = true]; }"),
+        (two, "message User { string id = 1; string mail = 2;\nMARK reserved 7; }"),
+        // The type of the field was in no file before.
+        (
+            "message User { string id = 1; }",
+            "import \"google/protobuf/duration.proto\";\nmessage User { string id = 1;\nMARK \
+             google.protobuf.Duration ttl = 2; }",
+        ),
+    ];
+    for (old, new) in cases {
+        assert_eq!(required(old, new), "patch", "{new}");
+        assert_eq!(required(old, &new.replace("MARK", "")), "minor", "{new} without a mark");
+    }
+    // What is beside the mark counts as before.
+    let beside = [
+        "message User { string id = 1; string mail = 2;\nMARK reserved 7;\nreserved 8; }",
+        "message User {\nMARK string id = 1 [debug_redact = true];\nstring mail = 2 [debug_redact = \
+         true]; }",
+        "message User { string id = 1; string mail = 2; }\nmessage Key {\nMARK string id = 1;\n\
+         string text = 2; }",
+    ];
+    for new in beside {
+        assert_eq!(required(two, new), "minor", "{new}");
+    }
+}
