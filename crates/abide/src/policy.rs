@@ -187,6 +187,8 @@ pub struct BreakingPolicy {
     /// The stabilities of the packages that must not break; `None` are packages
     /// without a version. Everything in other packages may change.
     pub stabilities: Vec<Option<Stability>>,
+    /// Whether validation must not change at all, not even to accept more.
+    pub strict_annotations: bool,
     /// If not empty, only changes that one of these rules of other tools would
     /// report are more than notes.
     pub aliases: Vec<String>,
@@ -199,7 +201,8 @@ impl Default for BreakingPolicy {
     /// has no next major version.
     fn default() -> Self {
         let stabilities = vec![Some(Stability::Stable), None];
-        BreakingPolicy { stabilities, aliases: Vec::new(), surfaces: Vec::new() }
+        let (aliases, surfaces) = (Vec::new(), Vec::new());
+        BreakingPolicy { stabilities, strict_annotations: false, aliases, surfaces }
     }
 }
 
@@ -313,10 +316,11 @@ impl Policy {
     /// finding about a change.
     ///
     /// A change has the severity of its worst effect. A backward break has the
-    /// severity of its rule, unless its package is exempt. A forward break, and a
+    /// severity of its rule, unless its package may break. A forward break, and a
     /// change that breaks nobody, is a note, or what the finding says. A setting
-    /// replaces the severity of backward breaks. It replaces the others only if
-    /// an override names the direction, or if it turns the rule off.
+    /// replaces the severity of backward breaks. It replaces that of forward breaks
+    /// only if an override names the direction, if it turns the rule off, or if it
+    /// names the rule and the change breaks nobody backward.
     pub fn severity(
         &self,
         rule: RuleDefaults,

@@ -187,6 +187,7 @@ rules! {
     waiver_expired = "rules/waiver-expired.rs";
     waiver_invalid = "rules/waiver-invalid.rs";
     waiver_unused = "rules/waiver-unused.rs";
+    wrapper_default_changed = "rules/wrapper-default-changed.rs";
     zero_value_changeable = "rules/zero-value-changeable.rs";
     zero_value_not_unspecified = "rules/zero-value-not-unspecified.rs";
 }

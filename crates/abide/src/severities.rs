@@ -147,7 +147,9 @@ impl Layers {
                 Some((_, Direction::Backward)) => setting.names_package || is_bound,
                 Some((_, Direction::Forward)) => {
                     let more = change.at_least > Severity::Note;
-                    setting.names_direction || more && setting.names_rule
+                    let is_all = !change.effects.breaks_backward();
+                    let may_decide = more || is_all && (is_bound || setting.names_package);
+                    setting.names_direction || setting.names_rule && may_decide
                 }
                 None => setting.names_rule,
             };

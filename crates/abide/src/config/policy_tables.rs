@@ -187,7 +187,7 @@ impl TomlReader {
     }
 
     pub(super) fn breaking(&mut self, item: &Item, policy: &mut Policy) {
-        const KEYS: &[&str] = &["stabilities", "aliases", "surfaces"];
+        const KEYS: &[&str] = &["stabilities", "strict-annotations", "aliases", "surfaces"];
         let Some(table) = self.table(item) else { return };
         for entry in entries(table) {
             match entry.key {
@@ -199,6 +199,9 @@ impl TomlReader {
                     policy.breaking.aliases = texts.into_iter().map(|(text, _)| text).collect();
                 }
                 "stabilities" => policy.breaking.stabilities = self.stabilities(entry.item),
+                "strict-annotations" => {
+                    self.set(&mut policy.breaking.strict_annotations, entry.item);
+                }
                 "surfaces" => policy.breaking.surfaces = self.surfaces(entry.item),
                 _ => self.unknown_key(&entry, "`[breaking]`", KEYS),
             }

@@ -286,3 +286,79 @@ fn s003_126_a_marked_change_is_a_patch_wherever_it_is_reported() {
         assert_eq!(required(two, new), "minor", "{new}");
     }
 }
+
+#[test]
+fn s003_090_the_default_of_a_wrapper_may_change_unless_the_rule_is_on() {
+    let path = "acme/user/v1/user.proto";
+    let text = "syntax = \"proto3\";\npackage acme.user.v1;\nimport \
+                \"google/protobuf/wrappers.proto\";\nmessage User {\n  // Defaults to 3.\n  \
+                google.protobuf.UInt32Value attempts = 1;\n}\n";
+    let folder = released(&[("abide.toml", ""), (path, text)]);
+    put(folder.path(), &[(path, &text.replace("to 3.", "to 4."))]);
+    let ran = changes(folder.path());
+    assert_eq!((ran.status, severities(&ran)), (0, vec![]), "off by default");
+    put(folder.path(), &[("abide.toml", "[rules]\nwrapper-default-changed = \"error\"\n")]);
+    let ran = changes(folder.path());
+    let found = vec!["wrapper-default-changed error".to_owned()];
+    assert_eq!((ran.status, severities(&ran)), (1, found), "{}", ran.text());
+    let page = abide(folder.path(), &["explain", "wrapper-default-changed"]);
+    assert!(page.text().contains("Off by default"), "{}", page.text());
+}
+
+/// A field of a released message whose constraint changed.
+fn constrained(config: &str, package: &str, old: &str, new: &str) -> TempDir {
+    let imports = crate::run::repository().join("testdata/imports/validate");
+    let imports = imports.parent().expect("it is in a folder").display().to_string();
+    let path = format!("{}/user.proto", package.replace('.', "/"));
+    let file = |rules: &str| {
+        format!(
+            "syntax = \"proto3\";\npackage {package};\nimport \
+             \"buf/validate/validate.proto\";\nmessage User {{\n  string name = 1{rules};\n}}\n"
+        )
+    };
+    let config = format!("import-paths = [{imports:?}]\n{config}");
+    let folder = released(&[("abide.toml", &config), (&path, &file(old))]);
+    put(folder.path(), &[(&path, &file(new))]);
+    folder
+}
+
+const SHORT: &str = " [(buf.validate.field).string.max_len = 64]";
+const LONG: &str = " [(buf.validate.field).string.max_len = 128]";
+
+#[test]
+fn s003_092_strict_annotations_forbid_every_change_of_validation() {
+    let cases = [(SHORT, LONG), (LONG, SHORT), (SHORT, ""), ("", SHORT)];
+    for (old, new) in cases {
+        let strict = "[breaking]\nstrict-annotations = true\n";
+        let folder = constrained(strict, "acme.user.v1", old, new);
+        let ran = changes(folder.path());
+        assert_eq!(ran.status, 1, "{old} to {new}: {}", ran.text());
+        let bump = abide(folder.path(), &["bump", "--against", "git:r1"]);
+        assert!(bump.text().contains("which is refused"), "{}", bump.text());
+        let is_looser = old == SHORT;
+        let lenient = changes(constrained("", "acme.user.v1", old, new).path());
+        assert_eq!(lenient.status, i32::from(!is_looser), "{old} to {new}: {}", lenient.text());
+        let alpha = changes(constrained(strict, "acme.user.v1alpha", old, new).path());
+        assert_eq!(alpha.status, 0, "an alpha may change: {}", alpha.text());
+    }
+    let same = " [(buf.validate.field).string = { max_len: 64 }]";
+    let folder =
+        constrained("[breaking]\nstrict-annotations = true\n", "acme.user.v1", SHORT, same);
+    assert_eq!(changes(folder.path()).status, 0, "the same limit in other words");
+}
+
+#[test]
+fn s003_092_the_severity_of_constraint_loosened_is_the_one_that_is_set() {
+    for (level, status) in [("error", 1), ("warning", 0), ("note", 0)] {
+        let config = format!("[rules]\nconstraint-loosened = \"{level}\"\n");
+        let ran = changes(constrained(&config, "acme.user.v1", SHORT, LONG).path());
+        let found = vec![format!("constraint-loosened {level}")];
+        assert_eq!((ran.status, severities(&ran)), (status, found));
+        let alpha = changes(constrained(&config, "acme.user.v1alpha", SHORT, LONG).path());
+        assert_eq!(severities(&alpha), ["constraint-loosened note"], "an alpha may change");
+    }
+    let group = changes(
+        constrained("[rules]\ncompatibility = \"error\"\n", "acme.user.v1", SHORT, LONG).path(),
+    );
+    assert_eq!(severities(&group), ["constraint-loosened note"], "a group names no rule");
+}
