@@ -17,6 +17,7 @@ mod constraints;
 mod dates;
 mod dependencies;
 mod drawing;
+mod element_life;
 mod engine;
 mod finding;
 mod full_names;
@@ -54,6 +55,9 @@ pub use calendar_status::{Deprecation, Retirement, Status};
 pub use config::Config;
 pub use config_error::ConfigError;
 pub use drawing::view::GraphView;
+pub use element_life::{
+    ElementFacts, ElementId, ElementLife, ElementLives, FileElements, Moment, elements,
+};
 pub use engine::hindrances::hindrances;
 pub use engine::judging::check;
 pub use engine::version_plan::plan;
