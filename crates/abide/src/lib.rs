@@ -19,6 +19,7 @@ mod dependencies;
 mod drawing;
 mod element_life;
 mod engine;
+mod features;
 mod finding;
 mod full_names;
 mod group;
@@ -61,6 +62,7 @@ pub use element_life::{
 pub use engine::hindrances::hindrances;
 pub use engine::judging::check;
 pub use engine::version_plan::plan;
+pub use features::FeatureFile;
 pub use finding::{ChangeFacts, Finding, FindingLabel, Gone, Severity};
 pub use group::{Group, RuleDefaults};
 pub use location::{Location, Origin};

@@ -68,6 +68,7 @@ rules! {
     extension_removed = "rules/extension-removed.rs";
     extension_renamed = "rules/extension-renamed.rs";
     feature_invalid = "rules/feature-invalid.rs";
+    feature_list_invalid = "rules/feature-list-invalid.rs";
     field_added = "rules/field-added.rs";
     field_behavior_changed = "rules/field-behavior-changed.rs";
     field_cardinality_changed = "rules/field-cardinality-changed.rs";

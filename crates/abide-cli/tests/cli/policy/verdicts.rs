@@ -362,3 +362,75 @@ fn s003_092_the_severity_of_constraint_loosened_is_the_one_that_is_set() {
     );
     assert_eq!(severities(&group), ["constraint-loosened note"], "a group names no rule");
 }
+
+const USER: (&str, &str) = (
+    "api/acme/user/v1/user.proto",
+    "syntax = \"proto3\";\npackage acme.user.v1;\nmessage User {}\n",
+);
+
+#[test]
+fn s003_062_features_are_listed_once_in_order_in_reverse_dns() {
+    let list = "\u{feff}# Zones.\r\ncom.acme.lb.zones\r\n  Com.acme.b # odd\r\nplain\r\n\r\n\
+                com.acme.auth\r\ncom.acme.lb.zones";
+    let folder = tree(&[("abide.toml", "roots = [\"api\"]\n"), USER, ("api/features.txt", list)]);
+    let ran = abide(folder.path(), &["lint", "--format", "json"]);
+    assert_eq!(ran.status, 1);
+    let found = ran.json();
+    let place = |it: &serde_json::Value| {
+        let (start, end) = (&it["start"], &it["end"]);
+        format!(
+            "{}:{}:{}-{} {}",
+            it["path"].as_str().unwrap(),
+            start["line"],
+            start["column"],
+            end["column"],
+            it["message"].as_str().unwrap()
+        )
+    };
+    let findings = found.iter().filter(|it| it["kind"] == "finding");
+    assert!(findings.clone().all(|it| it["rule"] == "feature-list-invalid"), "{}", ran.text());
+    let places: Vec<String> = findings.map(place).collect();
+    assert_eq!(
+        places,
+        [
+            "api/features.txt:3:3-13 `Com.acme.b` is not a reverse-DNS name of a feature",
+            "api/features.txt:4:1-6 `plain` is not a reverse-DNS name of a feature",
+            "api/features.txt:6:1-14 feature `com.acme.auth` is listed behind `com.acme.lb.zones`",
+            "api/features.txt:7:1-18 feature `com.acme.lb.zones` is listed twice",
+        ]
+    );
+    for format in ["human", "sarif", "junit", "github", "gitlab", "markdown", "html"] {
+        let text = abide(folder.path(), &["check", "--format", format]).text();
+        assert!(text.contains("api/features.txt"), "{format}: {text}");
+        assert!(text.contains("com.acme.auth"), "{format}: {text}");
+    }
+    // What the messages say to do, done.
+    let mended = "# Zones.\ncom.acme.auth\ncom.acme.b # odd\ncom.acme.lb.zones\n";
+    put(folder.path(), &[("api/features.txt", mended)]);
+    let ran = abide(folder.path(), &["lint"]);
+    assert_eq!(ran.status, 0, "{}", ran.text());
+}
+
+#[test]
+fn s003_062_lists_of_features_may_be_elsewhere_and_in_any_revision() {
+    let config = "roots = [\"api\"]\nfeatures = [\"docs/a.txt\", \"docs/b.txt\"]\n";
+    let folder = released(&[
+        ("abide.toml", config),
+        USER,
+        ("docs/a.txt", "com.acme.one\n"),
+        ("docs/b.txt", "com.acme.one\n"),
+    ]);
+    put(folder.path(), &[("docs/b.txt", "com.acme.two\n")]);
+    assert_eq!(abide(folder.path(), &["lint"]).status, 0);
+    let ran = abide(folder.path(), &["lint", "git:r1"]);
+    assert_eq!(ran.status, 1, "{} {}", ran.text(), ran.stderr);
+    assert!(ran.text().contains("docs/b.txt:1:1"), "{}", ran.text());
+    // A part of the tree without the lists is judged without them.
+    put(folder.path(), &[("docs/b.txt", "com.acme.one\n")]);
+    assert_eq!(abide(folder.path(), &["lint"]).status, 1);
+    assert_eq!(abide(folder.path(), &["lint", "api/acme"]).status, 0);
+    std::fs::remove_file(folder.path().join("docs/a.txt")).unwrap();
+    let ran = abide(folder.path(), &["lint"]);
+    assert_eq!(ran.status, 2);
+    assert!(ran.stderr.contains("docs/a.txt"), "{}", ran.stderr);
+}
