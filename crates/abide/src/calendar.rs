@@ -11,8 +11,10 @@ use std::collections::BTreeMap;
 use abide_schema::{Package, Stability};
 use jiff::Span;
 use jiff::civil::Date;
+use semver::Version;
 
 use crate::dates::{months_after, parse_date};
+use crate::semantic_version::dated;
 
 /// How many days before an API release a new major may appear, unless
 /// `[calendar]` sets it.
@@ -39,14 +41,21 @@ pub struct Calendar {
     pub alpha_max_releases: Option<u32>,
     /// The day since which each alpha package exists.
     pub alpha_since: BTreeMap<String, Date>,
-    /// The days of the minor versions that `deprecated_at` names.
+    /// The days of the versions that `deprecated_at` names, such as `1.4` or
+    /// `1.4.2`.
     pub version_dates: BTreeMap<String, Date>,
 }
 
 impl Calendar {
     /// The day that an annotation names: a date, or a version with a known date.
+    /// The day of `1.4` is that of `1.4.0`, and of `1.4.2` unless that is known.
     pub fn day_of(&self, text: &str) -> Option<Date> {
-        parse_date(text).or_else(|| self.version_dates.get(text).copied())
+        let known = |text: &str| self.version_dates.get(text).copied();
+        let version = || dated(text).filter(|it| it.pre.is_empty());
+        let minor = |it: Version| format!("{}.{}", it.major, it.minor);
+        let by_patch = || known(&version()?.to_string());
+        let by_minor = || known(&version().map(minor)?);
+        parse_date(text).or_else(|| known(text)).or_else(by_patch).or_else(by_minor)
     }
 
     /// The day since which a package exists, if it is recorded: in the calendar,

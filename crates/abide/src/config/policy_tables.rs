@@ -12,6 +12,7 @@ use crate::calendar::Clock;
 use crate::dates::day_of_year;
 use crate::policy::{Edge, OptionOrder, Policy, Removal};
 use crate::rules::RULES;
+use crate::semantic_version::dated;
 use crate::suggestion::did_you_mean;
 
 use super::toml_reader::{TomlReader, entries, span};
@@ -113,7 +114,10 @@ impl TomlReader {
                 "alpha-max-months" => calendar.alpha_max_months = self.count(item),
                 "alpha-max-releases" => calendar.alpha_max_releases = self.count(item),
                 "alpha-since" => calendar.alpha_since = self.dates(item),
-                "version-dates" => calendar.version_dates = self.dates(item),
+                "version-dates" => {
+                    calendar.version_dates = self.dates(item);
+                    self.versions(item);
+                }
                 _ => self.unknown_key(&entry, "`[calendar]`", KEYS),
             }
         }
@@ -130,6 +134,16 @@ impl TomlReader {
             }
         }
         dates
+    }
+
+    /// Reports the keys of a table that are not versions.
+    fn versions(&mut self, item: &Item) {
+        let Some(table) = item.as_table_like() else { return };
+        for entry in entries(table).into_iter().filter(|it| dated(it.key).is_none()) {
+            let message = format!("`{}` is not a version", entry.key);
+            let help = "write a version in quotes, such as `\"1.4\"` or `\"1.4.2\"`".to_owned();
+            self.error(entry.key_span, message, Some(help));
+        }
     }
 
     /// Days of the year, such as `06-30`.
