@@ -18,6 +18,7 @@ mod dates;
 mod dependencies;
 mod deprecation_policy;
 mod drawing;
+mod element_life;
 mod engine;
 mod finding;
 mod full_names;
@@ -56,6 +57,9 @@ pub use config::Config;
 pub use config_error::ConfigError;
 pub use deprecation_policy::{DeprecationPolicy, PhaseFreeze, Removal};
 pub use drawing::view::GraphView;
+pub use element_life::{
+    ElementFacts, ElementId, ElementLife, ElementLives, FileElements, Moment, elements,
+};
 pub use engine::hindrances::hindrances;
 pub use engine::judging::check;
 pub use engine::version_plan::plan;
