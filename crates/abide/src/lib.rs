@@ -54,7 +54,7 @@ pub use calendar_status::{Deprecation, Retirement, Status};
 pub use config::Config;
 pub use config_error::ConfigError;
 pub use drawing::view::GraphView;
-pub use engine::hindrances::hindrances;
+pub use engine::hindrances::{early_release, hindrances};
 pub use engine::judging::check;
 pub use engine::version_plan::plan;
 pub use finding::{ChangeFacts, Finding, FindingLabel, Gone, Severity};
