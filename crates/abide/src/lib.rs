@@ -17,6 +17,7 @@ mod constraints;
 mod dates;
 mod dependencies;
 mod drawing;
+mod element_life;
 mod engine;
 mod finding;
 mod full_names;
@@ -54,7 +55,14 @@ pub use calendar_status::{Deprecation, Retirement, Status};
 pub use config::Config;
 pub use config_error::ConfigError;
 pub use drawing::view::GraphView;
+<<<<<<< HEAD
 pub use engine::hindrances::{early_release, hindrances};
+=======
+pub use element_life::{
+    ElementFacts, ElementId, ElementLife, ElementLives, FileElements, Moment, elements,
+};
+pub use engine::hindrances::hindrances;
+>>>>>>> main
 pub use engine::judging::check;
 pub use engine::version_plan::plan;
 pub use finding::{ChangeFacts, Finding, FindingLabel, Gone, Severity};

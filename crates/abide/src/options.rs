@@ -28,6 +28,8 @@ pub struct Options<'a> {
     pub records: Records<'a>,
     /// Whether the recorded versions are checked.
     pub versions: bool,
+    /// The command that records them, as advice names it.
+    pub bump_command: &'a str,
     /// Whether only a part of the configured tree is checked. Stale waivers of `abide.toml` and
     /// stale lines of `abide.accepted` cannot be found then.
     pub partial: bool,
@@ -46,6 +48,7 @@ impl Options<'_> {
             accepted: None,
             records: Records::default(),
             versions: false,
+            bump_command: "abide bump --write",
             partial: false,
         }
     }
