@@ -58,14 +58,10 @@ pub use config::Config;
 pub use config_error::ConfigError;
 pub use deprecation_policy::{DeprecationPolicy, PhaseFreeze, Removal};
 pub use drawing::view::GraphView;
-<<<<<<< HEAD
-pub use engine::hindrances::{early_release, hindrances};
-=======
 pub use element_life::{
     ElementFacts, ElementId, ElementLife, ElementLives, FileElements, Moment, elements,
 };
-pub use engine::hindrances::hindrances;
->>>>>>> main
+pub use engine::hindrances::{early_release, hindrances};
 pub use engine::judging::check;
 pub use engine::version_plan::plan;
 pub use features::FeatureFile;
