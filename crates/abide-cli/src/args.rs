@@ -97,6 +97,7 @@ Examples:
   abide hash
   abide hash --package acme.user.v1      with its messages
   abide hash --facts acme.user.v1.User   print what is hashed
+  abide hash --fields                    list the elements instead
 
 To see why a hash changed, compare what is hashed:
   diff <(abide hash git:main --facts acme.user.v1.User) \\
@@ -120,6 +121,7 @@ Examples:
   abide history --since v1.4
   abide history --path proto/acme/user
   abide history --format html --output history.html
+  abide history --fields                 since which version each field exists, and until when
 
 Exit status: 0 if the history was shown, even if it has breaks; 2 if abide could not do its work.";
 
@@ -213,6 +215,10 @@ pub(crate) struct HistoryArgs {
     /// Resolve imports in DIR; its files are linked but not checked (repeatable)
     #[arg(short = 'I', long = "import-path", value_name = "DIR")]
     pub(crate) import_path: Vec<String>,
+    /// For each field, enum value, method and type, show since which version and day it exists, is
+    /// deprecated, is disallowed by default, and is gone
+    #[arg(long)]
+    pub(crate) fields: bool,
     /// The format of the history
     #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = one_of(HISTORIES))]
     pub(crate) format: &'static HistoryFormat,
@@ -432,6 +438,10 @@ pub(crate) enum Command {
         /// message, an enum, a service or an extension
         #[arg(long, value_name = "NAME", conflicts_with_all = ["package", "format"])]
         facts: Option<String>,
+        /// List the elements instead of hashes, with what the tree says about them: number, since
+        /// when deprecated, whether disallowed by default. `abide history --fields` knows more
+        #[arg(long, conflicts_with = "facts")]
+        fields: bool,
         /// The format of the list
         #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = one_of(HASHES))]
         format: &'static HashFormat,

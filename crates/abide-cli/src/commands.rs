@@ -53,8 +53,13 @@ pub(crate) fn run(cli: &Cli) -> ExitCode {
             let out = out.as_deref();
             build::build(&cli.global, tree, out, *exclude_imports, *exclude_source_info)
         }
-        Command::Hash { tree, package, facts, format } => {
-            hash::hash(&cli.global, tree, package.as_deref(), facts.as_deref(), format)
+        Command::Hash { tree, package, facts, fields, format } => {
+            let what = match facts {
+                Some(name) => hash::What::Facts(name),
+                None if *fields => hash::What::Fields,
+                None => hash::What::Hashes,
+            };
+            hash::hash(&cli.global, tree, package.as_deref(), &what, format)
         }
         Command::History { args } => history::history(&cli.global, args),
         Command::Explain { rule } => explain::explain(rule),

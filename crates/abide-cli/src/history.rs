@@ -6,12 +6,13 @@
 
 mod forest;
 mod judge;
+mod lives;
 mod record;
 mod row;
 
 use std::collections::BTreeSet;
 
-use abide::Policy;
+use abide::{ElementLife, Policy};
 use abide_schema::FileKey;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -20,6 +21,7 @@ use rayon::prelude::*;
 use self::forest::{Forest, Moved};
 pub(crate) use self::judge::Reason;
 use self::judge::{Judged, facts, judge};
+use self::lives::{Lives, Step, elements};
 use self::record::Records;
 use self::row::Ledger;
 pub(crate) use self::row::{PackageRow, Verdict};
@@ -36,6 +38,8 @@ pub(crate) struct History {
     pub(crate) folder: String,
     /// The commits that changed the tree, oldest first.
     pub(crate) commits: Vec<CommitRow>,
+    /// The lives of all elements, if they are asked.
+    pub(crate) lives: Option<Vec<ElementLife>>,
     /// How many commits were walked, including those that did not change the tree.
     pub(crate) walked: usize,
     /// What the user should know, one phrase each.
@@ -62,6 +66,8 @@ pub(crate) struct Judgement<'a> {
     pub(crate) as_of: Option<Date>,
     /// The part of the tree to show.
     pub(crate) focus: Option<&'a str>,
+    /// Whether the lives of elements are asked.
+    pub(crate) fields: bool,
 }
 
 /// A step that is yet to be judged.
@@ -82,6 +88,7 @@ pub(crate) fn walk(
     let mut forest = Forest::new(timeline);
     let mut ledger = Ledger::default();
     let mut records = record::RecordReader::default();
+    let mut lives = judgement.fields.then(Lives::default);
     let mut ever = false;
     if let Some(base) = &timeline.base {
         let step = cursor.advance(base)?;
@@ -89,11 +96,20 @@ pub(crate) fn walk(
         let tree = abide_schema::Tree::link(forest.everything());
         ever = tree.files().any(|file| file.is_judged());
         let own = |key: &FileKey| forest.has(key);
-        ledger.begin(facts(&tree, own), records.read(&cursor, base)?, moved.cyclic, |key| {
-            forest.is_own(key)
-        });
+        let mut known = facts(&tree, own, judgement.fields);
+        let own = known.iter().map(|(key, _)| key.clone()).filter(|key| forest.is_own(key));
+        let own: Vec<_> = own.collect();
+        let elements = elements(own.iter(), &mut known);
+        ledger.begin(known, records.read(&cursor, base)?, moved.cyclic, |key| forest.is_own(key));
+        lives.iter_mut().for_each(|it| it.begin(elements.clone(), &ledger));
     }
-    let mut commits = Vec::new();
+    let wanted = |ledger: &Ledger, package: &str| {
+        judgement.focus.is_none_or(|focus| {
+            let mut files = ledger.files_of(package);
+            files.any(|(root, path)| is_below(&timeline.display(*root, path), focus))
+        })
+    };
+    let mut commits: Vec<CommitRow> = Vec::new();
     let mut counted: BTreeSet<String> = BTreeSet::new();
     let total = timeline.commits.len();
     for (number, batch) in timeline.commits.chunks(BATCH).enumerate() {
@@ -112,17 +128,11 @@ pub(crate) fn walk(
             .par_iter()
             .map(|job| {
                 let as_of = judgement.as_of.unwrap_or_else(|| day(job.commit.seconds));
-                Some(judge(job.moved.pair.as_ref()?, judgement.policy, as_of))
+                Some(judge(job.moved.pair.as_ref()?, judgement.policy, as_of, judgement.fields))
             })
             .collect();
-        for (job, judged) in jobs.into_iter().zip(judged) {
+        for (job, mut judged) in jobs.into_iter().zip(judged) {
             ever |= job.moved.touched.keys().any(|key| forest.is_own(key));
-            let wanted = |ledger: &Ledger, package: &str| {
-                judgement.focus.is_none_or(|focus| {
-                    let mut files = ledger.files_of(package);
-                    files.any(|(root, path)| is_below(&timeline.display(*root, path), focus))
-                })
-            };
             let touched: BTreeSet<String> = match judgement.focus {
                 // A removed package has no file afterwards.
                 Some(_) => job.moved.touched.values().filter_map(|it| it.0.clone()).collect(),
@@ -130,8 +140,16 @@ pub(crate) fn walk(
             };
             let gone: BTreeSet<String> =
                 touched.into_iter().filter(|package| wanted(&ledger, package)).collect();
+            let own = job.moved.touched.keys().filter(|key| forest.is_own(key));
+            let known = judged.as_mut().map_or(&mut [][..], |it| &mut it.files);
+            let elements = elements(own, known);
+            let locked = job.records.is_some();
             let mut packages =
                 ledger.step(job.moved, judged, job.records, |key| forest.is_own(key));
+            if let Some(lives) = &mut lives {
+                let (day, commit) = (day(job.commit.seconds), job.commit.id.to_string().into());
+                lives.step(&Step { day, commit }, elements, &packages, locked, &ledger);
+            }
             packages.retain(|row| wanted(&ledger, &row.package) || gone.contains(&row.package));
             counted.extend(packages.iter().filter(|it| it.counted).map(|it| it.package.clone()));
             if !packages.is_empty() {
@@ -151,10 +169,18 @@ pub(crate) fn walk(
             timeline.top()
         )));
     }
+    let lives = lives.map(|lives| {
+        let rows = commits.iter().flat_map(|it| &it.packages);
+        let shown: BTreeSet<&str> = rows.map(|row| row.package.as_str()).collect();
+        let is_shown =
+            |it: &ElementLife| shown.contains(&*it.package) || wanted(&ledger, &it.package);
+        lives.finish().into_iter().filter(is_shown).collect()
+    });
     let counted = timeline.base.as_ref().and_then(|base| from_there(base, &counted));
     Ok(History {
         folder: timeline.top().to_owned(),
         commits,
+        lives,
         walked: total,
         notes: timeline.notes.iter().cloned().chain(counted).chain(records.note()).collect(),
     })

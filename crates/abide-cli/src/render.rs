@@ -1,6 +1,7 @@
 //! The formats of all output: one module writes each, and the lists here say which command has it.
 
 mod calendar_note;
+mod element_lives;
 mod format;
 mod github;
 mod gitlab;
@@ -80,10 +81,10 @@ pub(crate) const PLANS: &[PlanFormat] = &[
 ];
 
 /// Of `abide hash`.
-pub(crate) type HashFormat = Format<fn(&HashList<'_>) -> String>;
+pub(crate) type HashFormat = Format<fn(&HashList<'_>, Look) -> String>;
 /// The forms of a list of hashes.
 pub(crate) const HASHES: &[HashFormat] = &[
-    Format::plain("human", "For people", hash_list::human),
+    Format::styled("human", "For people", hash_list::human),
     Format::plain("json", "JSON Lines: one object per entry", hash_list::lines),
 ];
 

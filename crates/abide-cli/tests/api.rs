@@ -61,7 +61,7 @@ fn covers(message: Message<'_>, value: &serde_json::Value) {
         match field.message_type() {
             Some(inner) => covers(inner, one),
             None => {
-                assert!(one.is_string() || one.is_u64() || one.is_boolean(), "`{key}` is {one}")
+                assert!(one.is_string() || one.is_i64() || one.is_boolean(), "`{key}` is {one}")
             }
         }
     }
@@ -215,21 +215,39 @@ fn the_history_is_what_its_proto_says() {
         assert!(ran.expect("git is installed").success(), "git {args:?}");
     };
     git(&["init", "--quiet"]);
-    let declared = std::fs::read_to_string(repository().join("api").join(status)).unwrap();
+    let lifecycle = "abide/annotations/v1/lifecycle.proto";
+    let [declared, policies] = [status, lifecycle]
+        .map(|path| std::fs::read_to_string(repository().join("api").join(path)).unwrap());
     let user = |fields: &str| {
         format!(
             "syntax = \"proto3\";\npackage acme.user.v1;\nimport \"{status}\";\n\
+             import \"abide/annotations/v1/lifecycle.proto\";\n\
              option (abide.annotations.v1.file_policy) = {{version: \"1.2.0\"}};\n\
              message User {{ {fields} }}\n"
         )
     };
-    for fields in ["int32 a = 1;", "string a = 1;"] {
-        put(folder.path(), &[(status, &declared), ("acme/user/v1/user.proto", &user(fields))]);
+    let disallowed = "string a = 1 [deprecated = true, \
+                      (abide.annotations.v1.field_policy).disallowed_by_default = true];";
+    for fields in ["int32 a = 1;", "string a = 1;", disallowed, ""] {
+        put(
+            folder.path(),
+            &[
+                (status, &declared),
+                (lifecycle, &policies),
+                ("acme/user/v1/user.proto", &user(fields)),
+            ],
+        );
         git(&["add", "--all"]);
         git(&["commit", "--quiet", "-m", "a step"]);
     }
-    let lines = abide(folder.path(), &["history", "--format", "json"]).json();
-    let names = [("commit", "Commit"), ("package", "Package"), ("summary", "Summary")];
+    let mut lines = abide(folder.path(), &["history", "--format", "json"]).json();
+    lines.extend(abide(folder.path(), &["history", "--fields", "--format", "json"]).json());
+    let names = [
+        ("commit", "Commit"),
+        ("package", "Package"),
+        ("summary", "Summary"),
+        ("element", "Element"),
+    ];
     for line in &lines {
         let name = names.iter().find(|(kind, _)| line["kind"] == *kind).expect("a known kind").1;
         covers(message(&tree, &format!("abide.report.v1.History{name}")), line);

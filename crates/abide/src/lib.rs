@@ -17,7 +17,9 @@ mod constraints;
 mod dates;
 mod dependencies;
 mod drawing;
+mod element_life;
 mod engine;
+mod features;
 mod finding;
 mod full_names;
 mod group;
@@ -54,9 +56,13 @@ pub use calendar_status::{Deprecation, Retirement, Status};
 pub use config::Config;
 pub use config_error::ConfigError;
 pub use drawing::view::GraphView;
+pub use element_life::{
+    ElementFacts, ElementId, ElementLife, ElementLives, FileElements, Moment, elements,
+};
 pub use engine::hindrances::hindrances;
 pub use engine::judging::check;
 pub use engine::version_plan::plan;
+pub use features::FeatureFile;
 pub use finding::{ChangeFacts, Finding, FindingLabel, Gone, Severity};
 pub use group::{Group, RuleDefaults};
 pub use location::{Location, Origin};

@@ -5,6 +5,7 @@ use abide_schema::Tree;
 use jiff::civil::Date;
 
 use crate::accepted::Accepted;
+use crate::features::FeatureFile;
 use crate::records::Records;
 
 /// The inputs of a run besides the tree and the policy.
@@ -28,9 +29,13 @@ pub struct Options<'a> {
     pub records: Records<'a>,
     /// Whether the recorded versions are checked.
     pub versions: bool,
+    /// The command that records them, as advice names it.
+    pub bump_command: &'a str,
     /// Whether only a part of the configured tree is checked. Stale waivers of `abide.toml` and
     /// stale lines of `abide.accepted` cannot be found then.
     pub partial: bool,
+    /// The lists of features in the tree.
+    pub features: &'a [FeatureFile],
 }
 
 impl Options<'_> {
@@ -46,7 +51,9 @@ impl Options<'_> {
             accepted: None,
             records: Records::default(),
             versions: false,
+            bump_command: "abide bump --write",
             partial: false,
+            features: &[],
         }
     }
 }

@@ -22,6 +22,8 @@ struct Work<'a> {
     changes_only: bool,
     against: Option<&'a str>,
     bump_against: Option<&'a str>,
+    /// The last release, if the command line names it.
+    named_release: Option<&'a str>,
     changes: bool,
     surfaces: Vec<Surface>,
     accept: bool,
@@ -73,6 +75,10 @@ fn work<'a>(compare: &'a CompareArgs, settings: &'a Settings) -> Work<'a> {
     Work {
         against: compare.against.as_deref().or(config.against.as_deref()),
         bump_against: compare.bump_against.as_deref().or(config.bump_against.as_deref()),
+        named_release: compare
+            .bump_against
+            .as_deref()
+            .or(compare.against.as_deref().filter(|_| config.bump_against.is_none())),
         changes: compare.changes,
         versions: true,
         ..Work::default()
@@ -116,6 +122,10 @@ fn run(
         lock: recorded.as_ref(),
         released: if released.is_some() { &released_lock } else { &baseline_lock }.as_ref(),
     };
+    let features = match work.changes_only {
+        true => Vec::new(),
+        false => source.features(settings.config.features.as_deref())?,
+    };
     let accept = work.accept;
     let mut accepted = if accept { None } else { settings.accepted(error_color(global))? };
     progress.step("judging");
@@ -129,7 +139,9 @@ fn run(
         accepted: None,
         records,
         versions: work.versions,
+        bump_command: &bump_command(global, judge, work),
         partial: settings.is_part(),
+        features: &features,
     };
     let judge_with = |accepted: &Option<(Accepted, TextFile)>| {
         let accepted = accepted.as_ref().map(|(accepted, _)| accepted);
@@ -164,6 +176,7 @@ fn run(
         old: baseline.as_ref().map(|old| &old.tree),
         config: settings.file.as_ref(),
         accepted: accepted.as_ref().map(|(_, file)| file),
+        features: &features,
         instances: &[],
         prefix: &source.prefix().unwrap_or_else(|| settings.prefix(&judge.tree)),
         config_prefix: &settings.config_prefix(),
@@ -188,6 +201,24 @@ fn run(
     // The process ends now: do not spend time on freeing the trees.
     std::mem::forget((loaded, baseline, released));
     Ok(outcome)
+}
+
+/// The command that records the versions of the same tree, since the same release.
+fn bump_command(global: &Global, judge: &JudgeArgs, work: &Work<'_>) -> String {
+    let quoted = |text: &str| match text.contains(|c: char| c.is_whitespace() || c == '\'') {
+        true => format!("\"{text}\""),
+        false => text.to_owned(),
+    };
+    let folder = judge.tree.source.iter().filter(|it| std::path::Path::new(it).is_dir());
+    let imports = judge.tree.import_path.iter().map(|it| format!("-I {}", quoted(it)));
+    let config =
+        global.config.iter().map(|it| format!("--config {}", quoted(&it.display().to_string())));
+    let preset = global.preset.iter().map(|it| format!("--preset {it}"));
+    let since = work.named_release.map(|it| format!("--against {}", quoted(it)));
+    let words = ["abide bump".to_owned()].into_iter().chain(folder.map(|it| quoted(it)));
+    let words =
+        words.chain(imports).chain(config).chain(preset).chain(["--write".to_owned()]).chain(since);
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// Writes the findings to `abide.accepted`. Syntax and link errors cannot be accepted and are left

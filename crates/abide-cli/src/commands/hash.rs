@@ -13,13 +13,23 @@ use crate::printable::shown;
 use crate::progress::Progress;
 use crate::render::{HashFormat, HashList, Told};
 use crate::settings::Settings;
-use crate::terminal::{error_color, say};
+use crate::terminal::{error_color, look, say};
+
+/// What is listed.
+pub(super) enum What<'a> {
+    /// Hashes.
+    Hashes,
+    /// The elements.
+    Fields,
+    /// What is hashed of this.
+    Facts(&'a str),
+}
 
 pub(super) fn hash(
     global: &Global,
     args: &TreeArgs,
     package: Option<&str>,
-    facts: Option<&str>,
+    what: &What<'_>,
     format: &HashFormat,
 ) -> Result<Outcome, Error> {
     let progress = Progress::new(global.quiet);
@@ -29,15 +39,21 @@ pub(super) fn hash(
     progress.step("checking");
     let errors = link_errors(global, &settings, tree);
     progress.step("hashing");
-    let text = match facts {
-        Some(name) => abide_meaning::facts(tree, name).ok_or_else(|| unknown(tree, name))?,
-        None => {
+    let text = match what {
+        What::Facts(name) => abide_meaning::facts(tree, name).ok_or_else(|| unknown(tree, name))?,
+        What::Hashes | What::Fields => {
             let hashes = TreeHashes::of(tree);
             progress.step("writing the hashes");
             let packages = packages(tree, package)?;
             let with_messages = package.is_some();
-            let list = HashList { packages: &packages, hashes: &hashes, with_messages };
-            let text = (format.write)(&list);
+            let elements = matches!(what, What::Fields).then(|| {
+                let calendar = &settings.config.policy.calendar;
+                let files = packages.iter().flat_map(|(_, files)| files);
+                abide::elements(files.map(|(_, file)| *file), calendar)
+            });
+            let elements = elements.as_deref();
+            let list = HashList { packages: &packages, hashes: &hashes, with_messages, elements };
+            let text = (format.write)(&list, look(global, format.is_styled));
             // The process ends soon: do not spend time on freeing this and the tree.
             std::mem::forget(hashes);
             text

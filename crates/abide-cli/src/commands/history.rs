@@ -14,8 +14,12 @@ pub(super) fn history(global: &Global, args: &HistoryArgs) -> Result<Outcome, Er
     let on_disk = args.path.as_deref().filter(|path| std::path::Path::new(path).exists());
     let settings = Settings::read(global, on_disk, error_color(global))?;
     let (timeline, focus) = settings.timeline(args)?;
-    let judgement =
-        Judgement { policy: &settings.config.policy, as_of: global.as_of, focus: focus.as_deref() };
+    let judgement = Judgement {
+        policy: &settings.config.policy,
+        as_of: global.as_of,
+        focus: focus.as_deref(),
+        fields: args.fields,
+    };
     let history = walk(&timeline, &judgement, &progress)?;
     progress.step("writing the report");
     let text = (args.format.write)(&history, look(global, args.format.is_styled));

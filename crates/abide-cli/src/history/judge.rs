@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use abide::{Bump, Options, Policy, RuleScope, Severity, check, rises};
+use abide::{Bump, ElementFacts, Options, Policy, RuleScope, Severity, check, rises};
 use abide_meaning::Meaning;
 use abide_schema::{FileKey as Key, Problem, ProblemKind, Tree};
 use jiff::civil::Date;
@@ -23,6 +23,10 @@ pub(super) struct FileFacts {
     pub(super) meaning: Meaning,
     /// The version of its package that the file records as an option.
     pub(super) version: Option<String>,
+    /// The hash that the file records as an option.
+    pub(super) hash: Option<String>,
+    /// What it says about its elements, if that is asked.
+    pub(super) elements: Vec<ElementFacts>,
     /// Its link errors.
     pub(super) errors: Vec<Reason>,
 }
@@ -45,7 +49,7 @@ pub(crate) struct Reason {
 }
 
 /// Links both sides of a step and compares them.
-pub(super) fn judge(pair: &Pair, policy: &Policy, as_of: Date) -> Judged {
+pub(super) fn judge(pair: &Pair, policy: &Policy, as_of: Date, elements: bool) -> Judged {
     let (old, new) = rayon::join(|| Tree::link(pair.old.clone()), || Tree::link(pair.new.clone()));
     let options = Options {
         scope: RuleScope::Changes,
@@ -66,11 +70,15 @@ pub(super) fn judge(pair: &Pair, policy: &Policy, as_of: Date) -> Judged {
             breaks: finding.change.as_ref().is_some_and(|it| it.effects.breaks_backward()),
         });
     }
-    Judged { changes, files: facts(&new, |key| pair.fresh.contains(key)) }
+    Judged { changes, files: facts(&new, |key| pair.fresh.contains(key), elements) }
 }
 
-/// The meaning of the wanted files of a tree.
-pub(super) fn facts(tree: &Tree, wanted: impl Fn(&Key) -> bool) -> Vec<(Key, FileFacts)> {
+/// The meaning of the wanted files of a tree, and their elements if they are asked.
+pub(super) fn facts(
+    tree: &Tree,
+    wanted: impl Fn(&Key) -> bool,
+    elements: bool,
+) -> Vec<(Key, FileFacts)> {
     let mut found = Vec::new();
     for file in tree.files() {
         let key: Key = (file.decl().root, file.decl().path.clone());
@@ -99,6 +107,8 @@ pub(super) fn facts(tree: &Tree, wanted: impl Fn(&Key) -> bool) -> Vec<(Key, Fil
         let facts = FileFacts {
             errors: errors.collect(),
             version: file.released_version().map(|(version, _)| version.to_owned()),
+            hash: file.released_hash().map(|(hash, _)| hash.to_owned()),
+            elements: if elements { ElementFacts::of_file(file) } else { Vec::new() },
             meaning: Meaning::of(file),
         };
         found.push((key, facts));

@@ -1,18 +1,17 @@
-//! The versions that a commit records in `abide.lock`.
+//! The versions and hashes that a commit records in `abide.lock`.
 
 use std::collections::BTreeMap;
 
-use abide::Lock;
+use abide::{Lock, Record};
 use gix::ObjectId;
-use semver::Version;
 
 use crate::source::{Commit, Cursor, LOCK, SourceError};
 
 /// How many digits of the id of a commit are shown.
 pub(super) const SHORT: usize = 10;
 
-/// The recorded versions by package.
-pub(super) type Records = BTreeMap<String, Version>;
+/// What is recorded, by package.
+pub(super) type Records = BTreeMap<String, Record>;
 
 /// Reads `abide.lock` where it changed.
 #[derive(Default)]
@@ -42,7 +41,7 @@ impl RecordReader {
             self.damaged.push(commit.id);
         }
         let packages = lock.iter().flat_map(|lock| {
-            lock.packages().filter_map(|it| Some((it.to_owned(), lock.record(it)?.version.clone())))
+            lock.packages().filter_map(|it| Some((it.to_owned(), lock.record(it)?.clone())))
         });
         Ok(Some(packages.collect()))
     }

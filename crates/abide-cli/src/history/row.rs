@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use abide::{Bump, Severity, first_version, next_version, version_fits};
+use abide::{Bump, Record, Severity, first_version, next_version, version_fits};
 use abide_meaning::{Hashes, PackageStep, RollingHashes, SemanticHash};
 use abide_schema::{FileKey as Key, ProblemKind};
 use semver::Version;
@@ -78,7 +78,15 @@ impl Verdict {
 struct FileState {
     package: String,
     version: Option<Version>,
+    hash: Option<String>,
     errors: Vec<Reason>,
+}
+
+/// What a commit records about a package: version and hash.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Recording {
+    in_lock: Option<Record>,
+    in_files: BTreeSet<(Option<Version>, Option<String>)>,
 }
 
 /// The last state of a package that was removed.
@@ -154,7 +162,8 @@ impl Ledger {
         // `abide bump` reads it in the same way.
         let version: Option<Version> = facts.version.and_then(|text| text.parse().ok());
         let version = version.filter(|it| version_fits(it, &package));
-        self.files.insert(key, FileState { package, version, errors: facts.errors });
+        let (hash, errors) = (facts.hash, facts.errors);
+        self.files.insert(key, FileState { package, version, hash, errors });
     }
 
     fn forget(&mut self, key: &Key) {
@@ -168,12 +177,29 @@ impl Ledger {
     }
 
     /// The version that the commit records: in the lock, else in its files (the highest).
-    fn recorded(&self, package: &str) -> Option<Version> {
+    pub(super) fn recorded(&self, package: &str) -> Option<Version> {
         let in_files = || {
             let files = self.files_of(package).filter_map(|key| self.files.get(key));
             files.filter_map(|file| file.version.clone()).max()
         };
-        self.recorded.get(package).cloned().or_else(in_files)
+        self.recorded.get(package).map(|it| it.version.clone()).or_else(in_files)
+    }
+
+    /// What is recorded about a package, in the lock and in its files.
+    pub(super) fn recording(&self, package: &str) -> Recording {
+        let files = self.files_of(package).filter_map(|key| self.files.get(key));
+        let in_files = files.map(|it| (it.version.clone(), it.hash.clone())).collect();
+        Recording { in_lock: self.recorded.get(package).cloned(), in_files }
+    }
+
+    /// What is recorded about every package.
+    pub(super) fn recordings(&self) -> BTreeMap<String, Recording> {
+        self.packages().map(|it| (it.to_owned(), self.recording(it))).collect()
+    }
+
+    /// The packages of the tree.
+    pub(super) fn packages(&self) -> impl Iterator<Item = &str> {
+        self.packages.keys().map(String::as_str)
     }
 
     fn errors(&self, package: &str) -> Vec<Reason> {
@@ -209,7 +235,8 @@ impl Ledger {
         if let Some(records) = records {
             let before = std::mem::replace(&mut self.recorded, records);
             let names = before.keys().chain(self.recorded.keys());
-            let differ = names.filter(|it| before.get(*it) != self.recorded.get(*it));
+            let version = |of: &Records, name: &String| of.get(name).map(|it| it.version.clone());
+            let differ = names.filter(|it| version(&before, it) != version(&self.recorded, it));
             concerned.extend(differ.cloned());
         }
         let Judged { mut changes, files } = judged.unwrap_or_default();

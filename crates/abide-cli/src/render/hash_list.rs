@@ -2,10 +2,14 @@
 
 use std::fmt::Write;
 
+use abide::ElementLife;
 use abide_meaning::{Hashes, TreeHashes};
 use abide_schema::File;
 use rayon::prelude::*;
 use serde_json::json;
+
+use super::element_lives;
+use super::scene::Look;
 
 /// The name of a package, and its files by path.
 pub(crate) type Told<'t> = (&'t str, Vec<(&'t str, File<'t>)>);
@@ -18,10 +22,15 @@ pub(crate) struct HashList<'t> {
     pub(crate) hashes: &'t TreeHashes,
     /// Whether people see the messages too.
     pub(crate) with_messages: bool,
+    /// What is told instead, if it is asked: the elements of the packages.
+    pub(crate) elements: Option<&'t [ElementLife]>,
 }
 
-pub(super) fn human(list: &HashList<'_>) -> String {
-    let HashList { packages, hashes, with_messages } = list;
+pub(super) fn human(list: &HashList<'_>, look: Look) -> String {
+    let HashList { packages, hashes, with_messages, elements } = list;
+    if let Some(elements) = elements {
+        return element_lives::human(elements, look);
+    }
     let tell = |out: &mut String, title: String, hashes: Option<Hashes>| {
         if let Some(Hashes { own, closure }) = hashes {
             let _ = writeln!(out, "{title}\n  own      {own}\n  closure  {closure}");
@@ -46,8 +55,11 @@ pub(super) fn human(list: &HashList<'_>) -> String {
     told.collect::<Vec<_>>().concat()
 }
 
-pub(super) fn lines(list: &HashList<'_>) -> String {
-    let HashList { packages, hashes, .. } = list;
+pub(super) fn lines(list: &HashList<'_>, _: Look) -> String {
+    let HashList { packages, hashes, elements, .. } = list;
+    if let Some(elements) = elements {
+        return element_lives::json(elements);
+    }
     // Written by hand for speed: a large tree has tens of thousands. Hashes need no escape.
     let line = |kind: &str, name: &str, hashes: Option<Hashes>| {
         let Some(Hashes { own, closure }) = hashes else { return String::new() };

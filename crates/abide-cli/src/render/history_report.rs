@@ -4,6 +4,7 @@ use abide::Severity;
 use serde_json::{Map, Value, json};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use super::element_lives;
 use super::scene::{Look, paint};
 use crate::history::{CommitRow, History, PackageRow, Reason, Verdict};
 use crate::printable::shown;
@@ -27,6 +28,9 @@ fn short(id: &str) -> &str {
 
 /// The table: the newest commit first, with its packages below it.
 pub(super) fn human(history: &History, look: Look) -> Vec<u8> {
+    if let Some(lives) = &history.lives {
+        return element_lives::human(lives, look).into_bytes();
+    }
     let mut out = String::new();
     let is_shown = |row: &&PackageRow| match row.verdict {
         Verdict::None => look.verbose || row.from != row.to,
@@ -158,6 +162,9 @@ fn total(history: &History) -> String {
 
 /// JSON Lines: the oldest commit first, each followed by its packages, then the summary.
 pub(super) fn json(history: &History, _: Look) -> Vec<u8> {
+    if let Some(lives) = &history.lives {
+        return element_lives::json(lives).into_bytes();
+    }
     let mut out = String::new();
     let mut line = |value: Value| out.push_str(&format!("{value}\n"));
     for commit in &history.commits {

@@ -10,7 +10,7 @@ use gix::objs::tree::EntryKind;
 use gix::{ObjectId, Repository, ThreadSafeRepository};
 use rayon::prelude::*;
 
-use super::contents::{Gathered, LOCK};
+use super::contents::Gathered;
 use super::disk::MAX_FILE;
 use super::failure::{NO_ROOT, NOT_UNICODE, ReadProblem, SourceError, TOO_LARGE};
 use super::kind::{Asked, OpenSource, Opening, Reading, SourceKind};
@@ -62,8 +62,8 @@ impl OpenSource for Revision {
         }
     }
 
-    fn lock(&self) -> Result<Option<Text>, SourceError> {
-        self.find(&join(&self.top, LOCK))
+    fn text(&self, path: &str) -> Result<Option<Text>, SourceError> {
+        self.find(&join(&self.top, path))
     }
 
     fn folder_in_repository(&self) -> Option<&str> {

@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::run::{abide, put};
 use world::World;
 
+mod lives;
 mod world;
 
 fn git(folder: &Path, arguments: &[&str]) -> String {

@@ -11,8 +11,8 @@ use crate::rules::VERSION_NOT_BUMPED;
 use super::{Plan, Reason, Verdict};
 
 /// The findings of `abide check` about versions that are not recorded. The rules
-/// about changes report the breaks.
-pub(crate) fn findings(tree: &Tree, plan: &Plan) -> Vec<Finding> {
+/// about changes report the breaks. `command` records versions.
+pub(crate) fn findings(tree: &Tree, plan: &Plan, command: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
     for package in &plan.packages {
         let named = tree.package_named(&package.name).filter(|it| it.is_judged());
@@ -43,9 +43,9 @@ pub(crate) fn findings(tree: &Tree, plan: &Plan) -> Vec<Finding> {
         };
         let help = match package.verdict {
             Verdict::Unknown => {
-                "run `abide bump --write --against SOURCE`, where SOURCE is the last release"
+                format!("run `{command} --against SOURCE`, where SOURCE is the last release")
             }
-            _ => "run `abide bump --write`",
+            _ => format!("run `{command}`"),
         };
         let location = Location::tree(place);
         let mut finding =

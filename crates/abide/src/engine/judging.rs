@@ -48,7 +48,7 @@ fn judge_tree<'t>(
     let mut findings = run(&context, &rules);
     findings.extend(linker_findings(tree, policy, options.scope));
     if options.versions {
-        let reused = reuse::findings(tree, options.records, &findings);
+        let reused = reuse::findings(tree, policy, options.records, &findings);
         findings.extend(reused.into_iter().filter(|it| runs(policy, it)));
     }
     spare_work_in_progress(&context, &mut findings);
@@ -86,7 +86,7 @@ fn judge_tree<'t>(
         let early = findings.iter().filter(|it| it.rule == rules::EARLY_MAJOR.id);
         let early: Vec<Finding> = early.cloned().collect();
         let plan = plan_since(tree, policy, options.records, bump_from, &early);
-        let mut unrecorded = unrecorded::findings(tree, &plan);
+        let mut unrecorded = unrecorded::findings(tree, &plan, options.bump_command);
         unrecorded.retain(|it| runs(policy, it));
         report.waived += waivers.take(&context, &mut unrecorded).len();
         apply_severities(policy, options.as_of, &mut unrecorded);

@@ -44,7 +44,7 @@ pub(super) fn apply_severities(policy: &Policy, as_of: Date, findings: &mut Vec<
             finding.severity = severity;
             finding.severity_reason = reason;
             if let Some(change) = &mut finding.change {
-                if policy.is_exempt(&finding.package) {
+                if !policy.is_bound(&finding.package) {
                     change.bump = change.bump.min(Bump::Minor);
                 } else if change.effects.breaks_backward() {
                     change.bump = Bump::Major;

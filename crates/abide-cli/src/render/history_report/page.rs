@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{moment, total};
 use crate::history::{History, PackageRow, Verdict};
+use crate::render::element_lives;
 use crate::render::markup::{BASE, escaped, fill};
 use crate::render::scene::Look;
 
@@ -34,6 +35,13 @@ impl<'h> Texts<'h> {
 
 /// The page.
 pub(in crate::render) fn html(history: &History, _: Look) -> Vec<u8> {
+    let title = match history.folder.as_str() {
+        "." => "API history".to_owned(),
+        folder => format!("API history of {folder}"),
+    };
+    if let Some(lives) = &history.lives {
+        return element_lives::html(lives, &title).into_bytes();
+    }
     let mut texts = Texts::default();
     let mut packages: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
     for (at, commit) in history.commits.iter().enumerate() {
@@ -60,10 +68,6 @@ pub(in crate::render) fn html(history: &History, _: Look) -> Vec<u8> {
         "packages": packages,
         "texts": texts.texts,
     });
-    let title = match history.folder.as_str() {
-        "." => "API history".to_owned(),
-        folder => format!("API history of {folder}"),
-    };
     let page = fill(PAGE, |mark| match mark {
         "title" => escaped(&title),
         "summary" => escaped(total(history).trim_end()),

@@ -1,0 +1,93 @@
+//! The lives of elements along the walk: which version of their package first had them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use abide::{ElementLife, ElementLives, FileElements, Moment};
+use abide_schema::FileKey as Key;
+use jiff::civil::Date;
+use semver::Version;
+
+use super::judge::FileFacts;
+use super::row::{Ledger, PackageRow, Recording};
+
+/// The lives of the elements of a tree, up to one commit.
+#[derive(Default)]
+pub(super) struct Lives {
+    lives: ElementLives,
+    /// What is recorded about each package.
+    recordings: BTreeMap<String, Recording>,
+}
+
+/// When a step was made.
+pub(super) struct Step {
+    pub(super) day: Date,
+    pub(super) commit: Arc<str>,
+}
+
+/// The elements of the files that a step touched, taken out of what is known of the files.
+pub(super) fn elements<'f>(
+    touched: impl Iterator<Item = &'f Key>,
+    files: &mut [(Key, FileFacts)],
+) -> BTreeMap<String, FileElements> {
+    let mut found: BTreeMap<&Key, FileElements> = touched.map(|key| (key, None)).collect();
+    for (key, facts) in files {
+        if let Some(entry) = found.get_mut(key) {
+            let package = facts.meaning.package().to_owned();
+            *entry = Some((package, std::mem::take(&mut facts.elements)));
+        }
+    }
+    found.into_iter().map(|((root, path), it)| (format!("{root}/{path}"), it)).collect()
+}
+
+impl Lives {
+    /// Sets the state before the first step.
+    pub(super) fn begin(&mut self, files: BTreeMap<String, FileElements>, ledger: &Ledger) {
+        self.lives.begin(files);
+        self.recordings = ledger.recordings();
+    }
+
+    /// Applies a step, after the ledger did. `locked` says whether `abide.lock` changed.
+    pub(super) fn step(
+        &mut self,
+        step: &Step,
+        files: BTreeMap<String, FileElements>,
+        rows: &[PackageRow],
+        locked: bool,
+        ledger: &Ledger,
+    ) {
+        let mut packages: BTreeSet<&str> = rows.iter().map(|it| it.package.as_str()).collect();
+        if locked {
+            packages.extend(ledger.packages());
+        }
+        // What is recorded anew holds all that happened so far, this step included.
+        let mut anew: BTreeMap<&str, Version> = BTreeMap::new();
+        for package in packages {
+            let now = ledger.recording(package);
+            let before = self.recordings.get(package);
+            if before != Some(&now)
+                && let Some(version) = ledger.recorded(package)
+            {
+                anew.insert(package, version);
+            }
+            self.recordings.insert(package.to_owned(), now);
+        }
+        let versions: BTreeMap<&str, &PackageRow> =
+            rows.iter().map(|row| (row.package.as_str(), row)).collect();
+        let moment = |package: &str| {
+            let counted = versions.get(package).filter(|row| !row.recorded);
+            let counted = counted.and_then(|row| row.to.clone());
+            let version = anew.get(package).cloned().or(counted);
+            Moment { version, day: Some(step.day), revision: Some(Arc::clone(&step.commit)) }
+        };
+        self.lives.step(files, moment);
+        for (package, version) in anew {
+            self.lives.record(package, &version);
+        }
+    }
+
+    /// All lives, sorted by package and name.
+    pub(super) fn finish(self) -> Vec<ElementLife> {
+        self.lives.finish()
+    }
+}

@@ -1,0 +1,144 @@
+//! Renders since which version elements exist, are deprecated, are disallowed by default, and are
+//! gone.
+
+use abide::{ElementLife, Moment};
+use serde_json::{Map, Value};
+use unicode_width::UnicodeWidthStr;
+
+use super::markup::{BASE, escaped, fill};
+use super::scene::{Look, paint};
+use crate::printable::shown;
+
+const PAGE: &str = include_str!("element_lives/page.html");
+const STYLE: &str = include_str!("element_lives/page.css");
+
+/// What happens to an element after it appeared, in order: the word for it, the key in JSON, and
+/// when it happened.
+fn phases(life: &ElementLife) -> [(&'static str, &'static str, Option<&Moment>); 3] {
+    [
+        ("deprecated", "deprecated", life.deprecated.as_ref()),
+        ("disallowed", "disallowed", life.disallowed.as_ref()),
+        ("removed", "removed", life.removed.as_ref()),
+    ]
+}
+
+/// A table for people, by package.
+pub(super) fn human(lives: &[ElementLife], look: Look) -> String {
+    let mut out = String::new();
+    for package in lives.chunk_by(|a, b| a.package == b.package) {
+        paint(&mut out, look.color, "1", &package_name(&package[0]));
+        out.push('\n');
+        let titles: Vec<String> = package.iter().map(title).collect();
+        let column = titles.iter().map(|it| it.width()).max().unwrap_or(0);
+        let since: Vec<String> = package.iter().map(|it| when(&it.appeared)).collect();
+        let days = since.iter().map(|it| it.width()).max().unwrap_or(0);
+        for ((life, title), since) in package.iter().zip(titles).zip(since) {
+            let [title_gap, since_gap] =
+                [column - title.width(), days - since.width()].map(|it| " ".repeat(it));
+            let mut line = format!("  {title}{title_gap}  {since}{since_gap}");
+            for (word, _, moment) in phases(life) {
+                if let Some(moment) = moment {
+                    line.push_str(&format!("  {word} {}", when(moment)));
+                }
+            }
+            let is_gone = life.removed.is_some();
+            paint(&mut out, look.color && is_gone, "2", line.trim_end());
+            out.push('\n');
+        }
+    }
+    out
+}
+
+/// The lines for machines: an object for each element, as in `HistoryElement` of
+/// `abide.report.v1`.
+pub(super) fn json(lives: &[ElementLife]) -> String {
+    let mut out = String::new();
+    for life in lives {
+        let mut object = Map::new();
+        let mut put = |key: &str, value: Value| drop(object.insert(key.to_owned(), value));
+        put("kind", "element".into());
+        put("package", life.package.as_str().into());
+        put("element", life.id.name.as_str().into());
+        put("noun", life.id.noun.into());
+        if let Some(number) = life.id.number {
+            put("number", number.into());
+        }
+        put("appeared", moment(&life.appeared));
+        for (_, key, happened) in phases(life) {
+            if let Some(happened) = happened {
+                put(key, moment(happened));
+            }
+        }
+        out.push_str(&Value::Object(object).to_string());
+        out.push('\n');
+    }
+    out
+}
+
+fn moment(moment: &Moment) -> Value {
+    let mut object = Map::new();
+    let known = [
+        ("version", moment.version.as_ref().map(ToString::to_string)),
+        ("day", moment.day.map(|it| it.to_string())),
+        ("commit", moment.revision.as_ref().map(ToString::to_string)),
+    ];
+    for (key, text) in known {
+        if let Some(text) = text {
+            object.insert(key.to_owned(), text.into());
+        }
+    }
+    Value::Object(object)
+}
+
+/// A page with a table for each package.
+pub(super) fn html(lives: &[ElementLife], title: &str) -> String {
+    let mut tables = String::new();
+    for package in lives.chunk_by(|a, b| a.package == b.package) {
+        tables.push_str(&format!(
+            "<h2>{}</h2>\n<table>\n<tr><th>Element</th><th>Since</th><th>Deprecated</th>\
+             <th>Disallowed</th><th>Removed</th></tr>\n",
+            escaped(&package_name(&package[0]))
+        ));
+        for life in package {
+            let class = if life.removed.is_some() { " class=\"gone\"" } else { "" };
+            let cell = |moment: Option<&Moment>| {
+                format!("<td>{}</td>", moment.map(|it| escaped(&when(it))).unwrap_or_default())
+            };
+            let cells: String = phases(life).iter().map(|(_, _, moment)| cell(*moment)).collect();
+            let name = escaped(&self::title(life));
+            let since = cell(Some(&life.appeared));
+            tables.push_str(&format!("<tr{class}><td>{name}</td>{since}{cells}</tr>\n"));
+        }
+        tables.push_str("</table>\n");
+    }
+    fill(PAGE, |mark| match mark {
+        "title" => escaped(title),
+        "style" => [BASE, STYLE].concat(),
+        "tables" => tables.clone(),
+        _ => String::new(),
+    })
+}
+
+fn package_name(life: &ElementLife) -> String {
+    if life.package.is_empty() { "(no package)".to_owned() } else { shown(&life.package) }
+}
+
+/// What it is, without its package: `field User.name = 2`.
+fn title(life: &ElementLife) -> String {
+    let name = life.id.name.strip_prefix(&*life.package).unwrap_or(&life.id.name);
+    let number = life.id.number.map(|it| format!(" = {it}")).unwrap_or_default();
+    format!("{} {}{number}", life.id.noun, shown(name.trim_start_matches('.')))
+}
+
+/// A version and a day, as far as they are known.
+fn when(moment: &Moment) -> String {
+    let version = moment.version.as_ref().map(ToString::to_string);
+    let day = moment.day.map(|it| it.to_string());
+    match (version, day) {
+        (Some(version), Some(day)) => format!("{version} ({day})"),
+        (Some(version), None) => version,
+        (None, Some(day)) if moment.revision.is_some() => format!("unreleased ({day})"),
+        (None, Some(day)) => day,
+        (None, None) => "earlier".to_owned(),
+    }
+}
