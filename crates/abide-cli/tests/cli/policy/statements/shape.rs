@@ -339,3 +339,25 @@ fn s003_118_no_annotation_is_for_a_client() {
         }
     }
 }
+
+#[test]
+fn s003_002_no_schema_is_written_by_hand() {
+    // What a report or an option looks like is described by the protos below `api`, and nowhere else.
+    let mut folders = vec![repository()];
+    let mut protos = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if path.is_dir() && !name.starts_with('.') && name != "target" {
+                folders.push(path);
+                continue;
+            }
+            for schema in [".schema.json", ".jsonschema", ".xsd", ".avsc", "openapi.yaml"] {
+                assert!(!name.ends_with(schema), "{}", path.display());
+            }
+            protos += usize::from(name.ends_with(".proto"));
+        }
+    }
+    assert!(protos > 0);
+}
