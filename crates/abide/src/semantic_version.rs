@@ -61,6 +61,13 @@ pub fn fits(version: &Version, package: &str) -> bool {
     same_kind && version.build.is_empty() && (!has_major || version.major == first.major)
 }
 
+/// The version that an annotation names, `1.4` for `1.4.0`. No version of the
+/// major 0 is a promise, and none has metadata of a build.
+pub(crate) fn dated(text: &str) -> Option<Version> {
+    let whole = Version::parse(text).or_else(|_| Version::parse(&format!("{text}.0")));
+    whole.ok().filter(|it| it.major > 0 && it.build.is_empty())
+}
+
 /// The label and the count of a pre-release.
 fn counted(version: &Version) -> Option<(&str, u64)> {
     let (label, count) = version.pre.as_str().rsplit_once('.')?;
