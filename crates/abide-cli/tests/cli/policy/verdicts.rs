@@ -512,3 +512,39 @@ fn s003_135_the_documents_own_node_is_refused() {
 fn s003_139_the_documents_own_discovery_request_is_a_break() {
     judge_fixtures(|name| name.starts_with("discovery-request-"));
 }
+
+#[test]
+fn s003_039_generated_code_of_every_language_is_protected() {
+    let path = "acme/user/v1/user.proto";
+    let file = |option: &str, field: &str| {
+        format!(
+            "syntax = \"proto3\";\npackage acme.user.v1;\n{option}\nmessage User {{ string {field} \
+             = 1; }}\n"
+        )
+    };
+    let surfaces = |old: &str, new: &str| {
+        let folder = released(&[("abide.toml", ""), (path, old)]);
+        put(folder.path(), &[(path, new)]);
+        let ran = changes(folder.path());
+        assert_eq!(ran.status, 1, "{new}: {}", ran.text());
+        ran.json()[0]["surfaces"].to_string()
+    };
+    let options = [
+        ("csharp_namespace", "source-csharp"),
+        ("go_package", "source-go"),
+        ("java_package", "source-java"),
+        ("objc_class_prefix", "source-objc"),
+        ("php_namespace", "source-php"),
+        ("ruby_package", "source-ruby"),
+        ("swift_prefix", "source-swift"),
+    ];
+    for (option, surface) in options {
+        let with = |value: &str| file(&format!("option {option} = \"{value}\";"), "id");
+        assert_eq!(surfaces(&with("Old"), &with("New")), format!("[\"{surface}\"]"), "{option}");
+    }
+    // Where names come from the elements themselves, the model of the generator knows them.
+    let renamed = surfaces(&file("", "id"), &file("", "key"));
+    for surface in ["source-cpp", "source-go", "source-java", "source-python"] {
+        assert!(renamed.contains(surface), "{surface}: {renamed}");
+    }
+}
