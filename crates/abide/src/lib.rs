@@ -55,14 +55,10 @@ pub use calendar_status::{Deprecation, Retirement, Status};
 pub use config::Config;
 pub use config_error::ConfigError;
 pub use drawing::view::GraphView;
-<<<<<<< HEAD
-pub use engine::hindrances::{early_release, hindrances};
-=======
 pub use element_life::{
     ElementFacts, ElementId, ElementLife, ElementLives, FileElements, Moment, elements,
 };
-pub use engine::hindrances::hindrances;
->>>>>>> main
+pub use engine::hindrances::{early_release, hindrances, lossy_release};
 pub use engine::judging::check;
 pub use engine::version_plan::plan;
 pub use finding::{ChangeFacts, Finding, FindingLabel, Gone, Severity};
