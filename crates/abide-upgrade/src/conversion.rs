@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use abide_schema::{Cardinality, Element, Field, Message};
+use abide_schema::{Cardinality, Element, Field};
 
 use crate::basis::{Basis, Choice, UpgradeOptions};
-use crate::file_elements::{is_own, types};
+use crate::file_elements::is_own;
 use crate::next_version::Stage;
 use crate::removal::deprecated;
 use crate::standing::Standing;
@@ -36,7 +36,7 @@ impl Conversion {
             let reason = "`replaced_by` does not name a replacement";
             return Conversion::impossible(reason.to_owned());
         };
-        let Some(other) = replacement(plan, element, name) else {
+        let Some(other) = element.replacement() else {
             return Conversion::impossible(format!("its replacement `{name}` is not in the tree"));
         };
         if plan.gone(other) {
@@ -134,10 +134,7 @@ pub fn unconverted<'t>(basis: Basis<'_, 't>) -> Vec<Unconverted<'t>> {
     for (element, next) in replaced {
         let is_gone = |it: Element<'t>| plan.by_hand.successor(it).is_none();
         let is_outer = is_own(element) && !element.parent().is_some_and(is_gone);
-        let named = || {
-            let other = replacement(&plan, element, element.replaced_by()?.0)?;
-            plan.by_hand.successor(other)
-        };
+        let named = || plan.by_hand.successor(element.replacement()?);
         if is_outer
             && is_gone(element)
             && !matches!(element, Element::Oneof(_))
@@ -149,26 +146,6 @@ pub fn unconverted<'t>(basis: Basis<'_, 't>) -> Vec<Unconverted<'t>> {
         }
     }
     found
-}
-
-/// The element that an annotation names, by full name or as a sibling.
-fn replacement<'t>(
-    plan: &UpgradePlan<'t>,
-    element: Element<'t>,
-    name: &str,
-) -> Option<Element<'t>> {
-    let siblings: Vec<Element<'t>> = match element.parent() {
-        Some(Element::Message(it)) => it.fields().map(Element::Field).collect(),
-        Some(Element::Enum(it)) => it.values().map(Element::EnumValue).collect(),
-        Some(Element::Service(it)) => it.methods().map(Element::Method).collect(),
-        _ => types(element.file())
-            .filter(|it| !matches!(it, Element::Message(it) if Message::is_map_entry(*it)))
-            .chain(element.file().services().map(Element::Service))
-            .collect(),
-    };
-    let sibling = siblings.into_iter().find(|it| it.name() == name);
-    let mut all = plan.tree.files().flat_map(|it| it.elements());
-    sibling.or_else(|| all.find(|it| it.full_name() == name))
 }
 
 fn same_values(old: Field<'_>, new: Field<'_>) -> bool {

@@ -16,9 +16,11 @@ mod config_error;
 mod constraints;
 mod dates;
 mod dependencies;
+mod deprecation_policy;
 mod drawing;
 mod element_life;
 mod engine;
+mod features;
 mod finding;
 mod full_names;
 mod group;
@@ -54,6 +56,7 @@ pub use calendar::{Calendar, Clock, Phase, Phases, Replacement, Window};
 pub use calendar_status::{Deprecation, Retirement, Status};
 pub use config::Config;
 pub use config_error::ConfigError;
+pub use deprecation_policy::{DeprecationPolicy, PhaseFreeze, Removal};
 pub use drawing::view::GraphView;
 pub use element_life::{
     ElementFacts, ElementId, ElementLife, ElementLives, FileElements, Moment, elements,
@@ -61,14 +64,15 @@ pub use element_life::{
 pub use engine::hindrances::{early_release, hindrances, lossy_release};
 pub use engine::judging::check;
 pub use engine::version_plan::plan;
+pub use features::FeatureFile;
 pub use finding::{ChangeFacts, Finding, FindingLabel, Gone, Severity};
 pub use group::{Group, RuleDefaults};
 pub use location::{Location, Origin};
 pub use lock::{Freeze, Lock, Record};
 pub use options::{Options, RuleScope};
 pub use policy::{
-    BreakingPolicy, ConfigWaiver, DependencyPolicy, DeprecationPolicy, Edge, OptionOrder,
-    PackagePolicy, Policy, Removal, SecurityFix, WaiverTarget,
+    BreakingPolicy, ConfigWaiver, DependencyPolicy, Edge, OptionOrder, PackagePolicy, Policy,
+    SecurityFix, WaiverTarget,
 };
 pub use preset::Preset;
 pub use records::{Records, VersionIn};

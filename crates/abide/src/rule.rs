@@ -7,16 +7,18 @@ use abide_change::option::Setting;
 use abide_change::{Change, Diff, Effects, Holder};
 use abide_schema::{
     Element, Enum, EnumValue, Field, File, Graph, Message, Method, Oneof, Package, Part, Place,
-    Service, Tree,
+    Service, Tree, api_name,
 };
 use abide_upgrade::{Basis, Standings};
 use jiff::civil::Date;
 
 use crate::aliases;
 use crate::bump_level::Bump;
+use crate::calendar_status::Retirement;
+use crate::features::FeatureFile;
 use crate::finding::{ChangeFacts, Finding, Gone, Severity};
 use crate::group::RuleDefaults;
-use crate::lifecycle::{apis, is_deprecated, is_frozen};
+use crate::lifecycle::{PackageDays, apis, is_deprecated};
 use crate::location::Location;
 use crate::options::{Options, RuleScope};
 use crate::policy::Policy;
@@ -128,6 +130,8 @@ pub struct Context<'t> {
     pub baseline: Option<&'t Tree>,
     /// Whether only a part of a tree is judged.
     pub partial: bool,
+    /// The lists of features.
+    pub features: &'t [FeatureFile],
     records: Records<'t>,
     diff: Option<Diff<'t>>,
     graph: Option<Graph<'t>>,
@@ -138,7 +142,7 @@ pub struct Context<'t> {
 
 impl<'t> Context<'t> {
     pub(crate) fn new(tree: &'t Tree, policy: &'t Policy, options: Options<'t>) -> Context<'t> {
-        let Options { as_of, baseline, partial, records, .. } = options;
+        let Options { as_of, baseline, partial, features, records, .. } = options;
         let (apis, frozen, standings) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         // Not computed on first use: that is done in parallel, and a thread that
         // waits for a part of it could start another rule that needs it too.
@@ -150,6 +154,7 @@ impl<'t> Context<'t> {
             as_of,
             baseline,
             partial,
+            features,
             records,
             diff,
             graph,
@@ -174,23 +179,29 @@ impl<'t> Context<'t> {
         self.records
     }
 
+    /// Where the days of packages are known from.
+    pub(crate) fn days(&self) -> PackageDays<'t> {
+        PackageDays { calendar: &self.policy.calendar, lock: self.records.lock }
+    }
+
     /// The day since which a package exists: by the policy, by an annotation, or
     /// by what is recorded.
     pub fn introduced(&self, package: Package<'t>) -> Option<Date> {
-        let recorded = || self.records.lock?.introduced(package.name());
-        self.policy.calendar.introduced(package).or_else(recorded)
+        self.days().introduced(package)
     }
 
     /// Whether a package of the tree is frozen: by the status of its files, or by
     /// what is recorded.
     pub fn is_frozen(&self, package: Package<'t>) -> bool {
-        let recorded = |it: Package<'t>| {
-            self.records.lock.is_some_and(|lock| lock.frozen(it.name()).is_some())
-        };
-        let frozen = self
-            .frozen
-            .get_or_init(|| self.tree.packages().map(|it| is_frozen(it) || recorded(it)).collect());
-        frozen[package.id.0 as usize]
+        let all = || self.tree.packages().map(|it| self.days().is_frozen(it)).collect();
+        self.frozen.get_or_init(all)[package.id.0 as usize]
+    }
+
+    /// When the support of a package ends because a later major version of its API
+    /// is stable.
+    pub(crate) fn retirement(&self, package: Package<'t>) -> Option<Retirement<'t>> {
+        let versions = self.apis().get(&api_name(package.name())?)?;
+        Retirement::of(package, versions, self.days())
     }
 
     /// The role of each file in an upgrade.
@@ -269,12 +280,12 @@ impl Sink {
     /// reference. The policy sets the severity later.
     pub fn report(
         &mut self,
-        place: Place,
+        place: impl Into<Location>,
         package: &str,
         element: impl Into<String>,
         message: impl Into<String>,
     ) -> &mut Finding {
-        self.push(Finding::new(self.rule.id, Location::tree(place), package, element, message))
+        self.push(Finding::new(self.rule.id, place.into(), package, element, message))
     }
 
     /// Reports a change of an element at the same part of both sides. A removed

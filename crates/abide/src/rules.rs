@@ -36,6 +36,7 @@ rules! {
     deprecated_not_disallowed = "rules/deprecated-not-disallowed.rs";
     deprecated_past_removal = "rules/deprecated-past-removal.rs";
     deprecated_type_in_use = "rules/deprecated-type-in-use.rs";
+    deprecation_version_malformed = "rules/deprecation-version-malformed.rs";
     deprecation_withdrawn = "rules/deprecation-withdrawn.rs";
     deprecation_without_replacement = "rules/deprecation-without-replacement.rs";
     deprecation_without_version = "rules/deprecation-without-version.rs";
@@ -70,6 +71,7 @@ rules! {
     extension_removed = "rules/extension-removed.rs";
     extension_renamed = "rules/extension-renamed.rs";
     feature_invalid = "rules/feature-invalid.rs";
+    feature_list_invalid = "rules/feature-list-invalid.rs";
     field_added = "rules/field-added.rs";
     field_behavior_changed = "rules/field-behavior-changed.rs";
     field_cardinality_changed = "rules/field-cardinality-changed.rs";
@@ -166,6 +168,7 @@ rules! {
     public_import_removed = "rules/public-import-removed.rs";
     range_invalid = "rules/range-invalid.rs";
     repeated_field_singular = "rules/repeated-field-singular.rs";
+    replacement_unusable = "rules/replacement-unusable.rs";
     reserved_removed = "rules/reserved-removed.rs";
     reserved_used = "rules/reserved-used.rs";
     resource_changed = "rules/resource-changed.rs";
@@ -189,6 +192,7 @@ rules! {
     waiver_expired = "rules/waiver-expired.rs";
     waiver_invalid = "rules/waiver-invalid.rs";
     waiver_unused = "rules/waiver-unused.rs";
+    wrapper_default_changed = "rules/wrapper-default-changed.rs";
     zero_value_changeable = "rules/zero-value-changeable.rs";
     zero_value_not_unspecified = "rules/zero-value-not-unspecified.rs";
 }

@@ -58,8 +58,8 @@ impl MadeFiles {
                 "`{LOCK}` was edited in the meantime: run the command again"
             )));
         }
+        // A lock that only recorded what is gone now would say that versions are wanted.
         if lock == Lock::default() {
-            // An empty lock would say that versions are recorded.
             return std::fs::remove_file(&path).map_err(|error| failed("delete", error));
         }
         write::replace(&path, lock.to_string().as_bytes()).map_err(|error| failed("write", error))
