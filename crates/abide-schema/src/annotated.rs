@@ -142,6 +142,11 @@ impl<'t> File<'t> {
         self.policy("introduced")
     }
 
+    /// The date on which its package was frozen, as `YYYY-MM-DD`.
+    pub fn frozen(self) -> Option<(&'t str, Place)> {
+        self.policy("frozen")
+    }
+
     /// The version of its package, as its release wrote it.
     pub fn released_version(self) -> Option<(&'t str, Place)> {
         self.policy("version")

@@ -4,6 +4,7 @@ use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 
+use crate::element::Element;
 use crate::ids::{EnumValueId, FieldId};
 use crate::tables::{FieldTable, LongLists, ValueTable};
 use crate::tree::Tree;
@@ -44,6 +45,86 @@ impl Tree {
             index
         });
         extensions.get(full_name).into_iter().flatten().map(|&id| self.field(id))
+    }
+
+    /// The element with this full name, without a leading dot. An enum value has
+    /// two: by the rules of the language it is a sibling of its enum, and people
+    /// write it as a member.
+    pub fn element_named(&self, full_name: &str) -> Option<Element<'_>> {
+        let (scope, name) = full_name.rsplit_once('.').unwrap_or(("", full_name));
+        let extension = || self.extensions_named(full_name).next().map(Element::Field);
+        self.holder_named(full_name).or_else(extension).or_else(|| {
+            let holder = self.holder_named(scope);
+            let around = holder.map_or_else(|| self.members_of_package(scope), Element::members);
+            let named = around.iter().copied().find(|it| it.name() == name);
+            named.or_else(|| {
+                around.into_iter().find_map(|it| match it {
+                    Element::Enum(it) => it.value_named(name).map(Element::EnumValue),
+                    _ => None,
+                })
+            })
+        })
+    }
+
+    /// The message, enum or service with this full name.
+    fn holder_named(&self, full_name: &str) -> Option<Element<'_>> {
+        let message = self.message_named(full_name).map(Element::Message);
+        message.or_else(|| self.enum_named(full_name).map(Element::Enum)).or_else(|| {
+            let (package, name) = full_name.rsplit_once('.').unwrap_or(("", full_name));
+            let is_it = |it: &Element<'_>| matches!(it, Element::Service(_)) && it.name() == name;
+            self.members_of_package(package).into_iter().find(is_it)
+        })
+    }
+
+    fn members_of_package(&self, name: &str) -> Vec<Element<'_>> {
+        let files = self.package_named(name).into_iter().flat_map(|it| it.files());
+        files.flat_map(File::members).collect()
+    }
+}
+
+impl<'t> File<'t> {
+    /// The elements that no other element encloses.
+    pub fn members(self) -> impl Iterator<Item = Element<'t>> {
+        let types = self.messages().map(Element::Message).chain(self.enums().map(Element::Enum));
+        let services = self.services().map(Element::Service);
+        types.chain(self.extensions().map(Element::Field)).chain(services)
+    }
+}
+
+impl<'t> Element<'t> {
+    /// The elements that it encloses directly.
+    pub fn members(self) -> Vec<Element<'t>> {
+        match self {
+            Element::Message(it) => {
+                let own = it.fields().map(Element::Field).chain(it.oneofs().map(Element::Oneof));
+                let types = it.messages().filter(|it| !it.is_map_entry()).map(Element::Message);
+                let types = types.chain(it.enums().map(Element::Enum));
+                own.chain(types).chain(it.extensions().map(Element::Field)).collect()
+            }
+            Element::Enum(it) => it.values().map(Element::EnumValue).collect(),
+            Element::Service(it) => it.methods().map(Element::Method).collect(),
+            Element::Field(_) | Element::Oneof(_) | Element::EnumValue(_) | Element::Method(_) => {
+                Vec::new()
+            }
+        }
+    }
+
+    /// The elements that are declared beside it, itself included: in the same
+    /// element, or else at the top of its package.
+    pub fn siblings(self) -> Vec<Element<'t>> {
+        match self.parent() {
+            Some(parent) => parent.members(),
+            None => self.package().files().flat_map(File::members).collect(),
+        }
+    }
+
+    /// The element that `replaced_by` names, by the simple name of a sibling or
+    /// by its full name.
+    pub fn replacement(self) -> Option<Element<'t>> {
+        let (name, _) = self.replaced_by()?;
+        let sibling = self.siblings().into_iter().find(|it| it.name() == name);
+        let full_name = name.strip_prefix('.').unwrap_or(name);
+        sibling.or_else(|| self.file().tree.element_named(full_name))
     }
 }
 

@@ -212,7 +212,7 @@ fn litmus<'t>(plan: &UpgradePlan<'t>, element: Element<'t>) -> (String, bool, St
         let reason = "`replaced_by` does not name a replacement";
         return (String::new(), false, reason.to_owned());
     };
-    let Some(other) = replacement(plan, element, name) else {
+    let Some(other) = element.replacement() else {
         return (String::new(), false, format!("its replacement `{name}` is not in the tree"));
     };
     if gone(other) {
@@ -236,22 +236,6 @@ fn litmus<'t>(plan: &UpgradePlan<'t>, element: Element<'t>) -> (String, bool, St
         return (full, true, reason.to_owned());
     }
     (full, false, "its replacement has another type or is in another place".to_owned())
-}
-
-/// The element that an annotation names, by full name or as a sibling.
-fn replacement<'t>(
-    plan: &UpgradePlan<'t>,
-    element: Element<'t>,
-    name: &str,
-) -> Option<Element<'t>> {
-    let siblings: Vec<Element<'t>> = match element.parent() {
-        Some(Element::Message(it)) => it.fields().map(Element::Field).collect(),
-        Some(Element::Enum(it)) => it.values().map(Element::EnumValue).collect(),
-        Some(Element::Service(it)) => it.methods().map(Element::Method).collect(),
-        _ => types(element.file()).collect(),
-    };
-    let sibling = siblings.into_iter().find(|it| it.name() == name);
-    sibling.or_else(|| plan.tree.files().flat_map(File::elements).find(|it| it.full_name() == name))
 }
 
 fn same_values(old: Field<'_>, new: Field<'_>) -> bool {

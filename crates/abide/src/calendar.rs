@@ -11,8 +11,11 @@ use std::collections::BTreeMap;
 use abide_schema::{Package, Stability};
 use jiff::Span;
 use jiff::civil::Date;
+use semver::Version;
 
 use crate::dates::{months_after, parse_date};
+use crate::deprecation_policy::PhaseFreeze;
+use crate::semantic_version::dated;
 
 /// How many days before an API release a new major may appear, unless
 /// `[calendar]` sets it.
@@ -39,14 +42,21 @@ pub struct Calendar {
     pub alpha_max_releases: Option<u32>,
     /// The day since which each alpha package exists.
     pub alpha_since: BTreeMap<String, Date>,
-    /// The days of the minor versions that `deprecated_at` names.
+    /// The days of the versions that `deprecated_at` names, such as `1.4` or
+    /// `1.4.2`.
     pub version_dates: BTreeMap<String, Date>,
 }
 
 impl Calendar {
     /// The day that an annotation names: a date, or a version with a known date.
+    /// The day of `1.4` is that of `1.4.0`, and of `1.4.2` unless that is known.
     pub fn day_of(&self, text: &str) -> Option<Date> {
-        parse_date(text).or_else(|| self.version_dates.get(text).copied())
+        let known = |text: &str| self.version_dates.get(text).copied();
+        let version = || dated(text).filter(|it| it.pre.is_empty());
+        let minor = |it: Version| format!("{}.{}", it.major, it.minor);
+        let by_patch = || known(&version()?.to_string());
+        let by_minor = || known(&version().map(minor)?);
+        parse_date(text).or_else(|| known(text)).or_else(by_patch).or_else(by_minor)
     }
 
     /// The day since which a package exists, if it is recorded: in the calendar,
@@ -104,7 +114,13 @@ impl Calendar {
         let last_warning = clock.nth(since, cycles)?;
         let disallowed = clock.next(last_warning)?;
         let removed = clock.next(disallowed)?;
-        Some(Phases { deprecated: since, warned, last_warning, disallowed, removed })
+        Some(Phases {
+            deprecated: since,
+            warned,
+            last_warning: Some(last_warning),
+            disallowed: Some(disallowed),
+            removed: Some(removed),
+        })
     }
 
     /// The last day on which anybody still serves an element that is deprecated
@@ -256,32 +272,60 @@ pub struct Phases {
     /// The first client release that warns.
     pub warned: Date,
     /// The last client release that only warns. Work on the next release begins
-    /// then, and `disallowed_by_default` is set.
-    pub last_warning: Date,
-    /// The client release that refuses it. Work on its removal begins then.
-    pub disallowed: Date,
-    /// The first client release without it.
-    pub removed: Date,
+    /// then, and `disallowed_by_default` is set. `None` if a freeze without an end
+    /// holds it back.
+    pub last_warning: Option<Date>,
+    /// The client release that refuses it. Work on its removal begins then. `None`
+    /// if a freeze without an end holds it back.
+    pub disallowed: Option<Date>,
+    /// The first client release without it; `None` if only the next major version
+    /// may lack it, and if a freeze without an end holds it back.
+    pub removed: Option<Date>,
 }
 
 impl Phases {
     /// The phase on a day.
     pub fn on(&self, day: Date) -> Phase {
+        let is_over = |begin: Option<Date>| begin.is_some_and(|begin| begin <= day);
         match day {
-            _ if day >= self.removed => Phase::Removed,
-            _ if day >= self.disallowed => Phase::Disallowed,
+            _ if is_over(self.removed) => Phase::Removed,
+            _ if is_over(self.disallowed) => Phase::Disallowed,
             _ if day >= self.warned => Phase::Warned,
             _ => Phase::Deprecated,
         }
     }
 
-    /// The next phase after a day, and when it begins.
+    /// The next phase after a day, and when it begins, if that is known.
     pub fn next(&self, after: Date) -> Option<(Phase, Date)> {
         match self.on(after) {
             Phase::Deprecated => Some((Phase::Warned, self.warned)),
-            Phase::Warned => Some((Phase::Disallowed, self.disallowed)),
-            Phase::Disallowed => Some((Phase::Removed, self.removed)),
+            Phase::Warned => Some((Phase::Disallowed, self.disallowed?)),
+            Phase::Disallowed => Some((Phase::Removed, self.removed?)),
             Phase::Removed => None,
+        }
+    }
+
+    /// The same phases, but no release of a frozen day disallows or removes the
+    /// element: the first release after the freeze does.
+    pub fn held_back(self, clock: &Clock, freezes: &[PhaseFreeze]) -> Phases {
+        let thawed = |day: Option<Date>| {
+            let mut day = day?;
+            // Each round leaves a freeze behind.
+            while let Some(freeze) = freezes.iter().find(|it| it.contains(day)) {
+                day = clock.next(freeze.until?)?;
+            }
+            Some(day)
+        };
+        let disallowed = thawed(self.disallowed);
+        if disallowed == self.disallowed {
+            return Phases { removed: thawed(self.removed), ..self };
+        }
+        let before = |day: Date| clock.previous(day.yesterday().ok()?);
+        Phases {
+            last_warning: disallowed.and_then(before),
+            disallowed,
+            removed: thawed(disallowed.and_then(|day| clock.next(day))),
+            ..self
         }
     }
 }

@@ -3,8 +3,10 @@
 use abide_schema::{Element, Package, Place, Tree};
 use jiff::civil::Date;
 
-use crate::calendar::{Calendar, Phases, Window};
-use crate::lifecycle::{apis, stable_major};
+use crate::calendar::{Phases, Window};
+use crate::deprecation_policy::PhaseFreeze;
+use crate::lifecycle::{PackageDays, apis, stable_major};
+use crate::lock::Lock;
 use crate::policy::Policy;
 
 /// The state of a tree in the calendar on a given day: the next releases, what is
@@ -20,43 +22,60 @@ pub struct Status<'t> {
     pub api_release: Option<Date>,
     /// The window for new majors that is open, or opens next.
     pub major_window: Option<Window>,
-    /// The deprecations with a known day and a phase to come, in the order of
-    /// their next phase.
+    /// The freeze of the phases of deprecations on the day.
+    pub freeze: Option<PhaseFreeze>,
+    /// The deprecations with a known day that somebody still serves, in the order
+    /// of their next phase; those without one are last.
     pub deprecations: Vec<Deprecation<'t>>,
     /// The old majors whose end of support is known, sorted by it.
     pub retirements: Vec<Retirement<'t>>,
 }
 
 impl<'t> Status<'t> {
-    /// Computes the status for the checked files of a tree.
-    pub fn of(tree: &'t Tree, policy: &Policy, as_of: Date) -> Status<'t> {
+    /// Computes the status for the checked files of a tree, with the days that
+    /// `abide.lock` records.
+    pub fn of(
+        tree: &'t Tree,
+        policy: &'t Policy,
+        lock: Option<&'t Lock>,
+        as_of: Date,
+    ) -> Status<'t> {
         let calendar = &policy.calendar;
+        let days = PackageDays { calendar, lock };
         let apis = apis(tree);
         let mut retirements: Vec<Retirement<'t>> = apis
             .values()
             .flat_map(|versions| versions.iter().map(move |package| (*package, versions)))
             .filter(|(package, _)| package.is_judged())
-            .filter_map(|(package, versions)| Retirement::of(package, versions, calendar))
+            .filter_map(|(package, versions)| Retirement::of(package, versions, days))
             .collect();
         retirements.sort_by_key(|it| (it.end, it.package.name()));
         let end = |it: &Deprecation<'t>| {
             let package = it.element.package().id;
             let retired = retirements.iter().find(|it| it.package.id == package);
-            retired.map(|it| it.end).into_iter().chain(it.served_until).min()
+            // Without a next major, the one that ends this package comes later.
+            let earliest = || {
+                let yesterday = as_of.yesterday().unwrap_or(as_of);
+                calendar.life_end(it.phases.deprecated.max(yesterday))
+            };
+            retired.map(|it| it.end).or_else(earliest)
         };
-        let next = |it: &Deprecation<'t>| it.phases.next(as_of).map(|(_, day)| day);
         let elements = tree.files().filter(|file| file.is_judged()).flat_map(|it| it.elements());
         let mut deprecations: Vec<Deprecation<'t>> = elements
             .filter_map(|element| Deprecation::of(element, policy))
-            .filter(|it| next(it).is_some())
             .map(|it| Deprecation { served_until: end(&it), ..it })
+            .filter(|it| it.served_until.is_none_or(|end| as_of <= end))
             .collect();
-        deprecations.sort_by_cached_key(|it| (next(it), it.element.full_name()));
+        deprecations.sort_by_cached_key(|it| {
+            let next = it.phases.next(as_of).map(|(_, day)| day);
+            (next.is_none(), next, it.served_until, it.element.full_name())
+        });
         Status {
             as_of,
             client_release: calendar.client_releases.next(as_of),
             api_release: calendar.api_releases.next(as_of),
             major_window: calendar.major_window(as_of),
+            freeze: policy.deprecation.freeze_on(as_of),
             deprecations,
             retirements,
         }
@@ -83,6 +102,8 @@ pub struct Deprecation<'t> {
     pub place: Place,
     /// The days on which its phases begin.
     pub phases: Phases,
+    /// Whether only the next major version may lack it.
+    pub waits_for_major: bool,
     /// The last day on which anybody serves it. Clients remove it earlier; the
     /// API only removes it in the next major.
     pub served_until: Option<Date>,
@@ -98,10 +119,10 @@ impl<'t> Deprecation<'t> {
         }
         let place = element.deprecated()?;
         let since = policy.calendar.day_of(element.deprecated_since()?.0)?;
-        let replacement = policy.deprecation.replacement(&element.full_name());
-        let phases = policy.calendar.phases(since, replacement)?;
+        let phases = policy.phases(element, since)?;
+        let waits_for_major = policy.waits_for_major(element);
         let served_until = policy.calendar.life_end(since);
-        Some(Deprecation { element, place, phases, served_until })
+        Some(Deprecation { element, place, phases, waits_for_major, served_until })
     }
 }
 
@@ -125,13 +146,14 @@ impl<'t> Retirement<'t> {
     pub(crate) fn of(
         package: Package<'t>,
         versions: &[Package<'t>],
-        calendar: &Calendar,
+        days: PackageDays<'_>,
     ) -> Option<Retirement<'t>> {
         let major = stable_major(package)?;
         let later = versions.iter().filter(|it| stable_major(**it).is_some_and(|it| it > major));
         let ends = later.filter_map(|&successor| {
-            let since = calendar.introduced(successor)?;
-            Some(Retirement { package, successor, since, end: calendar.support_end(since)? })
+            let since = days.introduced(successor)?;
+            let end = days.calendar.support_end(since)?;
+            Some(Retirement { package, successor, since, end })
         });
         ends.min_by_key(|it| it.end)
     }

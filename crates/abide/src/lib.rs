@@ -16,6 +16,7 @@ mod config_error;
 mod constraints;
 mod dates;
 mod dependencies;
+mod deprecation_policy;
 mod drawing;
 mod element_life;
 mod engine;
@@ -55,11 +56,12 @@ pub use calendar::{Calendar, Clock, Phase, Phases, Replacement, Window};
 pub use calendar_status::{Deprecation, Retirement, Status};
 pub use config::Config;
 pub use config_error::ConfigError;
+pub use deprecation_policy::{DeprecationPolicy, PhaseFreeze, Removal};
 pub use drawing::view::GraphView;
 pub use element_life::{
     ElementFacts, ElementId, ElementLife, ElementLives, FileElements, Moment, elements,
 };
-pub use engine::hindrances::hindrances;
+pub use engine::hindrances::{early_release, hindrances};
 pub use engine::judging::check;
 pub use engine::version_plan::plan;
 pub use features::FeatureFile;
@@ -69,8 +71,8 @@ pub use location::{Location, Origin};
 pub use lock::{Freeze, Lock, Record};
 pub use options::{Options, RuleScope};
 pub use policy::{
-    BreakingPolicy, ConfigWaiver, DependencyPolicy, DeprecationPolicy, Edge, OptionOrder,
-    PackagePolicy, Policy, Removal, SecurityFix, WaiverTarget,
+    BreakingPolicy, ConfigWaiver, DependencyPolicy, Edge, OptionOrder, PackagePolicy, Policy,
+    SecurityFix, WaiverTarget,
 };
 pub use preset::Preset;
 pub use records::{Records, VersionIn};

@@ -4,6 +4,11 @@
 use std::collections::BTreeMap;
 
 use abide_schema::{Element, File, Package, PackageVersionStatus, Stability, Tree, api_name};
+use jiff::civil::Date;
+
+use crate::calendar::Calendar;
+use crate::dates::parse_date;
+use crate::lock::Lock;
 
 /// The versioned packages of a tree by API, in the order of their versions.
 pub(crate) fn apis(tree: &Tree) -> BTreeMap<String, Vec<Package<'_>>> {
@@ -29,6 +34,35 @@ pub(crate) fn stable_major(package: Package<'_>) -> Option<u32> {
 pub(crate) fn is_frozen(package: Package<'_>) -> bool {
     let status = package.files().find_map(File::package_version_status);
     status.is_some_and(|(status, _)| status == PackageVersionStatus::Frozen)
+}
+
+/// Where the days of packages are known from.
+#[derive(Clone, Copy)]
+pub(crate) struct PackageDays<'a> {
+    pub(crate) calendar: &'a Calendar,
+    pub(crate) lock: Option<&'a Lock>,
+}
+
+impl PackageDays<'_> {
+    /// The day since which a package exists: by the policy, by an annotation, or
+    /// by what is recorded.
+    pub(crate) fn introduced(self, package: Package<'_>) -> Option<Date> {
+        let recorded = || self.lock?.introduced(package.name());
+        self.calendar.introduced(package).or_else(recorded)
+    }
+
+    /// The day since which a package is frozen: by an annotation, or by what is
+    /// recorded.
+    pub(crate) fn frozen(self, package: Package<'_>) -> Option<Date> {
+        let recorded = || Some(self.lock?.frozen(package.name())?.day);
+        package.files().filter_map(|it| parse_date(it.frozen()?.0)).min().or_else(recorded)
+    }
+
+    /// Whether a package is frozen: by the status of its files, or by what is
+    /// recorded.
+    pub(crate) fn is_frozen(self, package: Package<'_>) -> bool {
+        is_frozen(package) || self.lock.is_some_and(|it| it.frozen(package.name()).is_some())
+    }
 }
 
 /// Whether the element or an enclosing one is deprecated.

@@ -164,6 +164,14 @@ impl Lock {
         self.packages.iter().filter(|(_, it)| !it.gone).map(|(name, _)| name.as_str())
     }
 
+    /// Whether versions are recorded here. A lock with nothing but days or
+    /// generated files does not say so; an empty one does.
+    pub(crate) fn is_of_versions(&self) -> bool {
+        let mut packages = self.packages.values();
+        packages.any(|it| it.record.is_some() || !it.ledger.is_empty())
+            || self.packages.is_empty() && self.made.is_empty()
+    }
+
     /// Records a package; without a record, only its ledger is kept here.
     pub(crate) fn set_record(&mut self, package: &str, record: Option<Record>) {
         let entry = self.packages.entry(package.to_owned()).or_default();

@@ -8,9 +8,9 @@ use abide_syntax::Span;
 use abide_upgrade::{UpgradePolicy, UpgradeSettings};
 use jiff::civil::Date;
 
-use crate::calendar::{Calendar, Replacement};
-use crate::dates::months_after;
-use crate::finding::{ChangeFacts, Finding, Gone, Severity};
+use crate::calendar::{Calendar, Phases};
+use crate::deprecation_policy::{DeprecationPolicy, Removal};
+use crate::finding::{ChangeFacts, Finding, Severity};
 use crate::group::RuleDefaults;
 use crate::severities::Layers;
 
@@ -125,60 +125,6 @@ impl Edge {
     pub fn matches(&self, from: &str, to: &str) -> bool {
         self.from.matches(from) && self.to.matches(to)
     }
-}
-
-/// When deprecated elements may be removed.
-#[derive(Clone, Debug, Default)]
-pub struct DeprecationPolicy {
-    /// What may be removed from a package that must not break.
-    pub removal: Removal,
-    /// How many months an element must have been deprecated, counted from the
-    /// day of its `deprecated_at`. If that day is not known, the element may not
-    /// be removed.
-    pub window_months: Option<u32>,
-    /// Elements whose replacement is not equivalent.
-    pub without_equivalent: Vec<Glob>,
-    /// Elements without a replacement.
-    pub dropped: Vec<Glob>,
-}
-
-impl DeprecationPolicy {
-    /// How a deprecated element is replaced: by an equivalent, unless
-    /// `without_equivalent` or `dropped` names it or an enclosing element.
-    pub fn replacement(&self, element: &str) -> Replacement {
-        let named = |globs: &[Glob]| globs.iter().any(|glob| glob.covers(element));
-        match () {
-            () if named(&self.dropped) => Replacement::Nothing,
-            () if named(&self.without_equivalent) => Replacement::NoEquivalent,
-            () => Replacement::Equivalent,
-        }
-    }
-
-    /// Whether an element in this state may be removed.
-    pub fn allows(&self, gone: &Gone, calendar: &Calendar, as_of: Date) -> bool {
-        let since = gone.deprecated_at.as_deref().and_then(|text| calendar.day_of(text));
-        let long_enough = self.window_months.is_none_or(|months| {
-            since.and_then(|since| months_after(since, months)).is_some_and(|end| as_of >= end)
-        });
-        match self.removal {
-            Removal::Never => false,
-            Removal::Reserved => gone.reserved,
-            Removal::Deprecated => gone.deprecated && gone.reserved && long_enough,
-        }
-    }
-}
-
-/// What may be removed from a package that is not an alpha.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Removal {
-    /// Nothing.
-    #[default]
-    Never,
-    /// An element whose number and name are reserved.
-    Reserved,
-    /// An element whose number and name are reserved and that was deprecated on
-    /// the old side, for at least the window.
-    Deprecated,
 }
 
 /// Which changes are more than notes.
@@ -337,10 +283,27 @@ impl Policy {
         self.breaking.binds(package)
     }
 
-    /// Whether an element may ever be removed from its package: always if nothing
-    /// binds the package, and elsewhere if `[deprecation] removal` allows it.
-    pub(crate) fn may_lose(&self, element: Element<'_>) -> bool {
-        !self.is_bound(element.package().name()) || self.deprecation.removal != Removal::Never
+    /// The phases of an element that is deprecated since a day: as the calendar
+    /// counts them, held back by freezes, and without a removal that the policy
+    /// forbids. `None` without client releases.
+    pub fn phases(&self, element: Element<'_>, since: Date) -> Option<Phases> {
+        let replacement = self.deprecation.replacement(&element.full_name());
+        let clock = &self.calendar.client_releases;
+        let phases = self.calendar.phases(since, replacement)?;
+        let phases = phases.held_back(clock, &self.deprecation.freezes);
+        let allowed = match self.is_bound(element.package().name()) {
+            false => Some(since),
+            true => self.deprecation.removable_from(since),
+        };
+        // Releases happen on days of the clock only.
+        let release = |day: Date| clock.next(day.yesterday().ok()?);
+        let removed = phases.removed.zip(allowed).and_then(|(due, from)| release(due.max(from)));
+        Some(Phases { removed, ..phases })
+    }
+
+    /// Whether only the next major version may lack a deprecated element.
+    pub fn waits_for_major(&self, element: Element<'_>) -> bool {
+        self.is_bound(element.package().name()) && self.deprecation.removal == Removal::Never
     }
 
     /// Whether any finding of the rule can be reported.

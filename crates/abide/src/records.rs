@@ -32,6 +32,7 @@ impl Records<'_> {
             let mut files = tree.files().filter(|it| it.is_judged());
             files.any(|file| file.released_version().is_some())
         };
-        self.lock.is_some() || self.version_in == VersionIn::Option && in_options()
+        self.lock.is_some_and(Lock::is_of_versions)
+            || self.version_in == VersionIn::Option && in_options()
     }
 }

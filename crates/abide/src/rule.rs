@@ -7,17 +7,18 @@ use abide_change::option::Setting;
 use abide_change::{Change, Diff, Effects, Holder};
 use abide_schema::{
     Element, Enum, EnumValue, Field, File, Graph, Message, Method, Oneof, Package, Part, Place,
-    Service, Tree,
+    Service, Tree, api_name,
 };
 use abide_upgrade::{Basis, Standings};
 use jiff::civil::Date;
 
 use crate::aliases;
 use crate::bump_level::Bump;
+use crate::calendar_status::Retirement;
 use crate::features::FeatureFile;
 use crate::finding::{ChangeFacts, Finding, Gone, Severity};
 use crate::group::RuleDefaults;
-use crate::lifecycle::{apis, is_deprecated, is_frozen};
+use crate::lifecycle::{PackageDays, apis, is_deprecated};
 use crate::location::Location;
 use crate::options::{Options, RuleScope};
 use crate::policy::Policy;
@@ -178,23 +179,29 @@ impl<'t> Context<'t> {
         self.records
     }
 
+    /// Where the days of packages are known from.
+    pub(crate) fn days(&self) -> PackageDays<'t> {
+        PackageDays { calendar: &self.policy.calendar, lock: self.records.lock }
+    }
+
     /// The day since which a package exists: by the policy, by an annotation, or
     /// by what is recorded.
     pub fn introduced(&self, package: Package<'t>) -> Option<Date> {
-        let recorded = || self.records.lock?.introduced(package.name());
-        self.policy.calendar.introduced(package).or_else(recorded)
+        self.days().introduced(package)
     }
 
     /// Whether a package of the tree is frozen: by the status of its files, or by
     /// what is recorded.
     pub fn is_frozen(&self, package: Package<'t>) -> bool {
-        let recorded = |it: Package<'t>| {
-            self.records.lock.is_some_and(|lock| lock.frozen(it.name()).is_some())
-        };
-        let frozen = self
-            .frozen
-            .get_or_init(|| self.tree.packages().map(|it| is_frozen(it) || recorded(it)).collect());
-        frozen[package.id.0 as usize]
+        let all = || self.tree.packages().map(|it| self.days().is_frozen(it)).collect();
+        self.frozen.get_or_init(all)[package.id.0 as usize]
+    }
+
+    /// When the support of a package ends because a later major version of its API
+    /// is stable.
+    pub(crate) fn retirement(&self, package: Package<'t>) -> Option<Retirement<'t>> {
+        let versions = self.apis().get(&api_name(package.name())?)?;
+        Retirement::of(package, versions, self.days())
     }
 
     /// The role of each file in an upgrade.

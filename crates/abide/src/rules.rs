@@ -34,6 +34,7 @@ rules! {
     deprecated_not_disallowed = "rules/deprecated-not-disallowed.rs";
     deprecated_past_removal = "rules/deprecated-past-removal.rs";
     deprecated_type_in_use = "rules/deprecated-type-in-use.rs";
+    deprecation_version_malformed = "rules/deprecation-version-malformed.rs";
     deprecation_withdrawn = "rules/deprecation-withdrawn.rs";
     deprecation_without_replacement = "rules/deprecation-without-replacement.rs";
     deprecation_without_version = "rules/deprecation-without-version.rs";
@@ -165,6 +166,7 @@ rules! {
     public_import_removed = "rules/public-import-removed.rs";
     range_invalid = "rules/range-invalid.rs";
     repeated_field_singular = "rules/repeated-field-singular.rs";
+    replacement_unusable = "rules/replacement-unusable.rs";
     reserved_removed = "rules/reserved-removed.rs";
     reserved_used = "rules/reserved-used.rs";
     resource_changed = "rules/resource-changed.rs";

@@ -42,8 +42,12 @@ pub fn next(version: &Version, bump: Bump) -> Version {
 }
 
 /// Whether a package may have this version: its major version and kind must be
-/// those of the first version. Any other version does not count as a record.
+/// those of the first version, and its numbers fit into the 32 bits that protos of versions have
+/// for them. Any other version does not count as a record.
 pub fn fits(version: &Version, package: &str) -> bool {
+    if [version.major, version.minor, version.patch].iter().any(|it| u32::try_from(*it).is_err()) {
+        return false;
+    }
     let first = first(package);
     let same_kind = match (counted(version), counted(&first)) {
         (Some((label, _)), Some((wanted, _))) => {
@@ -55,6 +59,13 @@ pub fn fits(version: &Version, package: &str) -> bool {
     };
     let has_major = PackageVersion::of_package(package).is_some();
     same_kind && version.build.is_empty() && (!has_major || version.major == first.major)
+}
+
+/// The version that an annotation names, `1.4` for `1.4.0`. No version of the
+/// major 0 is a promise, and none has metadata of a build.
+pub(crate) fn dated(text: &str) -> Option<Version> {
+    let whole = Version::parse(text).or_else(|_| Version::parse(&format!("{text}.0")));
+    whole.ok().filter(|it| it.major > 0 && it.build.is_empty())
 }
 
 /// The label and the count of a pre-release.

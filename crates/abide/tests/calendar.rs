@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use abide::{Calendar, Clock, Config, Phase, Preset, Replacement, Status, Window};
+use abide::{Calendar, Clock, Config, Phase, PhaseFreeze, Preset, Replacement, Status, Window};
 use abide_schema::{FileDecl, SourceFile, Tree};
 use jiff::civil::{Date, date};
 use jiff::{ToSpan, Unit};
@@ -96,8 +96,8 @@ fn what_was_deprecated_between_two_releases_goes_after_the_one_that_follows() {
     for deprecated in between {
         let phases = calendar.phases(deprecated, Replacement::Equivalent).expect("it is set");
         assert_eq!(phases.warned, second, "deprecated on {deprecated}");
-        assert_eq!(phases.disallowed, third, "deprecated on {deprecated}");
-        assert_eq!(phases.removed, date(2026, 12, 31), "deprecated on {deprecated}");
+        assert_eq!(phases.disallowed, Some(third), "deprecated on {deprecated}");
+        assert_eq!(phases.removed, Some(date(2026, 12, 31)), "deprecated on {deprecated}");
     }
 }
 
@@ -144,6 +144,27 @@ fn phases_follow_each_other_by_release() {
     }
 }
 
+/// A freeze delays the release that refuses, and what follows it, and nothing else.
+#[test]
+fn a_freeze_holds_back_what_falls_into_it() {
+    let clock = calendar().client_releases;
+    let freeze = PhaseFreeze { from: Some(date(2026, 1, 1)), until: Some(date(2026, 12, 31)) };
+    let open = PhaseFreeze { until: None, ..freeze };
+    for since in days() {
+        let plain = calendar().phases(since, Replacement::Equivalent).expect("it is set");
+        assert_eq!(plain.held_back(&clock, &[]), plain);
+        let held = plain.held_back(&clock, &[freeze]);
+        let [was, is] = [plain.disallowed, held.disallowed].map(|it| it.expect("it ends"));
+        assert_eq!(is, if freeze.contains(was) { date(2027, 3, 31) } else { was }, "{since}");
+        let gone = held.removed.expect("it ends");
+        assert!(is < gone && !freeze.contains(gone), "{since}");
+        assert_eq!(held.last_warning.and_then(|it| clock.next(it)), Some(is), "{since}");
+        assert_eq!(held.held_back(&clock, &[freeze]), held, "once is enough");
+        let never = plain.held_back(&clock, &[freeze, open]);
+        assert_eq!(never.disallowed, Some(was).filter(|it| !open.contains(*it)), "{since}");
+    }
+}
+
 /// How long users have until what they use is refused.
 #[test]
 fn the_time_to_migrate_is_bounded() {
@@ -155,7 +176,8 @@ fn the_time_to_migrate_is_bounded() {
     ] {
         for since in days() {
             let phases = calendar.phases(since, replacement).expect("it is set");
-            let left = months(since, phases.disallowed);
+            let disallowed = phases.disallowed.expect("nothing holds it back");
+            let left = months(since, disallowed);
             assert!((least..=most).contains(&left), "{replacement:?} since {since}: {left} months");
             // Within a quarter its use warns.
             assert!(months(since, phases.warned) <= 3, "{replacement:?} since {since}");
@@ -283,7 +305,7 @@ fn the_status_says_what_happens_next() {
     "#;
     let policy = Config::parse(text, None).expect("it is well-formed").policy;
     let tree = tree(&[("acme/user/v1/user.proto", USER), ("acme/user/v2/user.proto", NEXT)]);
-    let status = Status::of(&tree, &policy, date(2026, 4, 1));
+    let status = Status::of(&tree, &policy, None, date(2026, 4, 1));
     assert_eq!(status.client_release, Some(date(2026, 6, 30)));
     assert_eq!(status.api_release, Some(date(2026, 6, 30)));
     assert!(!status.major_may_rise());
@@ -302,15 +324,20 @@ fn the_status_says_what_happens_next() {
             "acme.user.v1.User.a disallowed by default 2027-03-31",
         ]
     );
+    let last = status.deprecations.last().map(|it| it.element.full_name());
+    assert_eq!(last.as_deref(), Some("acme.user.v1.User.e"), "it is past its removal, and served");
     let ends: Vec<Option<Date>> = status.deprecations.iter().map(|it| it.served_until).collect();
-    assert_eq!(ends, [Some(date(2026, 6, 30)); 2], "their package ends before the next major");
+    assert_eq!(ends, [Some(date(2026, 6, 30)); 3], "their package ends before the next major");
+    let after = Status::of(&tree, &policy, None, date(2026, 7, 1));
+    assert!(after.deprecations.is_empty(), "nobody serves them any more");
     let [retirement] = status.retirements[..] else { panic!("{:?}", status.retirements) };
     assert_eq!(retirement.package.name(), "acme.user.v1");
     assert_eq!(retirement.successor.name(), "acme.user.v2");
     assert_eq!(retirement.end, date(2026, 6, 30));
 
-    assert!(Status::of(&tree, &policy, date(2026, 6, 30)).major_may_rise());
-    let silent = Status::of(&tree, &Config::of_preset(Preset::Standard).policy, date(2026, 4, 1));
+    assert!(Status::of(&tree, &policy, None, date(2026, 6, 30)).major_may_rise());
+    let standard = Config::of_preset(Preset::Standard).policy;
+    let silent = Status::of(&tree, &standard, None, date(2026, 4, 1));
     assert!(silent.major_may_rise() && !silent.is_configured() && status.is_configured());
     assert!(silent.deprecations.is_empty() && silent.retirements.is_empty());
     assert_eq!((silent.client_release, silent.api_release), (None, None));

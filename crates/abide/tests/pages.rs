@@ -239,7 +239,7 @@ fn judge(case: &Case, imports: &Imports, changes: bool) -> Result<Vec<&'static s
 
     let mut expected = markers("abide.toml", &case.config, "#");
     expected.extend(markers("abide.accepted", case.accepted.as_deref().unwrap_or_default(), "#"));
-    for file in &case.features {
+    if let Some(file) = &case.features {
         expected.extend(markers(&file.path, &file.text, "#"));
     }
     for block in &case.files {

@@ -87,7 +87,7 @@ pub(super) fn bump(
             diff(&rewrites, &settings.prefix(tree))
         } else {
             let as_of = global.as_of.unwrap_or_else(today);
-            let status = Status::of(&loaded.tree, &settings.config.policy, as_of);
+            let status = Status::of(&loaded.tree, &settings.config.policy, Some(&plan.lock), as_of);
             let written = &written[..];
             let report = PlanReport { plan: &plan, status: &status, written };
             (format.write)(&report, look(global, format.is_styled))

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use abide::{Deprecation, Retirement, Status};
+use abide::{Deprecation, Phase, PhaseFreeze, Retirement, Status};
 use jiff::civil::Date;
 use serde_json::{Map, Value, json};
 
@@ -40,10 +40,13 @@ pub(super) fn human(status: &Status<'_>, look: Look) -> String {
         let _ = writeln!(text, "  {name} {ends} supported until {end}: {next} {follows} {since}");
     }
     let count = if look.verbose { status.deprecations.len() } else { DEPRECATIONS };
+    if let Some(freeze) = status.freeze {
+        let until = freeze.until.map(|day| format!(" until {day}")).unwrap_or_default();
+        let _ = writeln!(text, "  frozen{until}: nothing more becomes disallowed by default");
+    }
     for it in status.deprecations.iter().take(count) {
-        let Some((phase, day)) = it.phases.next(status.as_of) else { continue };
         let name = it.element.full_name();
-        let _ = write!(text, "  {}: {} from {day}", shown(&name), phase.words());
+        let _ = write!(text, "  {}: {}", shown(&name), what_next(it, status.as_of));
         let _ = write!(text, ", deprecated since {}", it.phases.deprecated);
         let _ = it.served_until.map(|day| write!(text, ", served until {day}"));
         text.push('\n');
@@ -52,6 +55,21 @@ pub(super) fn human(status: &Status<'_>, look: Look) -> String {
         let _ = writeln!(text, "  and {} more (-v)", status.deprecations.len() - count);
     }
     text
+}
+
+/// What happens next to a deprecated element, or what has happened.
+fn what_next(it: &Deprecation<'_>, as_of: Date) -> String {
+    if let Some((phase, day)) = it.phases.next(as_of) {
+        return format!("{} from {day}", phase.words());
+    }
+    let phase = it.phases.on(as_of);
+    match (phase, it.phases.removed) {
+        (Phase::Removed, Some(day)) => format!("due for removal since {day}"),
+        (Phase::Disallowed, _) if it.waits_for_major => {
+            format!("{}, removed in the next major", phase.words())
+        }
+        _ => phase.words().to_owned(),
+    }
 }
 
 /// The calendar as a JSON object; `None` if none is configured.
@@ -69,6 +87,13 @@ pub(super) fn json(status: &Status<'_>) -> Option<Value> {
     put("api_release", status.api_release.map(text));
     let window = |it: abide::Window| json!({"opens": text(it.opens), "closes": text(it.closes)});
     put("major_window", status.major_window.map(window));
+    let freeze = |it: PhaseFreeze| {
+        let days = [("from", it.from), ("until", it.until)].into_iter();
+        days.filter_map(|(key, day)| Some((key.to_owned(), text(day?))))
+            .collect::<Map<_, _>>()
+            .into()
+    };
+    put("freeze", status.freeze.map(freeze));
     put("major_may_rise", Some(status.major_may_rise().into()));
     let retirement = |it: &Retirement<'_>| {
         json!({
@@ -87,6 +112,9 @@ pub(super) fn json(status: &Status<'_>) -> Option<Value> {
         if let Some((phase, day)) = it.phases.next(status.as_of) {
             object.insert("next_phase".to_owned(), phase.word().into());
             object.insert("next_on".to_owned(), text(day));
+        }
+        if it.waits_for_major {
+            object.insert("removal".to_owned(), "next-major".into());
         }
         object.extend(it.served_until.map(|day| ("served_until".to_owned(), text(day))));
         Value::Object(object)

@@ -3,5 +3,6 @@
 
 mod lifecycle;
 mod reports;
+mod statements;
 mod upgrade;
 mod verdicts;

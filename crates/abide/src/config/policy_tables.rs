@@ -6,12 +6,14 @@ use abide_schema::{PackageVersion, Stability};
 use abide_syntax::Span;
 use abide_upgrade::{CandidateLayout, Closure, ImportOrder, LinkPolicy, UpgradeReason};
 use jiff::civil::Date;
-use toml_edit::Item;
+use toml_edit::{Item, TableLike};
 
 use crate::calendar::Clock;
 use crate::dates::day_of_year;
-use crate::policy::{Edge, OptionOrder, Policy, Removal};
+use crate::deprecation_policy::{PhaseFreeze, Removal};
+use crate::policy::{Edge, OptionOrder, Policy};
 use crate::rules::RULES;
+use crate::semantic_version::dated;
 use crate::suggestion::did_you_mean;
 
 use super::toml_reader::{TomlReader, entries, span};
@@ -128,7 +130,10 @@ impl TomlReader {
                 "alpha-max-months" => calendar.alpha_max_months = self.count(item),
                 "alpha-max-releases" => calendar.alpha_max_releases = self.count(item),
                 "alpha-since" => calendar.alpha_since = self.dates(item),
-                "version-dates" => calendar.version_dates = self.dates(item),
+                "version-dates" => {
+                    calendar.version_dates = self.dates(item);
+                    self.versions(item);
+                }
                 _ => self.unknown_key(&entry, "`[calendar]`", KEYS),
             }
         }
@@ -147,6 +152,16 @@ impl TomlReader {
         dates
     }
 
+    /// Reports the keys of a table that are not versions.
+    fn versions(&mut self, item: &Item) {
+        let Some(table) = item.as_table_like() else { return };
+        for entry in entries(table).into_iter().filter(|it| dated(it.key).is_none()) {
+            let message = format!("`{}` is not a version", entry.key);
+            let help = "write a version in quotes, such as `\"1.4\"` or `\"1.4.2\"`".to_owned();
+            self.error(entry.key_span, message, Some(help));
+        }
+    }
+
     /// Days of the year, such as `06-30`.
     fn clock(&mut self, item: &Item) -> Clock {
         let mut days = Vec::new();
@@ -163,27 +178,61 @@ impl TomlReader {
     }
 
     pub(super) fn deprecation(&mut self, item: &Item, policy: &mut Policy) {
-        const KEYS: &[&str] = &["removal", "window-months", "without-equivalent", "dropped"];
+        const KEYS: &[&str] =
+            &["removal", "window-months", "without-equivalent", "dropped", "freeze"];
         let Some(table) = self.table(item) else { return };
         for entry in entries(table) {
             match entry.key {
                 "removal" => {
-                    let words = [
-                        ("never", Removal::Never),
-                        ("reserved", Removal::Reserved),
-                        ("deprecated", Removal::Deprecated),
-                    ];
                     policy.deprecation.removal =
-                        self.word_of(entry.item, &words).unwrap_or_default();
+                        self.word_of(entry.item, &Removal::ALL).unwrap_or_default();
                 }
                 "window-months" => policy.deprecation.window_months = self.count(entry.item),
                 "without-equivalent" => {
                     policy.deprecation.without_equivalent = self.globs(entry.item);
                 }
                 "dropped" => policy.deprecation.dropped = self.globs(entry.item),
+                "freeze" => policy.deprecation.freezes = self.freezes(entry.item),
                 _ => self.unknown_key(&entry, "`[deprecation]`", KEYS),
             }
         }
+    }
+
+    /// `true`, one table with the first and the last day, or a list of tables.
+    fn freezes(&mut self, item: &Item) -> Vec<PhaseFreeze> {
+        if let Some(always) = item.as_bool() {
+            return if always { vec![PhaseFreeze::default()] } else { Vec::new() };
+        }
+        if item.as_table_like().is_none() && !item.is_array() && !item.is_array_of_tables() {
+            let wanted = "`true`, a table with `from` and `until`, or an array of such tables";
+            return self.wrong_type(item, wanted).unwrap_or_default();
+        }
+        let tables = match item.as_table_like() {
+            Some(table) => vec![(table, span(item))],
+            None => self.tables(item),
+        };
+        tables.into_iter().map(|(table, at)| self.freeze(table, at)).collect()
+    }
+
+    fn freeze(&mut self, table: &dyn TableLike, at: Span) -> PhaseFreeze {
+        let mut freeze = PhaseFreeze::default();
+        for entry in entries(table) {
+            match entry.key {
+                "from" => freeze.from = self.date(entry.item),
+                "until" => freeze.until = self.date(entry.item),
+                _ => self.unknown_key(&entry, "`[deprecation] freeze`", &["from", "until"]),
+            }
+        }
+        if let (Some(from), Some(until)) = (freeze.from, freeze.until)
+            && from > until
+        {
+            self.error(
+                at,
+                format!("this freeze ends on {until}, before it begins on {from}"),
+                None,
+            );
+        }
+        freeze
     }
 
     pub(super) fn breaking(&mut self, item: &Item, policy: &mut Policy) {

@@ -55,19 +55,34 @@ pub(super) fn apply_severities(policy: &Policy, as_of: Date, findings: &mut Vec<
     });
 }
 
-/// Turns a change into a note if the policy allows or does not select it.
+/// Turns a change into a note if the policy allows or does not select it. A
+/// removal that it does not allow is told what would allow it.
 fn demote(policy: &Policy, as_of: Date, finding: &mut Finding) {
     let selected = policy.breaking.selects(finding);
+    let bound = policy.is_bound(&finding.package);
     let Some(change) = &mut finding.change else { return };
     if finding.severity_reason.is_some() {
         return;
     }
-    let reason = match &change.gone {
-        Some(gone) if policy.deprecation.allows(gone, &policy.calendar, as_of) => {
+    let terms =
+        change.gone.as_ref().map(|it| policy.deprecation.terms(it, &policy.calendar, as_of));
+    let reason = match terms {
+        Some(None) => {
             change.bump = change.bump.min(Bump::Minor);
             "`[deprecation] removal` allows this removal"
         }
         _ if !selected => "`[breaking]` does not select this change",
+        Some(Some(terms)) if bound && change.effects.breaks_backward() => {
+            let already = finding.why.take().map(|it| format!("{it}; "));
+            finding.why = Some(already.unwrap_or_default() + &terms.why);
+            finding.help = match (terms.help, finding.help.take()) {
+                (Some(first), Some(else_)) => {
+                    Some(format!("{first}; if it has to go now, {else_} and waive this"))
+                }
+                (first, else_) => first.or(else_),
+            };
+            return;
+        }
         _ => return,
     };
     finding.severity = Severity::Note;

@@ -22,27 +22,24 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let Some(Deprecation { place, phases, .. }) = Deprecation::of(element, context.policy) else {
         return;
     };
-    let due = match phases.on(context.as_of) {
-        Phase::Deprecated | Phase::Warned => false,
-        Phase::Disallowed => true,
-        // Then `deprecated-past-removal` reports it.
-        Phase::Removed => !context.policy.may_lose(element),
+    // An element that is due for removal is reported by `deprecated-past-removal`.
+    let is_due = phases.on(context.as_of) == Phase::Disallowed;
+    let Some(due) = phases.disallowed.filter(|_| is_due && !is_disallowed(element)) else {
+        return;
     };
-    if !due || is_disallowed(element) || context.is_frozen(element.package()) {
+    if context.is_frozen(element.package()) {
         return;
     }
     let (name, noun) = (element.full_name(), element.noun());
-    let message = format!(
-        "deprecated {noun} `{name}` was due to be disallowed by default on {}",
-        phases.disallowed
-    );
+    let message =
+        format!("deprecated {noun} `{name}` was due to be disallowed by default on {due}");
     sink.report(place, element.package().name(), name, message)
         .why(format!(
             "it was deprecated on {}; releases have warned about it since {}",
             phases.deprecated, phases.warned
         ))
         .help("annotate it with `disallowed_by_default`")
-        .fact(phases.disallowed.to_string());
+        .fact(due.to_string());
 }
 
 /// Whether the element, or an element that encloses it, is disallowed by

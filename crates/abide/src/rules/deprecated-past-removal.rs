@@ -24,18 +24,19 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     else {
         return;
     };
-    if !context.policy.may_lose(element) || context.is_frozen(element.package()) {
+    let (Some(disallowed), Some(removed)) = (phases.disallowed, phases.removed) else { return };
+    if context.is_frozen(element.package()) {
         return;
     }
     let (name, noun) = (element.full_name(), element.noun());
-    let message = format!("deprecated {noun} `{name}` was due for removal on {}", phases.removed);
+    let message = format!("deprecated {noun} `{name}` was due for removal on {removed}");
     let finding = sink.report(place, element.package().name(), name, message);
     finding
         .why(format!(
-            "it was deprecated on {} and due to be disallowed by default on {}",
-            phases.deprecated, phases.disallowed
+            "it was deprecated on {} and due to be disallowed by default on {disallowed}",
+            phases.deprecated
         ))
-        .fact(phases.removed.to_string());
+        .fact(removed.to_string());
     finding.help(match element {
         Element::Field(_) | Element::EnumValue(_) => "remove it, and reserve its number and name",
         _ => "remove it",

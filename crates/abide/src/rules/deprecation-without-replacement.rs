@@ -1,5 +1,6 @@
 use abide_schema::{Element, Node};
 
+use crate::calendar::Replacement;
 use crate::finding::Severity;
 use crate::lifecycle::is_deprecated;
 use crate::rule::{Check, Context, Group, Rule, Sink};
@@ -55,6 +56,9 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         return;
     }
     let (name, noun) = (element.full_name(), element.noun());
+    if context.policy.deprecation.replacement(&name) != Replacement::Equivalent {
+        return;
+    }
     // If all fields of a message are deprecated, its comment counts for them.
     let whole = element.parent().filter(|parent| match parent {
         Element::Message(it) => it.fields().all(|it| Element::Field(it).deprecated().is_some()),

@@ -1,6 +1,7 @@
 use abide_schema::Element;
 
 use crate::calendar_status::Deprecation;
+use crate::deprecation_policy::PhaseFreeze;
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
@@ -18,23 +19,41 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
-    let Some(Deprecation { phases, .. }) = Deprecation::of(element, context.policy)
-        .filter(|it| context.as_of < it.phases.last_warning)
-    else {
-        return;
-    };
+    let policy = context.policy;
+    let Some(Deprecation { phases, .. }) = Deprecation::of(element, policy) else { return };
     let Some(place) = element.disallowed_by_default() else { return };
+    if phases.last_warning.is_some_and(|last| context.as_of >= last) {
+        return;
+    }
     let (name, noun) = (element.full_name(), element.noun());
-    let message = format!(
-        "{noun} `{name}` is disallowed by default before the release of {}, which only warns",
-        phases.last_warning
-    );
+    let freeze = policy.deprecation.freeze_on(context.as_of);
+    let (when, why, fact) = match (phases.last_warning, phases.disallowed, freeze) {
+        (Some(last), Some(disallowed), _) => (
+            format!("before the release of {last}, which only warns"),
+            format!(
+                "it was deprecated on {}: releases warn about it from {} on, and the release of \
+                 {disallowed} is the first to refuse it{}",
+                phases.deprecated,
+                phases.warned,
+                if freeze.is_some() {
+                    ", because `[deprecation] freeze` holds it back"
+                } else {
+                    ""
+                }
+            ),
+            last.to_string(),
+        ),
+        // What was disallowed before a freeze that always was is not known.
+        (_, _, Some(PhaseFreeze { from: Some(from), .. })) => (
+            "during a freeze".to_owned(),
+            format!("`[deprecation] freeze` lets nothing become disallowed since {from}"),
+            from.to_string(),
+        ),
+        _ => return,
+    };
+    let message = format!("{noun} `{name}` is disallowed by default {when}");
     sink.report(place, element.package().name(), name, message)
-        .why(format!(
-            "it was deprecated on {}: releases warn about it from {} on, and the release of {} is \
-             the first to refuse it",
-            phases.deprecated, phases.warned, phases.disallowed
-        ))
-        .help("remove `disallowed_by_default` until that release is out")
-        .fact(phases.last_warning.to_string());
+        .why(why)
+        .help("remove `disallowed_by_default` until then")
+        .fact(fact);
 }

@@ -17,14 +17,14 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
-    let calendar = &context.policy.calendar;
-    if calendar.previous_major_months.is_none() {
+    if context.policy.calendar.previous_major_months.is_none() {
         return;
     }
     for versions in context.apis().values() {
         for &package in versions.iter().filter(|it| it.is_judged()) {
             let Some(Retirement { successor, since, end, .. }) =
-                Retirement::of(package, versions, calendar).filter(|it| context.as_of > it.end)
+                Retirement::of(package, versions, context.days())
+                    .filter(|it| context.as_of > it.end)
             else {
                 continue;
             };

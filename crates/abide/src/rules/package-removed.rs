@@ -26,7 +26,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Package(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Package<'t>>, sink: &mut Sink) {
+fn check<'t>(context: &Context<'t>, diff: &Diff<'t>, change: Change<Package<'t>>, sink: &mut Sink) {
     let Change::Removed(old) = change else { return };
     let Some(place) = package_place(old) else { return };
     let files: Vec<File<'t>> = old.files().filter(|it| it.is_judged()).collect();
@@ -34,6 +34,14 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Package<'t>>, sink
     let message = format!("{} was removed{}", full_names::titled(old), full_names::with(&gone));
     let finding =
         sink.change_at(Location::old(place), Some(place), old.name(), old.name(), message);
+    if let Some(ended) = context.retirement(old).filter(|it| context.as_of > it.end) {
+        let next = ended.successor.name();
+        finding.severity = Severity::Note;
+        finding.severity_reason = Some(format!(
+            "its support ended on {}: `{next}` is stable since {}",
+            ended.end, ended.since
+        ));
+    }
     let mut aliases = RULE.aliases.to_vec();
     if files.iter().any(|it| diff.new_file(*it).is_none()) {
         finding.breaks(full_names::gone_path());

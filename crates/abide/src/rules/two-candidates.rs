@@ -1,12 +1,13 @@
 use abide_schema::{Package, PackageVersion, Stability};
 
 use crate::finding::Severity;
+use crate::lifecycle::stable_major;
 use crate::places::package_place;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "two-candidates",
-    summary: "two alpha versions of one major version",
+    summary: "two alpha versions of one API",
     group: Group::Layout,
     severity: Some(Severity::Warning),
     since: "0.1.0",
@@ -24,28 +25,37 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
             .filter_map(|&package| Some((package, package.version()?)))
             .filter(|(_, version)| version.stability == Stability::Alpha)
             .collect();
+        let stable = versions.iter().filter_map(|it| stable_major(*it)).max();
         for pair in alphas.windows(2) {
             let [(old, low), (new, high)] = [pair[0], pair[1]];
-            if (low.major, low.minor) != (high.major, high.minor)
-                || !old.is_judged()
-                || context.is_frozen(old)
-            {
+            let is_minor = low.major == high.major && low.minor != high.minor;
+            if is_minor || !old.is_judged() || context.is_frozen(old) || context.is_frozen(new) {
                 continue;
             }
             let (name, other) = (old.name(), new.name());
             let (Some(place), Some(label)) = (package_place(old), package_place(new)) else {
                 continue;
             };
-            sink.report(
-                place,
-                name,
-                name,
-                format!("`{name}` and `{other}` are both candidates for v{}", high.major),
-            )
-            .label(label, "the other candidate")
-            .why("feedback on one candidate does not reach the users of the other")
-            .help(format!("delete `{name}` once its users have moved to `{other}`"))
-            .fact(other);
+            let (message, why, help) = if low.major == high.major {
+                (
+                    format!("`{name}` and `{other}` are both candidates for v{}", high.major),
+                    "feedback on one candidate does not reach the users of the other",
+                    format!("delete `{name}` once its users have moved to `{other}`"),
+                )
+            } else {
+                let is_released = stable.is_some_and(|it| it >= low.major);
+                (
+                    format!("`{name}` and `{other}` are alphas of two major versions"),
+                    "one major version is prepared at a time: the current stable one, the one \
+                     before it and the next are supported",
+                    match is_released {
+                        true => format!("delete `{name}`: v{} is stable", low.major),
+                        false => format!("release `{name}` first, or delete one of the two"),
+                    },
+                )
+            };
+            let finding = sink.report(place, name, name, message);
+            finding.label(label, "the other candidate").why(why).help(help).fact(other);
         }
     }
 }
