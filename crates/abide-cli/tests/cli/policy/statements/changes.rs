@@ -224,6 +224,21 @@ fn s003_153_a_phase_of_a_deprecation_breaks_nobody() {
         world.edit(USER, &format!("age = 2 {mark}"), &refused);
         world.ok(&["breaking", "--as-of", "2024-08-01", RELEASE[0], RELEASE[1]]);
     });
+    // From one phase to the next is a change that has a name, and a minor.
+    let field = |more: &str| {
+        let import = "import \"abide/annotations/v1/lifecycle.proto\";\n\n";
+        let message =
+            format!("message Calm {{\n  string mood = 1 [deprecated = true{more}];\n}}\n");
+        file("envoy.calm.v3", &format!("{import}{message}"))
+    };
+    World::each(&[(CALM, field(""))], |world| {
+        world.tag("r1", &[]);
+        let refused = ", (abide.annotations.v1.field_policy).disallowed_by_default = true";
+        world.edit(CALM, "deprecated = true", &format!("deprecated = true{refused}"));
+        let planned = world.planned("envoy.calm.v3", "git:r1");
+        assert_eq!(planned["required"], "minor", "{world}: {planned}");
+        assert_eq!(planned["reasons"][0]["rule"], "deprecation-terms-changed", "{world}: {planned}");
+    });
 }
 
 #[test]
