@@ -36,6 +36,7 @@ rules! {
     deprecated_not_disallowed = "rules/deprecated-not-disallowed.rs";
     deprecated_past_removal = "rules/deprecated-past-removal.rs";
     deprecated_type_in_use = "rules/deprecated-type-in-use.rs";
+    deprecation_terms_changed = "rules/deprecation-terms-changed.rs";
     deprecation_version_malformed = "rules/deprecation-version-malformed.rs";
     deprecation_withdrawn = "rules/deprecation-withdrawn.rs";
     deprecation_without_replacement = "rules/deprecation-without-replacement.rs";
