@@ -647,6 +647,14 @@ fn s003_086_what_a_version_kept_by_hand_drops_needs_a_conversion() {
     let next = by_hand("acme.user.v2alpha", "\nmessage User {\n  string name = 1;\n}\n");
     let tree = tree("", &[(USER, OLD_FIELD), (USER_NEXT, &next)]);
     let folder = tree.path();
+    ok(folder, &["upgrade", "--mapping", "mapping.json"]);
+    let mapping: serde_json::Value = serde_json::from_str(&read(folder, "mapping.json")).unwrap();
+    let ty = &mapping["types"][0];
+    assert_eq!(ty["newName"], "acme.user.v2alpha.User", "{mapping}");
+    assert_eq!(ty["members"][0]["newName"], "name", "{mapping}");
+    assert!(ty["members"][1].get("newName").is_none(), "{mapping}");
+    assert_eq!(mapping["deprecations"][0]["oldName"], "acme.user.v1.User.old", "{mapping}");
+    assert_eq!(mapping["files"][0]["newPath"], USER_NEXT, "{mapping}");
     let told = refused(folder, &["release", "--write", "--as-of", DAY]);
     assert!(
         told.contains("acme.user.v1.User.old`: `acme.user.v2alpha` does not have it"),
