@@ -58,6 +58,7 @@ pub(super) fn for_people(global: &Global, tree: &Tree, report: &Report) -> Strin
         accepted: None,
         features: &[],
         instances: &[],
+        touched: &[],
         prefix: "",
         config_prefix: "",
         look: look_of_errors(global),
