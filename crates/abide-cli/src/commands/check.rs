@@ -3,7 +3,7 @@
 use abide::{Accepted, Options, Records, Report, RuleScope, Severity};
 use abide_change::Surface;
 
-use super::fitness::{foreign, troubles, unlinked};
+use super::fitness::{foreign, has_texts, troubles, unlinked};
 use super::outcome::Outcome;
 use crate::args::{CompareArgs, Global, JudgeArgs};
 use crate::error::Error;
@@ -173,7 +173,9 @@ fn run(
         report = judge_with(&accepted);
     }
     let mut touched = Vec::new();
-    if let Some(old) = baseline.as_ref().filter(|_| judge.format.names_packages) {
+    if let Some(old) =
+        baseline.as_ref().filter(|_| judge.format.names_packages && has_texts(&loaded.tree))
+    {
         let files = abide::touched_files(&old.tree, &loaded.tree);
         let owners = OwnersFile::find(&source, settings)?;
         touched = package_owners(&files, owners.as_ref(), &source, settings, &judge.tree);

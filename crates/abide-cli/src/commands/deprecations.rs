@@ -3,7 +3,7 @@
 use abide::{DeprecationList, Status};
 
 use super::bump::writable;
-use super::fitness::{link_errors, troubles, unless_linked};
+use super::fitness::{has_texts, link_errors, troubles, unless_linked};
 use super::folder_lock::exclusive;
 use super::outcome::Outcome;
 use crate::args::{DeprecationsArgs, Global};
@@ -38,6 +38,11 @@ pub(super) fn deprecations(global: &Global, args: &DeprecationsArgs) -> Result<O
     let folder = if action.write { Some(writable(&source)?) } else { None };
     let _guard = folder.map(|folder| exclusive(folder, global)).transpose()?;
     let loaded = load(&source, &progress)?;
+    if of_file && !has_texts(&loaded.tree) {
+        let message = "a descriptor set has no file beside it: name a folder, a revision or an \
+                       archive, or print the list with `--format markdown`";
+        return Err(Error::Usage(message.to_owned()));
+    }
     if of_file && let Some(refused) = unless_linked(global, &settings, &loaded, &progress) {
         return Ok(refused);
     }
@@ -80,10 +85,17 @@ pub(super) fn deprecations(global: &Global, args: &DeprecationsArgs) -> Result<O
         let changed = file.new.as_deref().filter(|_| !is_current);
         if let Some((folder, new)) = folder.zip(changed) {
             let target = folder.join(path);
-            write::replace(&target, new.as_bytes()).map_err(|error| Error::File {
-                what: format!("cannot write `{}`", target.display()),
+            let failed = |what: &str, error| Error::File {
+                what: format!("cannot {what} `{}`", target.display()),
                 error,
-            })?;
+            };
+            let old = file.old.as_deref().map(str::as_bytes);
+            if !write::is_still(&target, old).map_err(|error| failed("read", error))? {
+                return Err(Error::Usage(format!(
+                    "`{path}` was changed meanwhile: run this again"
+                )));
+            }
+            write::replace(&target, new.as_bytes()).map_err(|error| failed("write", error))?;
         }
         match (global.quiet, is_current, &file.new) {
             (true, ..) => String::new(),

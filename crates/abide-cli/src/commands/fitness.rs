@@ -114,6 +114,12 @@ pub(super) fn foreign(new: &Loaded, old: &Loaded) -> Option<String> {
     })
 }
 
+/// Whether a tree was read from texts, which lie in a repository, and not from descriptors.
+pub(super) fn has_texts(tree: &Tree) -> bool {
+    let mut files = tree.files().filter(|file| file.is_judged());
+    files.any(|file| file.decl().source_text().is_some())
+}
+
 /// Files that could not be read. The rest is judged, but the exit status is 2.
 pub(super) fn troubles(loaded: &Loaded) -> Vec<String> {
     loaded.unreadable.iter().map(ToString::to_string).collect()

@@ -1,6 +1,6 @@
 //! `abide owners`.
 
-use super::fitness::{troubles, unlinked};
+use super::fitness::{has_texts, troubles, unlinked};
 use super::outcome::Outcome;
 use crate::args::{Global, OwnersArgs};
 use crate::error::Error;
@@ -22,6 +22,11 @@ pub(super) fn owners(global: &Global, args: &OwnersArgs) -> Result<Outcome, Erro
     let source = settings.source(&args.tree)?;
     let against = args.against.as_deref().map(|spec| settings.baseline(spec, &args.tree));
     let loaded = load(&source, &progress)?;
+    if !has_texts(&loaded.tree) {
+        let message = "a descriptor set says nothing about the files of a repository: name a \
+                       folder, a revision or an archive";
+        return Err(Error::Usage(message.to_owned()));
+    }
     let old = against.transpose()?.map(|it| load_old(&it, &loaded.tree, &progress)).transpose()?;
     let mut notes = loaded.notes.clone();
     let files = match &old {

@@ -328,21 +328,66 @@ fn replacement_cell(entry: &Deprecated<'_>) -> String {
 /// A text of others as Markdown: its code spans stay, everything else is shown as it is.
 fn prose(text: &str) -> String {
     let text = shown(text);
-    let spans = text.matches('`').count() / 2 * 2;
-    let mut ticks = 0;
+    let mut rest = text.as_str();
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        let in_code = ticks % 2 == 1;
-        match c {
-            '`' if ticks < spans => ticks += 1,
-            '<' if !in_code => {
-                out.push_str("&lt;");
-                continue;
+    while let Some(at) = rest.find('`') {
+        escape(&mut out, &rest[..at]);
+        rest = &rest[at..];
+        let ticks = rest.len() - rest.trim_start_matches('`').len();
+        // A run of backticks ends where one of the same length is; else it is none.
+        match closing(&rest[ticks..], ticks) {
+            Some(inside) => {
+                let end = ticks + inside + ticks;
+                out.push_str(&rest[..end]);
+                rest = &rest[end..];
             }
-            '`' | '\\' | '*' | '_' | '[' | ']' | '#' if !in_code => out.push('\\'),
-            _ => {}
+            None => {
+                out.push_str(&"\\`".repeat(ticks));
+                rest = &rest[ticks..];
+            }
         }
-        out.push(c);
     }
+    escape(&mut out, rest);
     out
+}
+
+/// Where the first run of exactly so many backticks begins.
+fn closing(text: &str, ticks: usize) -> Option<usize> {
+    let mut at = 0;
+    while let Some(found) = text[at..].find('`') {
+        let begin = at + found;
+        let run = text[begin..].len() - text[begin..].trim_start_matches('`').len();
+        if run == ticks {
+            return Some(begin);
+        }
+        at = begin + run;
+    }
+    None
+}
+
+fn escape(out: &mut String, text: &str) {
+    for c in text.chars() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '\\' | '*' | '_' | '[' | ']' | '#' => out.extend(['\\', c]),
+            c => out.push(c),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::prose;
+
+    #[test]
+    fn code_stays_and_the_rest_is_shown_as_it_is() {
+        for (text, markdown) in [
+            ("use `a_b` or ``c_d``, not a_b", "use `a_b` or ``c_d``, not a\\_b"),
+            ("an odd ` and *", "an odd \\` and \\*"),
+            ("``a ` b`` <i>", "``a ` b`` &lt;i>"),
+            ("`` a ` [b]", "\\`\\` a \\` \\[b\\]"),
+        ] {
+            assert_eq!(prose(text), markdown, "{text}");
+        }
+    }
 }

@@ -152,6 +152,13 @@ fn s003_024_the_list_of_a_revision_is_checked_in_that_revision() {
     assert_eq!(abide(folder, &["deprecations", "--check"]).status, 1);
     let written = abide(folder, &["deprecations", "git:HEAD", "--write"]);
     assert!(written.status == 2 && written.stderr.contains("cannot write"), "{}", written.stderr);
+    // Of a descriptor set there is only the list.
+    ok(folder, &["build", "-o", "api.binpb"]);
+    assert!(ok(folder, &["deprecations", "api.binpb"]).text().contains("  field `User.name`"));
+    for command in [&["deprecations", "api.binpb", "--check"][..], &["owners", "api.binpb"]] {
+        let ran = abide(folder, command);
+        assert!(ran.status == 2 && ran.stderr.contains("descriptor set"), "{}", ran.stderr);
+    }
     // A tree with errors is not listed, and one without deprecations needs no file.
     edit(folder, USER, "string mail", "Gone mail");
     let broken = abide(folder, &["deprecations", "--write"]);
