@@ -3,7 +3,9 @@
 mod build;
 mod build_files;
 mod bump;
+mod calendar;
 mod check;
+mod deprecations;
 mod explain;
 mod file_changes;
 mod fitness;
@@ -14,6 +16,7 @@ mod history;
 mod init;
 mod made_files;
 mod outcome;
+mod owners;
 mod release;
 mod upgrade;
 
@@ -53,6 +56,9 @@ pub(crate) fn run(cli: &Cli) -> ExitCode {
         Command::Bump { tree, against, action, format } => {
             bump::bump(&cli.global, tree, against.as_deref(), *action, format)
         }
+        Command::Deprecations(args) => deprecations::deprecations(&cli.global, args),
+        Command::Calendar(args) => calendar::calendar(&cli.global, args),
+        Command::Owners(args) => owners::owners(&cli.global, args),
         Command::Graph { tree, format, imports } => {
             graph::graph(&cli.global, tree, format, *imports)
         }
