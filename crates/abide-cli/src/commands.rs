@@ -3,6 +3,7 @@
 mod build;
 mod bump;
 mod check;
+mod days;
 mod explain;
 mod fitness;
 mod folder_lock;
@@ -43,8 +44,9 @@ pub(crate) fn run(cli: &Cli) -> ExitCode {
             upgrade::upgrade(&cli.global, tree, package, closure, mapping, target)
         }
         Command::Release { tree, target } => release::release(&cli.global, tree, target),
-        Command::Bump { tree, against, action, format } => {
-            bump::bump(&cli.global, tree, against.as_deref(), *action, format)
+        Command::Bump { tree, against, action, from_history, format } => {
+            let since = (against.as_deref(), *from_history);
+            bump::bump(&cli.global, tree, since, *action, format)
         }
         Command::Graph { tree, format, imports } => {
             graph::graph(&cli.global, tree, format, *imports)

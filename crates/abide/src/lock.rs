@@ -162,6 +162,14 @@ impl Lock {
         self.packages.iter().filter(|(_, it)| !it.gone).map(|(name, _)| name.as_str())
     }
 
+    /// Whether versions are recorded here. A lock with nothing but days or
+    /// generated files does not say so; an empty one does.
+    pub(crate) fn is_of_versions(&self) -> bool {
+        let mut packages = self.packages.values();
+        packages.any(|it| it.record.is_some() || !it.ledger.is_empty())
+            || self.packages.is_empty() && self.made.is_empty()
+    }
+
     /// Records a package; without a record, only its ledger is kept here.
     pub(crate) fn set_record(&mut self, package: &str, record: Option<Record>) {
         let entry = self.packages.entry(package.to_owned()).or_default();
@@ -180,15 +188,18 @@ impl Lock {
         entry.ledger.values_mut().for_each(|fate| *fate = Fate::Gone);
     }
 
-    /// Adds the numbers and names of a package from the lock of a release, so that
-    /// a line that got lost since then does not free them.
+    /// Adds the numbers, names and days of a package from the lock of a release, so
+    /// that a line that got lost since then does not free them, or thaw it.
     pub(crate) fn remember(&mut self, released: &Lock, package: &str) {
         let Some(known) = released.packages.get(package) else { return };
-        if !keeps_ledger(package) || known.ledger.is_empty() {
+        let has_days = known.introduced.is_some() || known.frozen.is_some();
+        if !keeps_ledger(package) || known.ledger.is_empty() && !has_days {
             return;
         }
         let absent = || PackageLock { gone: true, ..PackageLock::default() };
         let entry = self.packages.entry(package.to_owned()).or_insert_with(absent);
+        entry.introduced = [entry.introduced, known.introduced].into_iter().flatten().min();
+        entry.frozen = entry.frozen.or(known.frozen);
         for used in known.ledger.keys() {
             entry.ledger.entry(used.clone()).or_insert(Fate::Gone);
         }

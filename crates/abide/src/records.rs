@@ -1,6 +1,9 @@
 //! What is recorded about a tree and about its last release.
 
+use std::collections::BTreeMap;
+
 use abide_schema::Tree;
+use jiff::civil::Date;
 
 use crate::lock::Lock;
 
@@ -23,6 +26,9 @@ pub struct Records<'a> {
     pub lock: Option<&'a Lock>,
     /// Its content at the last release.
     pub released: Option<&'a Lock>,
+    /// The first day of each package in version control, if days that were never
+    /// recorded are to be taken from there.
+    pub history: Option<&'a BTreeMap<String, Date>>,
 }
 
 impl Records<'_> {
@@ -32,6 +38,7 @@ impl Records<'_> {
             let mut files = tree.files().filter(|it| it.is_judged());
             files.any(|file| file.released_version().is_some())
         };
-        self.lock.is_some() || self.version_in == VersionIn::Option && in_options()
+        self.lock.is_some_and(Lock::is_of_versions)
+            || self.version_in == VersionIn::Option && in_options()
     }
 }

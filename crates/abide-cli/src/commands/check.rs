@@ -121,6 +121,7 @@ fn run(
         version_in: settings.config.version_in,
         lock: recorded.as_ref(),
         released: if released.is_some() { &released_lock } else { &baseline_lock }.as_ref(),
+        history: None,
     };
     let accept = work.accept;
     let mut accepted = if accept { None } else { settings.accepted(error_color(global))? };

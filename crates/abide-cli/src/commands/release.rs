@@ -1,8 +1,10 @@
 //! `abide release`.
 
+use abide::Records;
 use abide_schema::Tree;
 use abide_upgrade::{Refusal, Release, Risen};
 
+use super::days;
 use super::fitness::{for_people, troubles};
 use super::outcome::Outcome;
 use super::upgrade::{
@@ -12,8 +14,8 @@ use crate::args::{Global, ReleaseTarget, TreeArgs};
 use crate::error::Error;
 use crate::load::{Loaded, load};
 use crate::printable::shown;
-use crate::settings::{Settings, today};
-use crate::terminal::say;
+use crate::settings::{Settings, lock};
+use crate::terminal::{error_color, say};
 
 pub(super) fn release(
     global: &Global,
@@ -27,7 +29,8 @@ pub(super) fn release(
             "a release is always of the whole tree: leave SOURCE out".to_owned(),
         ));
     }
-    let loaded = load(&settings.source(args)?, &progress)?;
+    let source = settings.source(args)?;
+    let loaded = load(&source, &progress)?;
     if !loaded.unreadable.is_empty() {
         return Err(Error::Usage(format!(
             "nothing was released, because some files cannot be read: {}",
@@ -51,12 +54,18 @@ pub(super) fn release(
     let mut changes = changes(&loaded.tree, &made);
     builds.add_to(&mut changes);
     if !global.quiet {
-        for note in notes(global, &loaded, &settings, &made) {
+        let recorded = lock(&source, "", error_color(global))?;
+        let records = Records { lock: recorded.as_ref(), ..Records::default() };
+        for note in notes(global, &loaded, &settings, &made, records) {
             say(&format!("note: {}", shown(&note)));
         }
     }
     if target.write {
-        write_changes(&folder.unwrap_or_default(), &changes)?;
+        let folder = folder.unwrap_or_default();
+        write_changes(&folder, &changes)?;
+        days::record(&folder, |lock| {
+            abide::stamp_release(lock, &loaded.tree, &made, days::as_of(global));
+        })?;
         return Ok(Outcome::nothing(false));
     }
     if target.diff {
@@ -89,7 +98,13 @@ fn changes<'a>(tree: &'a Tree, made: &'a Release) -> Changes<'a> {
 }
 
 /// Notes about the packages that are released and why, and about alphas that are too old.
-fn notes(global: &Global, loaded: &Loaded, settings: &Settings, made: &Release) -> Vec<String> {
+fn notes(
+    global: &Global,
+    loaded: &Loaded,
+    settings: &Settings,
+    made: &Release,
+    records: Records<'_>,
+) -> Vec<String> {
     let next = |risen: &Risen| risen.next.join("` and `");
     let told = |risen: &Risen| match &risen.because {
         None => format!("`{}` becomes `{}`", risen.package, next(risen)),
@@ -107,7 +122,7 @@ fn notes(global: &Global, loaded: &Loaded, settings: &Settings, made: &Release) 
     } else {
         notes.push(format!("{} released", count(made.files.len(), "file")));
     }
-    let options = abide::Options::on(global.as_of.unwrap_or_else(today));
+    let options = abide::Options { records, ..abide::Options::on(days::as_of(global)) };
     let report = abide::check(&loaded.tree, &settings.config.policy, options);
     let old = report.findings.iter().filter(|finding| finding.rule == abide::ALPHA_TOO_OLD.id);
     notes.extend(old.map(|finding| format!("promote or remove: {}", finding.message)));

@@ -9,6 +9,7 @@ use abide_upgrade::{
     BUILD_MARK, BuildFile, Closure, Generated, Refusal, StaleCandidate, Upgrade, UpgradeOptions,
 };
 
+use super::days;
 use super::fitness::{for_people, troubles};
 use super::folder_lock::exclusive;
 use super::outcome::Outcome;
@@ -105,7 +106,11 @@ pub(super) fn upgrade(
         for stale in made.stale.iter().filter(|it| !it.as_made || !global.quiet) {
             say(&deletion(&loaded.tree, stale));
         }
-        write_changes(&folder.unwrap_or_default(), &changes)?;
+        let folder = folder.unwrap_or_default();
+        write_changes(&folder, &changes)?;
+        days::record(&folder, |lock| {
+            abide::stamp_upgrade(lock, &loaded.tree, &made, days::as_of(global));
+        })?;
         Outcome::nothing(false)
     } else if target.diff {
         Outcome::of(diff_of(&changes, &settings.prefix(args)))

@@ -1,4 +1,4 @@
-//! Ages, freezes, deprecations and removals.
+//! Deprecations and removals, and how many majors there may be.
 
 use std::fs;
 use std::path::Path;
@@ -7,11 +7,12 @@ use tempfile::TempDir;
 
 use crate::breaking::{commit, git};
 use crate::run::{Ran, abide, put, repository};
+use crate::stories::{ok, read};
 
-const USER: &str = "acme/user/v1/user.proto";
+pub(super) const USER: &str = "acme/user/v1/user.proto";
 
 /// A tree with these files, whose `abide.toml` has this text.
-fn tree(config: &str, files: &[(&str, &str)]) -> TempDir {
+pub(super) fn tree(config: &str, files: &[(&str, &str)]) -> TempDir {
     let folder = TempDir::new().unwrap();
     let api = repository().join("api").display().to_string();
     let config = format!("import-paths = [{api:?}]\n{config}");
@@ -21,7 +22,7 @@ fn tree(config: &str, files: &[(&str, &str)]) -> TempDir {
 }
 
 /// A file of a package with this content, which can use the annotations.
-fn file(package: &str, rest: &str) -> String {
+pub(super) fn file(package: &str, rest: &str) -> String {
     let mut text = format!("syntax = \"proto3\";\n\npackage {package};\n\n");
     for (word, path) in [("_policy)", "lifecycle"), ("file_policy)", "status")] {
         let is_file = path == "status";
@@ -44,25 +45,15 @@ fn deprecated(name: &str, number: i32, policy: &str) -> String {
     )
 }
 
-fn check(folder: &Path, args: &[&str]) -> Ran {
+pub(super) fn check(folder: &Path, args: &[&str]) -> Ran {
     abide(folder, &[&["check", "--format", "json"], args].concat())
 }
 
 /// The findings of a rule as lines of message, why and help.
-fn found(ran: &Ran, rule: &str) -> Vec<[String; 3]> {
+pub(super) fn found(ran: &Ran, rule: &str) -> Vec<[String; 3]> {
     let text = |it: &serde_json::Value, key: &str| it[key].as_str().unwrap_or_default().to_owned();
     let rules = ran.json().into_iter().filter(|it| it["rule"] == rule);
     rules.map(|it| ["message", "why", "help"].map(|key| text(&it, key))).collect()
-}
-
-fn ok(folder: &Path, args: &[&str]) -> Ran {
-    let ran = abide(folder, args);
-    assert_eq!(ran.status, 0, "{args:?}: {} {}", ran.text(), ran.stderr);
-    ran
-}
-
-fn read(folder: &Path, path: &str) -> String {
-    fs::read_to_string(folder.join(path)).unwrap_or_default()
 }
 
 #[test]
