@@ -39,8 +39,8 @@ enum Task {
         #[command(flatten)]
         place: Place,
         /// Run only these parts: `own`, `googleapis`, `hash`, `history`, `findings`, `verdicts`,
-        /// `breaking`, `validation`, `symbols`, `layout`, `upgrade`, `versions`, or the name of an
-        /// archive.
+        /// `breaking`, `validation`, `symbols`, `layout`, `upgrade`, `versions`,
+        /// `requirements`, or the name of an archive.
         #[arg(long, value_delimiter = ',')]
         only: Vec<String>,
         /// The number of differences to print for each file.

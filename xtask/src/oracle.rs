@@ -11,6 +11,7 @@ mod hash;
 mod history;
 mod judged;
 mod layout;
+mod requirements;
 mod sets;
 mod symbols;
 mod upgrade;
@@ -40,14 +41,21 @@ const PARTS: &[&str] = &[
     "layout",
     "upgrade",
     "versions",
+    "requirements",
 ];
 
 /// Compares all requested parts; true if nothing differs.
 pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
     let wanted = |name: &str| only.is_empty() || only.iter().any(|part| part == name);
+    let mut agreed = true;
+    if wanted("requirements") {
+        agreed &= requirements::run(place, PARTS)?;
+    }
+    if !only.is_empty() && only.iter().all(|part| part == "requirements") {
+        return Ok(agreed);
+    }
     let protoc = Protoc::find()?;
     println!("oracle: {}", protoc.version);
-    let mut agreed = true;
     if wanted("validation") {
         agreed &= validation::run(&protoc, show)?;
     }

@@ -11,6 +11,7 @@ mod constraint;
 mod diff;
 mod effects;
 mod element;
+mod languages;
 mod lost_symbols;
 pub mod option;
 mod prove;
@@ -27,6 +28,7 @@ pub use constraint::{
 pub use diff::Diff;
 pub use effects::Effects;
 pub use element::{base_name, entries, first_names, top_level};
+pub use languages::{LANGUAGES, LanguageTable, Packaging, PackagingOption};
 pub use lost_symbols::{LostSymbol, lost, lost_file};
 pub use option::Holder;
 pub use show::{one_line, shown};

@@ -58,6 +58,7 @@ const UPGRADE: &str = "\
 Examples:
   abide upgrade --diff                   show the candidates as a patch
   abide upgrade --write                  write them into the tree
+  abide upgrade --write --overwrite      the same, and discard edits made by hand
   abide upgrade --check                  fail if those in the tree are out of date
   abide upgrade --package acme.user.v1 --out /tmp/next
   abide upgrade --mapping mapping.json   write where each type and member went";
@@ -66,6 +67,7 @@ const RELEASE: &str = "\
 Examples:
   abide release --diff        show what the release would change
   abide release --write       make the release in the tree
+  abide release --write --outside-window
   abide release --check       fail if there is anything to release";
 
 const BUMP: &str = "\
@@ -368,6 +370,9 @@ pub(crate) enum Command {
         /// What to do with the candidates.
         #[command(flatten)]
         target: UpgradeTarget,
+        /// Replace or delete also what a person may have written
+        #[arg(long)]
+        overwrite: bool,
     },
     /// Release the candidates: v(N+1)alpha becomes v(N+1), and vN is frozen
     #[command(after_help = format!("{RELEASE}\n\n{}\n\n{EXIT_STATUS}", sources()))]
@@ -378,6 +383,12 @@ pub(crate) enum Command {
         /// What to do.
         #[command(flatten)]
         target: ReleaseTarget,
+        /// Release also outside the window for new majors that `api-releases` sets
+        #[arg(long)]
+        outside_window: bool,
+        /// Replace or delete also what a person may have written
+        #[arg(long)]
+        overwrite: bool,
     },
     /// Show which version each package needs since the last release, and why
     #[command(after_help = format!("{BUMP}\n\n{}\n\n{EXIT_STATUS}", sources()))]

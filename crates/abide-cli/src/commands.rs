@@ -1,16 +1,19 @@
 //! The commands, one module each.
 
 mod build;
+mod build_files;
 mod bump;
 mod check;
 mod days;
 mod explain;
+mod file_changes;
 mod fitness;
 mod folder_lock;
 mod graph;
 mod hash;
 mod history;
 mod init;
+mod made_files;
 mod outcome;
 mod release;
 mod upgrade;
@@ -19,6 +22,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use self::outcome::Outcome;
+use self::release::Permits;
 use crate::args::{Cli, Command, Global};
 use crate::error::Error;
 use crate::printable::shown;
@@ -39,11 +43,14 @@ pub(crate) fn run(cli: &Cli) -> ExitCode {
             check::breaking(&cli.global, judge, compare, surface)
         }
         Command::Lint { judge } => check::lint(&cli.global, judge),
-        Command::Upgrade { tree, package, closure, mapping, target } => {
+        Command::Upgrade { tree, package, closure, mapping, target, overwrite } => {
             let closure = closure.as_deref();
-            upgrade::upgrade(&cli.global, tree, package, closure, mapping, target)
+            upgrade::upgrade(&cli.global, tree, package, closure, mapping, target, *overwrite)
         }
-        Command::Release { tree, target } => release::release(&cli.global, tree, target),
+        Command::Release { tree, target, outside_window, overwrite } => {
+            let permits = Permits { outside_window: *outside_window, overwrite: *overwrite };
+            release::release(&cli.global, tree, target, permits)
+        }
         Command::Bump { tree, against, action, from_history, format } => {
             let since = (against.as_deref(), *from_history);
             bump::bump(&cli.global, tree, since, *action, format)

@@ -7,7 +7,7 @@ use abide::{Accepted, Config, Lock, Preset};
 use crate::args::{Global, HistoryArgs, TreeArgs};
 use crate::error::Error;
 use crate::render::{TextFile, config_errors};
-use crate::source::{LOCK, Source, SourceOptions, Timeline};
+use crate::source::{LOCK, Source, SourceError, SourceOptions, Timeline};
 
 /// The name of the configuration.
 pub(crate) const CONFIG: &str = "abide.toml";
@@ -133,13 +133,30 @@ impl Settings {
         let judged = tree.source.as_deref().and_then(|spec| spec.strip_prefix("git:"));
         let copy = self.current.join(spec);
         let import_paths = |base: &Path| self.import_paths(base, &tree.import_path, Some(&copy));
-        let source = self.open(Some(spec), import_paths, None, judged)?;
+        let source = self.open(Some(spec), import_paths, None, judged);
+        let source = source.map_err(|error| self.without_baseline(spec, error))?;
         let part = self.focus.as_ref().or(self.alone.as_ref()).filter(|part| !part.is_empty());
         let roots: &[String] = if self.own.is_some() { &[] } else { &self.config.roots };
         Ok(match part {
             Some(part) => source.part(part, roots),
             None => source,
         })
+    }
+
+    /// Adds to an error what to do while the tree to compare with does not exist yet: before the
+    /// first commit, or before the first release.
+    fn without_baseline(&self, spec: &str, error: Error) -> Error {
+        let Error::Source(SourceError::UnknownRevision { may_come: true, .. }) = &error else {
+            return error;
+        };
+        let config = &self.config;
+        let keys = [("bump-against", &config.bump_against), ("against", &config.against)];
+        let key = keys.into_iter().find(|(_, value)| value.as_deref() == Some(spec));
+        let way_out = match key {
+            Some((key, _)) => format!("remove `{key}` from {CONFIG}"),
+            None => "run `abide check` or `abide bump` without it".to_owned(),
+        };
+        Error::Usage(format!("{error}; until it exists, {way_out}"))
     }
 
     /// Whether only a part of the configured tree is judged.

@@ -25,6 +25,7 @@ mod unpack;
 use std::fs;
 use std::path::Path;
 
+use abide::FeatureFile;
 use abide_schema::{SourceFile, Text};
 
 use self::contents::Gathered;
@@ -235,7 +236,43 @@ impl Source {
 
     /// The `abide.lock` in the folder of the tree, if there is one.
     pub fn lock(&self) -> Result<Option<Text>, SourceError> {
-        self.open.lock()
+        self.open.text(LOCK)
+    }
+
+    /// The lists of features: these, or without a list `features.txt` in each root. Of a part of a
+    /// tree, those in it.
+    pub(crate) fn features(
+        &self,
+        named: Option<&[String]>,
+    ) -> Result<Vec<FeatureFile>, SourceError> {
+        const USUAL: &str = "features.txt";
+        let usual = || (0..self.layout.roots.len()).map(|it| self.layout.display(it, USUAL));
+        let paths: Vec<String> = named.map_or_else(|| usual().collect(), <[String]>::to_vec);
+        let mut files = Vec::new();
+        for path in paths {
+            if self.focus.as_ref().is_some_and(|focus| below(&path, focus).is_none()) {
+                continue;
+            }
+            match self.open.text(&path)? {
+                Some(text) => {
+                    let text = String::from_utf8_lossy(&text).into_owned();
+                    files.push(FeatureFile { path, text });
+                }
+                None if named.is_some() && self.has_texts() => {
+                    return Err(SourceError::unusable(
+                        path,
+                        "`features` in abide.toml names it, but it is not in the tree",
+                    ));
+                }
+                None => {}
+            }
+        }
+        Ok(files)
+    }
+
+    /// Whether it can hold texts that are no protos.
+    fn has_texts(&self) -> bool {
+        self.open.folder().is_some() || self.open.folder_in_repository().is_some()
     }
 
     /// Looks up an imported file that is not in the tree.

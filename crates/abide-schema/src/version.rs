@@ -14,6 +14,17 @@ pub enum Stability {
     Stable,
 }
 
+impl Stability {
+    /// The word with its article, for a sentence: "an alpha".
+    pub fn with_article(self) -> &'static str {
+        match self {
+            Stability::Alpha => "an alpha",
+            Stability::Beta => "a beta",
+            Stability::Stable => "a stable package",
+        }
+    }
+}
+
 impl fmt::Display for Stability {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -46,6 +57,30 @@ pub struct PackageVersion {
 }
 
 impl PackageVersion {
+    /// The forms that a version component can have: `N` is the major version, `P` the
+    /// minor one, and `M` the number behind the stability.
+    pub const FORMS: &[&str] = &[
+        "vN",
+        "vNalpha",
+        "vNalphaM",
+        "vNbeta",
+        "vNbetaM",
+        "vNtest",
+        "vNpPalpha",
+        "vNpPalphaM",
+        "vNpPbeta",
+        "vNpPbetaM",
+        "vNpPtest",
+    ];
+
+    /// The one of `FORMS` that it has.
+    pub fn form(&self) -> String {
+        let minor = if self.minor.is_some() { "pP" } else { "" };
+        let label = ["alpha", "beta", "test"].into_iter().find(|it| self.text.contains(it));
+        let revision = if self.revision.is_some() { "M" } else { "" };
+        format!("vN{minor}{}{revision}", label.unwrap_or_default())
+    }
+
     /// Reads one component of a package name; `None` where it is no version.
     pub fn parse_component(component: &str) -> Option<PackageVersion> {
         let (major, rest) = number(component.strip_prefix('v')?)?;

@@ -125,6 +125,12 @@ pub fn is_made(candidate: File<'_>, made: &Generated) -> bool {
     equal(text, &made.text) || recorded && equal(&unrecorded(text), &unrecorded(&made.text))
 }
 
+/// The part of the text of a candidate that counts: two candidates with the same
+/// essence say the same. See [`is_made`] for what does not count.
+pub fn essence(text: &[u8]) -> Vec<u8> {
+    squeezed(&unrecorded(text)).collect()
+}
+
 /// The bytes of a text that are not white space, without `""`.
 fn squeezed(text: &[u8]) -> impl Iterator<Item = u8> + '_ {
     let mut bytes = text.iter().copied().filter(|it| !it.is_ascii_whitespace()).peekable();

@@ -76,6 +76,9 @@ pub(crate) fn by_type<'t>(
                         .push((node, package));
                 }
             }
+            if need.of(policy, Element::Service(service)) {
+                open.push((node, package));
+            }
         }
     }
     rising.extend(open.iter().map(|(node, _)| *node));

@@ -2,9 +2,21 @@
 
 use abide_schema::{Element, Field, File};
 
+use crate::upgrade_policy::UpgradePolicy;
+
 /// The messages and enums of a file, those of maps included.
 pub(crate) fn types(file: File<'_>) -> impl Iterator<Item = Element<'_>> {
     file.all_messages().map(Element::Message).chain(file.all_enums().map(Element::Enum))
+}
+
+/// What may be upgraded in a file: its types, and its services where services
+/// are.
+pub(crate) fn upgradable<'t>(
+    policy: &UpgradePolicy,
+    file: File<'t>,
+) -> impl Iterator<Item = Element<'t>> + use<'t> {
+    let services = policy.services.then(|| file.services().map(Element::Service));
+    types(file).chain(services.into_iter().flatten())
 }
 
 /// The extensions that a file declares, including those in messages.

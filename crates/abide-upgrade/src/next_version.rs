@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use abide_schema::{File, Package, PackageVersion, Stability, api_name};
 
-use crate::file_elements::types;
+use crate::file_elements::upgradable;
 use crate::standing::{Standing, Standings};
 use crate::upgrade_policy::{UpgradePolicy, UpgradeSettings};
 
@@ -57,10 +57,9 @@ pub fn candidate_packages(
     versions.flat_map(of).collect()
 }
 
-/// Whether a file has anything that could be upgraded: a type, or a service
-/// where services are.
+/// Whether a file has anything that could be upgraded.
 pub(crate) fn has_successor(policy: &UpgradePolicy, file: File<'_>) -> bool {
-    types(file).next().is_some() || policy.services && file.services().len() > 0
+    upgradable(policy, file).next().is_some()
 }
 
 /// The package of a file in the next major version.

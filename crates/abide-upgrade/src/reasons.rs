@@ -12,7 +12,7 @@ pub(crate) fn file_has_reason(policy: &UpgradePolicy, file: File<'_>) -> bool {
         || policy.reasons.contains(&UpgradeReason::Moved) && file.move_to_package().is_some()
 }
 
-/// Whether a type itself is a reason to upgrade.
+/// Whether a type or a service itself is a reason to upgrade.
 pub(crate) fn has_reason(policy: &UpgradePolicy, element: Element<'_>) -> bool {
     let has = |reason: UpgradeReason| policy.reasons.contains(&reason);
     let migrates = |element: Element<'_>| {
@@ -22,20 +22,37 @@ pub(crate) fn has_reason(policy: &UpgradePolicy, element: Element<'_>) -> bool {
             Migration::MoveToPackage(_) => has(UpgradeReason::Moved),
         })
     };
+    let goes = |element: Element<'_>, reason| has(reason) && deprecated(element);
+    if goes(element, whole_reason(element)) {
+        return true;
+    }
     match element {
         Element::Message(message) => message.fields().map(Element::Field).any(|field| {
-            has(UpgradeReason::Deprecated) && deprecated(field)
-                || !deprecated(field) && migrates(field)
+            goes(field, UpgradeReason::Deprecated) || !deprecated(field) && migrates(field)
         }),
+        Element::Service(service) => service
+            .methods()
+            .map(Element::Method)
+            .any(|it| goes(it, UpgradeReason::DeprecatedMethod)),
         Element::Enum(it) => it.values().any(|value| {
             let element = Element::EnumValue(value);
             let reason = match (value.number(), value.name()) {
                 (0, UNAVAILABLE) => UpgradeReason::Unavailable,
                 _ => UpgradeReason::Deprecated,
             };
-            has(reason) && deprecated(element) || migrates(element)
+            goes(element, reason) || migrates(element)
         }),
         _ => false,
+    }
+}
+
+/// The reason that a deprecated element is as a whole.
+fn whole_reason(element: Element<'_>) -> UpgradeReason {
+    match element {
+        Element::Message(_) | Element::Enum(_) => UpgradeReason::DeprecatedType,
+        Element::Service(_) => UpgradeReason::DeprecatedService,
+        Element::Method(_) => UpgradeReason::DeprecatedMethod,
+        Element::Field(_) | Element::Oneof(_) | Element::EnumValue(_) => UpgradeReason::Deprecated,
     }
 }
 

@@ -2,8 +2,9 @@
 //! replace are frozen, and their dependents are upgraded too.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use abide_schema::{File, FileId, Level, PackageVersionStatus, Tree};
+use abide_schema::{File, FileDecl, FileId, Level, PackageVersionStatus, SourceFile, Tree};
 
 use crate::basis::{Basis, Choice, UpgradeOptions};
 use crate::candidate::{Generated, generate, is_made};
@@ -29,8 +30,34 @@ pub struct Release {
     pub edited: Vec<(FileId, Vec<u8>)>,
     /// The candidates that became stable.
     pub deleted: Vec<FileId>,
+    /// Those of them that an interrupted release left behind and that differ from
+    /// what would be made of their sources: maybe a person wrote them.
+    pub unverified: Vec<FileId>,
     /// The released packages, sorted by name.
     pub risen: Vec<Risen>,
+}
+
+impl Release {
+    /// The tree after the release.
+    pub fn applied_to(&self, tree: &Tree) -> Tree {
+        let mut decls: BTreeMap<(u32, Arc<str>), Arc<FileDecl>> = BTreeMap::new();
+        for file in tree.files().filter(|it| !self.deleted.contains(&it.id)) {
+            let decl = file.shared_decl();
+            decls.insert((decl.root, Arc::clone(&decl.path)), Arc::clone(decl));
+        }
+        let made = self.files.iter().map(|it| (it.from, it.path.as_str(), &it.text));
+        let edited = self.edited.iter().map(|(id, text)| (*id, tree.file(*id).path(), text));
+        for (from, path, text) in made.chain(edited) {
+            let from = tree.file(from).decl();
+            let folder = from.display.strip_suffix(&*from.path).unwrap_or_default();
+            let (display, path) = (format!("{folder}{path}").into(), Arc::<str>::from(path));
+            let text = text.as_slice().into();
+            let (root, imported) = (from.root, from.imported);
+            let source = SourceFile { path: Arc::clone(&path), display, root, imported, text };
+            decls.insert((root, path), Arc::new(FileDecl::parse(source)));
+        }
+        Tree::link(decls.into_values().collect())
+    }
 }
 
 /// A released package.
@@ -62,6 +89,14 @@ pub fn release(tree: &Tree, settings: UpgradeSettings<'_>) -> Result<Release, Re
         Err(Refusal::Drifted(path)) if is_left(&path) => Release::default(),
         made => made?,
     };
+    if !left.is_empty() {
+        let present = UpgradePlan::of(basis, Choice::Present, Stage::Candidate)?;
+        let present = generate(&present)?;
+        let is_as_made = |id: &FileId| {
+            present.iter().any(|it| it.path == tree.file(*id).path() && is_made(tree.file(*id), it))
+        };
+        made.unverified = left.iter().copied().filter(|id| !is_as_made(id)).collect();
+    }
     made.deleted.extend(left);
     made.deleted.sort_unstable();
     made.deleted.dedup();
@@ -119,6 +154,7 @@ fn release_all<'t>(
         edited: edited(&plan, standings, &replaced)?,
         deleted: replaced.keys().copied().filter(|id| !stays(id)).collect(),
         files,
+        unverified: Vec::new(),
         risen: risen(&plan, &sources, graph),
     })
 }

@@ -8,30 +8,27 @@ pub(crate) fn deprecated(element: Element<'_>) -> bool {
 }
 
 /// Whether the next version does not have an element. Deprecated elements are
-/// removed, except the zero value of an enum without another one, and so is a
-/// oneof without remaining members.
+/// removed, except the zero value of an enum without another one and most
+/// extensions. So is a oneof without remaining members.
 pub(crate) fn removed(element: Element<'_>) -> bool {
     match element {
-        Element::Message(_) | Element::Enum(_) => deprecated(element),
         // Numbers of extensions cannot be reserved, so an extension is only
-        // removed together with its type, and so is a method.
+        // removed together with its type.
         Element::Field(field) if field.is_extension() => {
             let message = field.message_type().map(Element::Message);
             let ty = message.or(field.enum_type().map(Element::Enum));
             deprecated(element) && ty.is_some_and(gone)
         }
-        Element::Field(_) => deprecated(element),
+        Element::Message(_)
+        | Element::Field(_)
+        | Element::Enum(_)
+        | Element::Service(_)
+        | Element::Method(_) => deprecated(element),
         Element::EnumValue(value) => {
             let live = |it: EnumValue<'_>| it.number() == 0 && !deprecated(Element::EnumValue(it));
             deprecated(element) && (value.number() != 0 || value.parent().values().any(live))
         }
         Element::Oneof(oneof) => oneof.fields().all(|field| removed(Element::Field(field))),
-        Element::Method(method) => {
-            let mut types = [method.input(), method.output()].into_iter().flatten();
-            let deprecated = deprecated(element) || deprecated(Element::Service(method.service()));
-            deprecated && types.any(|it| gone(Element::Message(it)))
-        }
-        Element::Service(_) => false,
     }
 }
 

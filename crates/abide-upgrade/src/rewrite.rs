@@ -11,7 +11,7 @@ mod reservation;
 mod rewriter;
 mod vocabulary;
 
-use abide_schema::{Element, Enum, File, Message, MessageKind, Node, PackageVersionStatus};
+use abide_schema::{Element, Enum, File, Message, MessageKind, Node, PackageVersionStatus, value};
 use abide_syntax::{DeclId, DeclKind, Span, text_start};
 
 use self::references::field_target;
@@ -24,7 +24,7 @@ use crate::lines::{is_windows, windows};
 use crate::links::Links;
 use crate::next_name::name_after;
 use crate::next_version::{Next, Stage};
-use crate::recorded::{FILE_POLICY, recorded};
+use crate::recorded::{FILE_POLICY, RECORD, recorded};
 use crate::refusal::{Refusal, overlap};
 use crate::removal::{deprecated, gone, removed};
 use crate::shortest_name::VisibleNames;
@@ -78,9 +78,13 @@ fn edited<'t>(
         Element::Field(field) => !field.parent().is_some_and(Message::is_map_entry),
         _ => it.node() != Node::NONE,
     });
+    // A record of its version alone does not make a file one with annotations.
+    let says_more = |value: &value::Message| {
+        value.entries.iter().any(|it| !RECORD.contains(&file.tree.field(it.field).name()))
+    };
     let ancestry = ANCESTRIES
         .iter()
-        .find(|(status, _)| extension(file.options(), file.tree, status).is_some());
+        .find(|(status, _)| extension(file.options(), file.tree, status).is_some_and(says_more));
     let mut rewriter = Rewriter {
         plan,
         links,

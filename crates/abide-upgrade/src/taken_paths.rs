@@ -6,7 +6,7 @@ use abide_schema::{File, Package};
 use rustc_hash::FxHashSet;
 
 use crate::basis::{Basis, Choice, UpgradeOptions};
-use crate::file_elements::types;
+use crate::file_elements::upgradable;
 use crate::next_version::{Next, Stage};
 use crate::reasons::{file_has_reason, has_reason};
 use crate::standing::Standing;
@@ -56,7 +56,7 @@ fn may_collide(basis: Basis<'_, '_>) -> bool {
     let may_rise = |package: Package<'_>| {
         settings.policy.closure == Closure::All
             || package.files().any(|file| {
-                types(file).any(|it| has_reason(settings.policy, it))
+                upgradable(settings.policy, file).any(|it| has_reason(settings.policy, it))
                     || file_has_reason(settings.policy, file)
                     || file.imports().filter_map(|it| it.file).any(|it| relevant(&it))
             })

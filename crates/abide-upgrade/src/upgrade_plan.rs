@@ -10,7 +10,7 @@ use fixedbitset::FixedBitSet;
 
 use crate::basis::{Basis, Choice};
 use crate::dependents::{by_package, by_type, staying};
-use crate::file_elements::types;
+use crate::file_elements::upgradable;
 use crate::interrupted::interrupted;
 use crate::next_name::name_after;
 use crate::next_version::{Next, Stage, candidate_package, has_successor};
@@ -122,7 +122,8 @@ impl<'t> UpgradePlan<'t> {
                             rises(*package)
                                 && package.files().any(|file| {
                                     of(file) == Standing::Active
-                                        && types(file).any(|it| needs(file).of(policy, it))
+                                        && upgradable(policy, file)
+                                            .any(|it| needs(file).of(policy, it))
                                 })
                         });
                         by_package(tree, seeds.map(|it| it.id).collect(), rises, graph)

@@ -64,6 +64,9 @@ impl Default for UpgradePolicy {
             closure: Closure::Package,
             reasons: vec![
                 UpgradeReason::Deprecated,
+                UpgradeReason::DeprecatedType,
+                UpgradeReason::DeprecatedService,
+                UpgradeReason::DeprecatedMethod,
                 UpgradeReason::Moved,
                 UpgradeReason::Renamed,
                 UpgradeReason::Promoted,
@@ -89,8 +92,14 @@ impl Default for UpgradePolicy {
 /// Why a package needs its next major version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UpgradeReason {
-    /// A field, an enum value, or a type that nothing keeps is deprecated.
+    /// A field or an enum value is deprecated.
     Deprecated,
+    /// A message or an enum itself is deprecated.
+    DeprecatedType,
+    /// A service is deprecated.
+    DeprecatedService,
+    /// A method is deprecated.
+    DeprecatedMethod,
     /// The zero value of an enum is deprecated and already has the name that
     /// marks it so.
     Unavailable,
@@ -106,6 +115,9 @@ impl UpgradeReason {
     /// Every reason, with its name in configuration.
     pub const ALL: &[(&str, UpgradeReason)] = &[
         ("deprecated", UpgradeReason::Deprecated),
+        ("deprecated-type", UpgradeReason::DeprecatedType),
+        ("deprecated-service", UpgradeReason::DeprecatedService),
+        ("deprecated-method", UpgradeReason::DeprecatedMethod),
         ("unavailable", UpgradeReason::Unavailable),
         ("moved", UpgradeReason::Moved),
         ("renamed", UpgradeReason::Renamed),

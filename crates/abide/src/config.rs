@@ -25,6 +25,9 @@ pub struct Config {
     pub roots: Vec<String>,
     /// The folders of imports, relative to the folder of `abide.toml`.
     pub import_paths: Vec<String>,
+    /// The lists of features, relative to the folder of `abide.toml`; `None` is
+    /// `features.txt` in each root.
+    pub features: Option<Vec<String>>,
     /// The old tree to compare with, a `SOURCE` of the command line.
     pub against: Option<String>,
     /// The last release, a `SOURCE` of the command line.
@@ -87,6 +90,7 @@ fn read(reader: &mut TomlReader, root: &dyn TableLike, config: &mut Config) {
         "preset",
         "roots",
         "import-paths",
+        "features",
         "against",
         "bump-against",
         "version-in",
@@ -110,6 +114,7 @@ fn read(reader: &mut TomlReader, root: &dyn TableLike, config: &mut Config) {
             "preset" => {}
             "roots" => config.roots = reader.texts(item),
             "import-paths" => config.import_paths = reader.texts(item),
+            "features" => config.features = Some(reader.texts(item)),
             "against" => config.against = reader.string(item),
             "bump-against" => config.bump_against = reader.string(item),
             "version-in" => {

@@ -7,12 +7,15 @@ use abide_change::{
 use abide_schema::value;
 use abide_schema::{Element, Part};
 
+use crate::bump_level::Bump;
+use crate::finding::Severity;
 use crate::location::Location;
-use crate::rule::Sink;
+use crate::rule::{Context, Sink};
 
 /// Reports how the constraints of an element changed, if `wanted` selects the
 /// change; `verb` describes it, such as "accepts less".
 pub(crate) fn report<'t>(
+    context: &Context<'t>,
     diff: &Diff<'t>,
     change: Change<Element<'t>>,
     sink: &mut Sink,
@@ -40,6 +43,12 @@ pub(crate) fn report<'t>(
     let before = Some(place_old.unwrap_or_else(|| old.place(Part::Name)));
     let package = old.package().name();
     let finding = sink.change_at(location, before, package, new.full_name(), message);
+    if context.policy.breaking.strict_annotations {
+        finding.at_least(Severity::Error).bump(Bump::Major);
+        finding.why(
+            "`[breaking] strict-annotations` allows no change of validation within a major version",
+        );
+    }
     finding.facts = facets.iter().map(|&facet| facet.to_owned()).collect();
     let (backward, forward) = match &found.inclusion {
         Inclusion::Equal => (false, false),

@@ -11,7 +11,7 @@ use crate::finding::Gone;
 /// When deprecated elements may be removed.
 #[derive(Clone, Debug, Default)]
 pub struct DeprecationPolicy {
-    /// What may be removed from a package that is not an alpha.
+    /// What may be removed from a package that must not break.
     pub removal: Removal,
     /// How many months an element must have been deprecated, counted from the
     /// day of its `deprecated_at`. If that day is not known, the element may not
@@ -41,7 +41,7 @@ impl PhaseFreeze {
     }
 }
 
-/// What may be removed from a package that is not an alpha.
+/// What may be removed from a package that must not break.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Removal {
     /// Nothing.
@@ -95,7 +95,7 @@ impl DeprecationPolicy {
     }
 
     /// The first day on which an element that is deprecated since a day may be
-    /// removed from a package that is not an alpha; `None` if only the next major
+    /// removed from a package that must not break; `None` if only the next major
     /// version may lack it.
     pub(crate) fn removable_from(&self, since: Date) -> Option<Date> {
         match self.removal {

@@ -20,6 +20,7 @@ mod deprecation_policy;
 mod drawing;
 mod element_life;
 mod engine;
+mod features;
 mod finding;
 mod frozen;
 mod full_names;
@@ -62,9 +63,10 @@ pub use drawing::view::GraphView;
 pub use element_life::{
     ElementFacts, ElementId, ElementLife, ElementLives, FileElements, Moment, elements,
 };
-pub use engine::hindrances::hindrances;
+pub use engine::hindrances::{early_release, hindrances};
 pub use engine::judging::check;
 pub use engine::version_plan::plan;
+pub use features::FeatureFile;
 pub use finding::{ChangeFacts, Finding, FindingLabel, Gone, Severity};
 pub use group::{Group, RuleDefaults};
 pub use location::{Location, Origin};

@@ -14,6 +14,8 @@ pub enum Origin {
     Config,
     /// `abide.accepted`.
     Accepted,
+    /// A list of features, by its number in the run.
+    Features(u32),
     /// A file that holds an instance of a message, by its number in the run.
     Instance(u32),
 }
@@ -48,11 +50,20 @@ impl Location {
         Location { origin: Origin::Accepted, span }
     }
 
+    /// These bytes of the list of features with this number.
+    pub const fn features(index: u32, span: Span) -> Location {
+        Location { origin: Origin::Features(index), span }
+    }
+
     /// The place in the tree, if it has one.
     pub const fn place(&self) -> Option<Place> {
         match self.origin {
             Origin::Tree(file) => Some(Place { file, span: self.span }),
-            Origin::Old(_) | Origin::Config | Origin::Accepted | Origin::Instance(_) => None,
+            Origin::Old(_)
+            | Origin::Config
+            | Origin::Accepted
+            | Origin::Features(_)
+            | Origin::Instance(_) => None,
         }
     }
 
@@ -60,7 +71,11 @@ impl Location {
     pub const fn old_place(&self) -> Option<Place> {
         match self.origin {
             Origin::Old(file) => Some(Place { file, span: self.span }),
-            Origin::Tree(_) | Origin::Config | Origin::Accepted | Origin::Instance(_) => None,
+            Origin::Tree(_)
+            | Origin::Config
+            | Origin::Accepted
+            | Origin::Features(_)
+            | Origin::Instance(_) => None,
         }
     }
 }

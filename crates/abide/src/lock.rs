@@ -13,10 +13,12 @@ pub(crate) mod ledger;
 use std::collections::{BTreeMap, BTreeSet};
 
 use abide_meaning::{Hashes, SemanticHash};
-use abide_schema::{Enum, EnumValue, Field, Message, Stability, Tree};
+use abide_schema::{Enum, EnumValue, Field, Message, Tree};
 use jiff::civil::Date;
 use semver::Version;
 use sha2::{Digest, Sha256};
+
+use crate::policy::BreakingPolicy;
 
 /// The character that replaces bytes that are not UTF-8.
 const UNREADABLE: char = char::REPLACEMENT_CHARACTER;
@@ -177,10 +179,10 @@ impl Lock {
     }
 
     /// Records that a package is no longer in the tree. Its numbers and names are
-    /// kept, unless it was an alpha.
-    pub(crate) fn set_gone(&mut self, package: &str) {
+    /// kept, unless it was allowed to break.
+    pub(crate) fn set_gone(&mut self, package: &str, policy: &BreakingPolicy) {
         let Some(entry) = self.packages.get_mut(package) else { return };
-        if !keeps_ledger(package) {
+        if !policy.binds(package) {
             self.packages.remove(package);
             return;
         }
@@ -190,10 +192,10 @@ impl Lock {
 
     /// Adds the numbers, names and days of a package from the lock of a release, so
     /// that a line that got lost since then does not free them, or thaw it.
-    pub(crate) fn remember(&mut self, released: &Lock, package: &str) {
+    pub(crate) fn remember(&mut self, released: &Lock, package: &str, policy: &BreakingPolicy) {
         let Some(known) = released.packages.get(package) else { return };
         let has_days = known.introduced.is_some() || known.frozen.is_some();
-        if !keeps_ledger(package) || known.ledger.is_empty() && !has_days {
+        if !policy.binds(package) || known.ledger.is_empty() && !has_days {
             return;
         }
         let absent = || PackageLock { gone: true, ..PackageLock::default() };
@@ -207,8 +209,8 @@ impl Lock {
 
     /// Copies everything ever used in a message or enum, and inside it, to its new
     /// name: old data is read under the new name.
-    pub(crate) fn carry(&mut self, package: &str, was: &str, is: &str) {
-        if !keeps_ledger(package) {
+    pub(crate) fn carry(&mut self, [package, was, is]: [&str; 3], policy: &BreakingPolicy) {
+        if !policy.binds(package) {
             return;
         }
         let known = self.packages.values().flat_map(|it| it.ledger.keys());
@@ -228,17 +230,22 @@ impl Lock {
         }
     }
 
+    /// Whether anything is recorded about a package.
+    pub(crate) fn knows(&self, package: &str) -> bool {
+        self.packages.contains_key(package)
+    }
+
     /// The known packages, including removed ones.
     pub(crate) fn known_packages(&self) -> impl Iterator<Item = &str> {
         self.packages.keys().map(String::as_str)
     }
 
     /// Updates the ledger of a package: elements in the tree are alive, all others
-    /// are gone.
-    pub(crate) fn set_uses(&mut self, tree: &Tree, package: &str) {
+    /// are gone. A package that may break has none, since everything in it may change.
+    pub(crate) fn set_uses(&mut self, tree: &Tree, package: &str, policy: &BreakingPolicy) {
         let entry = self.packages.entry(package.to_owned()).or_default();
         entry.ledger.values_mut().for_each(|fate| *fate = Fate::Gone);
-        if !keeps_ledger(package) {
+        if !policy.binds(package) {
             entry.ledger.clear();
             return;
         }
@@ -253,13 +260,6 @@ impl Lock {
             entry.ledger.extend(uses.map(|it| (it, Fate::Alive)));
         }
     }
-}
-
-/// Whether the numbers and names of a package are kept forever. Those of an alpha
-/// are not, since everything in it may change.
-fn keeps_ledger(package: &str) -> bool {
-    let version = abide_schema::PackageVersion::of_package(package);
-    version.is_none_or(|it| it.stability != Stability::Alpha)
 }
 
 fn is_word(text: &str) -> bool {

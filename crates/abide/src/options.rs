@@ -5,6 +5,7 @@ use abide_schema::Tree;
 use jiff::civil::Date;
 
 use crate::accepted::Accepted;
+use crate::features::FeatureFile;
 use crate::records::Records;
 
 /// The inputs of a run besides the tree and the policy.
@@ -33,6 +34,8 @@ pub struct Options<'a> {
     /// Whether only a part of the configured tree is checked. Stale waivers of `abide.toml` and
     /// stale lines of `abide.accepted` cannot be found then.
     pub partial: bool,
+    /// The lists of features in the tree.
+    pub features: &'a [FeatureFile],
 }
 
 impl Options<'_> {
@@ -50,6 +53,7 @@ impl Options<'_> {
             versions: false,
             bump_command: "abide bump --write",
             partial: false,
+            features: &[],
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::calendar::{Calendar, Phases};
 use crate::deprecation_policy::{DeprecationPolicy, Removal};
 use crate::finding::{ChangeFacts, Finding, Severity};
 use crate::group::RuleDefaults;
-use crate::severities::{self, Layers};
+use crate::severities::Layers;
 
 /// Everything that decides how a tree is checked: a preset with the changes of
 /// `abide.toml`.
@@ -49,6 +49,9 @@ pub struct PackagePolicy {
     pub pattern: Option<Glob>,
     /// The stabilities that a version may have; if empty, all of them.
     pub stabilities: Vec<Stability>,
+    /// The forms that a version may have, of `PackageVersion::FORMS`; if empty,
+    /// all of them.
+    pub versions: Vec<&'static str>,
     /// Folders before the path of a package that are not part of its name.
     pub folder_prefixes: Vec<String>,
     /// Packages outside the scheme, which need no version.
@@ -82,6 +85,11 @@ impl PackagePolicy {
     pub fn is_plain(&self, version: &PackageVersion) -> bool {
         let numbered = version.minor.is_some() || version.revision.is_some();
         !numbered || self.plain_from.is_none_or(|from| version.major < from)
+    }
+
+    /// Whether `versions` has the form of a version.
+    pub fn has_version_form(&self, version: &PackageVersion) -> bool {
+        self.versions.is_empty() || self.versions.iter().any(|form| *form == version.form())
     }
 
     /// Whether a version may have this stability.
@@ -120,8 +128,13 @@ impl Edge {
 }
 
 /// Which changes are more than notes.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct BreakingPolicy {
+    /// The stabilities of the packages that must not break; `None` are packages
+    /// without a version. Everything in other packages may change.
+    pub stabilities: Vec<Option<Stability>>,
+    /// Whether validation must not change at all, not even to accept more.
+    pub strict_annotations: bool,
     /// If not empty, only changes that one of these rules of other tools would
     /// report are more than notes.
     pub aliases: Vec<String>,
@@ -129,7 +142,23 @@ pub struct BreakingPolicy {
     pub surfaces: Vec<Surface>,
 }
 
+impl Default for BreakingPolicy {
+    /// Alphas and betas may change. A package without a version may not, since it
+    /// has no next major version.
+    fn default() -> Self {
+        let stabilities = vec![Some(Stability::Stable), None];
+        let (aliases, surfaces) = (Vec::new(), Vec::new());
+        BreakingPolicy { stabilities, strict_annotations: false, aliases, surfaces }
+    }
+}
+
 impl BreakingPolicy {
+    /// Whether a package must not break.
+    pub fn binds(&self, package: &str) -> bool {
+        let stability = PackageVersion::of_package(package).map(|version| version.stability);
+        self.stabilities.contains(&stability)
+    }
+
     /// Whether a change is more than a note. An alias alone is not enough: the
     /// change must also break one of the `surfaces`.
     pub fn selects(&self, finding: &Finding) -> bool {
@@ -233,22 +262,25 @@ impl Policy {
     /// finding about a change.
     ///
     /// A change has the severity of its worst effect. A backward break has the
-    /// severity of its rule, unless its package is exempt. A forward break, and a
+    /// severity of its rule, unless its package may break. A forward break, and a
     /// change that breaks nobody, is a note, or what the finding says. A setting
-    /// replaces the severity of backward breaks. It replaces the others only if
-    /// an override names the direction, or if it turns the rule off.
+    /// replaces the severity of backward breaks. It replaces that of forward breaks
+    /// only if an override names the direction, if it turns the rule off, or if it
+    /// names the rule and the change breaks nobody backward.
     pub fn severity(
         &self,
         rule: RuleDefaults,
         package: &str,
         change: Option<&ChangeFacts>,
     ) -> (Option<Severity>, Option<String>) {
-        self.layers.severity(rule, package, change)
+        self.layers.severity(rule, package, change, self.is_bound(package))
     }
 
-    /// Whether breaking changes of a package are allowed: alphas may change.
-    pub fn is_exempt(&self, package: &str) -> bool {
-        severities::is_exempt(package)
+    /// Whether a package must not break: `[breaking] stabilities` has its stability.
+    /// What depends on that promise asks here: severities, bumps and the ledger of
+    /// numbers and names.
+    pub fn is_bound(&self, package: &str) -> bool {
+        self.breaking.binds(package)
     }
 
     /// The phases of an element that is deprecated since a day: as the calendar
@@ -259,9 +291,9 @@ impl Policy {
         let clock = &self.calendar.client_releases;
         let phases = self.calendar.phases(since, replacement)?;
         let phases = phases.held_back(clock, &self.deprecation.freezes);
-        let allowed = match self.is_exempt(element.package().name()) {
-            true => Some(since),
-            false => self.deprecation.removable_from(since),
+        let allowed = match self.is_bound(element.package().name()) {
+            false => Some(since),
+            true => self.deprecation.removable_from(since),
         };
         // Releases happen on days of the clock only.
         let release = |day: Date| clock.next(day.yesterday().ok()?);
@@ -271,7 +303,7 @@ impl Policy {
 
     /// Whether only the next major version may lack a deprecated element.
     pub fn waits_for_major(&self, element: Element<'_>) -> bool {
-        !self.is_exempt(element.package().name()) && self.deprecation.removal == Removal::Never
+        self.is_bound(element.package().name()) && self.deprecation.removal == Removal::Never
     }
 
     /// Whether any finding of the rule can be reported.

@@ -12,18 +12,24 @@ use crate::bump_level::Bump;
 use crate::finding::{ChangeFacts, Finding, Severity};
 use crate::location::Location;
 use crate::lock::ledger::{Ledger, Reuse};
+use crate::policy::Policy;
 use crate::records::Records;
 use crate::rules::{ENUM_NUMBER_REUSED, FIELD_NUMBER_REUSED};
 
 /// A finding for each field, extension and enum value that reuses a number or a name of a removed
 /// one, unless the comparison with the old tree already found it.
-pub(crate) fn findings(tree: &Tree, records: Records<'_>, known: &[Finding]) -> Vec<Finding> {
+pub(crate) fn findings(
+    tree: &Tree,
+    policy: &Policy,
+    records: Records<'_>,
+    known: &[Finding],
+) -> Vec<Finding> {
     // A line that was deleted from the lock is still in the lock of the release.
     let [released, lock] = [records.released, records.lock].map(|lock| {
         let renames = renames(known);
         lock.map(|lock| {
-            renames.fold(Cow::Borrowed(lock), |mut lock, [package, was, is]| {
-                lock.to_mut().carry(package, was, is);
+            renames.fold(Cow::Borrowed(lock), |mut lock, renamed| {
+                lock.to_mut().carry(renamed, &policy.breaking);
                 lock
             })
         })

@@ -15,6 +15,7 @@ use jiff::civil::Date;
 use crate::aliases;
 use crate::bump_level::Bump;
 use crate::calendar_status::Retirement;
+use crate::features::FeatureFile;
 use crate::finding::{ChangeFacts, Finding, Gone, Severity};
 use crate::group::RuleDefaults;
 use crate::lifecycle::{PackageDays, apis, is_deprecated};
@@ -129,6 +130,8 @@ pub struct Context<'t> {
     pub baseline: Option<&'t Tree>,
     /// Whether only a part of a tree is judged.
     pub partial: bool,
+    /// The lists of features.
+    pub features: &'t [FeatureFile],
     records: Records<'t>,
     diff: Option<Diff<'t>>,
     graph: Option<Graph<'t>>,
@@ -139,7 +142,7 @@ pub struct Context<'t> {
 
 impl<'t> Context<'t> {
     pub(crate) fn new(tree: &'t Tree, policy: &'t Policy, options: Options<'t>) -> Context<'t> {
-        let Options { as_of, baseline, partial, records, .. } = options;
+        let Options { as_of, baseline, partial, features, records, .. } = options;
         let (apis, frozen, standings) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         // Not computed on first use: that is done in parallel, and a thread that
         // waits for a part of it could start another rule that needs it too.
@@ -151,6 +154,7 @@ impl<'t> Context<'t> {
             as_of,
             baseline,
             partial,
+            features,
             records,
             diff,
             graph,
@@ -276,12 +280,12 @@ impl Sink {
     /// reference. The policy sets the severity later.
     pub fn report(
         &mut self,
-        place: Place,
+        place: impl Into<Location>,
         package: &str,
         element: impl Into<String>,
         message: impl Into<String>,
     ) -> &mut Finding {
-        self.push(Finding::new(self.rule.id, Location::tree(place), package, element, message))
+        self.push(Finding::new(self.rule.id, place.into(), package, element, message))
     }
 
     /// Reports a change of an element at the same part of both sides. A removed

@@ -69,6 +69,7 @@ rules! {
     extension_removed = "rules/extension-removed.rs";
     extension_renamed = "rules/extension-renamed.rs";
     feature_invalid = "rules/feature-invalid.rs";
+    feature_list_invalid = "rules/feature-list-invalid.rs";
     field_added = "rules/field-added.rs";
     field_behavior_changed = "rules/field-behavior-changed.rs";
     field_cardinality_changed = "rules/field-cardinality-changed.rs";
@@ -189,6 +190,7 @@ rules! {
     waiver_expired = "rules/waiver-expired.rs";
     waiver_invalid = "rules/waiver-invalid.rs";
     waiver_unused = "rules/waiver-unused.rs";
+    wrapper_default_changed = "rules/wrapper-default-changed.rs";
     zero_value_changeable = "rules/zero-value-changeable.rs";
     zero_value_not_unspecified = "rules/zero-value-not-unspecified.rs";
 }

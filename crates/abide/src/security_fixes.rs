@@ -1,7 +1,10 @@
 //! Which changes are security fixes: `// abide:security-fix: REASON` on or above
-//! the element, or `[[security-fix]]` of `abide.toml`.
+//! the element or what reserves it, or `[[security-fix]]` of `abide.toml`.
 
-use abide_schema::{Element, File, Package, Part, Tree};
+use abide_schema::{
+    Element, File, FileDecl, FileId, Message, Package, Part, Place, RangeDecl, ReservedNameDecl,
+    Tree,
+};
 use abide_syntax::Span;
 use memchr::memmem;
 use rayon::prelude::*;
@@ -14,17 +17,19 @@ use crate::policy::{Policy, SecurityFix};
 /// The text in a comment before `: REASON`.
 pub(crate) const SECURITY_MARKER: &str = "abide:security-fix";
 
-pub(crate) struct SecurityFixes<'p> {
+pub(crate) struct SecurityFixes<'a> {
+    tree: &'a Tree,
+    released: Option<&'a Tree>,
     /// The spans that comments cover, by the index of the file.
     marked: FxHashMap<u32, Vec<Span>>,
-    named: &'p [SecurityFix],
+    named: &'a [SecurityFix],
 }
 
-impl<'p> SecurityFixes<'p> {
+impl<'a> SecurityFixes<'a> {
     /// Finds the security fixes of a tree. A mark that the same element already had
     /// in the release, in any file of the package, belongs to an earlier fix and
     /// does not count.
-    pub(crate) fn of(tree: &Tree, released: Option<&Tree>, policy: &'p Policy) -> Self {
+    pub(crate) fn of(tree: &'a Tree, released: Option<&'a Tree>, policy: &'a Policy) -> Self {
         let files: Vec<File<'_>> = tree.files().filter(|it| it.is_judged()).collect();
         let marked = files.par_iter().with_min_len(16).map(|file| {
             let mut marks = marks(*file);
@@ -40,15 +45,168 @@ impl<'p> SecurityFixes<'p> {
             (file.id.0, marks.into_iter().map(|it| it.covers).collect())
         });
         let marked = marked.filter(|(_, spans): &(u32, Vec<Span>)| !spans.is_empty()).collect();
-        SecurityFixes { marked, named: &policy.security_fixes }
+        SecurityFixes { tree, released, marked, named: &policy.security_fixes }
     }
 
+    /// Whether a change is a fix, wherever it is reported: what changed may be a part
+    /// of the reported element, or be gone.
     pub(crate) fn covers(&self, finding: &Finding) -> bool {
-        let marked = finding.location.place().is_some_and(|place| {
-            let spans = self.marked.get(&place.file.0).into_iter().flatten();
-            spans.into_iter().any(|it| it.start <= place.span.start && place.span.end <= it.end)
-        });
-        marked || self.named.iter().any(|it| it.target.covers(finding))
+        finding.location.place().is_some_and(|it| self.is_marked(it))
+            || self.named.iter().any(|it| it.target.covers(finding))
+            || !self.marked.is_empty() && self.covers_parts(finding)
+    }
+
+    /// Whether comments mark every part of an added element, or what reserves the
+    /// number or the name of a removed one.
+    fn covers_parts(&self, finding: &Finding) -> bool {
+        let Some(change) = &finding.change else { return false };
+        let element = |tree: &'a Tree| {
+            let mut files = tree.package_named(&finding.package)?.files();
+            files.find_map(|it| it.elements().find(|it| it.full_name() == finding.element))
+        };
+        match (&change.old, &change.gone) {
+            (None, _) => element(self.tree).is_some_and(|it| self.marks_all_of(it)),
+            (Some(_), Some(_)) => {
+                let old = self.released.and_then(element);
+                old.is_some_and(|it| self.marks_removal_of(it))
+            }
+            (Some(_), None) => false,
+        }
+    }
+
+    fn is_marked(&self, place: Place) -> bool {
+        let spans = self.marked.get(&place.file.0).into_iter().flatten();
+        spans.into_iter().any(|it| it.start <= place.span.start && place.span.end <= it.end)
+    }
+
+    /// Whether a comment inside an element marks a part of it.
+    pub(crate) fn marks_within(&self, element: Element<'_>) -> bool {
+        let Place { file, span } = element.place(Part::Whole);
+        let spans = self.marked.get(&file.0).into_iter().flatten();
+        spans.into_iter().any(|it| span.start < it.start && it.end <= span.end)
+    }
+
+    fn marks_all_of(&self, element: Element<'_>) -> bool {
+        let all = |parts: Vec<Element<'_>>| {
+            !parts.is_empty() && parts.into_iter().all(|it| self.marks_all_of(it))
+        };
+        self.is_marked(element.place(Part::Whole)) || all(parts(element))
+    }
+
+    /// Whether a comment marks what reserves the number or the name of a removed
+    /// element. The fields of a removed oneof may also be in its message, marked.
+    fn marks_removal_of(&self, old: Element<'_>) -> bool {
+        let reserves = |element: Element<'_>, number: i32, name: &str| {
+            let Some(holder) = Reservations::of(element) else { return false };
+            let numbers = holder.numbers.iter().filter(|it| holder.has(it, number));
+            let names = holder.names.iter().filter(|it| holder.decl.str(it.name) == name);
+            numbers
+                .map(|it| it.span)
+                .chain(names.map(|it| it.span))
+                .any(|span| self.is_marked(Place { file: holder.file, span }))
+        };
+        match old {
+            Element::Field(old) => {
+                let holder = old.containing_message().map(Message::full_name);
+                let holder = holder.and_then(|it| self.tree.message_named(&it));
+                let new = holder.and_then(|it| it.field_named(old.name()));
+                match new {
+                    Some(new) => self.is_marked(Element::Field(new).place(Part::Whole)),
+                    None => holder
+                        .is_some_and(|it| reserves(Element::Message(it), old.number(), old.name())),
+                }
+            }
+            Element::EnumValue(old) => {
+                let holder = self.tree.enum_named(&old.parent().full_name());
+                holder.is_some_and(|it| reserves(Element::Enum(it), old.number(), old.name()))
+            }
+            Element::Oneof(old) => old.fields().all(|it| self.marks_removal_of(Element::Field(it))),
+            Element::Message(_) | Element::Enum(_) | Element::Service(_) | Element::Method(_) => {
+                false
+            }
+        }
+    }
+
+    /// Whether comments mark everything that a message or an enum reserves anew, and
+    /// every range of extensions that it gained.
+    pub(crate) fn marks_reservations(&self, old: Element<'_>, new: Element<'_>) -> bool {
+        let (Some(before), Some(after)) = (Reservations::of(old), Reservations::of(new)) else {
+            return false;
+        };
+        let removed: Vec<(i32, &str)> = parts(old)
+            .into_iter()
+            .filter(|it| self.marks_removal_of(*it))
+            .filter_map(|it| match it {
+                Element::Field(it) => Some((it.number(), it.name())),
+                Element::EnumValue(it) => Some((it.number(), it.name())),
+                _ => None,
+            })
+            .collect();
+        let is_marked = |span: Span| self.is_marked(Place { file: after.file, span });
+        let is_known = |it: &RangeDecl, known: &[RangeDecl]| {
+            known.iter().any(|old| (old.start, old.end) == (it.start, it.end))
+        };
+        after.numbers.iter().all(|it| {
+            let only = |number: i32| {
+                after.has(it, number)
+                    && !after.has(it, number.saturating_add(1))
+                    && !after.has(it, number.saturating_sub(1))
+            };
+            is_known(it, before.numbers)
+                || is_marked(it.span)
+                || removed.iter().any(|(number, _)| only(*number))
+        }) && after.names.iter().all(|it| {
+            let name = after.decl.str(it.name);
+            before.names.iter().any(|old| before.decl.str(old.name) == name)
+                || is_marked(it.span)
+                || removed.iter().any(|(_, of)| *of == name)
+        }) && after
+            .extensions
+            .iter()
+            .all(|it| is_known(it, before.extensions) || is_marked(it.span))
+    }
+}
+
+/// The elements in an element.
+fn parts(element: Element<'_>) -> Vec<Element<'_>> {
+    match element {
+        Element::Oneof(it) => it.fields().map(Element::Field).collect(),
+        Element::Message(_) | Element::Enum(_) | Element::Service(_) => {
+            let place = |it: Element<'_>| it.place(Part::Whole);
+            let is_in = |it: &Element<'_>| it.parent().map(place) == Some(place(element));
+            let is_oneof = |it: &Element<'_>| matches!(it, Element::Oneof(_));
+            element.file().elements().filter(|it| is_in(it) && !is_oneof(it)).collect()
+        }
+        Element::Field(_) | Element::EnumValue(_) | Element::Method(_) => Vec::new(),
+    }
+}
+
+/// What a message or an enum reserves.
+struct Reservations<'t> {
+    file: FileId,
+    decl: &'t FileDecl,
+    numbers: &'t [RangeDecl],
+    /// Whether the end of a range belongs to it.
+    is_closed: bool,
+    names: &'t [ReservedNameDecl],
+    extensions: &'t [RangeDecl],
+}
+
+impl<'t> Reservations<'t> {
+    fn of(element: Element<'t>) -> Option<Reservations<'t>> {
+        let (numbers, is_closed, names, extensions) = match element {
+            Element::Message(it) => {
+                (it.reserved_ranges(), false, it.reserved_names(), it.extension_ranges())
+            }
+            Element::Enum(it) => (it.reserved_ranges(), true, it.reserved_names(), &[][..]),
+            _ => return None,
+        };
+        let (file, decl) = (element.file().id, element.file().decl());
+        Some(Reservations { file, decl, numbers, is_closed, names, extensions })
+    }
+
+    fn has(&self, range: &RangeDecl, number: i32) -> bool {
+        range.start <= number && (number < range.end || self.is_closed && number == range.end)
     }
 }
 

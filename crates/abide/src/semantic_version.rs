@@ -42,8 +42,12 @@ pub fn next(version: &Version, bump: Bump) -> Version {
 }
 
 /// Whether a package may have this version: its major version and kind must be
-/// those of the first version. Any other version does not count as a record.
+/// those of the first version, and its numbers fit into the 32 bits that protos of versions have
+/// for them. Any other version does not count as a record.
 pub fn fits(version: &Version, package: &str) -> bool {
+    if [version.major, version.minor, version.patch].iter().any(|it| u32::try_from(*it).is_err()) {
+        return false;
+    }
     let first = first(package);
     let same_kind = match (counted(version), counted(&first)) {
         (Some((label, _)), Some((wanted, _))) => {

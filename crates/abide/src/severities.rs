@@ -112,12 +112,13 @@ impl Layers {
     }
 
     /// How much a finding matters in a package, and why; `Policy::severity` says it
-    /// in full.
+    /// in full. `is_bound` says whether the package must not break.
     pub(crate) fn severity(
         &self,
         rule: RuleDefaults,
         package: &str,
         change: Option<&ChangeFacts>,
+        is_bound: bool,
     ) -> (Option<Severity>, Option<String>) {
         let Some(change) = change else {
             let set = self.setting(rule, package, None);
@@ -130,22 +131,25 @@ impl Layers {
         let each = broken.chain(change.effects.is_empty().then_some(None)).map(|effect| {
             let default = match effect {
                 _ if rule.severity.is_none() => (None, None),
-                Some((_, Direction::Backward)) if is_exempt(package) => {
-                    let reason = "an alpha may change".to_owned();
+                Some((_, Direction::Backward)) if !is_bound => {
+                    let reason = match PackageVersion::of_package(package) {
+                        Some(version) => format!("{} may change", version.stability.with_article()),
+                        None => "a package without a version may change".to_owned(),
+                    };
                     (rule.severity.min(Some(Severity::Note)), Some(reason))
                 }
                 Some((_, Direction::Backward)) => (rule.severity, None),
-                Some((_, Direction::Forward)) | None if is_exempt(package) => {
-                    (Some(Severity::Note), None)
-                }
+                Some((_, Direction::Forward)) | None if !is_bound => (Some(Severity::Note), None),
                 Some((_, Direction::Forward)) | None => (Some(change.at_least), None),
             };
             let Some(setting) = self.setting(rule, package, effect) else { return default };
             let decides = match effect {
-                Some((_, Direction::Backward)) => setting.names_package || !is_exempt(package),
+                Some((_, Direction::Backward)) => setting.names_package || is_bound,
                 Some((_, Direction::Forward)) => {
                     let more = change.at_least > Severity::Note;
-                    setting.names_direction || more && setting.names_rule
+                    let is_all = !change.effects.breaks_backward();
+                    let may_decide = more || is_all && (is_bound || setting.names_package);
+                    setting.names_direction || setting.names_rule && may_decide
                 }
                 None => setting.names_rule,
             };
@@ -211,10 +215,4 @@ impl Layers {
         }
         on
     }
-}
-
-/// Whether breaking changes of a package are no errors: alphas are there to be
-/// changed.
-pub(crate) fn is_exempt(package: &str) -> bool {
-    PackageVersion::of_package(package).is_some_and(|version| version.stability == Stability::Alpha)
 }

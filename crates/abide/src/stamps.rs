@@ -3,19 +3,23 @@
 use std::collections::BTreeSet;
 
 use abide_meaning::TreeHashes;
-use abide_schema::{PackageVersion, Stability, Tree};
+use abide_schema::{File, PackageVersion, Stability, Tree};
 use abide_upgrade::{Release, Upgrade};
 use jiff::civil::Date;
 
 use crate::lifecycle::{apis, stable_major};
 use crate::lock::{Freeze, Lock};
 
-/// Records the day on which candidates were introduced, for an upgrade that adds them
-/// to a tree. A candidate that was there before is not new.
+/// Records the day on which candidates were introduced, for an upgrade that makes
+/// them. A candidate that is on record already is not new.
 pub fn stamp_upgrade(lock: &mut Lock, tree: &Tree, made: &Upgrade, day: Date) {
     let made: BTreeSet<&str> = made.files.iter().map(|it| it.package.as_str()).collect();
-    for package in made.into_iter().filter(|it| tree.package_named(it).is_none()) {
-        lock.introduce(package, day);
+    let is_on_record =
+        |file: File<'_>| [file.released_version(), file.introduced()].iter().any(Option::is_some);
+    for name in made.into_iter().filter(|it| !lock.knows(it)).collect::<Vec<_>>() {
+        if !tree.package_named(name).is_some_and(|it| it.files().any(is_on_record)) {
+            lock.introduce(name, day);
+        }
     }
 }
 

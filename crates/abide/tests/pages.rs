@@ -5,7 +5,7 @@
 //! together, until a path repeats; a block without is a tree of its own. A
 //! `toml` block is the `abide.toml` of the blocks behind it, `text
 //! file=abide.accepted` the accepted findings, `text file=abide.lock` the record
-//! of versions, and `proto old file=PATH` a file
+//! of versions, `text file=features.txt` a list of features, and `proto old file=PATH` a file
 //! of the old tree. `imported` marks a file that is not judged. Pages of rules
 //! about changes show compatible changes, too. What is reported at the old side
 //! is marked in the old file.
@@ -22,8 +22,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use abide::{
-    Accepted, Check, Config, Group, Lock, Options, Origin, RULES, Records, Report, Rule, Severity,
-    find_rule,
+    Accepted, Check, Config, FeatureFile, Group, Lock, Options, Origin, RULES, Records, Report,
+    Rule, Severity, find_rule,
 };
 use abide_schema::{FileDecl, ProblemKind, SourceFile, Tree};
 use abide_syntax::{LineIndex, Position, Span};
@@ -70,6 +70,7 @@ struct Case {
     config: String,
     accepted: Option<String>,
     lock: Option<String>,
+    features: Option<FeatureFile>,
 }
 
 fn blocks(page: &str) -> Vec<Block> {
@@ -115,7 +116,8 @@ fn cases(page: &str) -> Vec<Case> {
         }
         let accepted = block.file.as_deref() == Some("abide.accepted");
         let lock = block.file.as_deref() == Some("abide.lock");
-        if block.language != "proto" && !accepted && !lock {
+        let features = block.file.as_deref() == Some("features.txt");
+        if block.language != "proto" && !accepted && !lock && !features {
             continue;
         }
         let joins = config.is_none()
@@ -135,6 +137,8 @@ fn cases(page: &str) -> Vec<Case> {
             case.accepted = Some(block.text);
         } else if lock {
             case.lock = Some(block.text);
+        } else if features {
+            case.features = Some(FeatureFile { path: block.path(), text: block.text });
         } else {
             case.files.push(block);
         }
@@ -193,6 +197,10 @@ fn reported(tree: &Tree, old: Option<&Tree>, case: &Case, report: &Report) -> Ve
                 let text = case.accepted.as_deref().unwrap_or_default();
                 ("abide.accepted".to_owned(), outside(text, location.span))
             }
+            Origin::Features(_) => {
+                let file = case.features.as_ref().expect("the case has one");
+                (file.path.clone(), outside(&file.text, location.span))
+            }
             Origin::Instance(_) => unreachable!("no page has an instance"),
         };
         Expected {
@@ -224,12 +232,16 @@ fn judge(case: &Case, imports: &Imports, changes: bool) -> Result<Vec<&'static s
         records: Records { lock: lock.as_ref(), ..Records::default() },
         versions: true,
         changes,
+        features: case.features.as_slice(),
         ..Options::on(date(2026, 1, 15))
     };
     let report = abide::check(&new, &policy, options);
 
     let mut expected = markers("abide.toml", &case.config, "#");
     expected.extend(markers("abide.accepted", case.accepted.as_deref().unwrap_or_default(), "#"));
+    if let Some(file) = &case.features {
+        expected.extend(markers(&file.path, &file.text, "#"));
+    }
     for block in &case.files {
         let side = if block.old { "old " } else { "" };
         expected.extend(markers(&format!("{side}{}", block.path()), &block.text, "//"));

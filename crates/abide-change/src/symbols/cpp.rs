@@ -6,23 +6,26 @@ use abide_schema::{
 };
 
 use super::emitter::{E, Emitter, G, MarkedType, P, U, Unit};
-use super::generator::{FileFlags, Generator, camel, is_lite, language_feature, public_imports};
+use super::generator::{
+    FileFlags, Generator, camel, is_lite, language_feature, public_imports, stem,
+};
 use crate::element::entries;
+use crate::languages::{CPP, LanguageTable};
 
 /// The model of `protoc --cpp_out` and of gRPC's stubs.
 pub(super) struct Cpp;
 
 impl Generator for Cpp {
+    fn table(&self) -> &'static LanguageTable {
+        &CPP
+    }
+
     fn file_unit(&self, file: File<'_>) -> Unit {
         unit(file)
     }
 
     fn type_path(&self, message: Message<'_>) -> String {
         class(message)
-    }
-
-    fn generic_services(&self) -> Option<&'static str> {
-        Some("cc_generic_services")
     }
 
     fn passes_on(&self, old: &Unit, new: &Unit) -> bool {
@@ -38,107 +41,8 @@ impl Generator for Cpp {
     }
 }
 
-/// Names that get an underscore: the keywords of C++20 and macros. Source:
-/// `kKeywordList` of the C++ generator.
-const KEYWORDS: &[&str] = &[
-    "NULL",
-    "alignas",
-    "alignof",
-    "and",
-    "and_eq",
-    "asm",
-    "assert",
-    "auto",
-    "bitand",
-    "bitor",
-    "bool",
-    "break",
-    "case",
-    "catch",
-    "char",
-    "char16_t",
-    "char32_t",
-    "char8_t",
-    "class",
-    "co_await",
-    "co_return",
-    "co_yield",
-    "compl",
-    "concept",
-    "const",
-    "const_cast",
-    "consteval",
-    "constexpr",
-    "constinit",
-    "continue",
-    "decltype",
-    "default",
-    "delete",
-    "do",
-    "double",
-    "dynamic_cast",
-    "else",
-    "enum",
-    "explicit",
-    "export",
-    "extern",
-    "false",
-    "float",
-    "for",
-    "friend",
-    "goto",
-    "if",
-    "inline",
-    "int",
-    "long",
-    "mutable",
-    "namespace",
-    "new",
-    "noexcept",
-    "not",
-    "not_eq",
-    "nullptr",
-    "operator",
-    "or",
-    "or_eq",
-    "private",
-    "protected",
-    "public",
-    "register",
-    "reinterpret_cast",
-    "requires",
-    "return",
-    "short",
-    "signed",
-    "sizeof",
-    "static",
-    "static_assert",
-    "static_cast",
-    "struct",
-    "switch",
-    "template",
-    "this",
-    "thread_local",
-    "throw",
-    "true",
-    "try",
-    "typedef",
-    "typeid",
-    "typename",
-    "union",
-    "unsigned",
-    "using",
-    "virtual",
-    "void",
-    "volatile",
-    "wchar_t",
-    "while",
-    "xor",
-    "xor_eq",
-];
-
 fn resolved(name: &str) -> String {
-    if KEYWORDS.binary_search(&name).is_ok() { format!("{name}_") } else { name.to_owned() }
+    if CPP.keywords.binary_search(&name).is_ok() { format!("{name}_") } else { name.to_owned() }
 }
 
 fn unit(file: File<'_>) -> Unit {
@@ -148,9 +52,7 @@ fn unit(file: File<'_>) -> Unit {
 }
 
 fn header(file: File<'_>) -> String {
-    let path = file.path();
-    let stem = path.strip_suffix(".protodevel").or(path.strip_suffix(".proto")).unwrap_or(path);
-    format!("{stem}.pb.h")
+    format!("{}{}", stem(file.path()), CPP.suffix)
 }
 
 /// The class of a message in its namespace: nested ones are flattened.
@@ -179,24 +81,11 @@ fn enum_type(it: Enum<'_>) -> MarkedType {
     MarkedType::of(Type::Enum(it.id), name)
 }
 
-fn scalar(scalar: Scalar) -> &'static str {
-    match scalar {
-        Scalar::Double => "double",
-        Scalar::Float => "float",
-        Scalar::Int64 | Scalar::Sfixed64 | Scalar::Sint64 => "int64_t",
-        Scalar::Uint64 | Scalar::Fixed64 => "uint64_t",
-        Scalar::Int32 | Scalar::Sfixed32 | Scalar::Sint32 => "int32_t",
-        Scalar::Uint32 | Scalar::Fixed32 => "uint32_t",
-        Scalar::Bool => "bool",
-        Scalar::String | Scalar::Bytes => "std::string",
-    }
-}
-
 fn value_type(field: Field<'_>) -> MarkedType {
     match (field.ty(), field.message_type(), field.enum_type()) {
         (_, Some(message), _) => message_type(message),
         (_, _, Some(it)) => enum_type(it),
-        (Type::Scalar(it), ..) => MarkedType::plain(scalar(it)),
+        (Type::Scalar(it), ..) => MarkedType::plain(CPP.scalars.of(it)),
         _ => MarkedType::plain("?"),
     }
 }
@@ -281,11 +170,9 @@ fn string_type(field: Field<'_>) -> CppString {
 /// keywords and members that every message has.
 fn accessor(field: Field<'_>) -> String {
     let lower = field.name().to_ascii_lowercase();
-    match &*lower {
-        "descriptor" | "default_instance" | "unknown_fields" | "mutable_unknown_fields" => {
-            format!("{lower}_")
-        }
-        _ => resolved(&lower),
+    match CPP.members.contains(&lower.as_str()) {
+        true => format!("{lower}_"),
+        false => resolved(&lower),
     }
 }
 

@@ -4,9 +4,13 @@ use abide_schema::{Edition, Element, Field, File, Message, Openness, TypeDecl};
 use abide_syntax::ImportKind;
 
 use super::emitter::{Emitter, Unit};
+use crate::languages::LanguageTable;
 
 /// The model of what one language's generators emit.
 pub(super) trait Generator: Sync {
+    /// What is data about the language.
+    fn table(&self) -> &'static LanguageTable;
+
     /// The unit of a file's top level, unless an element sets another one.
     fn file_unit(&self, file: File<'_>) -> Unit;
 
@@ -18,11 +22,6 @@ pub(super) trait Generator: Sync {
     /// The name of a message in its unit, with the messages that enclose it.
     fn type_path(&self, message: Message<'_>) -> String {
         nested(message.parent(), message.name())
-    }
-
-    /// The option of a file that gives services the classes of protoc itself.
-    fn generic_services(&self) -> Option<&'static str> {
-        None
     }
 
     /// Whether a file in the place of the old unit that imports the new one
@@ -63,7 +62,7 @@ impl FileFlags {
             file.options().and_then(|options| options.bool(file.tree, name)).unwrap_or(false)
         };
         FileFlags {
-            generic_services: generator.generic_services().is_some_and(option),
+            generic_services: generator.table().generic_services.is_some_and(option),
             reflection: !is_lite(file),
         }
     }
@@ -103,6 +102,11 @@ pub(super) fn public_imports(file: File<'_>) -> Vec<File<'_>> {
         }
     }
     found
+}
+
+/// The path of a file without the extension that generators replace.
+pub(super) fn stem(path: &str) -> &str {
+    path.strip_suffix(".protodevel").or(path.strip_suffix(".proto")).unwrap_or(path)
 }
 
 /// `Outer.Inner`, for languages with nested classes.

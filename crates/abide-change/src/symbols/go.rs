@@ -10,11 +10,16 @@ use rustc_hash::FxHashMap;
 use super::emitter::{E, Emitter, G, MarkedType, P, U, Unit};
 use super::generator::{FileFlags, Generator, language_feature, nested, public_imports};
 use crate::element::entries;
+use crate::languages::{GO, LanguageTable};
 
 /// The model of `protoc-gen-go` and of gRPC's stubs.
 pub(super) struct Go;
 
 impl Generator for Go {
+    fn table(&self) -> &'static LanguageTable {
+        &GO
+    }
+
     fn file_unit(&self, file: File<'_>) -> Unit {
         unit(file)
     }
@@ -63,37 +68,10 @@ fn unit(file: File<'_>) -> Unit {
 
 /// A Go identifier. Source: `GoSanitized` of protobuf-go.
 fn sanitized(name: &str) -> String {
-    const KEYWORDS: [&str; 25] = [
-        "break",
-        "case",
-        "chan",
-        "const",
-        "continue",
-        "default",
-        "defer",
-        "else",
-        "fallthrough",
-        "for",
-        "func",
-        "go",
-        "goto",
-        "if",
-        "import",
-        "interface",
-        "map",
-        "package",
-        "range",
-        "return",
-        "select",
-        "struct",
-        "switch",
-        "type",
-        "var",
-    ];
     let clean: String =
         name.chars().map(|it| if it.is_alphanumeric() { it } else { '_' }).collect();
     let starts_well = clean.starts_with(|it: char| it.is_alphabetic() || it == '_');
-    if KEYWORDS.contains(&clean.as_str()) || !starts_well { format!("_{clean}") } else { clean }
+    if GO.keywords.contains(&clean.as_str()) || !starts_well { format!("_{clean}") } else { clean }
 }
 
 /// The name of a declaration from its dotted path in the package. Source:
@@ -156,17 +134,7 @@ fn value_type(field: Field<'_>) -> MarkedType {
     match (field.ty(), field.message_type(), field.enum_type()) {
         (_, Some(message), _) => message_type(message),
         (_, _, Some(it)) => enum_type(it),
-        (Type::Scalar(scalar), ..) => MarkedType::plain(match scalar {
-            Scalar::Double => "float64",
-            Scalar::Float => "float32",
-            Scalar::Int64 | Scalar::Sfixed64 | Scalar::Sint64 => "int64",
-            Scalar::Uint64 | Scalar::Fixed64 => "uint64",
-            Scalar::Int32 | Scalar::Sfixed32 | Scalar::Sint32 => "int32",
-            Scalar::Uint32 | Scalar::Fixed32 => "uint32",
-            Scalar::Bool => "bool",
-            Scalar::String => "string",
-            Scalar::Bytes => "[]byte",
-        }),
+        (Type::Scalar(scalar), ..) => MarkedType::plain(GO.scalars.of(scalar)),
         _ => MarkedType::plain("?"),
     }
 }
@@ -219,19 +187,8 @@ struct GoNames<'t> {
 
 impl<'t> GoNames<'t> {
     fn of(message: Message<'t>) -> GoNames<'t> {
-        let mut used: FxHashMap<String, bool> = [
-            "Reset",
-            "String",
-            "ProtoMessage",
-            "Marshal",
-            "Unmarshal",
-            "ExtensionRangeArray",
-            "ExtensionMap",
-            "Descriptor",
-        ]
-        .into_iter()
-        .map(|name| (name.to_owned(), true))
-        .collect();
+        let mut used: FxHashMap<String, bool> =
+            GO.members.iter().map(|name| ((*name).to_owned(), true)).collect();
         let mut unique = |name: &str, has_getter: bool| {
             let mut name = camel(name);
             let is_used = |name: &str| used.get(name).copied().unwrap_or(false);

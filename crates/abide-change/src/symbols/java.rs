@@ -10,14 +10,19 @@ use abide_schema::{
 
 use super::emitter::{E, Emitter, MarkedType, P, U, Unit};
 use super::generator::{
-    FileFlags, Generator, camel, enclosing, is_group_like, is_open, language_feature, nested,
+    FileFlags, Generator, camel, enclosing, is_group_like, is_open, language_feature, nested, stem,
 };
 use crate::element::entries;
+use crate::languages::{JAVA, LanguageTable};
 
 /// The model of `protoc --java_out` and of gRPC's stubs.
 pub(super) struct Java;
 
 impl Generator for Java {
+    fn table(&self) -> &'static LanguageTable {
+        &JAVA
+    }
+
     fn file_unit(&self, file: File<'_>) -> Unit {
         file_unit(file)
     }
@@ -39,80 +44,8 @@ impl Generator for Java {
     }
 }
 
-/// Names whose accessors would hide accessors that every message has. Source:
-/// `kForbiddenWordList` of the Java generator.
-const FORBIDDEN: [&str; 9] = [
-    "Class",
-    "DefaultInstanceForType",
-    "ParserForType",
-    "SerializedSize",
-    "AllFields",
-    "DescriptorForType",
-    "InitializationErrorString",
-    "UnknownFields",
-    "CachedSize",
-];
-
-/// Names to which extensions and methods append an underscore. Source:
-/// `kReservedNames` of the Java generator.
-const KEYWORDS: [&str; 53] = [
-    "abstract",
-    "assert",
-    "boolean",
-    "break",
-    "byte",
-    "case",
-    "catch",
-    "char",
-    "class",
-    "const",
-    "continue",
-    "default",
-    "do",
-    "double",
-    "else",
-    "enum",
-    "extends",
-    "final",
-    "finally",
-    "float",
-    "for",
-    "goto",
-    "if",
-    "implements",
-    "import",
-    "instanceof",
-    "int",
-    "interface",
-    "long",
-    "native",
-    "new",
-    "package",
-    "private",
-    "protected",
-    "public",
-    "return",
-    "short",
-    "static",
-    "strictfp",
-    "super",
-    "switch",
-    "synchronized",
-    "this",
-    "throw",
-    "throws",
-    "transient",
-    "try",
-    "void",
-    "volatile",
-    "while",
-    "true",
-    "false",
-    "null",
-];
-
 fn without_keyword(name: String) -> String {
-    if KEYWORDS.contains(&name.as_str()) { format!("{name}_") } else { name }
+    if JAVA.keywords.contains(&name.as_str()) { format!("{name}_") } else { name }
 }
 
 fn package(file: File<'_>) -> &str {
@@ -130,8 +63,7 @@ fn outer_class(file: File<'_>) -> String {
         return name.to_owned();
     }
     let base = file.path().rsplit('/').next().unwrap_or_default();
-    let stem = base.strip_suffix(".protodevel").or(base.strip_suffix(".proto")).unwrap_or(base);
-    let name = camel(stem, true);
+    let name = camel(stem(base), true);
     let is_old = match file_feature(file, "use_old_outer_classname_default") {
         Some(set) => set == "true",
         None => file.decl().edition < Edition::Edition2024,
@@ -194,30 +126,12 @@ fn enum_type(it: Enum<'_>) -> MarkedType {
     MarkedType::of(Type::Enum(it.id), joined(&unit, &nested(it.parent(), it.name())))
 }
 
-/// A scalar as a value and as the argument of a generic type.
-fn scalar(scalar: Scalar) -> (&'static str, &'static str) {
-    match scalar {
-        Scalar::Double => ("double", "Double"),
-        Scalar::Float => ("float", "Float"),
-        Scalar::Int64 | Scalar::Uint64 | Scalar::Fixed64 | Scalar::Sfixed64 | Scalar::Sint64 => {
-            ("long", "Long")
-        }
-        Scalar::Int32 | Scalar::Uint32 | Scalar::Fixed32 | Scalar::Sfixed32 | Scalar::Sint32 => {
-            ("int", "Integer")
-        }
-        Scalar::Bool => ("boolean", "Boolean"),
-        Scalar::String => ("String", "String"),
-        Scalar::Bytes => ("com.google.protobuf.ByteString", "com.google.protobuf.ByteString"),
-    }
-}
-
 fn value_types(field: Field<'_>) -> (MarkedType, MarkedType) {
     match (field.ty(), field.message_type(), field.enum_type()) {
         (_, Some(message), _) => (message_type(message), message_type(message)),
         (_, _, Some(it)) => (enum_type(it), enum_type(it)),
         (Type::Scalar(it), ..) => {
-            let (value, boxed) = scalar(it);
-            (MarkedType::plain(value), MarkedType::plain(boxed))
+            (MarkedType::plain(JAVA.scalars.of(it)), MarkedType::plain(JAVA.boxed.of(it)))
         }
         _ => (MarkedType::plain("?"), MarkedType::plain("?")),
     }
@@ -246,7 +160,7 @@ fn base_name(field: Field<'_>) -> String {
         Some(group) if is_group_like(field) => camel(group.name(), true),
         _ => camel(field.name(), true),
     };
-    if FORBIDDEN.contains(&name.as_str()) { format!("{name}_") } else { name }
+    if JAVA.members.contains(&name.as_str()) { format!("{name}_") } else { name }
 }
 
 /// Whether a variant of a field's accessors has the name of another field.

@@ -5,12 +5,13 @@ use super::generator::Generator;
 use super::go::Go;
 use super::java::Java;
 use super::python::Python;
+use crate::languages::{CPP, GO, JAVA, PYTHON};
 use crate::surface::Surface;
 
-/// Declares each language with its surface; the model of its generators has its
+/// Declares each language with its table; the model of its generators has its
 /// name.
 macro_rules! languages {
-    ($($language:ident: $surface:ident,)*) => {
+    ($($language:ident: $table:ident,)*) => {
         /// A language whose generated code is modelled.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[allow(missing_docs, reason = "each is named after the language")]
@@ -20,13 +21,13 @@ macro_rules! languages {
 
         impl Language {
             /// All of them, by name.
-            pub const ALL: [Language; [$(Surface::$surface),*].len()] =
+            pub const ALL: [Language; [$($table.surface),*].len()] =
                 [$(Language::$language),*];
 
             /// Where its users meet an API.
             pub const fn surface(self) -> Surface {
                 match self {
-                    $(Language::$language => Surface::$surface,)*
+                    $(Language::$language => $table.surface,)*
                 }
             }
 
@@ -41,8 +42,8 @@ macro_rules! languages {
 }
 
 languages! {
-    Cpp: SourceCpp,
-    Go: SourceGo,
-    Java: SourceJava,
-    Python: SourcePython,
+    Cpp: CPP,
+    Go: GO,
+    Java: JAVA,
+    Python: PYTHON,
 }

@@ -1,23 +1,24 @@
 //! Python: what an imported module `*_pb2` holds, and the gRPC stubs.
 
 use abide_schema::{
-    Cardinality, Element, EnumValue, Field, File, Message, Method, Presence, Scalar, Service, Type,
+    Cardinality, Element, EnumValue, Field, File, Message, Method, Presence, Service, Type,
 };
 
 use super::emitter::{E, Emitter, G, MarkedType, P, U, Unit};
-use super::generator::{FileFlags, Generator, enclosing, nested, public_imports};
+use super::generator::{FileFlags, Generator, enclosing, nested, public_imports, stem};
 use crate::element::entries;
+use crate::languages::{LanguageTable, PYTHON};
 
 /// The model of `protoc --python_out` and of gRPC's stubs.
 pub(super) struct Python;
 
 impl Generator for Python {
-    fn file_unit(&self, file: File<'_>) -> Unit {
-        unit(file)
+    fn table(&self) -> &'static LanguageTable {
+        &PYTHON
     }
 
-    fn generic_services(&self) -> Option<&'static str> {
-        Some("py_generic_services")
+    fn file_unit(&self, file: File<'_>) -> Unit {
+        unit(file)
     }
 
     fn passes_on(&self, _: &Unit, _: &Unit) -> bool {
@@ -39,9 +40,7 @@ fn unit(file: File<'_>) -> Unit {
 
 /// `a/b-c.proto` is `a.b_c_pb2`. Source: `ModuleName` of the Python generator.
 fn module(file: File<'_>) -> String {
-    let path = file.path();
-    let stem = path.strip_suffix(".protodevel").or(path.strip_suffix(".proto")).unwrap_or(path);
-    format!("{}_pb2", stem.replace('-', "_").replace('/', "."))
+    format!("{}{}", stem(file.path()).replace('-', "_").replace('/', "."), PYTHON.suffix)
 }
 
 fn file(emit: &mut Emitter<'_>, file: File<'_>) {
@@ -92,13 +91,7 @@ fn value_type(field: Field<'_>) -> MarkedType {
     match (field.ty(), field.message_type()) {
         (_, Some(message)) => message_type(message),
         (Type::Enum(_), _) => MarkedType::plain("int"),
-        (Type::Scalar(scalar), _) => MarkedType::plain(match scalar {
-            Scalar::Double | Scalar::Float => "float",
-            Scalar::Bool => "bool",
-            Scalar::String => "str",
-            Scalar::Bytes => "bytes",
-            _ => "int",
-        }),
+        (Type::Scalar(scalar), _) => MarkedType::plain(PYTHON.scalars.of(scalar)),
         _ => MarkedType::plain("?"),
     }
 }

@@ -123,6 +123,10 @@ fn run(
         released: if released.is_some() { &released_lock } else { &baseline_lock }.as_ref(),
         history: None,
     };
+    let features = match work.changes_only {
+        true => Vec::new(),
+        false => source.features(settings.config.features.as_deref())?,
+    };
     let accept = work.accept;
     let mut accepted = if accept { None } else { settings.accepted(error_color(global))? };
     progress.step("judging");
@@ -138,6 +142,7 @@ fn run(
         versions: work.versions,
         bump_command: &bump_command(global, judge, work),
         partial: settings.is_part(),
+        features: &features,
     };
     let judge_with = |accepted: &Option<(Accepted, TextFile)>| {
         let accepted = accepted.as_ref().map(|(accepted, _)| accepted);
@@ -172,6 +177,7 @@ fn run(
         old: baseline.as_ref().map(|old| &old.tree),
         config: settings.file.as_ref(),
         accepted: accepted.as_ref().map(|(_, file)| file),
+        features: &features,
         instances: &[],
         prefix: &source.prefix().unwrap_or_else(|| settings.prefix(&judge.tree)),
         config_prefix: &settings.config_prefix(),

@@ -1,9 +1,7 @@
-//! The days of packages: recorded in `abide.lock`, and read from the history.
+//! The days of packages, as the history knows them.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
-use abide::Lock;
 use jiff::civil::Date;
 
 use crate::args::{Global, HistoryArgs, TreeArgs};
@@ -12,38 +10,8 @@ use crate::history::{Judgement, day, walk};
 use crate::printable::shown;
 use crate::progress::Progress;
 use crate::render::HISTORIES;
-use crate::settings::{Settings, today};
-use crate::source::LOCK;
+use crate::settings::Settings;
 use crate::terminal::say;
-use crate::write;
-
-/// Edits the lock of a tree, after what it describes is written.
-pub(super) fn record(folder: &Path, edit: impl FnOnce(&mut Lock)) -> Result<(), Error> {
-    let path = folder.join(LOCK);
-    let failed = |what: &str, error| Error::File {
-        what: format!("cannot {what} `{}`", path.display()),
-        error,
-    };
-    let old = match std::fs::read_to_string(&path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-        old => Some(old.map_err(|error| failed("read", error))?),
-    };
-    let known = Lock::parse(old.as_deref().unwrap_or("abide-lock 1\n")).map_err(|errors| {
-        let first = errors.first().map(|it| it.message.clone()).unwrap_or_default();
-        Error::Usage(format!("`{}` cannot be read: {first}", path.display()))
-    })?;
-    let mut lock = known.clone();
-    edit(&mut lock);
-    if lock == known {
-        return Ok(());
-    }
-    write::replace(&path, lock.to_string().as_bytes()).map_err(|error| failed("write", error))
-}
-
-/// The day of a command.
-pub(super) fn as_of(global: &Global) -> Date {
-    global.as_of.unwrap_or_else(today)
-}
 
 /// The first day of each package in the history of `HEAD`.
 pub(super) fn from_history(

@@ -56,6 +56,7 @@ pub(super) fn for_people(global: &Global, tree: &Tree, report: &Report) -> Strin
         old: None,
         config: None,
         accepted: None,
+        features: &[],
         instances: &[],
         prefix: "",
         config_prefix: "",

@@ -1,26 +1,39 @@
 //! `abide release`.
 
+use std::path::{Path, PathBuf};
+
 use abide::Records;
 use abide_schema::Tree;
-use abide_upgrade::{Refusal, Release, Risen};
+use abide_upgrade::{Refusal, Release, Risen, essence};
+use jiff::civil::Date;
 
-use super::days;
+use super::build_files::Builds;
+use super::file_changes::{Author, Changes, FileChange, diff_of, take_losing, write_changes};
 use super::fitness::{for_people, troubles};
+use super::made_files::MadeFiles;
 use super::outcome::Outcome;
-use super::upgrade::{
-    Builds, Changes, FileChange, Opened, count, diff_of, display, hindrances, write_changes,
-};
+use super::upgrade::{Opened, count, display, hindrances};
 use crate::args::{Global, ReleaseTarget, TreeArgs};
 use crate::error::Error;
 use crate::load::{Loaded, load};
 use crate::printable::shown;
-use crate::settings::{Settings, lock};
+use crate::settings::{Settings, today};
 use crate::terminal::{error_color, say};
+
+/// What the user permits a release to do.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Permits {
+    /// To release outside the window for new majors.
+    pub(super) outside_window: bool,
+    /// To replace or delete what a person may have written.
+    pub(super) overwrite: bool,
+}
 
 pub(super) fn release(
     global: &Global,
     args: &TreeArgs,
     target: &ReleaseTarget,
+    permits: Permits,
 ) -> Result<Outcome, Error> {
     let Opened { progress, settings, folder, guard: _guard } =
         Opened::of(global, args, target.write)?;
@@ -29,8 +42,10 @@ pub(super) fn release(
             "a release is always of the whole tree: leave SOURCE out".to_owned(),
         ));
     }
+    let day = global.as_of.unwrap_or_else(today);
     let source = settings.source(args)?;
     let loaded = load(&source, &progress)?;
+    let records = MadeFiles::of(global, &source)?;
     if !loaded.unreadable.is_empty() {
         return Err(Error::Usage(format!(
             "nothing was released, because some files cannot be read: {}",
@@ -51,20 +66,40 @@ pub(super) fn release(
     let mut build_files = abide_upgrade::build_files(&loaded.tree, policy, &made.files);
     build_files.extend(abide_upgrade::version_build_file(&loaded.tree, policy, &made));
     let builds = Builds::of(&loaded.tree, &build_files, &made.deleted, folder.as_deref());
-    let mut changes = changes(&loaded.tree, &made);
-    builds.add_to(&mut changes);
+    let mut changes = changes(&loaded.tree, &made, &records, folder.as_deref());
+    builds.add_to(&mut changes, &records);
+    if !permits.outside_window && is_early(global, &loaded, &settings, &records, &made)? {
+        say("note: nothing was released");
+        if !target.diff {
+            return Ok(Outcome::nothing(true));
+        }
+    }
+    if !permits.overwrite {
+        let losing = take_losing(&mut changes);
+        for (path, change) in &losing {
+            say(&change.left_alone(path, "move it away, or look at it first; "));
+        }
+        if !losing.is_empty() {
+            say("note: nothing was released");
+            return Ok(Outcome::nothing(true));
+        }
+    }
     if !global.quiet {
-        let recorded = lock(&source, "", error_color(global))?;
-        let records = Records { lock: recorded.as_ref(), ..Records::default() };
-        for note in notes(global, &loaded, &settings, &made, records) {
+        let records = Records { lock: records.lock.as_ref(), ..Records::default() };
+        for note in notes(&loaded, &settings, &made, records, day) {
             say(&format!("note: {}", shown(&note)));
         }
     }
     if target.write {
         let folder = folder.unwrap_or_default();
         write_changes(&folder, &changes)?;
-        days::record(&folder, |lock| {
-            abide::stamp_release(lock, &loaded.tree, &made, days::as_of(global));
+        // What is released is no longer generated; the lines of candidates go with their files.
+        records.write(&folder, |lock| {
+            made.files.iter().for_each(|it| {
+                lock.forget_made(&display(loaded.tree.file(it.from), &it.path));
+            });
+            builds.made().for_each(|(path, text)| lock.set_made(path, text));
+            abide::stamp_release(lock, &loaded.tree, &made, day);
         })?;
         return Ok(Outcome::nothing(false));
     }
@@ -74,36 +109,82 @@ pub(super) fn release(
     Ok(Outcome::nothing(!changes.is_empty()))
 }
 
-fn changes<'a>(tree: &'a Tree, made: &'a Release) -> Changes<'a> {
+fn changes<'a>(
+    tree: &'a Tree,
+    made: &'a Release,
+    records: &MadeFiles,
+    folder: Option<&Path>,
+) -> Changes<'a> {
     let mut changes = Changes::new();
     for file in &made.files {
         let path = display(tree.file(file.from), &file.path);
-        let candidate = tree.files().find(|it| it.path() == file.path);
-        let old = candidate.and_then(|it| it.decl().source_text());
-        changes.insert(path, FileChange { old, new: Some(&file.text), last: true });
+        let there = tree.files().find(|it| it.path() == file.path);
+        let old = there.and_then(|it| it.decl().source_text()).map(<[u8]>::to_vec);
+        // A release writes over nothing in the tree but its own files. A file that the selection
+        // leaves out may hold anything.
+        let outside =
+            if old.is_none() { std::fs::read(in_folder(folder, &path)).ok() } else { None };
+        let author = match &outside {
+            Some(text) if *text != file.text => Author::Unknown,
+            _ => Author::Abide,
+        };
+        let old = old.or(outside);
+        changes.insert(path, FileChange { old, new: Some(&file.text), last: true, author });
     }
     let old = |id| {
         let decl = tree.file(id).decl();
-        (decl.display.to_string(), decl.source_text())
+        (decl.display.to_string(), decl.source_text().map(<[u8]>::to_vec))
     };
     for (id, text) in &made.edited {
         let (path, old) = old(*id);
-        changes.insert(path, FileChange { old, new: Some(text), last: false });
+        let author = Author::Abide;
+        changes.insert(path, FileChange { old, new: Some(text), last: false, author });
     }
     for id in &made.deleted {
         let (path, old) = old(*id);
-        changes.insert(path, FileChange { old, new: None, last: false });
+        let author = match &old {
+            Some(old) if made.unverified.contains(id) => records.author(&path, &essence(old)),
+            _ => Author::Abide,
+        };
+        changes.insert(path, FileChange { old, new: None, last: false, author });
     }
     changes
 }
 
+fn in_folder(folder: Option<&Path>, path: &str) -> PathBuf {
+    folder.unwrap_or(Path::new("")).join(path)
+}
+
+/// Whether the release makes a new major outside the window for them; says so.
+fn is_early(
+    global: &Global,
+    loaded: &Loaded,
+    settings: &Settings,
+    records: &MadeFiles,
+    made: &Release,
+) -> Result<bool, Error> {
+    let accepted = settings.accepted(error_color(global))?;
+    let options = abide::Options {
+        accepted: accepted.as_ref().map(|(accepted, _)| accepted),
+        records: Records { lock: records.lock.as_ref(), ..Records::default() },
+        ..abide::Options::on(global.as_of.unwrap_or_else(today))
+    };
+    let released = made.applied_to(&loaded.tree);
+    let report = abide::early_release(&released, &settings.config.policy, options, &loaded.tree);
+    if report.findings.is_empty() {
+        return Ok(false);
+    }
+    say(&for_people(global, &released, &report));
+    Ok(true)
+}
+
 /// Notes about the packages that are released and why, and about alphas that are too old.
 fn notes(
-    global: &Global,
     loaded: &Loaded,
     settings: &Settings,
     made: &Release,
     records: Records<'_>,
+    day: Date,
 ) -> Vec<String> {
     let next = |risen: &Risen| risen.next.join("` and `");
     let told = |risen: &Risen| match &risen.because {
@@ -122,7 +203,7 @@ fn notes(
     } else {
         notes.push(format!("{} released", count(made.files.len(), "file")));
     }
-    let options = abide::Options { records, ..abide::Options::on(days::as_of(global)) };
+    let options = abide::Options { records, ..abide::Options::on(day) };
     let report = abide::check(&loaded.tree, &settings.config.policy, options);
     let old = report.findings.iter().filter(|finding| finding.rule == abide::ALPHA_TOO_OLD.id);
     notes.extend(old.map(|finding| format!("promote or remove: {}", finding.message)));

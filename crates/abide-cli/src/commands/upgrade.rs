@@ -6,22 +6,22 @@ use std::path::{Path, PathBuf};
 use abide::Report;
 use abide_schema::{File, FileId, Tree};
 use abide_upgrade::{
-    BUILD_MARK, BuildFile, Closure, Generated, Refusal, StaleCandidate, Upgrade, UpgradeOptions,
+    BUILD_MARK, Closure, Generated, Refusal, StaleCandidate, Upgrade, UpgradeOptions, essence,
 };
 
-use super::days;
+use super::build_files::Builds;
+use super::file_changes::{Author, Changes, FileChange, diff_of, put, take_losing, write_changes};
 use super::fitness::{for_people, troubles};
 use super::folder_lock::exclusive;
+use super::made_files::MadeFiles;
 use super::outcome::Outcome;
 use crate::args::{Global, TreeArgs, UpgradeTarget};
-use crate::diff::unified;
 use crate::error::Error;
 use crate::load::{Loaded, load};
 use crate::printable::shown;
 use crate::progress::Progress;
 use crate::settings::{Settings, today};
 use crate::terminal::{error_color, say};
-use crate::write;
 
 pub(super) fn upgrade(
     global: &Global,
@@ -30,6 +30,7 @@ pub(super) fn upgrade(
     closure: Option<&str>,
     mappings: &[PathBuf],
     target: &UpgradeTarget,
+    overwrite: bool,
 ) -> Result<Outcome, Error> {
     let shows = target.write || target.diff || target.check;
     if target.out.is_none() && !shows && mappings.is_empty() {
@@ -40,7 +41,9 @@ pub(super) fn upgrade(
     }
     let Opened { progress, settings, folder, guard: _guard } =
         Opened::of(global, args, target.write)?;
-    let loaded = load(&settings.source(args)?, &progress)?;
+    let source = settings.source(args)?;
+    let loaded = load(&source, &progress)?;
+    let records = MadeFiles::of(global, &source)?;
     progress.step("upgrading");
     let closure =
         closure.and_then(|name| Closure::ALL.iter().find(|it| it.0 == name)).map(|it| it.1);
@@ -61,6 +64,7 @@ pub(super) fn upgrade(
         say("note: nothing was written");
         return Ok(Outcome { troubles: troubles(&loaded), ..Outcome::nothing(true) });
     }
+    let mut left = Vec::new();
     if !mappings.is_empty() {
         let mapping = abide_upgrade::mapping(
             &loaded.tree,
@@ -82,7 +86,7 @@ pub(super) fn upgrade(
                     )));
                 }
             };
-            put(path, &bytes)?;
+            left.extend(put_elsewhere(path, &bytes, overwrite)?);
         }
     }
     let build_files = abide_upgrade::build_files(
@@ -90,29 +94,48 @@ pub(super) fn upgrade(
         settings.config.policy.upgrade_settings(),
         &made.files,
     );
-    let mut changes = changes(&loaded.tree, &made);
+    let mut changes = changes(&loaded.tree, &made, &records, folder.as_deref());
     let gone: Vec<FileId> = made.stale.iter().map(|it| it.file).collect();
     let builds = Builds::of(&loaded.tree, &build_files, &gone, folder.as_deref());
-    builds.add_to(&mut changes);
+    builds.add_to(&mut changes, &records);
     let outcome = if let Some(out) = &target.out {
         for file in &made.files {
-            put(&out.join(&file.path), &file.text)?;
+            left.extend(put_elsewhere(&out.join(&file.path), &file.text, overwrite)?);
         }
         for file in &build_files {
-            put(&out.join(&file.path), file.text.as_bytes())?;
+            left.extend(put_elsewhere(&out.join(&file.path), file.text.as_bytes(), overwrite)?);
         }
         Outcome::nothing(false)
     } else if target.write {
-        for stale in made.stale.iter().filter(|it| !it.as_made || !global.quiet) {
-            say(&deletion(&loaded.tree, stale));
+        let losing = if overwrite { Changes::new() } else { take_losing(&mut changes) };
+        left.extend(losing.iter().map(|(path, it)| it.left_alone(path, &instead(it))));
+        let is_deleted =
+            |it: &StaleCandidate| changes.contains_key(&*loaded.tree.file(it.file).decl().display);
+        for stale in made.stale.iter().filter(|it| is_deleted(it)) {
+            if !stale.as_made || !global.quiet {
+                say(&deletion(&loaded.tree, stale));
+            }
         }
         let folder = folder.unwrap_or_default();
         write_changes(&folder, &changes)?;
-        days::record(&folder, |lock| {
-            abide::stamp_upgrade(lock, &loaded.tree, &made, days::as_of(global));
+        let as_of = global.as_of.unwrap_or_else(today);
+        records.write(&folder, |lock| {
+            let builds = builds.made().map(|(path, text)| (path.to_owned(), text.to_vec()));
+            let protos = made
+                .files
+                .iter()
+                .map(|it| (display(loaded.tree.file(it.from), &it.path), essence(&it.text)));
+            for (path, text) in protos.chain(builds).filter(|(path, _)| !losing.contains_key(path))
+            {
+                lock.set_made(&path, &text);
+            }
+            abide::stamp_upgrade(lock, &loaded.tree, &made, as_of);
         })?;
         Outcome::nothing(false)
     } else if target.diff {
+        for (path, change) in changes.iter().filter(|(_, it)| it.loses() && !overwrite) {
+            say(&change.left_alone(path, &instead(change)).replace("error: ", "warning: "));
+        }
         Outcome::of(diff_of(&changes, &settings.prefix(args)))
     } else if !target.check {
         Outcome::nothing(false)
@@ -127,11 +150,43 @@ pub(super) fn upgrade(
             loaded.tree.package(*package).name()
         ));
     }
+    left.iter().for_each(|told| say(told));
     if !global.quiet && (target.out.is_some() || target.write) {
         say(&format!("note: {}", summary(&loaded, &made)));
     }
     let troubles = troubles(&loaded);
-    Ok(Outcome { troubles, ..outcome })
+    let failed = outcome.failed || !left.is_empty();
+    Ok(Outcome { troubles, failed, ..outcome })
+}
+
+/// Writes a file outside of the tree. What is there already is only replaced if it is the same or
+/// the user says so, since nothing records who wrote it; returns what is said then.
+fn put_elsewhere(path: &Path, text: &[u8], overwrite: bool) -> Result<Option<String>, Error> {
+    let old = std::fs::read(path).ok();
+    let author = match &old {
+        Some(old) if !overwrite && essence(old) != essence(text) => Author::Unknown,
+        _ => Author::Abide,
+    };
+    let change = FileChange { old, new: Some(text), last: false, author };
+    if change.loses() {
+        return Ok(Some(change.left_alone(&path.display().to_string(), "")));
+    }
+    put(path, text)?;
+    Ok(None)
+}
+
+/// What helps besides `--overwrite` where a candidate is left alone.
+fn instead(change: &FileChange<'_>) -> String {
+    let is_proto = change.old.as_deref().is_some_and(|it| !it.starts_with(BUILD_MARK.as_bytes()));
+    if !is_proto {
+        return String::new();
+    }
+    let addition = "make the edit in the active version, or mark it with `next_major_only`; ";
+    let by_hand = "if people keep this package, set `by_hand = true` in its `file_policy`; ";
+    match change.author {
+        Author::Editor => addition.to_owned(),
+        _ => by_hand.to_owned(),
+    }
 }
 
 /// The findings that keep candidates from being generated.
@@ -172,77 +227,40 @@ impl Opened {
     }
 }
 
-/// The change of one file of the tree.
-pub(super) struct FileChange<'a> {
-    pub(super) old: Option<&'a [u8]>,
-    pub(super) new: Option<&'a [u8]>,
-    /// Whether to write it after all others: its presence means that they are complete.
-    pub(super) last: bool,
-}
-
-/// The changes of files, by path relative to the folder of the tree.
-pub(super) type Changes<'a> = BTreeMap<String, FileChange<'a>>;
-
-/// Adds new files first, then changes existing ones, then deletes, so that an interrupted run can
-/// be repeated. Writes nothing at all if somebody edited one of the files since it was read.
-pub(super) fn write_changes(folder: &Path, changes: &Changes<'_>) -> Result<(), Error> {
-    for (path, change) in changes {
-        let is_still = write::is_still(&folder.join(path), change.old);
-        let cannot = |error| Error::File { what: format!("cannot read `{}`", shown(path)), error };
-        if !is_still.map_err(cannot)? {
-            return Err(Error::Usage(format!(
-                "`{}` was edited in the meantime, so nothing was written: run the command again",
-                shown(path)
-            )));
-        }
-    }
-    let mut ordered: Vec<_> = changes.iter().collect();
-    ordered.sort_by_key(|(_, change)| (change.old.is_some(), change.last));
-    for (path, change) in ordered {
-        if let Some(text) = change.new {
-            put(&folder.join(path), text)?;
-        }
-    }
-    for (path, _) in changes.iter().filter(|(_, change)| change.new.is_none()) {
-        remove(folder, Path::new(path))?;
-    }
-    Ok(())
-}
-
-/// The changes as a patch, whose paths begin with `prefix`.
-pub(super) fn diff_of(changes: &Changes<'_>, prefix: &str) -> String {
-    let shown = |(path, change): (&String, &FileChange<'_>)| {
-        unified(&format!("{prefix}{path}"), change.old, change.new)
-    };
-    changes.iter().map(shown).collect()
-}
-
-impl FileChange<'_> {
-    fn complaint(&self, path: &str) -> String {
-        let path = shown(path);
-        match (self.old, self.new) {
-            (None, _) => format!("{path}: is missing\n"),
-            (_, None) => format!("{path}: is no longer needed\n"),
-            _ => format!("{path}: differs from the generated file\n"),
-        }
-    }
-}
-
-fn changes<'a>(tree: &'a Tree, made: &'a Upgrade) -> Changes<'a> {
+fn changes<'a>(
+    tree: &'a Tree,
+    made: &'a Upgrade,
+    records: &MadeFiles,
+    folder: Option<&Path>,
+) -> Changes<'a> {
     let mut changes = BTreeMap::new();
     let by_path: BTreeMap<&str, File<'a>> = tree.files().map(|it| (it.path(), it)).collect();
     for file in &made.files {
         let candidate = by_path.get(file.path.as_str());
         if !candidate.is_some_and(|it| abide_upgrade::is_made(*it, file)) {
-            let old = candidate.and_then(|it| it.decl().source_text());
-            let change = FileChange { old, new: Some(&file.text), last: false };
-            changes.insert(display(tree.file(file.from), &file.path), change);
+            let path = display(tree.file(file.from), &file.path);
+            // A file that the selection leaves out is there all the same.
+            let on_disk = || std::fs::read(folder?.join(&path)).ok();
+            let old = candidate.and_then(|it| it.decl().source_text()).map(<[u8]>::to_vec);
+            let old = old.or_else(on_disk);
+            let author = match &old {
+                Some(old) if essence(old) != essence(&file.text) => {
+                    records.author(&path, &essence(old))
+                }
+                _ => Author::Abide,
+            };
+            changes.insert(path, FileChange { old, new: Some(&file.text), last: false, author });
         }
     }
     for stale in &made.stale {
         let file = tree.file(stale.file);
-        let change = FileChange { old: file.decl().source_text(), new: None, last: false };
-        changes.insert(file.decl().display.to_string(), change);
+        let path = file.decl().display.to_string();
+        let old = file.decl().source_text().map(<[u8]>::to_vec);
+        let author = match &old {
+            Some(old) if !stale.as_made => records.author(&path, &essence(old)),
+            _ => Author::Abide,
+        };
+        changes.insert(path, FileChange { old, new: None, last: false, author });
     }
     changes
 }
@@ -266,85 +284,10 @@ fn deletion(tree: &Tree, stale: &StaleCandidate) -> String {
     }
 }
 
-/// BUILD files, as they are on disk and as generated.
-pub(super) struct Builds<'a> {
-    /// The content on disk and the generated one, by path.
-    files: BTreeMap<String, (Option<Vec<u8>>, Option<&'a str>)>,
-}
-
-impl<'a> Builds<'a> {
-    /// Collects the generated ones, and those to delete with the last proto of their folder.
-    pub(super) fn of(
-        tree: &Tree,
-        made: &'a [BuildFile],
-        gone: &[FileId],
-        folder: Option<&Path>,
-    ) -> Builds<'a> {
-        let read = |path: &str| std::fs::read(folder?.join(path)).ok();
-        let mut files = BTreeMap::new();
-        for file in made {
-            let path = display(tree.file(file.beside), &file.path);
-            files.insert(path.clone(), (read(&path), Some(file.text.as_str())));
-        }
-        let parent = |path: &str| Path::new(path).parent().map(Path::to_owned);
-        for id in gone {
-            let own = &tree.file(*id).decl().display;
-            let in_use = tree
-                .files()
-                .any(|it| !gone.contains(&it.id) && parent(&it.decl().display) == parent(own));
-            let path = Path::new(&**own).with_file_name("BUILD");
-            let path = path.to_string_lossy().replace('\\', "/");
-            let old = read(&path).filter(|text| text.starts_with(BUILD_MARK.as_bytes()));
-            if !in_use && old.is_some() {
-                files.entry(path).or_insert((old, None));
-            }
-        }
-        Builds { files }
-    }
-
-    /// Adds the files that differ.
-    pub(super) fn add_to<'b>(&'b self, changes: &mut Changes<'b>) {
-        for (path, (old, new)) in &self.files {
-            let (old, new) = (old.as_deref(), new.map(str::as_bytes));
-            if old != new {
-                changes.insert(path.clone(), FileChange { old, new, last: false });
-            }
-        }
-    }
-}
-
 /// The place of a file generated from another one: below the same root.
 pub(super) fn display(from: File<'_>, path: &str) -> String {
     let shown = &*from.decl().display;
     format!("{}{path}", shown.strip_suffix(from.path()).unwrap_or_default())
-}
-
-fn put(path: &Path, text: &[u8]) -> Result<(), Error> {
-    // Do not touch a file that already has this content.
-    if std::fs::read(path).is_ok_and(|old| old == text) {
-        return Ok(());
-    }
-    write::write(Some(path), text)
-        .map_err(|error| Error::File { what: format!("cannot write `{}`", path.display()), error })
-}
-
-/// Deletes a file, and the folders that this leaves empty.
-fn remove(folder: &Path, path: &Path) -> Result<(), Error> {
-    let file = folder.join(path);
-    match std::fs::remove_file(&file) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            return Err(Error::File { what: format!("cannot delete `{}`", file.display()), error });
-        }
-        _ => {}
-    }
-    let above = path.ancestors().skip(1).filter(|it| !it.as_os_str().is_empty());
-    for above in above {
-        // Fails at the first folder that is not empty.
-        if std::fs::remove_dir(folder.join(above)).is_err() {
-            break;
-        }
-    }
-    Ok(())
 }
 
 fn summary(loaded: &Loaded, made: &Upgrade) -> String {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use abide::{Finding, Location, Origin, Report, Severity};
+use abide::{FeatureFile, Finding, Location, Origin, Report, Severity};
 use abide_schema::{File, Tree};
 use abide_syntax::{LineIndex, Position, Span};
 
@@ -29,6 +29,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) config: Option<&'a TextFile>,
     /// The accepted findings, with the name to show for them.
     pub(crate) accepted: Option<&'a TextFile>,
+    /// The lists of features, in the order of their numbers.
+    pub(crate) features: &'a [FeatureFile],
     /// The files that hold instances, in the order of their numbers.
     pub(crate) instances: &'a [TextFile],
     /// The prefix that makes a path of the tree relative to the top of the repository, or without
@@ -53,6 +55,8 @@ pub(crate) struct TextFile {
 pub(super) enum SourceText<'a> {
     /// A file of one of the trees.
     Proto(File<'a>),
+    /// A list of features in the tree.
+    Features(&'a FeatureFile),
     /// Any other.
     Other(&'a TextFile),
 }
@@ -62,6 +66,7 @@ impl<'a> SourceText<'a> {
     pub(super) fn name(self) -> &'a str {
         match self {
             SourceText::Proto(file) => &file.decl().display,
+            SourceText::Features(file) => &file.path,
             SourceText::Other(file) => &file.name,
         }
     }
@@ -70,6 +75,7 @@ impl<'a> SourceText<'a> {
     pub(super) fn bytes(self) -> Option<&'a [u8]> {
         match self {
             SourceText::Proto(file) => file.decl().source_text(),
+            SourceText::Features(file) => Some(file.text.as_bytes()),
             SourceText::Other(file) => Some(file.text.as_bytes()),
         }
     }
@@ -78,8 +84,9 @@ impl<'a> SourceText<'a> {
     pub(super) fn range(self, span: Span) -> Option<(Position, Position)> {
         match self {
             SourceText::Proto(file) => file.decl().lines(span),
-            SourceText::Other(file) => {
-                let text = file.text.as_bytes();
+            SourceText::Features(FeatureFile { text, .. })
+            | SourceText::Other(TextFile { text, .. }) => {
+                let text = text.as_bytes();
                 let index = LineIndex::new(text);
                 Some((index.position(text, span.start), index.position(text, span.end)))
             }
@@ -137,6 +144,9 @@ impl<'a> Scene<'a> {
             Origin::Old(file) => return self.old.map(|old| SourceText::Proto(old.file(file))),
             Origin::Config => self.config,
             Origin::Accepted => self.accepted,
+            Origin::Features(index) => {
+                return self.features.get(index as usize).map(SourceText::Features);
+            }
             Origin::Instance(index) => self.instances.get(index as usize),
         };
         file.map(SourceText::Other)
@@ -146,7 +156,7 @@ impl<'a> Scene<'a> {
     pub(super) fn lines(&self, location: &Location) -> Lines<'a> {
         let Some(text) = self.text(location.origin) else { return Lines::default() };
         let prefix = match text {
-            SourceText::Proto(_) => self.prefix,
+            SourceText::Proto(_) | SourceText::Features(_) => self.prefix,
             SourceText::Other(_) => self.config_prefix,
         };
         Lines { path: text.name(), prefix, range: text.range(location.span) }
@@ -219,12 +229,15 @@ mod tests {
         let (new, old) = (tree("new.proto", "\nxx"), tree("old.proto", "\n\nxx"));
         let file = |name: &str, text: &str| TextFile { name: name.into(), text: text.into() };
         let (config, accepted) = (file("abide.toml", "xx"), file("abide.accepted", "\n xx"));
+        let list = |path: &str, text: &str| FeatureFile { path: path.into(), text: text.into() };
+        let features = [list("features.txt", " xx")];
         let instances = [file("a.json", "\n\n xx"), file("b.json", " xx")];
         let scene = Scene {
             tree: &new,
             old: Some(&old),
             config: Some(&config),
             accepted: Some(&accepted),
+            features: &features,
             instances: &instances,
             prefix: "api/",
             config_prefix: "",
@@ -236,6 +249,7 @@ mod tests {
             (Origin::Old(FileId(0)), "api/old.proto", 3, 1),
             (Origin::Config, "abide.toml", 1, 1),
             (Origin::Accepted, "abide.accepted", 2, 2),
+            (Origin::Features(0), "api/features.txt", 1, 2),
             (Origin::Instance(0), "a.json", 3, 2),
             (Origin::Instance(1), "b.json", 1, 2),
         ] {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use abide::{Location, Origin};
+use abide::{FeatureFile, Location, Origin};
 use abide_schema::{FileId, Tree};
 use abide_syntax::{LineIndex, Span};
 use codespan_reporting::diagnostic::Diagnostic;
@@ -20,6 +20,8 @@ pub(super) struct Sources<'a> {
     old_from: usize,
     /// The number of the first text that is of neither tree.
     others_from: usize,
+    /// The number of the first instance.
+    instances_from: usize,
     texts: Vec<Option<Text<'a>>>,
 }
 
@@ -41,7 +43,10 @@ impl<'a> Text<'a> {
     fn of(text: SourceText<'a>) -> Text<'a> {
         let lines = match text {
             SourceText::Proto(file) => LineSource::Of(file),
-            SourceText::Other(file) => LineSource::Own(LineIndex::new(file.text.as_bytes())),
+            SourceText::Features(FeatureFile { text, .. })
+            | SourceText::Other(TextFile { text, .. }) => {
+                LineSource::Own(LineIndex::new(text.as_bytes()))
+            }
         };
         Text { name: text.name(), bytes: text.bytes(), lines, shown: OnceLock::new() }
     }
@@ -84,7 +89,7 @@ impl<'a> Sources<'a> {
     /// A single text, as number 0.
     pub(super) fn of_text(file: &'a TextFile) -> Sources<'a> {
         let texts = vec![Some(Text::of(SourceText::Other(file)))];
-        Sources { old_from: 0, others_from: 0, texts }
+        Sources { old_from: 0, others_from: 0, instances_from: 0, texts }
     }
 
     pub(super) fn new(scene: &Scene<'a>) -> Sources<'a> {
@@ -94,9 +99,11 @@ impl<'a> Sources<'a> {
         origins.extend(scene.old.into_iter().flat_map(files).map(Origin::Old));
         let others_from = origins.len();
         origins.extend([Origin::Config, Origin::Accepted]);
+        origins.extend((0..scene.features.len()).map(|it| Origin::Features(it as u32)));
+        let instances_from = origins.len();
         origins.extend((0..scene.instances.len()).map(|it| Origin::Instance(it as u32)));
         let texts = origins.into_iter().map(|it| scene.text(it).map(Text::of)).collect();
-        Sources { old_from, others_from, texts }
+        Sources { old_from, others_from, instances_from, texts }
     }
 
     fn text(&self, id: usize) -> Option<&Text<'a>> {
@@ -110,7 +117,8 @@ impl<'a> Sources<'a> {
             Origin::Old(FileId(id)) => self.old_from + id as usize,
             Origin::Config => self.others_from,
             Origin::Accepted => self.others_from + 1,
-            Origin::Instance(index) => self.others_from + 2 + index as usize,
+            Origin::Features(index) => self.others_from + 2 + index as usize,
+            Origin::Instance(index) => self.instances_from + index as usize,
         };
         self.text(id)?.bytes.map(|_| (id, location.span))
     }

@@ -63,8 +63,8 @@ impl OpenSource for Archive {
         Ok(self.entries.files.get(path).cloned())
     }
 
-    fn lock(&self) -> Result<Option<Text>, SourceError> {
-        self.find(&join(&self.top, LOCK))
+    fn text(&self, path: &str) -> Result<Option<Text>, SourceError> {
+        self.find(&join(&self.top, path))
     }
 
     fn may_be_copy(&self, has_roots: bool) -> bool {
@@ -240,9 +240,9 @@ impl Entries {
     }
 }
 
-/// Whether a file is kept: protos, and `abide.lock`.
+/// Whether a file is kept: protos, `abide.lock`, and texts that may list features.
 fn is_kept(name: &str) -> bool {
-    is_proto(name.as_bytes()) || name.rsplit('/').next() == Some(LOCK)
+    is_proto(name.as_bytes()) || name.rsplit('/').next() == Some(LOCK) || name.ends_with(".txt")
 }
 
 /// Whether a name is absolute on any system, so that it does not count from the archive's top.

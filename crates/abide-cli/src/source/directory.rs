@@ -12,7 +12,7 @@ use ignore::Match;
 use rayon::Scope;
 
 use super::alone::read_alone;
-use super::contents::{Gathered, LOCK};
+use super::contents::Gathered;
 use super::disk::{find_on_disk, read_regular};
 use super::failure::{NO_ROOT, NOT_REGULAR, NOT_UNICODE, SourceError, io_reason};
 use super::git::Tracked;
@@ -72,8 +72,8 @@ impl OpenSource for Directory {
         }
     }
 
-    fn lock(&self) -> Result<Option<Text>, SourceError> {
-        find_on_disk(&self.top.join(LOCK))
+    fn text(&self, path: &str) -> Result<Option<Text>, SourceError> {
+        find_on_disk(&self.top.join(path))
     }
 
     fn folder(&self) -> Option<&Path> {

@@ -55,6 +55,8 @@ pub enum SourceError {
         revision: String,
         /// How to fetch it, or what else to do.
         advice: String,
+        /// Whether it may be there one day, such as the tag of the first release.
+        may_come: bool,
     },
     /// Two revisions without a known common ancestor.
     NoMergeBase {
@@ -89,7 +91,7 @@ impl fmt::Display for SourceError {
                 "no git repository encloses `{}`: run abide inside a clone ({reason})",
                 shown(base)
             ),
-            Self::UnknownRevision { revision, advice } => {
+            Self::UnknownRevision { revision, advice, .. } => {
                 write!(f, "unknown revision `{}`: {advice}", shown(revision))
             }
             Self::NoMergeBase { revision, with, advice } => write!(

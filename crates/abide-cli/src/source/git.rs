@@ -10,15 +10,17 @@ use gix::objs::tree::EntryKind;
 use gix::{ObjectId, Repository, ThreadSafeRepository};
 use rayon::prelude::*;
 
-use super::contents::{Gathered, LOCK};
+use super::contents::Gathered;
 use super::disk::MAX_FILE;
 use super::failure::{NO_ROOT, NOT_UNICODE, ReadProblem, SourceError, TOO_LARGE};
 use super::kind::{Asked, OpenSource, Opening, Reading, SourceKind};
-use super::paths::{below, canonical, is_proto, is_skipped, join, normalize, relative};
+use super::paths::{canonical, is_proto, is_skipped, join, normalize, relative};
 use super::roots::{Mount, RootLayout, mount};
 use super::spec::{SourceOptions, split_subdir};
 use crate::printable::shown;
+use revision::{merge_base, resolve_commit, resolve_revision};
 
+mod revision;
 pub(crate) mod timeline;
 
 pub(super) const KIND: SourceKind = SourceKind {
@@ -60,8 +62,8 @@ impl OpenSource for Revision {
         }
     }
 
-    fn lock(&self) -> Result<Option<Text>, SourceError> {
-        self.find(&join(&self.top, LOCK))
+    fn text(&self, path: &str) -> Result<Option<Text>, SourceError> {
+        self.find(&join(&self.top, path))
     }
 
     fn folder_in_repository(&self) -> Option<&str> {
@@ -474,110 +476,6 @@ fn walk_path(repo: &Repository, tree: ObjectId, path: &str) -> Result<Option<Tar
     }
     let path = done.into_iter().map(|(name, _)| name).collect::<Vec<_>>().join("/");
     Ok(Some(Target { path, id: end.0, kind: end.1 }))
-}
-
-/// The object that a revision names, as in `git rev-parse`.
-fn resolve_revision(repo: &Repository, revision: &str) -> Result<ObjectId, SourceError> {
-    let parsed = if revision.is_empty() { None } else { repo.rev_parse_single(revision).ok() };
-    parsed.map(|id| id.detach()).ok_or_else(|| SourceError::UnknownRevision {
-        revision: revision.to_owned(),
-        advice: fetch_advice(repo, revision),
-    })
-}
-
-fn resolve_commit(repo: &Repository, revision: &str) -> Result<ObjectId, SourceError> {
-    let id = resolve_revision(repo, revision)?;
-    repo.find_object(id).and_then(|object| Ok(object.peel_to_commit()?.id)).map_err(|_| {
-        SourceError::UnknownRevision {
-            revision: revision.to_owned(),
-            advice: "it is not a commit, so it has no merge base: name a branch, a tag or a commit"
-                .to_owned(),
-        }
-    })
-}
-
-/// The best common ancestor of two revisions, and the commit of the second.
-fn merge_base(
-    repo: &Repository,
-    revision: &str,
-    with: &str,
-) -> Result<(ObjectId, ObjectId), SourceError> {
-    let (one, two) = (resolve_commit(repo, revision)?, resolve_commit(repo, with)?);
-    match repo.merge_base(one, two) {
-        Ok(Some(base)) => Ok((base.detach(), two)),
-        found => Err(SourceError::NoMergeBase {
-            revision: revision.to_owned(),
-            with: with.to_owned(),
-            advice: if repo.is_shallow().unwrap_or(false) {
-                "the history is shallow, run `git fetch --unshallow`".to_owned()
-            } else if found.is_err() {
-                MISSING_OBJECT.to_owned()
-            } else {
-                "their histories are unrelated, name the revision without `...`".to_owned()
-            },
-        }),
-    }
-}
-
-/// What to run to fetch a revision.
-fn fetch_advice(repo: &Repository, revision: &str) -> String {
-    // `main~3` needs `main` first, and then enough history.
-    let name = &revision[..revision.find(['~', '^', '@', '{']).unwrap_or(revision.len())];
-    if name.is_empty() && revision.is_empty() {
-        return "write one after `git:`, such as `git:main`".to_owned();
-    }
-    if revision.contains("..") {
-        return "it is a range: name one revision, or `REV...` for the merge base".to_owned();
-    }
-    let storage = repo.config_snapshot().string("extensions.refStorage");
-    if storage.is_some_and(|it| it.eq_ignore_ascii_case(b"reftable")) {
-        return "the repository stores its references in a reftable, which is not supported: run \
-                `git refs migrate --ref-format=files`"
-            .to_owned();
-    }
-    if name != revision && (name.is_empty() || repo.rev_parse_single(name).is_ok()) {
-        return match repo.is_shallow() {
-            Ok(true) => "the history is shallow, run `git fetch --unshallow`".to_owned(),
-            _ => "the history does not reach that far back".to_owned(),
-        };
-    }
-    if name == "HEAD" {
-        return "the repository has no commit yet".to_owned();
-    }
-    let remotes = repo.remote_names();
-    let Some(remote) = remotes
-        .iter()
-        .map(|name| name.to_str_lossy())
-        .find(|remote| remote == "origin")
-        .or_else(|| remotes.iter().next().map(|name| name.to_str_lossy()))
-    else {
-        return "check its spelling with `git branch --all` and `git tag`".to_owned();
-    };
-    let of_remote = remotes.iter().find_map(|remote| {
-        let remote = remote.to_str().ok()?;
-        let name = name.strip_prefix("refs/remotes/").unwrap_or(name);
-        Some((remote, below(name, remote)?))
-    });
-    let hex = name.len() >= 4 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let version = name.strip_prefix('v').unwrap_or(name).starts_with(|c: char| c.is_ascii_digit());
-    if let Some((remote, branch)) = of_remote {
-        format!("run `git fetch {remote} {branch}:refs/remotes/{remote}/{branch}`")
-    } else if hex && name.len() == 40 {
-        format!("run `git fetch {remote} {name}`")
-    } else if hex {
-        match repo.is_shallow() {
-            Ok(true) => format!("run `git fetch --unshallow {remote}`"),
-            _ => format!("run `git fetch {remote}`"),
-        }
-    } else if let Some(tag) = name.strip_prefix("refs/tags/").or(version.then_some(name)) {
-        format!("run `git fetch {remote} tag {tag}`")
-    } else if let Some(branch) = name.strip_prefix("refs/heads/") {
-        format!("run `git fetch {remote} {branch}:{branch}`")
-    } else {
-        format!(
-            "run `git fetch {remote} {name}:{name}`, or for a tag `git fetch {remote} tag {name}`"
-        )
-    }
 }
 
 /// The first line of an error of another library.

@@ -80,8 +80,8 @@ pub(super) trait OpenSource: Send + Sync {
         Ok(None)
     }
 
-    /// The record of versions in the folder of the tree.
-    fn lock(&self) -> Result<Option<Text>, SourceError> {
+    /// Any other text of the tree, by its path from the folder of the tree.
+    fn text(&self, _path: &str) -> Result<Option<Text>, SourceError> {
         Ok(None)
     }
 

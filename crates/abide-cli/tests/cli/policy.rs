@@ -4,5 +4,6 @@
 mod days;
 mod lifecycle;
 mod reports;
+mod statements;
 mod upgrade;
 mod verdicts;

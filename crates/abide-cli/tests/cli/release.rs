@@ -211,6 +211,7 @@ fn an_interrupted_release_in_place_is_taken_up() {
 fn interrupted_everywhere(folder: &Path, rank: &dyn Fn(&String) -> u8) {
     assert_eq!(abide(folder, &["upgrade", "--write"]).status, 0);
     let before = files(folder);
+    let lock = fs::read_to_string(folder.join("abide.lock")).unwrap();
     assert_eq!(abide(folder, &["release", "--write"]).status, 0);
     let after = files(folder);
     let created = after.keys().filter(|path| !before.contains_key(*path));
@@ -231,6 +232,8 @@ fn interrupted_everywhere(folder: &Path, rank: &dyn Fn(&String) -> u8) {
                     None => drop(fs::remove_file(folder.join(path))),
                 }
             }
+            // It is written last.
+            put(folder, &[("abide.lock", &lock)]);
             let ran = abide(folder, &["release", "--write"]);
             let told = format!("after {done} of {steps:?} ({reversed}): {}", ran.stderr);
             assert_eq!(ran.status, 0, "{told}");

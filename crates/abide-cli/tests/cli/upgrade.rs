@@ -112,10 +112,12 @@ fn what_is_written_is_what_is_checked() {
     assert_eq!(abide(folder, &["upgrade", "--check"]).status, 0);
     replace(folder, CANDIDATE, "reserved\n  2;", "reserved 2, 3;");
     let ran = abide(folder, &["upgrade", "--check"]);
-    let differs = format!("{CANDIDATE}: differs from the generated file\n");
+    let differs = format!(
+        "{CANDIDATE}: differs from the generated file; somebody edited it after abide wrote it\n"
+    );
     assert_eq!((ran.status, ran.text()), (1, differs));
     assert_eq!(errors(folder), ["candidate-edited"]);
-    assert_eq!(abide(folder, &["upgrade", "--write"]).status, 0);
+    assert_eq!(abide(folder, &["upgrade", "--write", "--overwrite"]).status, 0);
     assert_eq!(read(folder, CANDIDATE), made);
 }
 
@@ -169,7 +171,9 @@ fn what_is_only_in_candidates_is_found() {
     let found = ran.rules();
     assert!(!found.contains(&"candidate-edited".to_owned()), "its source may be elsewhere");
 
-    let ran = abide(folder, &["upgrade", "--write", "-q"]);
+    assert_eq!(abide(folder, &["upgrade", "--write"]).status, 1);
+    assert!(folder.join(base).exists(), "it is not deleted without a word");
+    let ran = abide(folder, &["upgrade", "--write", "-q", "--overwrite"]);
     let told = |path: &str, why: &str| {
         let line = format!("warning: `{path}` is deleted: {why}");
         assert!(ran.stderr.contains(&line), "{line}: {}", ran.stderr);
@@ -240,6 +244,7 @@ fn what_cannot_be_made_is_not_made() {
 fn what_is_deprecated_elsewhere_keeps_nobody() {
     let tree = tree();
     let folder = tree.path();
+    replace(folder, "abide.toml", "import", "upgrade.reasons = [\"deprecated\"]\nimport");
     replace(
         folder,
         "acme/base/v1/base.proto",
@@ -343,8 +348,10 @@ api_proto_package(
     assert_eq!(abide(folder, &["upgrade", "--check"]).status, 0);
     replace(folder, build, "has_services = True", "has_services = False");
     let ran = abide(folder, &["upgrade", "--check"]);
-    assert_eq!(ran.text(), format!("{build}: differs from the generated file\n"));
-    assert_eq!(abide(folder, &["upgrade", "--write"]).status, 0);
+    let differs = "differs from the generated file; somebody edited it after abide wrote it";
+    assert_eq!(ran.text(), format!("{build}: {differs}\n"));
+    assert_eq!(abide(folder, &["upgrade", "--write"]).status, 1);
+    assert_eq!(abide(folder, &["upgrade", "--write", "--overwrite"]).status, 0);
     assert_eq!(read(folder, build), made);
 
     assert_eq!(abide(folder, &["release", "--write"]).status, 0);

@@ -19,6 +19,13 @@ impl Block {
             Block::Option(at, ..) | Block::Reserved(at, _) => *at,
         }
     }
+
+    fn on_one_line(&self) -> String {
+        match self {
+            Block::Option(_, name, value) => format!("option {name} = {value};"),
+            Block::Reserved(_, what) => format!("reserved {what};"),
+        }
+    }
 }
 
 /// `option name = value;`, on two lines if one is too short.
@@ -80,6 +87,11 @@ impl<'t> Rewriter<'_, 't> {
         regions
     }
 
+    /// Whether the statements of a body stand on the line of its braces.
+    fn is_one_line(&self, body: Span, children: &[DeclId]) -> bool {
+        !children.is_empty() && memchr::memchr(b'\n', body.of(self.text)).is_none()
+    }
+
     /// Inserts statements into a body.
     #[expect(clippy::too_many_arguments, reason = "all of them describe one body")]
     pub(super) fn put_in(
@@ -94,6 +106,18 @@ impl<'t> Rewriter<'_, 't> {
     ) {
         let outer = self.indent(self.ast.decls[parent as usize].span.start);
         let indent = format!("{outer}  ");
+        if self.is_one_line(body, children) {
+            let count = blocks.len();
+            for (at, block) in blocks.into_iter().enumerate() {
+                let previous = block.place().checked_sub(1).and_then(|before| children.get(before));
+                let position = previous.map_or(head, |id| self.tail(*id));
+                let next = self.text.get(position as usize);
+                let is_close = next.is_none_or(|it| it.is_ascii_whitespace() || *it == b'}');
+                let gap = if is_close || at + 1 < count { "" } else { " " };
+                self.edits.push(Edit::insert(position, format!(" {}{gap}", block.on_one_line())));
+            }
+            return;
+        }
         let mut at = 0;
         while let Some(block) = blocks.get(at) {
             let place = block.place();

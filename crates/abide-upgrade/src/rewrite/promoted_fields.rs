@@ -7,6 +7,16 @@ use super::rewriter::Rewriter;
 use crate::edit::Edit;
 use crate::promotion::oneof_after;
 
+/// The white space around the members of a oneof.
+struct Line {
+    /// Whether its members have lines of their own.
+    is_own: bool,
+    /// Before the first member.
+    inner: String,
+    /// Before the closing brace.
+    outer: String,
+}
+
 impl<'t> Rewriter<'_, 't> {
     /// Encloses fields that are promoted together, or adds them to the oneof next
     /// to them.
@@ -56,13 +66,13 @@ impl<'t> Rewriter<'_, 't> {
         let existing = oneof.map(|at| members[at]);
         if let Some((first, last)) = before {
             let start = self.start(first);
-            let indent = self.indent(start);
+            let line = self.line_at(start);
             let end = self.tail(last);
             match existing {
                 None => {
-                    let open = format!("oneof {name} {{\n{indent}  ");
+                    let open = format!("oneof {name} {{{}", line.inner);
                     self.edits.push(Edit::insert(start, open));
-                    self.edits.push(Edit::insert(end, format!("\n{indent}}}")));
+                    self.edits.push(Edit::insert(end, format!("{}}}", line.outer)));
                 }
                 // The head of the oneof moves up.
                 Some(oneof) => {
@@ -72,26 +82,35 @@ impl<'t> Rewriter<'_, 't> {
                     let options = self.ast.children(Some(oneof)).take_while(options).last();
                     let head_end = options.map_or(self.head_end(oneof), |id| self.tail(id));
                     let head = Span::new(self.start(oneof), head_end).str(self.text);
-                    let gap = if options.is_some() { "\n\n" } else { "\n" };
-                    let head = format!("{}{gap}{indent}  ", self.links.rewritten(head));
+                    let gap = if options.is_some() && line.is_own { "\n" } else { "" };
+                    let head = format!("{}{gap}{}", self.links.rewritten(head), line.inner);
                     self.edits.push(Edit::insert(start, head));
                     let rest = &self.text[head_end as usize..];
                     let space = rest.iter().take_while(|it| it.is_ascii_whitespace());
                     let lines = space.filter(|it| **it == b'\n').count();
-                    let gap = if lines > 1 { "" } else { "\n" };
+                    let gap = if lines > 1 || !line.is_own { "" } else { "\n" };
                     self.edits.push(Edit::replace(Span::new(end, head_end), gap));
                 }
             }
             self.shift(start, end);
         }
         if let (Some((_, last)), Some(oneof)) = (after, existing) {
-            let indent = self.indent(self.start(oneof));
+            let line = self.line_at(self.start(oneof));
             let close = self.ast.decls[oneof as usize].span.end;
             let end = self.tail(last);
             self.edits.push(Edit::delete(Span::new(self.end_before(close - 1), close)));
-            self.edits.push(Edit::insert(end, format!("\n{indent}}}")));
+            self.edits.push(Edit::insert(end, format!("{}}}", line.outer)));
             self.shift(close, end);
         }
+    }
+
+    /// How a oneof is laid out whose first statement starts at an offset.
+    fn line_at(&self, start: u32) -> Line {
+        if !self.begins_line(start) {
+            return Line { is_own: false, inner: " ".to_owned(), outer: " ".to_owned() };
+        }
+        let indent = self.indent(start);
+        Line { is_own: true, inner: format!("\n{indent}  "), outer: format!("\n{indent}") }
     }
 
     /// Indents the lines that begin between two offsets.

@@ -36,6 +36,12 @@ impl<'t> Rewriter<'_, 't> {
         self.reserve(&numbers, &names, children)
     }
 
+    /// What parts a statement that starts at an offset from one like it: a blank
+    /// line, or a space where statements share a line.
+    fn gap_at(&self, start: u32) -> String {
+        if self.begins_line(start) { format!("\n\n{}", self.indent(start)) } else { " ".to_owned() }
+    }
+
     /// Reserves numbers and names, at the end of existing statements or in new ones
     /// before the first member.
     pub(super) fn reserve(
@@ -47,11 +53,13 @@ impl<'t> Rewriter<'_, 't> {
         let decls = &self.ast.decls;
         let kind = |id: &DeclId| decls[*id as usize].kind;
         let mut last_number = None;
+        let mut last_numbers = None;
         let mut last_name = None;
         let mut first_names = None;
         for id in children {
             match kind(id) {
                 DeclKind::ReservedNumbers { ranges } => {
+                    last_numbers = Some(decls[*id as usize].span.start);
                     last_number = self.ast.ranges[ranges.range()].last().map(|it| it.span.end);
                 }
                 DeclKind::ReservedNames { names, .. } => {
@@ -82,9 +90,8 @@ impl<'t> Rewriter<'_, 't> {
             match (last_number, first_names) {
                 (Some(end), _) => self.edits.push(Edit::insert(end, format!(", {numbers}"))),
                 (None, Some(start)) => {
-                    let indent = self.indent(start);
-                    let text = format!("reserved {numbers};\n\n{indent}");
-                    self.edits.push(Edit::insert(start, text));
+                    let gap = self.gap_at(start);
+                    self.edits.push(Edit::insert(start, format!("reserved {numbers};{gap}")));
                 }
                 (None, None) => blocks.push(Block::Reserved(before, numbers)),
             }
@@ -94,8 +101,9 @@ impl<'t> Rewriter<'_, 't> {
             match (last_name, last_number) {
                 (Some(end), _) => self.edits.push(Edit::insert(end, format!(", {names}"))),
                 (None, Some(end)) => {
+                    let start = last_numbers.unwrap_or(end);
                     let end = self.next_symbol(end, b';').unwrap_or(end);
-                    let text = format!("\n\n{}reserved {names};", self.indent(end));
+                    let text = format!("{}reserved {names};", self.gap_at(start));
                     self.edits.push(Edit::insert(end, text));
                 }
                 (None, None) => blocks.push(Block::Reserved(before, names)),

@@ -130,6 +130,12 @@ impl<'t> Rewriter<'_, 't> {
         memchr::memrchr(b'\n', before).map_or(0, |at| at as u32 + 1)
     }
 
+    /// Whether only white space stands before an offset in its line.
+    pub(super) fn begins_line(&self, offset: u32) -> bool {
+        let before = Span::new(self.line_start(offset), offset).of(self.text);
+        before.trim_ascii().is_empty()
+    }
+
     /// The white space at the start of the line of an offset.
     pub(super) fn indent(&self, offset: u32) -> String {
         let line = &self.text[self.line_start(offset) as usize..];

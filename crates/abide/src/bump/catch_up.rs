@@ -47,7 +47,9 @@ pub(super) fn to_changed_types(
     while let Some(ty) = search.open.pop_front() {
         let Some(element) = element(tree, ty) else { continue };
         let (name, holder) = (element.full_name(), element.package());
-        let changed = new.of_type(&name).map(|it| it.own) != old.of_type(&name).map(|it| it.own);
+        // Who reaches a type that is new has changed itself.
+        let before = old.of_type(&name).map(|it| it.own);
+        let changed = before.is_some() && before != new.of_type(&name).map(|it| it.own);
         if changed && holder.id != package.id {
             let bump = bump_of(holder.name(), &name);
             let way = || Way { package: holder.name().to_owned(), steps: search.steps(ty), bump };

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use abide_schema::{Element, File, Package, PackageVersion, Part, Stability, Tree};
+use abide_schema::{Element, File, Package, Part, Tree};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -17,7 +17,7 @@ use crate::rules::{ENUM_RENAMED, MESSAGE_RENAMED, VERSION_NOT_BUMPED};
 use crate::security_fixes::SecurityFixes;
 
 use super::package_changes::PackageChanges;
-use super::unnamed::{self, PathsByName};
+use super::unnamed::{self, PathsByName, Unnamed};
 use super::{Reason, Released};
 
 /// The changes in each package since a release: those that rules found, and
@@ -89,20 +89,27 @@ fn add_unnamed(
     let none = PackageChanges::default();
     let found = pairs.par_iter().map(|&(old, new)| {
         let changes = packages.get(new.name()).unwrap_or(&none);
-        let reason = |path: String| {
+        let reason = |Unnamed { path, is_marked }: Unnamed| {
             let element = element_at(new, &path);
             let name = element.map_or_else(|| path.clone(), Element::full_name);
             let place = match element {
                 Some(element) => Some(element.place(Part::Name)),
                 None => package_place(new).filter(|_| path == new.name()),
             };
-            let is_fix = place.is_some_and(|place| {
-                let location = Location::tree(place);
-                fixes.covers(&Finding::new(VERSION_NOT_BUMPED.id, location, new.name(), &*name, ""))
-            });
+            let is_fix = is_marked
+                || place.is_some_and(|place| {
+                    let location = Location::tree(place);
+                    fixes.covers(&Finding::new(
+                        VERSION_NOT_BUMPED.id,
+                        location,
+                        new.name(),
+                        &*name,
+                        "",
+                    ))
+                });
             (path, Reason::unnamed(name, if is_fix { Bump::Patch } else { Bump::Minor }))
         };
-        let found: Vec<_> = unnamed::of(old, new, changes).into_iter().map(reason).collect();
+        let found: Vec<_> = unnamed::of(old, new, changes, fixes).into_iter().map(reason).collect();
         (new.name().to_owned(), found)
     });
     for (name, found) in found.collect::<Vec<_>>() {
@@ -160,8 +167,7 @@ pub(crate) fn renames(findings: &[Finding]) -> impl Iterator<Item = [&str; 3]> {
 /// if it is refused.
 fn rise(finding: &Finding, spared: bool, fixes: &SecurityFixes<'_>) -> Bump {
     let Some(change) = &finding.change else { return Bump::None };
-    let broke = change.bump == Bump::Major && is_stable(&finding.package);
-    if broke && !spared && finding.severity == Severity::Error {
+    if change.bump == Bump::Major && !spared && finding.severity == Severity::Error {
         return Bump::Major;
     }
     // A new major version is always a new package.
@@ -208,11 +214,4 @@ pub(crate) fn required(
     let packages = by_package(tree, released, &fixes);
     let reasons = packages.values().flat_map(PackageChanges::reasons);
     (reasons.map(|it| it.bump).max().unwrap_or_default(), waives)
-}
-
-/// Whether a package promises not to break. An unversioned package does, since it
-/// has no next major version.
-fn is_stable(package: &str) -> bool {
-    let version = PackageVersion::of_package(package);
-    version.is_none_or(|it| it.stability == Stability::Stable)
 }

@@ -63,6 +63,7 @@ impl Planner<'_> {
     fn plan(mut self) -> Plan {
         let judged: Vec<Package<'_>> = self.tree.packages().filter(|it| it.is_judged()).collect();
         let names: BTreeSet<&str> = judged.iter().map(|it| it.name()).collect();
+        let breaking = &self.policy.breaking;
         let mut lock = self.records.lock.cloned().unwrap_or_default();
         lock.resolve();
         let mut rewritten = Vec::new();
@@ -75,12 +76,12 @@ impl Planner<'_> {
                 let record = Record { version: to.clone(), hashes };
                 lock.set_record(package.name(), in_lock.then_some(record));
                 if let Some(released) = self.records.released {
-                    lock.remember(released, package.name());
+                    lock.remember(released, package.name(), breaking);
                 }
-                for [_, was, is] in self.renames(package.name()) {
-                    lock.carry(package.name(), was, is);
+                for renamed in self.renames(package.name()) {
+                    lock.carry(renamed, breaking);
                 }
-                lock.set_uses(self.tree, package.name());
+                lock.set_uses(self.tree, package.name(), breaking);
                 self.stamp(*package, &plan, hashes.own, &mut lock);
                 if !in_lock {
                     let was = self.records.lock.and_then(|it| it.introduced(package.name()));
@@ -91,12 +92,12 @@ impl Planner<'_> {
         }
         if let Some(released) = self.records.released {
             let absent = released.known_packages().filter(|it| !names.contains(it));
-            absent.for_each(|name| lock.remember(released, name));
+            absent.for_each(|name| lock.remember(released, name, breaking));
         }
         for name in self.gone(&names) {
             let plan = self.gone_package(&name);
             if plan.verdict == Verdict::Unrecorded {
-                lock.set_gone(&name);
+                lock.set_gone(&name, breaking);
             }
             packages.push(plan);
         }

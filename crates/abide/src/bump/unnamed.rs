@@ -14,6 +14,7 @@ use rustc_hash::FxHashMap;
 use super::package_changes::PackageChanges;
 
 use crate::bump_level::Bump;
+use crate::security_fixes::SecurityFixes;
 
 /// The path of an element.
 pub(super) fn path_of(element: Element<'_>) -> String {
@@ -50,10 +51,16 @@ impl PathsByName {
 /// The paths of what changed in a package, without the known changes, sorted. An
 /// element that is known to need a minor version is not searched, so further
 /// changes inside it are not found.
-pub(super) fn of(old: Package<'_>, new: Package<'_>, known: &PackageChanges) -> BTreeSet<String> {
+pub(super) fn of(
+    old: Package<'_>,
+    new: Package<'_>,
+    known: &PackageChanges,
+    fixes: &SecurityFixes<'_>,
+) -> BTreeSet<Unnamed> {
     let mut search = UnnamedSearch {
         sides: [old, new],
         known,
+        fixes,
         holders: [holders(old), holders(new)],
         found: BTreeSet::new(),
     };
@@ -75,11 +82,21 @@ fn holders(package: Package<'_>) -> FxHashMap<String, String> {
     holders
 }
 
+/// A change that no rule found.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Unnamed {
+    /// The path of what changed.
+    pub(super) path: String,
+    /// Whether a security fix is marked at a part of it that has no path.
+    pub(super) is_marked: bool,
+}
+
 struct UnnamedSearch<'a, 't> {
     sides: [Package<'t>; 2],
     known: &'a PackageChanges,
+    fixes: &'a SecurityFixes<'a>,
     holders: [FxHashMap<String, String>; 2],
-    found: BTreeSet<String>,
+    found: BTreeSet<Unnamed>,
 }
 
 impl UnnamedSearch<'_, '_> {
@@ -104,11 +121,23 @@ impl UnnamedSearch<'_, '_> {
         let with_file = self.known.bump_where(|path| files.iter().any(|it| *it == path));
         match self.known.bump_within(name).max(with_file) {
             Some(Bump::Patch) => self.facts(name),
+            None if self.elements(name)[1].is_some_and(|it| self.fixes.marks_within(it)) => {
+                self.facts(name);
+            }
             bump => self.note(bump, name),
         }
     }
 
-    /// Finds what changed, fact by fact, in an element with a known security fix.
+    /// A message or an enum on both sides.
+    fn elements(&self, name: &str) -> [Option<Element<'_>>; 2] {
+        self.sides.map(|it| {
+            let tree = it.files().next()?.tree;
+            let message = || tree.message_named(name).map(Element::Message);
+            message().or_else(|| tree.enum_named(name).map(Element::Enum))
+        })
+    }
+
+    /// Finds what changed, fact by fact, in an element with a security fix.
     fn facts(&mut self, name: &str) {
         let [Some(old), Some(new)] = self.sides.map(|it| hash::element_facts(it, name)) else {
             // It was added or removed as a whole.
@@ -130,6 +159,14 @@ impl UnnamedSearch<'_, '_> {
                         members.iter().filter(|it| it.1 == value).map(|it| &*it.0).collect();
                     let is_it = |it: &&(String, String)| numbers.contains(&&*it.0);
                     self.member(name, members.iter().filter(is_it).map(|it| &*it.1));
+                }
+                ("reserved" | "extensions", _) => {
+                    let known = self.known.bump_where(|path| path == name);
+                    let is_marked = matches!(self.elements(name), [Some(old), Some(new)]
+                        if self.fixes.marks_reservations(old, new));
+                    if known.is_none() {
+                        self.found.insert(Unnamed { path: name.to_owned(), is_marked });
+                    }
                 }
                 _ => self.note(self.known.bump_where(|path| path == name), name),
             }
@@ -163,7 +200,7 @@ impl UnnamedSearch<'_, '_> {
     /// Records what changed, unless a change of it is known.
     fn note(&mut self, known: Option<Bump>, path: &str) {
         if known.is_none() {
-            self.found.insert(path.to_owned());
+            self.found.insert(Unnamed { path: path.to_owned(), is_marked: false });
         }
     }
 }

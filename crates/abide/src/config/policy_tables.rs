@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use abide_schema::Stability;
+use abide_schema::{PackageVersion, Stability};
 use abide_syntax::Span;
 use abide_upgrade::{CandidateLayout, Closure, ImportOrder, LinkPolicy, UpgradeReason};
 use jiff::civil::Date;
@@ -20,8 +20,15 @@ use super::toml_reader::{TomlReader, entries, span};
 
 impl TomlReader {
     pub(super) fn packages(&mut self, item: &Item, policy: &mut Policy) {
-        const KEYS: &[&str] =
-            &["pattern", "stabilities", "folder-prefix", "unversioned", "plain-from", "max-majors"];
+        const KEYS: &[&str] = &[
+            "pattern",
+            "stabilities",
+            "versions",
+            "folder-prefix",
+            "unversioned",
+            "plain-from",
+            "max-majors",
+        ];
         let packages = &mut policy.packages;
         let Some(table) = self.table(item) else { return };
         for entry in entries(table) {
@@ -44,6 +51,14 @@ impl TomlReader {
                     ];
                     let strings = self.strings(item);
                     packages.stabilities = strings
+                        .into_iter()
+                        .filter_map(|(text, span)| self.word(&text, span, &words))
+                        .collect();
+                }
+                "versions" => {
+                    let words: Vec<_> = PackageVersion::FORMS.iter().map(|it| (*it, *it)).collect();
+                    let strings = self.strings(item);
+                    packages.versions = strings
                         .into_iter()
                         .filter_map(|(text, span)| self.word(&text, span, &words))
                         .collect();
@@ -221,7 +236,7 @@ impl TomlReader {
     }
 
     pub(super) fn breaking(&mut self, item: &Item, policy: &mut Policy) {
-        const KEYS: &[&str] = &["aliases", "surfaces"];
+        const KEYS: &[&str] = &["stabilities", "strict-annotations", "aliases", "surfaces"];
         let Some(table) = self.table(item) else { return };
         for entry in entries(table) {
             match entry.key {
@@ -231,6 +246,10 @@ impl TomlReader {
                         self.alias(text, *span);
                     }
                     policy.breaking.aliases = texts.into_iter().map(|(text, _)| text).collect();
+                }
+                "stabilities" => policy.breaking.stabilities = self.stabilities(entry.item),
+                "strict-annotations" => {
+                    self.set(&mut policy.breaking.strict_annotations, entry.item);
                 }
                 "surfaces" => policy.breaking.surfaces = self.surfaces(entry.item),
                 _ => self.unknown_key(&entry, "`[breaking]`", KEYS),

@@ -33,6 +33,18 @@ impl TomlReader {
         levels
     }
 
+    /// Stabilities of packages; `None` stands for packages without a version.
+    pub(super) fn stabilities(&mut self, item: &Item) -> Vec<Option<Stability>> {
+        let words = [
+            ("alpha", Some(Stability::Alpha)),
+            ("beta", Some(Stability::Beta)),
+            ("stable", Some(Stability::Stable)),
+            ("unversioned", None),
+        ];
+        let strings = self.strings(item);
+        strings.into_iter().filter_map(|(text, span)| self.word(&text, span, &words)).collect()
+    }
+
     pub(super) fn part(&mut self, table: &dyn TableLike, at: Span) -> Override {
         const KEYS: &[&str] = &["packages", "stability", "surfaces", "directions", "rules"];
         let before = self.errors.len();
@@ -40,20 +52,7 @@ impl TomlReader {
         for entry in entries(table) {
             match entry.key {
                 "packages" => part.packages = self.globs(entry.item),
-                "stability" => {
-                    for (text, span) in self.strings(entry.item) {
-                        part.stabilities.extend(self.word(
-                            &text,
-                            span,
-                            &[
-                                ("alpha", Some(Stability::Alpha)),
-                                ("beta", Some(Stability::Beta)),
-                                ("stable", Some(Stability::Stable)),
-                                ("unversioned", None),
-                            ],
-                        ));
-                    }
-                }
+                "stability" => part.stabilities = self.stabilities(entry.item),
                 "surfaces" => part.surfaces = self.surfaces(entry.item),
                 "directions" => {
                     let words: Vec<_> = Direction::ALL.iter().map(|it| (it.name(), *it)).collect();

@@ -13,12 +13,32 @@ use crate::options::{Options, RuleScope};
 use crate::policy::Policy;
 use crate::report::Report;
 use crate::rule::Context;
-use crate::rules::{DEPRECATED_TYPE, UPGRADE_RULES};
+use crate::rules::{DEPRECATED_TYPE, EARLY_MAJOR, UPGRADE_RULES};
 
+use super::judging::blocking;
 use super::linker_findings::linker_findings;
 use super::order::sort;
 use super::walk::run;
 use super::weighing::apply_severities;
+
+/// The findings that prevent a release on its day: new majors outside the window
+/// for them, as errors. Severities, waivers and accepted findings count.
+pub fn early_release<'t>(
+    released: &'t Tree,
+    policy: &'t Policy,
+    options: Options<'t>,
+    before: &'t Tree,
+) -> Report {
+    let mut findings = blocking(released, policy, options, Some(before));
+    findings.retain(|it| it.rule == EARLY_MAJOR.id && it.severity == Severity::Error);
+    for finding in &mut findings {
+        let package = finding.package.clone();
+        finding.help = Some(format!(
+            "release in that window, waive this for `{package}`, or pass `--outside-window`"
+        ));
+    }
+    Report { errors: findings.len(), findings, ..Report::default() }
+}
 
 /// The findings that prevent candidates of these files: errors of the language,
 /// and migrations that do not compile. Waivers, severities and work in progress

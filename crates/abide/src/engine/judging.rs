@@ -49,7 +49,7 @@ fn judge_tree<'t>(
     let mut findings = run(&context, &rules);
     findings.extend(linker_findings(tree, policy, options.scope));
     if options.versions {
-        let reused = reuse::findings(tree, options.records, &findings);
+        let reused = reuse::findings(tree, policy, options.records, &findings);
         findings.extend(reused.into_iter().filter(|it| runs(policy, it)));
     }
     if options.scope == RuleScope::Everything {

@@ -44,7 +44,7 @@ pub(super) fn apply_severities(policy: &Policy, as_of: Date, findings: &mut Vec<
             finding.severity = severity;
             finding.severity_reason = reason;
             if let Some(change) = &mut finding.change {
-                if policy.is_exempt(&finding.package) {
+                if !policy.is_bound(&finding.package) {
                     change.bump = change.bump.min(Bump::Minor);
                 } else if change.effects.breaks_backward() {
                     change.bump = Bump::Major;
@@ -59,7 +59,7 @@ pub(super) fn apply_severities(policy: &Policy, as_of: Date, findings: &mut Vec<
 /// removal that it does not allow is told what would allow it.
 fn demote(policy: &Policy, as_of: Date, finding: &mut Finding) {
     let selected = policy.breaking.selects(finding);
-    let exempt = policy.is_exempt(&finding.package);
+    let bound = policy.is_bound(&finding.package);
     let Some(change) = &mut finding.change else { return };
     if finding.severity_reason.is_some() {
         return;
@@ -72,7 +72,7 @@ fn demote(policy: &Policy, as_of: Date, finding: &mut Finding) {
             "`[deprecation] removal` allows this removal"
         }
         _ if !selected => "`[breaking]` does not select this change",
-        Some(Some(terms)) if !exempt && change.effects.breaks_backward() => {
+        Some(Some(terms)) if bound && change.effects.breaks_backward() => {
             let already = finding.why.take().map(|it| format!("{it}; "));
             finding.why = Some(already.unwrap_or_default() + &terms.why);
             finding.help = match (terms.help, finding.help.take()) {

@@ -1,7 +1,9 @@
+use abide_schema::File;
+use abide_upgrade::{Drift, drifts, essence};
+
 use crate::finding::Severity;
 use crate::places::package_name;
 use crate::rule::{Check, Context, Group, Rule, Sink};
-use abide_upgrade::{Drift, drifts};
 
 pub(super) static RULE: Rule = Rule {
     id: "candidate-edited",
@@ -16,17 +18,53 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Tree(check),
 };
 
+/// Who wrote the text of a candidate, by the digests in `abide.lock`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Author {
+    Upgrade,
+    Editor,
+    Unknown,
+}
+
+impl Author {
+    fn of(context: &Context<'_>, file: File<'_>) -> Author {
+        let path = &*file.decl().display;
+        let (Some(lock), Some(text)) = (context.records().lock, file.decl().source_text()) else {
+            return Author::Unknown;
+        };
+        match lock.made_paths().any(|it| it == path) {
+            true if lock.is_made(path, &essence(text)) => Author::Upgrade,
+            true => Author::Editor,
+            false => Author::Unknown,
+        }
+    }
+}
+
 fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
     for (id, drift) in drifts(context.upgrade_basis()) {
         let file = context.tree.file(id);
         let (path, package) = (file.path(), file.package().name());
+        let author = Author::of(context, file);
         let message = match drift {
-            Drift::Differs(from) => format!(
-                "candidate `{path}` differs from what `abide upgrade` makes of `{}`",
-                context.tree.file(from).path()
-            ),
             // What calls for it, or what it is made from, may lie in another part.
             Drift::Uncalled { .. } | Drift::Stale | Drift::Orphaned if context.partial => continue,
+            Drift::Differs(from) => {
+                let source = context.tree.file(from).path();
+                match author {
+                    Author::Upgrade => {
+                        format!(
+                            "candidate `{path}` is out of date: `{source}` upgrades to another text now"
+                        )
+                    }
+                    Author::Editor => format!(
+                        "candidate `{path}` was edited by hand, and differs from what `abide \
+                         upgrade` makes of `{source}`"
+                    ),
+                    Author::Unknown => format!(
+                        "candidate `{path}` differs from what `abide upgrade` makes of `{source}`"
+                    ),
+                }
+            }
             Drift::Stale => format!("candidate `{path}` is stale: no file upgrades to it"),
             Drift::Uncalled { from, .. } => {
                 let source = context.tree.file(from).path();
@@ -41,28 +79,46 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
             let source = context.tree.file(from);
             finding.label(package_name(source), "the candidate is made from this file");
         }
-        let (why, help) = match drift {
-            Drift::Differs(_) | Drift::Stale => (
-                "the next `abide upgrade` overwrites it, and edits made by hand are lost",
-                "make the change in the active version, then run `abide upgrade --write`",
-            ),
-            Drift::Uncalled { as_made: true, .. } => (
-                "the next upgrade deletes it: the active version has nothing to remove or to \
-                 migrate",
-                "run `abide upgrade --write`, or name the package in `always` of `[upgrade]`",
-            ),
-            Drift::Uncalled { as_made: false, .. } => (
-                "the next upgrade deletes it, with what the active version does not have",
-                "change the active version, and run `abide upgrade --write`; if people write \
-                 this file, do not mark it as a candidate",
-            ),
-            Drift::Orphaned => (
-                "no upgrade makes this file or deletes it",
-                "delete it, or bring the active version back; if people write this file, do \
-                 not mark it as a candidate",
-            ),
-        };
+        let (why, help) = advice(drift, author);
         finding.why(why);
         finding.help(help);
+    }
+}
+
+fn advice(drift: Drift, author: Author) -> (&'static str, &'static str) {
+    let is_ours =
+        author == Author::Upgrade || matches!(drift, Drift::Uncalled { as_made: true, .. });
+    match drift {
+        Drift::Differs(_) if is_ours => (
+            "it is as `abide upgrade` wrote it, and the active version changed since",
+            "run `abide upgrade --write`",
+        ),
+        Drift::Differs(_) if author == Author::Editor => (
+            "a release refuses it, and `abide upgrade --write` leaves it alone",
+            "make the change in the active version, or mark additions with `next_major_only`; \
+             `abide upgrade --write --overwrite` discards the edit",
+        ),
+        Drift::Differs(_) => (
+            "nothing records that abide wrote it, so `abide upgrade --write` leaves it alone",
+            "run `abide upgrade --write --overwrite` to replace it; if people keep this package, \
+             set `by_hand = true` in its `file_policy`",
+        ),
+        Drift::Stale if is_ours => {
+            ("the active version has no such file", "run `abide upgrade --write`, which deletes it")
+        }
+        Drift::Uncalled { .. } if is_ours => (
+            "the next upgrade deletes it: the active version has nothing to remove or to migrate",
+            "run `abide upgrade --write`, or name the package in `always` of `[upgrade]`",
+        ),
+        Drift::Stale | Drift::Uncalled { .. } => (
+            "somebody may have written what is only in this file, so an upgrade leaves it alone",
+            "mark additions with `next_major_only`; if people keep this package, set `by_hand = \
+             true` in its `file_policy`; `abide upgrade --write --overwrite` deletes it",
+        ),
+        Drift::Orphaned => (
+            "no upgrade makes this file or deletes it",
+            "delete it, or bring the active version back; if people keep this package, set \
+             `by_hand = true` in its `file_policy`",
+        ),
     }
 }

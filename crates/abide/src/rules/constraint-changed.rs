@@ -18,8 +18,8 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Element(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Element<'t>>, sink: &mut Sink) {
-    constraints::report(diff, change, sink, "accepts different values", &|inclusion| {
+fn check<'t>(context: &Context<'t>, diff: &Diff<'t>, change: Change<Element<'t>>, sink: &mut Sink) {
+    constraints::report(context, diff, change, sink, "accepts different values", &|inclusion| {
         matches!(inclusion, Inclusion::Incomparable)
     });
 }

@@ -18,8 +18,9 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Element(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Element<'t>>, sink: &mut Sink) {
+fn check<'t>(context: &Context<'t>, diff: &Diff<'t>, change: Change<Element<'t>>, sink: &mut Sink) {
     constraints::report(
+        context,
         diff,
         change,
         sink,

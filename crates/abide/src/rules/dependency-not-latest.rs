@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use abide_schema::{Dependency, Element, Level, Package, Stability, Use};
+use abide_schema::{Element, Level, Package, Stability, Step, Use};
 
-use crate::dependencies::{Apis, phrase, stability};
+use crate::dependencies::{Apis, judged, label_steps, phrase, set, stability, through};
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
@@ -21,44 +21,78 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Tree(check),
 };
 
-fn check(context: &Context<'_>, sink: &mut Sink) {
+fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
     let apis = Apis::new(context);
-    for package in context.tree.packages().filter(|it| it.is_judged() && leads(&apis, *it)) {
-        for edge in context.graph().edges_of(package) {
-            let Some(newest) = apis.newest_stable(edge.to) else { continue };
-            // Other rules judge dependencies that are not stable.
-            let outdated = stability(edge.to) == Some(Stability::Stable) && newest != edge.to;
-            if outdated && !apis.same(package, edge.to) {
-                report(sink, &edge, newest);
+    // Nobody starts from a frozen package, and nobody may change it.
+    let leads = |it: Package<'t>| it.is_judged() && leads(&apis, it) && !context.is_frozen(it);
+    let is_outdated = |it: Package<'t>| {
+        // Other rules judge dependencies that are not stable.
+        stability(it) == Some(Stability::Stable) && apis.newest_stable(it) != Some(it)
+    };
+    let outdated = set(context, context.tree.packages().filter(|it| is_outdated(*it)));
+    let graph = context.graph();
+    let reach = graph.reach(&Level::USED, |it| !leads(it) && !is_outdated(it));
+    for package in context.tree.packages().filter(|it| leads(*it)) {
+        let mut targets = reach.packages(judged(package));
+        targets.intersect_with(&outdated);
+        for (target, path) in reach.paths(judged(package), &targets) {
+            let Some(newest) = apis.newest_stable(target) else { continue };
+            if apis.same(package, target) {
+                continue;
             }
+            let direct = graph.edge(package, target).filter(|_| path.len() == 1);
+            let uses: Vec<Use<'_>> = match direct {
+                Some(edge) => edge.uses(),
+                None => path.last().map(|step| step.used).into_iter().collect(),
+            };
+            report(sink, package, &path, &uses, newest);
         }
     }
 }
 
-fn report(sink: &mut Sink, edge: &Dependency<'_, '_>, newest: Package<'_>) {
-    let (from, to) = (edge.from.name(), edge.to.name());
-    let uses: Vec<Use<'_>> = edge
-        .uses()
-        .into_iter()
-        .filter(|used| used.level() != Level::Import && used.file().is_judged())
-        .collect();
+/// Reports a path to an outdated package; `uses` are the uses of its elements.
+fn report<'t>(
+    sink: &mut Sink,
+    package: Package<'t>,
+    path: &[Step<'t>],
+    uses: &[Use<'t>],
+    newest: Package<'t>,
+) {
+    let Some((first, last)) = path.first().zip(path.last()) else { return };
+    let (from, to) = (package.name(), last.used.target_file().package().name());
+    let is_evidence =
+        |it: &&Use<'_>| it.level() != Level::Import && (path.len() > 1 || it.file().is_judged());
     let names = names(newest);
     let successor = |used: &Use<'_>| {
         let target = used.target();
         let own = target.strip_prefix(to)?.strip_prefix('.')?;
         names.contains(own).then(|| format!("{}.{own}", newest.name()))
     };
-    let moved = uses.iter().find_map(|used| Some((used, successor(used)?)));
-    let Some(used) = moved.as_ref().map(|(used, _)| *used).or(uses.first()) else { return };
-    let message =
-        format!("`{from}` depends on `{to}`, but `{}` is the latest stable version", newest.name());
-    let finding = sink.report(used.place(), from, from, message);
-    finding.at(phrase(used)).fact(to);
+    let mut evidence = uses.iter().filter(is_evidence);
+    let moved = evidence.clone().find_map(|used| Some((used, successor(used)?)));
+    let Some(used) = moved.as_ref().map(|(used, _)| *used).or(evidence.next()) else { return };
+    let at = if path.len() > 1 { &first.used } else { used };
+    let message = format!(
+        "`{from}` depends on `{to}`{}, but `{}` is the latest stable version",
+        through(path),
+        newest.name()
+    );
+    let finding = sink.report(at.place(), from, from, message);
+    finding.at(phrase(at)).fact(to);
+    label_steps(finding, &path[1..], "");
     finding.why(
         "new users start from the newest version of an API, so it should not depend on a version \
          that is about to end",
     );
     match moved {
+        Some(_) if path.len() > 1 => {
+            let user = last.used.file().package().name();
+            finding.help(format!(
+                "use a version of `{user}` that depends on `{}`, or nothing of `{user}` that uses \
+                 `{to}`",
+                newest.name()
+            ));
+        }
         Some((_, name)) => {
             finding.help(format!(
                 "use `{name}`; if that breaks `{from}`, do it in its next major version"

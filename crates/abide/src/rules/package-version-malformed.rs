@@ -41,6 +41,16 @@ fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
             .help(format!("use a version that is {}", allowed.join(" or ")))
             .fact("stability");
     }
+    if !packages.has_version_form(version) {
+        let (text, form) = (&version.text, version.form());
+        let message = format!(
+            "the version of package `{name}` has the form `{form}`, which the policy does not allow"
+        );
+        let forms: Vec<String> = packages.versions.iter().map(|it| format!("`{it}`")).collect();
+        sink.report(place, name, name, message)
+            .help(format!("replace `{text}` by a version of the form {}", forms.join(" or ")))
+            .fact("version");
+    }
     if !packages.is_plain(version) {
         let plain = format!(
             "v{}{}",

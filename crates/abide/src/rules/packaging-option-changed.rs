@@ -1,5 +1,5 @@
 use abide_change::option::{self, Setting};
-use abide_change::{Change, Diff, Effects, Holder, Surface};
+use abide_change::{Change, Diff, Effects, Holder, LANGUAGES, Packaging, PackagingOption};
 use abide_schema::File;
 
 use crate::finding::Severity;
@@ -32,43 +32,29 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::File(check)),
 };
 
-struct Packaging {
-    name: &'static str,
-    surface: Surface,
-    buf: &'static str,
-    /// Whether Google's breaking change detector compares it.
-    google: bool,
-}
-
-const fn packaging(
-    name: &'static str,
-    surface: Surface,
-    buf: &'static str,
-    google: bool,
-) -> Packaging {
-    Packaging { name, surface, buf, google }
-}
-
+/// By option: the rule of buf that fires, and whether Google's breaking change
+/// detector compares it.
 #[rustfmt::skip]
-const OPTIONS: &[Packaging] = &[
-    packaging("csharp_namespace", Surface::SourceCsharp, "buf:FILE_SAME_CSHARP_NAMESPACE", true),
-    packaging("go_package", Surface::SourceGo, "buf:FILE_SAME_GO_PACKAGE", true),
-    packaging("java_multiple_files", Surface::SourceJava, "buf:FILE_SAME_JAVA_MULTIPLE_FILES", false),
-    packaging("java_outer_classname", Surface::SourceJava, "buf:FILE_SAME_JAVA_OUTER_CLASSNAME", true),
-    packaging("java_package", Surface::SourceJava, "buf:FILE_SAME_JAVA_PACKAGE", true),
-    packaging("objc_class_prefix", Surface::SourceObjc, "buf:FILE_SAME_OBJC_CLASS_PREFIX", true),
-    packaging("php_class_prefix", Surface::SourcePhp, "buf:FILE_SAME_PHP_CLASS_PREFIX", true),
-    packaging("php_metadata_namespace", Surface::SourcePhp, "buf:FILE_SAME_PHP_METADATA_NAMESPACE", false),
-    packaging("php_namespace", Surface::SourcePhp, "buf:FILE_SAME_PHP_NAMESPACE", true),
-    packaging("ruby_package", Surface::SourceRuby, "buf:FILE_SAME_RUBY_PACKAGE", true),
-    packaging("swift_prefix", Surface::SourceSwift, "buf:FILE_SAME_SWIFT_PREFIX", true),
+const OTHER_TOOLS: &[(&str, &str, bool)] = &[
+    ("csharp_namespace", "buf:FILE_SAME_CSHARP_NAMESPACE", true),
+    ("go_package", "buf:FILE_SAME_GO_PACKAGE", true),
+    ("java_multiple_files", "buf:FILE_SAME_JAVA_MULTIPLE_FILES", false),
+    ("java_outer_classname", "buf:FILE_SAME_JAVA_OUTER_CLASSNAME", true),
+    ("java_package", "buf:FILE_SAME_JAVA_PACKAGE", true),
+    ("objc_class_prefix", "buf:FILE_SAME_OBJC_CLASS_PREFIX", true),
+    ("php_class_prefix", "buf:FILE_SAME_PHP_CLASS_PREFIX", true),
+    ("php_metadata_namespace", "buf:FILE_SAME_PHP_METADATA_NAMESPACE", false),
+    ("php_namespace", "buf:FILE_SAME_PHP_NAMESPACE", true),
+    ("ruby_package", "buf:FILE_SAME_RUBY_PACKAGE", true),
+    ("swift_prefix", "buf:FILE_SAME_SWIFT_PREFIX", true),
 ];
 
 fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<File<'t>>, sink: &mut Sink) {
     let Some((old, new)) = option::files(change) else { return };
-    for packaging in OPTIONS {
-        let (name, setting) = (packaging.name, Setting::standard((old, new), packaging.name));
-        let (was, is) = (effective(old.file(), name), effective(new.file(), name));
+    let all = LANGUAGES.iter().flat_map(|table| table.packaging.iter().map(move |it| (table, it)));
+    for (language, option) in all {
+        let (name, setting) = (option.name, Setting::standard((old, new), option.name));
+        let (was, is) = (effective(old.file(), option), effective(new.file(), option));
         // Edition 2024 replaced it by a feature, reported by `language-feature-changed`.
         let gone = name == "java_multiple_files" && option::since_2024(new.file());
         // A value derived from the package is reported with the package.
@@ -82,11 +68,14 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<File<'t>>, sink: &mut
             (Some(_), None) => format!("`{name}` is no longer set to `{was}`"),
             (Some(_), Some(_)) => format!("`{name}` changed from `{was}` to `{is}`"),
         };
-        let mut aliases = if derived { Vec::new() } else { vec![packaging.buf] };
-        if packaging.google && setting.old.is_some() {
+        let known = OTHER_TOOLS.iter().find(|(option, ..)| *option == name);
+        let buf = known.filter(|_| !derived).map(|(_, buf, _)| *buf);
+        let mut aliases: Vec<&str> = buf.into_iter().collect();
+        let to_google = known.is_some_and(|(.., google)| *google);
+        if to_google && setting.old.is_some() {
             aliases.push("google:PACKAGING_OPTION_REMOVAL");
         }
-        if packaging.google && setting.new.is_some() {
+        if to_google && setting.new.is_some() {
             aliases.push("google:PACKAGING_OPTION_ADDITION");
         }
         let finding = sink.setting(&setting, message);
@@ -94,7 +83,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<File<'t>>, sink: &mut
         // Without `go_package`, Go code is generated only if the command line
         // names a package, which still overrides the option.
         if name != "go_package" || setting.old.is_some() {
-            finding.breaks(Effects::backward(&[packaging.surface]));
+            finding.breaks(Effects::backward(&[language.surface]));
             finding.why("code that uses the generated code refers to it by this option");
         }
         if derived {
@@ -103,10 +92,9 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<File<'t>>, sink: &mut
     }
 }
 
-/// The value of an option, or what generators use if it is not set. The derived
-/// values were read off the output of the generators.
-fn effective(file: File<'_>, name: &str) -> String {
-    let holder = Holder::File(file);
+/// The value of an option, or what generators use if it is not set.
+fn effective(file: File<'_>, option: &PackagingOption) -> String {
+    let (holder, name) = (Holder::File(file), option.name);
     let written = holder.standard(name).map(|entry| option::spelled(file.tree, entry));
     let written = written.filter(|it| !it.is_empty());
     // Generators read a Ruby package with dots like the package of the file.
@@ -118,14 +106,13 @@ fn effective(file: File<'_>, name: &str) -> String {
     let components = |change: fn(&str) -> String, joint| {
         package.split('.').map(change).collect::<Vec<_>>().join(joint)
     };
-    match name {
-        "java_multiple_files" => "false".to_owned(),
-        "java_package" => package.to_owned(),
-        "csharp_namespace" => components(pascal_case, "."),
-        "php_namespace" => components(upper_first, "\\"),
-        "ruby_package" => components(pascal_case, "::"),
-        "java_outer_classname" => outer_class(file),
-        _ => String::new(),
+    match option.derived {
+        Packaging::Empty => String::new(),
+        Packaging::False => "false".to_owned(),
+        Packaging::Package => package.to_owned(),
+        Packaging::Pascal { joint } => components(pascal_case, joint),
+        Packaging::UpperFirst { joint } => components(upper_first, joint),
+        Packaging::OuterClass => outer_class(file),
     }
 }
 

@@ -231,9 +231,11 @@ fn s003_152_what_is_late_stays_in_the_calendar_until_nobody_serves_it() {
     assert_eq!(json["next_phase"], "removed");
     let (line, json) = said(tree.path(), "2027-01-01");
     let late = "acme.user.v1.User.nick: due for removal since 2026-09-30, deprecated since \
-                2026-02-10, served until 2028-06-30";
+                2026-02-10, served until 2027-06-30";
     assert_eq!(line, late);
     assert_eq!((&json["phase"], &json["next_phase"]), (&"removed".into(), &().into()));
+    // Without a next major, nothing ends it.
+    assert!(said(tree.path(), "2027-07-01").0.ends_with("served until 2029-06-30"));
     // The next major ends it.
     put(tree.path(), &[("acme/user/v2/user.proto", &file("acme.user.v2", "message User {}\n"))]);
     let config = read(tree.path(), "abide.toml").replace(

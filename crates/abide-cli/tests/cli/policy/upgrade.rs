@@ -1,1 +1,352 @@
-//! Candidates and releases.
+//! What an upgrade and a release make, keep and refuse.
+
+use std::fs;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use crate::run::{Ran, abide, put, repository};
+
+/// The day of every run that asks for one.
+const DAY: &str = "2026-01-15";
+
+/// A tree with these files, that can import the annotations.
+fn tree(config: &str, files: &[(&str, &str)]) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let api = repository().join("api").display().to_string();
+    put(folder.path(), &[("abide.toml", &format!("import-paths = [{api:?}]\n{config}"))]);
+    put(folder.path(), files);
+    folder
+}
+
+fn read(folder: &Path, path: &str) -> String {
+    fs::read_to_string(folder.join(path)).unwrap_or_default()
+}
+
+fn edit(folder: &Path, path: &str, old: &str, new: &str) {
+    let text = read(folder, path);
+    assert!(text.contains(old), "`{old}` stands in {path}: {text}");
+    fs::write(folder.join(path), text.replace(old, new)).unwrap();
+}
+
+/// Runs a command that must succeed.
+fn ok(folder: &Path, args: &[&str]) -> Ran {
+    let ran = abide(folder, args);
+    assert_eq!(ran.status, 0, "{args:?}: {}{}", ran.text(), ran.stderr);
+    ran
+}
+
+/// Runs a command that must end with status 1, and returns what it says.
+fn refused(folder: &Path, args: &[&str]) -> String {
+    let ran = abide(folder, args);
+    assert_eq!(ran.status, 1, "{args:?}: {}{}", ran.text(), ran.stderr);
+    ran.text() + &ran.stderr
+}
+
+/// The rules that `abide check` reports.
+fn reported(folder: &Path) -> Vec<String> {
+    abide(folder, &["check", "--format", "json", "--as-of", DAY, "-q"]).rules()
+}
+
+const SHOP: &str = "acme/shop/v1/shop.proto";
+const SHOP_NEXT: &str = "acme/shop/v2alpha/shop.proto";
+
+/// A package without anything deprecated, with this at its end.
+fn shop(rest: &str) -> String {
+    format!(
+        "syntax = \"proto3\";\n\npackage acme.shop.v1;\n\nmessage Item {{\n  string name = 1;\n}}\n\
+         {rest}"
+    )
+}
+
+#[test]
+fn s003_070_a_deprecated_method_goes() {
+    let service = "\nservice Shops {\n  // Use `New`.\n  rpc Old(Item) returns (Item) {\n    option \
+                   deprecated = true;\n  }\n  rpc New(Item) returns (Item);\n}\n";
+    let tree = tree("", &[(SHOP, &shop(service))]);
+    ok(tree.path(), &["upgrade", "--write"]);
+    let made = read(tree.path(), SHOP_NEXT);
+    assert!(made.ends_with("service Shops {\n  rpc New(Item) returns (Item);\n}\n"), "{made}");
+    ok(tree.path(), &["upgrade", "--check"]);
+}
+
+#[test]
+fn s003_070_a_deprecated_service_goes() {
+    let service = "\n// Use another shop.\nservice Shops {\n  option deprecated = true;\n\n  rpc \
+                   Get(Item) returns (Item);\n}\n";
+    let tree = tree("", &[(SHOP, &shop(service))]);
+    ok(tree.path(), &["upgrade", "--write"]);
+    let made = read(tree.path(), SHOP_NEXT);
+    assert!(made.ends_with("message Item {\n  string name = 1;\n}\n"), "{made}");
+}
+
+#[test]
+fn s003_070_deprecated_types_go_and_are_not_left_dangling() {
+    let types = "\nmessage Old {\n  option deprecated = true;\n}\n\nenum Size {\n  option \
+                 deprecated = true;\n  SIZE_UNSPECIFIED = 0;\n}\n";
+    let tree = tree("", &[(SHOP, &shop(types))]);
+    ok(tree.path(), &["upgrade", "--write"]);
+    let made = read(tree.path(), SHOP_NEXT);
+    assert!(made.contains("message Item") && !made.contains("Old"), "{made}");
+    assert!(!made.contains("Size"), "{made}");
+
+    // What stays may not name what goes.
+    edit(tree.path(), SHOP, "string name = 1;", "string name = 1;\n  Old old = 2;");
+    let told = refused(tree.path(), &["upgrade", "--write"]);
+    assert!(told.contains("deprecated-type-in-use") && told.contains("nothing was written"));
+    assert_eq!(read(tree.path(), SHOP_NEXT), made);
+}
+
+#[test]
+fn s003_070_the_reasons_can_be_chosen() {
+    let service = "\nservice Shops {\n  option deprecated = true;\n}\n";
+    let config = "upgrade.reasons = [\"deprecated\", \"deprecated-method\"]\n";
+    let tree = tree(config, &[(SHOP, &shop(service))]);
+    ok(tree.path(), &["upgrade", "--check"]);
+    fs::write(tree.path().join("abide.toml"), "upgrade.reasons = [\"deprecated-service\"]\n")
+        .unwrap();
+    let told = refused(tree.path(), &["upgrade", "--check"]);
+    assert_eq!(told, format!("{SHOP_NEXT}: is missing\n"));
+}
+
+#[test]
+fn s003_111_what_stands_on_one_line_stays_on_one_line() {
+    let lines = "\nmessage A { string a = 1 [deprecated = true]; string b = 2; }\n\
+                 message B { reserved 5; string b = 2; string a = 1 [deprecated = true]; }\n\
+                 message C {oneof c { string a = 1 [deprecated = true]; string b = 2; }}\n\
+                 enum E { E_UNSPECIFIED = 0; E_OLD = 1 [deprecated = true]; E_NEW = 2; }\n\
+                 service S { rpc Old(A) returns (A) { option deprecated = true; } rpc New(A) \
+                 returns (A); }\n";
+    let made = "\nmessage A { reserved 1; reserved \"a\"; string b = 2; }\n\
+                message B { reserved 5, 1; reserved \"a\"; string b = 2; }\n\
+                message C { reserved 1; reserved \"a\"; oneof c { string b = 2; }}\n\
+                enum E { reserved 1; reserved \"E_OLD\"; E_UNSPECIFIED = 0; E_NEW = 2; }\n\
+                service S { rpc New(A) returns (A); }\n";
+    let tree = tree("", &[(SHOP, &shop(lines))]);
+    ok(tree.path(), &["upgrade", "--write"]);
+    let text = read(tree.path(), SHOP_NEXT);
+    assert!(text.ends_with(made), "{text}");
+    ok(tree.path(), &["upgrade", "--check"]);
+
+    // The same lines end as those of the source do.
+    let windows = shop(lines).replace('\n', "\r\n");
+    put(tree.path(), &[(SHOP, &windows)]);
+    ok(tree.path(), &["upgrade", "--write", "-q"]);
+}
+
+#[test]
+fn s003_111_a_promotion_on_one_line_stays_on_one_line() {
+    let line = "\nmessage A { string a = 1 [(abide.annotations.v1.field_policy).migration.\
+                promote_to_oneof = \"of\"]; string b = 2; }\n";
+    let import = "package acme.shop.v1;\n\nimport \"abide/annotations/v1/lifecycle.proto\";\n";
+    let text = shop(line).replace("package acme.shop.v1;\n", import);
+    let tree = tree("", &[(SHOP, &text)]);
+    ok(tree.path(), &["upgrade", "--write"]);
+    let made = read(tree.path(), SHOP_NEXT);
+    assert!(made.ends_with("message A { oneof of { string a = 1; } string b = 2; }\n"), "{made}");
+}
+
+const USER: &str = "acme/user/v1/user.proto";
+const USER_NEXT: &str = "acme/user/v2alpha/user.proto";
+
+/// A package with a deprecated field.
+const OLD_FIELD: &str = "syntax = \"proto3\";\n\npackage acme.user.v1;\n\nmessage User {\n  string \
+                         name = 1;\n\n  // Use `name`.\n  string old = 2 [deprecated = true];\n}\n";
+
+const WINDOW: &str = "[calendar]\napi-releases = [\"06-30\"]\n";
+
+/// A tree whose candidate is ready to be released.
+fn ready(config: &str) -> TempDir {
+    let tree = tree(config, &[(USER, OLD_FIELD)]);
+    ok(tree.path(), &["upgrade", "--write"]);
+    tree
+}
+
+#[test]
+fn s003_095_a_release_outside_of_the_window_is_refused() {
+    let tree = ready(WINDOW);
+    let folder = tree.path();
+    let told = refused(folder, &["release", "--write", "--as-of", DAY]);
+    assert!(told.contains("error[major-outside-window]"), "{told}");
+    let window = "the next window is from 2026-05-31 to the API release on 2026-06-30";
+    assert!(told.contains(window), "{told}");
+    assert!(told.contains("--outside-window") && told.contains("nothing was released"), "{told}");
+    assert!(folder.join(USER_NEXT).exists() && !folder.join("acme/user/v2").exists());
+    refused(folder, &["release", "--check", "--as-of", DAY]);
+    let ran = ok(folder, &["release", "--diff", "--as-of", DAY]);
+    assert!(ran.text().contains("package acme.user.v2;"), "what would be released can be seen");
+    assert!(ran.stderr.contains(window), "{}", ran.stderr);
+
+    ok(folder, &["release", "--write", "--as-of", "2026-06-15"]);
+    assert!(folder.join("acme/user/v2/user.proto").exists(), "in the window it is released");
+}
+
+#[test]
+fn s003_095_a_release_outside_of_the_window_can_be_asked_for() {
+    let tree = ready(WINDOW);
+    ok(tree.path(), &["release", "--write", "--as-of", DAY, "--outside-window"]);
+    assert!(tree.path().join("acme/user/v2/user.proto").exists());
+}
+
+#[test]
+fn s003_095_a_waiver_opens_the_window() {
+    let waiver = "\n[[waiver]]\nrule = \"major-outside-window\"\nelement = \"acme.user.v2\"\n\
+                  reason = \"a contract requires it\"\nuntil = \"2026-02-01\"\n";
+    let tree = ready(&format!("{WINDOW}{waiver}"));
+    refused(tree.path(), &["release", "--write", "--as-of", "2026-02-15"]);
+    ok(tree.path(), &["release", "--write", "--as-of", DAY]);
+    assert!(tree.path().join("acme/user/v2/user.proto").exists());
+}
+
+#[test]
+fn s003_095_the_first_major_and_a_rule_that_is_off_need_no_window() {
+    let tree = ready(&format!("{WINDOW}[rules]\nmajor-outside-window = \"warning\"\n"));
+    ok(tree.path(), &["release", "--write", "--as-of", DAY]);
+    assert!(tree.path().join("acme/user/v2/user.proto").exists());
+}
+
+/// A candidate that a person wrote is nobody else's.
+#[test]
+fn s003_155_a_candidate_that_people_wrote_is_left_alone() {
+    let status = |name: &str| {
+        format!(
+            "import \"abide/annotations/v1/status.proto\";\n\noption \
+             (abide.annotations.v1.file_policy).package_version_status = \
+             PACKAGE_VERSION_STATUS_{name};\n"
+        )
+    };
+    let by_hand = format!(
+        "syntax = \"proto3\";\n\npackage acme.user.v2alpha;\n\n{}\nmessage User {{\n  string \
+         nickname = 7;\n}}\n",
+        status("NEXT_MAJOR_VERSION_CANDIDATE")
+    );
+    let active = OLD_FIELD.replace(
+        "package acme.user.v1;\n",
+        &format!("package acme.user.v1;\n\n{}", status("ACTIVE")),
+    );
+    let calm = active.replace(" [deprecated = true]", "");
+    let tree = tree("", &[(USER, &calm), (USER_NEXT, &by_hand)]);
+    let folder = tree.path();
+    // Nothing calls for it, and then a deprecated field does.
+    for (source, verb) in [(&calm, "deleted"), (&active, "overwritten")] {
+        put(folder, &[(USER, source)]);
+        assert_eq!(reported(folder), ["candidate-edited"]);
+        let told = refused(folder, &["upgrade", "--write", "-q"]);
+        let line = format!(
+            "error: `{USER_NEXT}` was not {verb}, because nothing records that abide wrote it"
+        );
+        assert!(told.contains(&line) && told.contains("`by_hand = true`"), "{told}");
+        assert_eq!(read(folder, USER_NEXT), by_hand);
+        refused(folder, &["upgrade", "--check"]);
+    }
+    ok(folder, &["upgrade", "--write", "--overwrite"]);
+    assert!(read(folder, USER_NEXT).contains("reserved \"old\";"));
+    assert_eq!(reported(folder), [] as [&str; 0]);
+}
+
+#[test]
+fn s003_155_an_edit_and_an_old_text_are_told_apart() {
+    let tree = ready("");
+    let folder = tree.path();
+    let found = || {
+        let ran = abide(folder, &["check", "--format", "json", "--as-of", DAY, "-q"]);
+        ran.json()[0]["message"].as_str().unwrap_or_default().to_owned()
+    };
+    edit(folder, USER, "string name = 1;", "string name = 1;\n\n  int32 age = 3;");
+    assert!(found().contains("is out of date"), "{}", found());
+    ok(folder, &["upgrade", "--write"]);
+    assert_eq!(reported(folder), [] as [&str; 0]);
+
+    edit(folder, USER_NEXT, "int32 age = 3;", "int32 age = 3;\n  string by_hand = 4;");
+    assert!(found().contains("was edited by hand"), "{}", found());
+    let edited = read(folder, USER_NEXT);
+    edit(folder, USER, "int32 age = 3;", "int32 age = 3;\n\n  int32 size = 5;");
+    let told = refused(folder, &["upgrade", "--write"]);
+    assert!(told.contains("was not overwritten, because somebody edited it"), "{told}");
+    assert_eq!(read(folder, USER_NEXT), edited);
+    ok(folder, &["upgrade", "--write", "--overwrite"]);
+    assert!(read(folder, USER_NEXT).contains("int32 size = 5;"));
+}
+
+/// Files are written first and the record last, so a run can stop anywhere between.
+#[test]
+fn s003_155_an_interrupted_upgrade_is_repeated() {
+    let tree = ready("");
+    let folder = tree.path();
+    let lock = read(folder, "abide.lock");
+    assert!(lock.contains(&format!(" {USER_NEXT}\n")), "{lock}");
+    fs::remove_file(folder.join("abide.lock")).unwrap();
+    ok(folder, &["upgrade", "--write"]);
+    assert_eq!(read(folder, "abide.lock"), lock, "what equals a generated file is generated");
+    // A lock with both sides of a merge knows both.
+    let (head, line) = lock.split_once("made ").unwrap();
+    let other = "made sha256:".to_owned() + &"0".repeat(64) + " " + USER_NEXT;
+    let conflict = format!("{head}<<<<<<< a\nmade {line}=======\n{other}\n>>>>>>> b\n");
+    put(folder, &[("abide.lock", &conflict)]);
+    edit(folder, USER, "string name = 1;", "string name = 1;\n\n  int32 age = 3;");
+    ok(folder, &["upgrade", "--write"]);
+    assert!(read(folder, USER_NEXT).contains("int32 age = 3;"));
+    let mended = read(folder, "abide.lock");
+    assert_eq!(mended.matches("made ").count(), 1, "{mended}");
+    ok(folder, &["release", "--write", "--as-of", DAY]);
+    assert!(!read(folder, "abide.lock").contains("made "), "a released candidate has no line");
+}
+
+/// The record stays with versions beside it, and is not taken for one.
+#[test]
+fn s003_155_generated_files_are_recorded_wherever_versions_are() {
+    for version_in in ["lock", "option"] {
+        let tree = ready(&format!("version-in = \"{version_in}\"\n"));
+        let folder = tree.path();
+        assert_eq!(reported(folder), [] as [&str; 0], "no version is recorded yet");
+        ok(folder, &["bump", "--write", "--as-of", DAY]);
+        assert!(read(folder, "abide.lock").contains("\nmade sha256:"));
+        assert_eq!(reported(folder), [] as [&str; 0], "{version_in}");
+        ok(folder, &["upgrade", "--check"]);
+        ok(folder, &["bump", "--check", "--as-of", DAY]);
+        // The version in the candidate is no edit of a person.
+        edit(folder, USER, "string name = 1;", "string name = 1;\n\n  int32 age = 3;");
+        ok(folder, &["upgrade", "--write"]);
+        assert!(read(folder, USER_NEXT).contains("int32 age = 3;"), "{version_in}");
+    }
+}
+
+#[test]
+fn s003_155_other_folders_and_mappings_are_not_overwritten() {
+    let tree = ready("");
+    let folder = tree.path();
+    let out = TempDir::new().unwrap();
+    let mapping = out.path().join("mapping.json").display().to_string();
+    let args = ["upgrade", "--out", &out.path().display().to_string(), "--mapping", &mapping];
+    ok(folder, &args);
+    let (proto, json) = (read(out.path(), USER_NEXT), read(out.path(), "mapping.json"));
+    ok(folder, &args);
+    put(out.path(), &[(USER_NEXT, "// mine\n"), ("mapping.json", "{}\n")]);
+    let told = refused(folder, &args);
+    assert!(told.contains("user.proto` was not overwritten") && told.contains("mapping.json`"));
+    assert_eq!(read(out.path(), USER_NEXT), "// mine\n");
+    assert_eq!(read(out.path(), "mapping.json"), "{}\n");
+    ok(folder, &[&args[..], &["--overwrite"]].concat());
+    assert_eq!((read(out.path(), USER_NEXT), read(out.path(), "mapping.json")), (proto, json));
+}
+
+/// A file that `.gitignore` hides is there all the same.
+#[test]
+fn s003_155_hidden_files_are_not_overwritten() {
+    let tree = tree("", &[(USER, OLD_FIELD), (".gitignore", "v2*\n")]);
+    let folder = tree.path();
+    fs::create_dir(folder.join(".git")).unwrap();
+    put(folder, &[(USER_NEXT, "// mine\n"), ("acme/user/v2/user.proto", "// mine\n")]);
+    refused(folder, &["upgrade", "--write"]);
+    assert_eq!(read(folder, USER_NEXT), "// mine\n");
+    fs::remove_file(folder.join(".gitignore")).unwrap();
+    for path in ["acme/user/v2/user.proto", USER_NEXT] {
+        fs::remove_file(folder.join(path)).unwrap();
+    }
+    ok(folder, &["upgrade", "--write"]);
+    put(folder, &[(".gitignore", "v2/\n"), ("acme/user/v2/user.proto", "// mine\n")]);
+    let told = refused(folder, &["release", "--write", "--as-of", DAY]);
+    assert!(told.contains("`acme/user/v2/user.proto` was not overwritten"), "{told}");
+    assert_eq!(read(folder, "acme/user/v2/user.proto"), "// mine\n");
+    assert!(folder.join(USER_NEXT).exists(), "a release is made whole or not at all");
+}

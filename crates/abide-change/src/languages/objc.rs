@@ -1,0 +1,11 @@
+//! Objective-C.
+
+use super::{LanguageTable, Packaging, PackagingOption};
+use crate::surface::Surface;
+
+/// Objective-C; only where generated code is.
+pub(crate) const OBJC: LanguageTable = LanguageTable {
+    name: "Objective-C",
+    packaging: &[PackagingOption { name: "objc_class_prefix", derived: Packaging::Empty }],
+    ..LanguageTable::new(Surface::SourceObjc)
+};

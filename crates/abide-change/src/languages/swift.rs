@@ -1,0 +1,11 @@
+//! Swift.
+
+use super::{LanguageTable, Packaging, PackagingOption};
+use crate::surface::Surface;
+
+/// Swift; only where generated code is.
+pub(crate) const SWIFT: LanguageTable = LanguageTable {
+    name: "Swift",
+    packaging: &[PackagingOption { name: "swift_prefix", derived: Packaging::Empty }],
+    ..LanguageTable::new(Surface::SourceSwift)
+};

@@ -1,0 +1,68 @@
+//! Bazel BUILD files, as they are on disk and as generated.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use abide_schema::{FileId, Tree};
+use abide_upgrade::{BUILD_MARK, BuildFile};
+
+use super::file_changes::{Author, Changes, FileChange};
+use super::made_files::MadeFiles;
+use super::upgrade::display;
+
+/// BUILD files to write or delete.
+pub(super) struct Builds<'a> {
+    /// The content on disk and the generated one, by path.
+    files: BTreeMap<String, (Option<Vec<u8>>, Option<&'a str>)>,
+}
+
+impl<'a> Builds<'a> {
+    /// Collects the generated ones, and those to delete with the last proto of their folder.
+    pub(super) fn of(
+        tree: &Tree,
+        made: &'a [BuildFile],
+        gone: &[FileId],
+        folder: Option<&Path>,
+    ) -> Builds<'a> {
+        let read = |path: &str| std::fs::read(folder?.join(path)).ok();
+        let mut files = BTreeMap::new();
+        for file in made {
+            let path = display(tree.file(file.beside), &file.path);
+            files.insert(path.clone(), (read(&path), Some(file.text.as_str())));
+        }
+        let parent = |path: &str| Path::new(path).parent().map(Path::to_owned);
+        for id in gone {
+            let own = &tree.file(*id).decl().display;
+            let in_use = tree
+                .files()
+                .any(|it| !gone.contains(&it.id) && parent(&it.decl().display) == parent(own));
+            let path = Path::new(&**own).with_file_name("BUILD");
+            let path = path.to_string_lossy().replace('\\', "/");
+            let old = read(&path).filter(|text| text.starts_with(BUILD_MARK.as_bytes()));
+            if !in_use && old.is_some() {
+                files.entry(path).or_insert((old, None));
+            }
+        }
+        Builds { files }
+    }
+
+    /// Adds the files that differ.
+    pub(super) fn add_to(&self, changes: &mut Changes<'a>, records: &MadeFiles) {
+        for (path, (old, new)) in &self.files {
+            let new = new.map(str::as_bytes);
+            if old.as_deref() != new {
+                let author = match old {
+                    Some(old) => records.author(path, old),
+                    None => Author::Abide,
+                };
+                let change = FileChange { old: old.clone(), new, last: false, author };
+                changes.insert(path.clone(), change);
+            }
+        }
+    }
+
+    /// The generated ones, with their texts.
+    pub(super) fn made(&self) -> impl Iterator<Item = (&str, &'a [u8])> {
+        self.files.iter().filter_map(|(path, (_, new))| Some((path.as_str(), (*new)?.as_bytes())))
+    }
+}

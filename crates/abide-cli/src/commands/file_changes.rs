@@ -1,0 +1,158 @@
+//! Changes of the files of a tree, and making them without losing what a person wrote.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use abide::Lock;
+
+use crate::diff::unified;
+use crate::error::Error;
+use crate::printable::shown;
+use crate::write;
+
+/// The change of one file of the tree.
+pub(super) struct FileChange<'a> {
+    pub(super) old: Option<Vec<u8>>,
+    pub(super) new: Option<&'a [u8]>,
+    /// Whether to write it after all others: its presence means that they are complete.
+    pub(super) last: bool,
+    /// Who wrote what it replaces.
+    pub(super) author: Author,
+}
+
+/// The changes of files, by path relative to the folder of the tree.
+pub(super) type Changes<'a> = BTreeMap<String, FileChange<'a>>;
+
+/// Who wrote the content that a generated file replaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Author {
+    /// An earlier run, or the change keeps what a person wrote.
+    Abide,
+    /// An earlier run, and then a person.
+    Editor,
+    /// Nothing records it: maybe a person.
+    Unknown,
+}
+
+impl Author {
+    /// The author of the content of a file, by what is recorded about it. `essence` is the part
+    /// of the content that counts.
+    pub(super) fn of(lock: Option<&Lock>, path: &str, essence: &[u8]) -> Author {
+        match lock {
+            Some(lock) if lock.is_made(path, essence) => Author::Abide,
+            Some(lock) if lock.made_paths().any(|it| it == path) => Author::Editor,
+            _ => Author::Unknown,
+        }
+    }
+
+    /// What is recorded about the content.
+    pub(super) fn phrase(self) -> &'static str {
+        match self {
+            Author::Abide => "abide wrote it",
+            Author::Editor => "somebody edited it after abide wrote it",
+            Author::Unknown => "nothing records that abide wrote it",
+        }
+    }
+}
+
+impl FileChange<'_> {
+    /// Whether it would lose what a person may have written.
+    pub(super) fn loses(&self) -> bool {
+        self.author != Author::Abide && self.old.is_some()
+    }
+
+    /// What `--check` reports.
+    pub(super) fn complaint(&self, path: &str) -> String {
+        let path = shown(path);
+        let told = match (&self.old, self.new) {
+            (None, _) => "is missing",
+            (_, None) => "is no longer needed",
+            _ => "differs from the generated file",
+        };
+        let author = if self.loses() { self.author.phrase() } else { "" };
+        let gap = if author.is_empty() { "" } else { "; " };
+        format!("{path}: {told}{gap}{author}\n")
+    }
+
+    /// What is said where the file is left as it is. `instead` says what else helps.
+    pub(super) fn left_alone(&self, path: &str, instead: &str) -> String {
+        let (verb, overwrites) = match self.new {
+            Some(_) => ("overwritten", "replaces"),
+            None => ("deleted", "deletes"),
+        };
+        format!(
+            "error: `{}` was not {verb}, because {}: {instead}`--overwrite` {overwrites} it",
+            shown(path),
+            self.author.phrase()
+        )
+    }
+}
+
+/// Takes out the changes that would lose what a person may have written.
+pub(super) fn take_losing<'a>(changes: &mut Changes<'a>) -> Changes<'a> {
+    let (losing, rest) = std::mem::take(changes).into_iter().partition(|(_, it)| it.loses());
+    *changes = rest;
+    losing
+}
+
+/// Adds new files first, then changes existing ones, then deletes, so that an interrupted run can
+/// be repeated. Writes nothing at all if somebody edited one of the files since it was read.
+pub(super) fn write_changes(folder: &Path, changes: &Changes<'_>) -> Result<(), Error> {
+    for (path, change) in changes {
+        let is_still = write::is_still(&folder.join(path), change.old.as_deref());
+        let cannot = |error| Error::File { what: format!("cannot read `{}`", shown(path)), error };
+        if !is_still.map_err(cannot)? {
+            return Err(Error::Usage(format!(
+                "`{}` was edited in the meantime, so nothing was written: run the command again",
+                shown(path)
+            )));
+        }
+    }
+    let mut ordered: Vec<_> = changes.iter().collect();
+    ordered.sort_by_key(|(_, change)| (change.old.is_some(), change.last));
+    for (path, change) in ordered {
+        if let Some(text) = change.new {
+            put(&folder.join(path), text)?;
+        }
+    }
+    for (path, _) in changes.iter().filter(|(_, change)| change.new.is_none()) {
+        remove(folder, Path::new(path))?;
+    }
+    Ok(())
+}
+
+/// The changes as a patch, whose paths begin with `prefix`.
+pub(super) fn diff_of(changes: &Changes<'_>, prefix: &str) -> String {
+    let shown = |(path, change): (&String, &FileChange<'_>)| {
+        unified(&format!("{prefix}{path}"), change.old.as_deref(), change.new)
+    };
+    changes.iter().map(shown).collect()
+}
+
+/// Writes a file, unless it has this content already.
+pub(super) fn put(path: &Path, text: &[u8]) -> Result<(), Error> {
+    if std::fs::read(path).is_ok_and(|old| old == text) {
+        return Ok(());
+    }
+    write::write(Some(path), text)
+        .map_err(|error| Error::File { what: format!("cannot write `{}`", path.display()), error })
+}
+
+/// Deletes a file, and the folders that this leaves empty.
+fn remove(folder: &Path, path: &Path) -> Result<(), Error> {
+    let file = folder.join(path);
+    match std::fs::remove_file(&file) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            return Err(Error::File { what: format!("cannot delete `{}`", file.display()), error });
+        }
+        _ => {}
+    }
+    let above = path.ancestors().skip(1).filter(|it| !it.as_os_str().is_empty());
+    for above in above {
+        // Fails at the first folder that is not empty.
+        if std::fs::remove_dir(folder.join(above)).is_err() {
+            break;
+        }
+    }
+    Ok(())
+}

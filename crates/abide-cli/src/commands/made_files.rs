@@ -1,0 +1,67 @@
+//! The record of generated files in `abide.lock`: with it, a later run knows which files it may
+//! replace.
+
+use std::path::Path;
+
+use abide::Lock;
+
+use crate::args::Global;
+use crate::error::Error;
+use crate::settings::lock;
+use crate::source::{LOCK, Source};
+use crate::terminal::error_color;
+use crate::write;
+
+use super::file_changes::Author;
+
+/// `abide.lock` as it was read.
+pub(super) struct MadeFiles {
+    text: Option<Vec<u8>>,
+    pub(super) lock: Option<Lock>,
+}
+
+impl MadeFiles {
+    pub(super) fn of(global: &Global, source: &Source) -> Result<MadeFiles, Error> {
+        let text = source.lock()?.map(|text| text.to_vec());
+        Ok(MadeFiles { text, lock: lock(source, "", error_color(global))? })
+    }
+
+    /// Who wrote the content of a file.
+    pub(super) fn author(&self, path: &str, essence: &[u8]) -> Author {
+        Author::of(self.lock.as_ref(), path, essence)
+    }
+
+    /// Writes the lock, if `edit` changes it. This comes last: a lock that is not written yet
+    /// does not keep an interrupted run from being repeated, since files that equal what is
+    /// generated count as generated.
+    pub(super) fn write(self, folder: &Path, edit: impl FnOnce(&mut Lock)) -> Result<(), Error> {
+        let mut lock = self.lock.clone().unwrap_or_default();
+        edit(&mut lock);
+        // A file that is gone can be anybody's when it comes back.
+        let gone: Vec<String> = lock
+            .made_paths()
+            .filter(|path| !folder.join(path).exists())
+            .map(str::to_owned)
+            .collect();
+        gone.iter().for_each(|path| lock.forget_made(path));
+        if lock == self.lock.unwrap_or_default() {
+            return Ok(());
+        }
+        let path = folder.join(LOCK);
+        let failed = |what: &str, error| Error::File {
+            what: format!("cannot {what} `{}`", path.display()),
+            error,
+        };
+        let is_still = write::is_still(&path, self.text.as_deref());
+        if !is_still.map_err(|error| failed("read", error))? {
+            return Err(Error::Usage(format!(
+                "`{LOCK}` was edited in the meantime: run the command again"
+            )));
+        }
+        // A lock that only recorded what is gone now would say that versions are wanted.
+        if lock == Lock::default() {
+            return std::fs::remove_file(&path).map_err(|error| failed("delete", error));
+        }
+        write::replace(&path, lock.to_string().as_bytes()).map_err(|error| failed("write", error))
+    }
+}

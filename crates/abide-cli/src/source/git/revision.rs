@@ -1,0 +1,166 @@
+//! The object that a revision names, and what to do if there is none.
+
+use gix::bstr::ByteSlice;
+use gix::{ObjectId, Repository};
+
+use super::MISSING_OBJECT;
+use crate::printable::shown;
+use crate::source::failure::SourceError;
+use crate::source::paths::below;
+
+/// The object that a revision names, as in `git rev-parse`.
+pub(super) fn resolve_revision(repo: &Repository, revision: &str) -> Result<ObjectId, SourceError> {
+    let parsed = if revision.is_empty() { None } else { repo.rev_parse_single(revision).ok() };
+    parsed.map(|id| id.detach()).ok_or_else(|| {
+        let Absence { advice, may_come } = Absence::of(repo, revision);
+        SourceError::UnknownRevision { revision: revision.to_owned(), advice, may_come }
+    })
+}
+
+pub(super) fn resolve_commit(repo: &Repository, revision: &str) -> Result<ObjectId, SourceError> {
+    let id = resolve_revision(repo, revision)?;
+    repo.find_object(id).and_then(|object| Ok(object.peel_to_commit()?.id)).map_err(|_| {
+        SourceError::UnknownRevision {
+            revision: revision.to_owned(),
+            advice: "it is not a commit, so it has no merge base: name a branch, a tag or a commit"
+                .to_owned(),
+            may_come: false,
+        }
+    })
+}
+
+/// The best common ancestor of two revisions, and the commit of the second.
+pub(super) fn merge_base(
+    repo: &Repository,
+    revision: &str,
+    with: &str,
+) -> Result<(ObjectId, ObjectId), SourceError> {
+    let (one, two) = (resolve_commit(repo, revision)?, resolve_commit(repo, with)?);
+    match repo.merge_base(one, two) {
+        Ok(Some(base)) => Ok((base.detach(), two)),
+        found => Err(SourceError::NoMergeBase {
+            revision: revision.to_owned(),
+            with: with.to_owned(),
+            advice: if is_shallow(repo) {
+                "the history is shallow, run `git fetch --unshallow`".to_owned()
+            } else if found.is_err() {
+                MISSING_OBJECT.to_owned()
+            } else {
+                "their histories are unrelated, name the revision without `...`".to_owned()
+            },
+        }),
+    }
+}
+
+/// A revision that is not there.
+struct Absence {
+    /// Why, and what to do.
+    advice: String,
+    /// Whether it may be there one day, such as the tag of the first release.
+    may_come: bool,
+}
+
+impl Absence {
+    fn of(repo: &Repository, revision: &str) -> Self {
+        let never = |advice: &str| Self { advice: advice.to_owned(), may_come: false };
+        let not_yet = |advice: &str| Self { advice: advice.to_owned(), may_come: true };
+        if revision.is_empty() {
+            return never("write one after `git:`, such as `git:main`");
+        }
+        if revision.contains("..") {
+            return never("it is a range: name one revision, or `REV...` for the merge base");
+        }
+        let storage = repo.config_snapshot().string("extensions.refStorage");
+        if storage.is_some_and(|it| it.eq_ignore_ascii_case(b"reftable")) {
+            return never(
+                "the repository stores its references in a reftable, which is not supported: run \
+                 `git refs migrate --ref-format=files`",
+            );
+        }
+        if is_unborn(repo) {
+            return not_yet(
+                "the repository has no commit yet: make the first one, with `git commit \
+                 --no-verify` if a hook runs abide",
+            );
+        }
+        // `main~3` needs `main` first, and then enough history.
+        let name = &revision[..revision.find(['~', '^', '@', '{']).unwrap_or(revision.len())];
+        let named = repo.rev_parse_single(if name.is_empty() { "HEAD" } else { name }).ok();
+        if name != revision && (name.is_empty() || named.is_some()) {
+            let is_first = named
+                .and_then(|id| id.object().ok()?.peel_to_commit().ok())
+                .is_some_and(|commit| commit.parent_ids().next().is_none());
+            return match is_shallow(repo) {
+                true => never("the history is shallow, run `git fetch --unshallow`"),
+                false if is_first => not_yet(&format!(
+                    "the history does not reach that far back: `{name}` is the first commit"
+                )),
+                false => not_yet("the history does not reach that far back"),
+            };
+        }
+        if name == "HEAD" {
+            return not_yet("the current branch has no commit yet");
+        }
+        let is_hex = name.len() >= 4 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+        Self { advice: fetch_advice(repo, name, is_hex), may_come: !is_hex }
+    }
+}
+
+/// A history of which nothing is known is not called shallow.
+fn is_shallow(repo: &Repository) -> bool {
+    repo.is_shallow().unwrap_or(false)
+}
+
+/// Whether nothing was ever committed or fetched.
+fn is_unborn(repo: &Repository) -> bool {
+    repo.head().is_ok_and(|head| head.is_unborn())
+        && repo.references().is_ok_and(|all| all.all().is_ok_and(|mut all| all.next().is_none()))
+}
+
+/// What to run to fetch what a name means, or to find out what was meant.
+fn fetch_advice(repo: &Repository, name: &str, is_hex: bool) -> String {
+    let is_version =
+        name.strip_prefix('v').unwrap_or(name).starts_with(|it: char| it.is_ascii_digit());
+    let tag = name.strip_prefix("refs/tags/").or((is_version && !is_hex).then_some(name));
+    let remotes = repo.remote_names();
+    let Some(remote) = remotes
+        .iter()
+        .map(|name| name.to_str_lossy())
+        .find(|remote| remote == "origin")
+        .or_else(|| remotes.iter().next().map(|name| name.to_str_lossy()))
+    else {
+        let current = repo.head_name().ok().flatten();
+        return match (tag, current) {
+            (Some(_), _) => "there is no such tag, `git tag` lists those that exist".to_owned(),
+            (None, Some(branch)) if !is_hex => format!(
+                "check its spelling with `git branch --all` and `git tag` (the current branch is \
+                 `{}`)",
+                shown(&branch.shorten().to_str_lossy())
+            ),
+            _ => "check its spelling with `git branch --all` and `git tag`".to_owned(),
+        };
+    };
+    let of_remote = remotes.iter().find_map(|remote| {
+        let remote = remote.to_str().ok()?;
+        let name = name.strip_prefix("refs/remotes/").unwrap_or(name);
+        Some((remote, below(name, remote)?))
+    });
+    if let Some((remote, branch)) = of_remote {
+        format!("run `git fetch {remote} {branch}:refs/remotes/{remote}/{branch}`")
+    } else if is_hex && name.len() == 40 {
+        format!("run `git fetch {remote} {name}`")
+    } else if is_hex {
+        match is_shallow(repo) {
+            true => format!("run `git fetch --unshallow {remote}`"),
+            false => format!("run `git fetch {remote}`"),
+        }
+    } else if let Some(tag) = tag {
+        format!("if `{remote}` has this tag, run `git fetch {remote} tag {tag}`")
+    } else if let Some(branch) = name.strip_prefix("refs/heads/") {
+        format!("run `git fetch {remote} {branch}:{branch}`")
+    } else {
+        format!(
+            "run `git fetch {remote} {name}:{name}`, or for a tag `git fetch {remote} tag {name}`"
+        )
+    }
+}

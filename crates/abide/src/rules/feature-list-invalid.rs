@@ -1,0 +1,52 @@
+use std::collections::BTreeMap;
+
+use crate::features::{is_reverse_dns, names};
+use crate::finding::Severity;
+use crate::location::Location;
+use crate::rule::{Check, Context, Group, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "feature-list-invalid",
+    summary: "a list of features with a malformed, repeated or misplaced name",
+    group: Group::Layout,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    aliases_by_case: &[],
+    spares_work_in_progress: false,
+    page: include_str!("feature-list-invalid.md"),
+    check: Check::Tree(check),
+};
+
+fn check(context: &Context<'_>, sink: &mut Sink) {
+    let mut known: BTreeMap<&str, Location> = BTreeMap::new();
+    for (index, file) in context.features.iter().enumerate() {
+        let mut before: Option<&str> = None;
+        for name in names(&file.text) {
+            let (text, at) = (name.text, Location::features(index as u32, name.span));
+            if !is_reverse_dns(text) {
+                let message = format!("`{text}` is not a reverse-DNS name of a feature");
+                sink.report(at, "", text, message)
+                    .help("write lower-case words with dots, the owner first: `com.acme.feature`")
+                    .fact("name");
+            } else if let Some(first) = known.get(text) {
+                let message = format!("feature `{text}` is listed twice");
+                let first = *first;
+                sink.report(at, "", text, message)
+                    .help("delete one of the two lines")
+                    .fact("again")
+                    .label(first, "it is listed here, too");
+            } else {
+                known.insert(text, at);
+                if let Some(before) = before.filter(|before| text < *before) {
+                    let message = format!("feature `{text}` is listed behind `{before}`");
+                    sink.report(at, "", text, message)
+                        .help("sort the names by their bytes, so that merges do not repeat one")
+                        .fact("order");
+                } else {
+                    before = Some(text);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! Checks that every statement of the versioning policy (document 003) has a proof, and that the
+//! proof exists: a test that runs, the page of a rule, or a part of the oracle.
+//!
+//! The table is `testdata/policy/statements.md`, which says how a proof is written.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::task::{Place, Result};
+use crate::tools::workspace;
+
+const TABLE: &str = "testdata/policy/statements.md";
+
+/// The list of all requirements, in the folder beside the workspace.
+const INVENTORY: &str = "requirements.md";
+
+const DOCUMENT: &str = "003-";
+
+/// The number of the last statement. The first is 1.
+const STATEMENTS: u32 = 157;
+
+/// Prints the table; true if every statement has a proof or is open.
+pub(super) fn run(place: &Place, parts: &[&str]) -> Result<bool> {
+    let workspace = workspace()?;
+    let text = fs::read_to_string(workspace.join(TABLE))?;
+    let rows = rows(&text);
+    for row in &rows {
+        println!("{row}");
+    }
+    let mut faults = faults(&rows, &Evidence::of(&workspace, parts)?);
+    let shared = place.shared.clone().unwrap_or(workspace.join("../shared"));
+    match fs::read_to_string(shared.join(INVENTORY)) {
+        Ok(inventory) => faults.extend(unknown(&rows, &inventory)),
+        Err(_) => println!(
+            "SKIPPED: no `{}`: the numbers are compared with no inventory",
+            shared.join(INVENTORY).display()
+        ),
+    }
+    let pending = rows.iter().filter(|row| row.is(|it| matches!(it, Proof::Pending(_))));
+    faults.extend(pending.map(|row| format!("{}: not proven yet", row.number)));
+    for fault in &faults {
+        println!("FAULT: {fault}");
+    }
+    let open = rows.iter().filter(|row| row.is(|it| matches!(it, Proof::Open(_)))).count();
+    println!(
+        "requirements: {} statements, {} proven, {open} open, {} faults",
+        rows.len(),
+        rows.iter().filter(|row| row.is_proven()).count(),
+        faults.len()
+    );
+    Ok(faults.is_empty())
+}
+
+/// A statement, in our own words, and what proves it.
+struct Row<'t> {
+    number: &'t str,
+    words: &'t str,
+    proofs: Vec<Proof<'t>>,
+}
+
+impl Row<'_> {
+    fn is(&self, kind: impl Fn(&Proof<'_>) -> bool) -> bool {
+        self.proofs.iter().any(kind)
+    }
+
+    fn is_proven(&self) -> bool {
+        self.is(|it| matches!(it, Proof::Test(_) | Proof::Page(_) | Proof::Oracle(_)))
+            && !self.is(|it| matches!(it, Proof::Pending(_)))
+    }
+}
+
+impl fmt::Display for Row<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{} {}", self.number, self.words)?;
+        let proofs: Vec<String> = self.proofs.iter().map(ToString::to_string).collect();
+        write!(f, "        {}", proofs.join(", "))
+    }
+}
+
+/// What a row names as its proof.
+enum Proof<'t> {
+    /// The name of a test, which no other test has.
+    Test(&'t str),
+    /// The id of a rule: its page is compiled and run.
+    Page(&'t str),
+    /// A part of `cargo xtask oracle`.
+    Oracle(&'t str),
+    /// Proven by what is not built yet.
+    Open(&'t str),
+    /// To be proven by work that is under way.
+    Pending(&'t str),
+    Unreadable(&'t str),
+}
+
+impl<'t> Proof<'t> {
+    fn read(text: &'t str) -> Self {
+        let quoted = text.strip_prefix('`').and_then(|it| it.strip_suffix('`'));
+        if let Some(part) = text.strip_prefix("open: ") {
+            return match part {
+                "served" | "instances" => Self::Open(part),
+                _ => Self::Unreadable(text),
+            };
+        }
+        if let Some(words) = text.strip_prefix("pending: ") {
+            return Self::Pending(words);
+        }
+        let Some(quoted) = quoted else { return Self::Unreadable(text) };
+        if let Some(id) = quoted.strip_prefix("rules/").and_then(|it| it.strip_suffix(".md")) {
+            Self::Page(id)
+        } else if let Some(part) = quoted.strip_prefix("oracle ") {
+            Self::Oracle(part)
+        } else {
+            Self::Test(quoted)
+        }
+    }
+}
+
+impl fmt::Display for Proof<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Test(name) => write!(f, "{name}"),
+            Self::Page(id) => write!(f, "rules/{id}.md"),
+            Self::Oracle(part) => write!(f, "oracle {part}"),
+            Self::Open(part) => write!(f, "open: {part}"),
+            Self::Pending(words) => write!(f, "pending: {words}"),
+            Self::Unreadable(text) => write!(f, "{text}?"),
+        }
+    }
+}
+
+/// The rows of all tables in a text whose first cell is a number of the document.
+fn rows(text: &str) -> Vec<Row<'_>> {
+    text.lines()
+        .filter_map(|line| {
+            let mut cells = line.strip_prefix("| ")?.strip_suffix(" |")?.split(" | ");
+            let number = cells.next().filter(|it| it.starts_with(DOCUMENT))?;
+            let words = cells.next().unwrap_or_default();
+            // A pipe too many makes one proof of two cells, which nobody can read.
+            let proofs = cells.next().map(|it| it.split(", ").map(Proof::read).collect());
+            let proofs = if cells.next().is_some() { None } else { proofs };
+            Some(Row { number, words, proofs: proofs.unwrap_or_default() })
+        })
+        .collect()
+}
+
+/// What can prove a statement.
+struct Evidence<'p> {
+    /// The tests that run, and the number of those with this name.
+    tests: BTreeMap<String, usize>,
+    parts: &'p [&'p str],
+}
+
+impl<'p> Evidence<'p> {
+    fn of(workspace: &Path, parts: &'p [&'p str]) -> Result<Self> {
+        let mut crates = vec![workspace.join("xtask")];
+        for entry in fs::read_dir(workspace.join("crates"))? {
+            crates.push(entry?.path());
+        }
+        let mut tests = BTreeMap::new();
+        for folder in &crates {
+            for file in compiled(folder)? {
+                for name in tests_in(&fs::read_to_string(file)?) {
+                    *tests.entry(name.to_owned()).or_default() += 1;
+                }
+            }
+        }
+        Ok(Self { tests, parts })
+    }
+
+    /// Why something is no proof.
+    fn fault(&self, proof: &Proof<'_>) -> Option<String> {
+        match proof {
+            Proof::Test(name) => match self.tests.get(*name) {
+                Some(1) => None,
+                Some(count) => Some(format!("{count} tests are named `{name}`")),
+                None => Some(format!("no test `{name}` runs")),
+            },
+            Proof::Page(id) => {
+                abide::find_rule(id).is_none().then(|| format!("there is no rule `{id}`"))
+            }
+            Proof::Oracle(part) => {
+                (!self.parts.contains(part)).then(|| format!("the oracle has no part `{part}`"))
+            }
+            Proof::Open(_) | Proof::Pending(_) => None,
+            Proof::Unreadable(text) => Some(format!("`{text}` is no proof")),
+        }
+    }
+}
+
+/// What is wrong with the table, apart from what is pending.
+fn faults(rows: &[Row<'_>], evidence: &Evidence<'_>) -> Vec<String> {
+    let mut faults = Vec::new();
+    let mut seen = BTreeSet::new();
+    for row in rows {
+        if !seen.insert(row.number) {
+            faults.push(format!("{}: is there twice", row.number));
+        }
+        if row.words.is_empty() {
+            faults.push(format!("{}: has no words", row.number));
+        }
+        if row.proofs.is_empty() {
+            faults.push(format!("{}: has no proof", row.number));
+        }
+        let bad = row.proofs.iter().filter_map(|proof| evidence.fault(proof));
+        faults.extend(bad.map(|fault| format!("{}: {fault}", row.number)));
+    }
+    let numbers: BTreeSet<String> =
+        (1..=STATEMENTS).map(|it| format!("{DOCUMENT}{it:03}")).collect();
+    let missing = numbers.iter().filter(|it| !seen.contains(it.as_str()));
+    faults.extend(missing.map(|number| format!("{number}: is missing")));
+    let unknown = seen.iter().filter(|it| !numbers.contains(**it));
+    faults.extend(unknown.map(|number| format!("{number}: there is no such statement")));
+    faults
+}
+
+/// The numbers that only one of the table and the inventory has.
+fn unknown<'t>(table: &[Row<'t>], inventory: &'t str) -> Vec<String> {
+    let numbers = |rows: &[Row<'t>]| rows.iter().map(|row| row.number).collect::<BTreeSet<_>>();
+    let (ours, listed) = (numbers(table), numbers(&rows(inventory)));
+    let lost = listed.difference(&ours).map(|it| format!("{it}: only the inventory has it"));
+    let added = ours.difference(&listed).map(|it| format!("{it}: the inventory lacks it"));
+    lost.chain(added).collect()
+}
+
+/// The source files of a crate that are compiled: those that a `mod` leads to.
+fn compiled(folder: &Path) -> Result<BTreeSet<PathBuf>> {
+    let mut waiting: Vec<(PathBuf, PathBuf)> = Vec::new();
+    for name in ["src/lib.rs", "src/main.rs"] {
+        waiting.push((folder.join(name), folder.join("src")));
+    }
+    let tests = folder.join("tests");
+    if let Ok(entries) = fs::read_dir(&tests) {
+        for entry in entries {
+            let path = entry?.path();
+            if path.is_dir() {
+                waiting.push((path.join("main.rs"), path));
+            } else if path.extension().is_some_and(|it| it == "rs") {
+                waiting.push((path, tests.clone()));
+            }
+        }
+    }
+    let mut files = BTreeSet::new();
+    while let Some((file, children)) = waiting.pop() {
+        if !file.is_file() {
+            continue;
+        }
+        let text = fs::read_to_string(&file)?;
+        for name in text.lines().filter_map(declared) {
+            let inside = children.join(name);
+            waiting.push((inside.with_extension("rs"), inside.clone()));
+            waiting.push((inside.join("mod.rs"), inside));
+        }
+        files.insert(file);
+    }
+    Ok(files)
+}
+
+/// The module that a line declares in a file of its own.
+fn declared(line: &str) -> Option<&str> {
+    let line = line.trim().strip_suffix(';')?;
+    let name = line.strip_prefix("mod ").or_else(|| Some(line.split_once(" mod ")?.1))?;
+    name.chars().all(|it| it.is_alphanumeric() || it == '_').then_some(name)
+}
+
+/// The tests of a text that run without being asked for.
+fn tests_in(text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let (mut is_test, mut is_ignored) = (false, false);
+    for line in text.lines().map(str::trim) {
+        is_test |= line == "#[test]";
+        is_ignored |= line.starts_with("#[ignore");
+        let Some((_, rest)) = line.split_once("fn ") else { continue };
+        if is_test && !is_ignored {
+            found.extend(rest.split_once('(').map(|(name, _)| name));
+        }
+        (is_test, is_ignored) = (false, false);
+    }
+    found
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test")]
+mod tests {
+    use super::*;
+    use crate::oracle::PARTS;
+
+    #[test]
+    fn every_statement_has_a_proof_that_exists() {
+        let workspace = workspace().unwrap();
+        let text = fs::read_to_string(workspace.join(TABLE)).unwrap();
+        let evidence = Evidence::of(&workspace, PARTS).unwrap();
+        assert_eq!(faults(&rows(&text), &evidence), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_proof_that_is_lost_is_a_fault() {
+        let source =
+            "#[test]\nfn kept() {}\n#[test]\n#[ignore = \"slow\"]\nfn ignored() {}\nfn lost() {}\n";
+        let tests = tests_in(source).into_iter().map(|it| (it.to_owned(), 1)).collect();
+        let evidence = Evidence { tests, parts: PARTS };
+        let said = |proof: &str| {
+            let text = format!("| 003-001 | words | {proof} |\n");
+            let mut faults = faults(&rows(&text), &evidence);
+            faults.retain(|it| !it.ends_with("is missing"));
+            faults.concat()
+        };
+        assert_eq!(said("`kept`, `rules/field-renamed.md`, `oracle hash`"), "");
+        assert_eq!(said("open: served"), "");
+        assert_eq!(said("`lost`"), "003-001: no test `lost` runs");
+        assert_eq!(said("`ignored`"), "003-001: no test `ignored` runs");
+        assert_eq!(said("`rules/none.md`"), "003-001: there is no rule `none`");
+        assert_eq!(said("`oracle none`"), "003-001: the oracle has no part `none`");
+        assert_eq!(said("open: later"), "003-001: `open: later` is no proof");
+        assert_eq!(said("kept"), "003-001: `kept` is no proof");
+        assert_eq!(said("`kept` | more"), "003-001: has no proof");
+        let twice = rows("| 003-001 | a | `kept` |\n| 003-001 | b | `kept` |\n");
+        let faults = faults(&twice, &evidence);
+        assert!(faults.contains(&"003-001: is there twice".to_owned()), "{faults:?}");
+        assert!(faults.contains(&"003-157: is missing".to_owned()), "{faults:?}");
+        assert_eq!(unknown(&twice, "| 003-002 | x | y | z |\n").len(), 2);
+    }
+}
