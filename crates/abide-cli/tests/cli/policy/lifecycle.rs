@@ -370,24 +370,22 @@ fn s003_027_a_removal_says_when_it_would_be_allowed() {
             deprecated,
             &plain,
             &reserved,
-            "\"deprecated\": it may go once a release had it as \
-          deprecated",
+            "\"deprecated\": it must be deprecated in a release first",
             "put it back and deprecate it",
         ),
         (
             &windowed,
             &plain,
             &reserved,
-            "\"deprecated\": it may go once a release had it as \
-          deprecated for 6 months (`window-months`)",
+            "\"deprecated\": it must be deprecated in a release first for 6 months (`window-months`)",
             "put it back and deprecate it",
         ),
         (
             &windowed,
             &old,
             &reserved,
-            "\"deprecated\": it may go from 2026-08-10 on, because it is \
-          deprecated since 2026-02-10 and `window-months` asks for 6 months",
+            "\"deprecated\": it may go from 2026-08-10 on, because `window-months` asks for 6 \
+             months; it is deprecated since 2026-02-10",
             "put it back until then",
         ),
         (
@@ -406,6 +404,30 @@ fn s003_027_a_removal_says_when_it_would_be_allowed() {
         assert_eq!(said_help, help);
         assert_eq!(status, 1);
     }
+    // Without a window, the schedule of the clients counts, and freezes with it.
+    let scheduled = format!("{CLOCKS}{deprecated}");
+    let frozen = format!("{scheduled}freeze = {{ from = 2026-06-01, until = 2026-09-30 }}\n");
+    let forever = format!("{scheduled}freeze = true\n");
+    for (policy, why) in [
+        (
+            &scheduled,
+            "it may go from 2026-06-30 on, because clients refuse it only from then on \
+                      (`client-releases`); it is deprecated since 2026-02-10",
+        ),
+        (
+            &frozen,
+            "it may go from 2026-12-31 on, because clients refuse it only from then on \
+                   (`client-releases` and `freeze`); it is deprecated since 2026-02-10",
+        ),
+        (&forever, "it may not go until `freeze` ends; it is deprecated since 2026-02-10"),
+    ] {
+        let (status, told) = removed(policy, &old, &reserved, "2026-03-01");
+        let [[_, said, _]] = &told[..] else { panic!("{policy}: {told:?}") };
+        assert_eq!(said, &format!("`[deprecation] removal` is \"deprecated\": {why}"));
+        assert_eq!(status, 1);
+    }
+    assert_eq!(removed(&scheduled, &old, &reserved, "2026-06-30").0, 0);
+    assert_eq!(removed(&frozen, &old, &reserved, "2026-12-30").0, 1);
     // On the day that was named, it is allowed.
     assert_eq!(removed(&windowed, &old, &reserved, "2026-08-10").0, 0);
     assert_eq!(removed(deprecated, &old, &reserved, "2026-03-01").0, 0);
@@ -429,7 +451,7 @@ fn s003_100_what_was_never_deprecated_does_not_leave_envoy() {
         put(tree.path(), &[(path, &reserved)]);
         let ran = abide(tree.path(), &["check", "--against", "git:HEAD"]);
         assert_eq!(ran.status, status, "{mark}: {}", ran.text());
-        let told = "may go once a release had it as deprecated";
+        let told = "it must be deprecated in a release first";
         assert_eq!(ran.text().contains(told), status == 1, "{}", ran.text());
     }
 }
