@@ -1,6 +1,6 @@
 //! `abide check`, `abide lint` and `abide breaking`.
 
-use abide::{Accepted, Options, Records, Report, RuleScope, Severity};
+use abide::{Accepted, Options, Origin, Records, Report, RuleScope, Severity};
 use abide_change::Surface;
 
 use super::fitness::{foreign, has_texts, troubles, unlinked};
@@ -237,7 +237,7 @@ fn bump_command(global: &Global, judge: &JudgeArgs, work: &Work<'_>) -> String {
 fn record(settings: &Settings, report: &Report) -> Result<String, Error> {
     let acceptable = |finding: &&abide::Finding| {
         finding.severity != Severity::Note
-            && finding.location.place().is_some()
+            && matches!(finding.location.origin, Origin::Tree(_) | Origin::Features(_))
             && abide::RULES
                 .iter()
                 .any(|rule| rule.id == finding.rule && !matches!(rule.check, abide::Check::Linker))

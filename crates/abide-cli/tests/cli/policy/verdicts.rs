@@ -418,6 +418,10 @@ fn s003_062_features_are_listed_once_in_order_in_reverse_dns() {
         assert!(text.contains("api/features.txt"), "{format}: {text}");
         assert!(text.contains("com.acme.auth"), "{format}: {text}");
     }
+    // A tree with findings can be adopted.
+    assert_eq!(abide(folder.path(), &["check", "--accept"]).status, 0);
+    assert_eq!(abide(folder.path(), &["check"]).status, 0);
+    std::fs::remove_file(folder.path().join("abide.accepted")).unwrap();
     // What the messages say to do, done.
     let mended = "# Zones.\ncom.acme.auth\ncom.acme.b # odd\ncom.acme.lb.zones\n";
     put(folder.path(), &[("api/features.txt", mended)]);
