@@ -38,9 +38,12 @@ const FILE_POLICY: &[&str] = &[
     "version",
     "hash",
     "move_to_package",
+    "frozen",
+    "by_hand",
 ];
 
-const ELEMENT_POLICY: &[&str] = &["work_in_progress", "migration", "previous_type"];
+const ELEMENT_POLICY: &[&str] =
+    &["work_in_progress", "migration", "previous_type", "next_major_only", "lossy"];
 
 /// Our own annotations, and the fields in them that describe how an element is
 /// released.

@@ -4,14 +4,15 @@
 use std::sync::Arc;
 
 use abide_schema::value::{Codec, EncodeError, Entry, Message, Value};
-use abide_schema::{Cardinality, Element, Field, File, FileDecl, SourceFile, Tree};
+use abide_schema::{Element, File, FileDecl, SourceFile, Tree};
 
 use crate::basis::{Basis, Choice, UpgradeOptions};
-use crate::next_name::name_after;
+use crate::conversion::{Conversion, lossy};
+use crate::file_elements::is_own;
 use crate::next_version::Stage;
 use crate::promotion::oneof_after;
 use crate::refusal::Refusal;
-use crate::removal::{deprecated, gone, removed};
+use crate::removal::deprecated;
 use crate::standing::Standings;
 use crate::upgrade_plan::UpgradePlan;
 use crate::upgrade_policy::UpgradeSettings;
@@ -49,9 +50,13 @@ pub fn mapping(
     settings: UpgradeSettings<'_>,
     options: &UpgradeOptions<'_>,
 ) -> Result<Mapping, Refusal> {
-    let standings = Standings::of(tree);
+    let standings = Standings::of(tree, settings.policy);
     let basis = Basis { tree, settings, standings: &standings, graph: None };
-    let plan = UpgradePlan::of(basis, Choice::Asked(options), Stage::Candidate)?;
+    let mut plan = UpgradePlan::of(basis, Choice::Asked(options), Stage::Candidate)?;
+    if options.packages.is_empty() {
+        plan.look_ahead();
+    }
+    let sources = || tree.files().filter(|it| plan.generates(it.id) || plan.is_replaced(*it));
     let parse = |(path, text): &(&str, &str)| {
         let path: Arc<str> = (*path).into();
         let (display, text) = (Arc::clone(&path), text.as_bytes().into());
@@ -60,16 +65,22 @@ pub fn mapping(
     let schema = Tree::link(SCHEMA.iter().map(parse).collect());
     let builder = MappingBuilder { schema: &schema };
     let mut entries = Vec::new();
-    for file in tree.files().filter(|file| plan.generates(file.id)) {
+    for file in sources() {
         entries.extend(builder.file(&plan, file));
     }
-    for file in tree.files().filter(|file| plan.generates(file.id)) {
+    for file in sources() {
         for element in types(file) {
             entries.extend(builder.ty(&plan, element));
         }
     }
-    for file in tree.files().filter(|file| plan.generates(file.id)) {
-        for element in file.elements().filter(|it| is_own(*it) && deprecated(*it)) {
+    for file in sources() {
+        let is_told = |it: &Element<'_>| {
+            let is_dropped = plan.is_replaced(file)
+                && plan.removed(*it)
+                && it.parent().is_none_or(|it| !plan.gone(it));
+            is_own(*it) && (deprecated(*it) || is_dropped)
+        };
+        for element in file.elements().filter(is_told) {
             entries.extend(builder.deprecation(&plan, element));
         }
     }
@@ -82,15 +93,6 @@ fn types<'t>(file: File<'t>) -> impl Iterator<Item = Element<'t>> {
     let messages = file.all_messages().map(Element::Message);
     let all = messages.chain(file.all_enums().map(Element::Enum));
     all.chain(file.services().map(Element::Service)).filter(|it| is_own(*it))
-}
-
-/// Whether an element is declared, not a part of a map.
-fn is_own(element: Element<'_>) -> bool {
-    match element {
-        Element::Message(message) => !message.is_map_entry(),
-        Element::Field(field) => !field.parent().is_some_and(|it| it.is_map_entry()),
-        _ => true,
-    }
 }
 
 struct MappingBuilder<'s> {
@@ -146,7 +148,7 @@ impl MappingBuilder<'_> {
             Element::Service(it) => (3, it.methods().map(Element::Method).collect()),
             _ => return None,
         };
-        let gone = gone(element);
+        let gone = plan.gone(element);
         let new = plan.next_name(element).filter(|_| !gone).unwrap_or_default();
         let mut entries: Vec<Entry> = [
             self.text("TypeMapping", "old_name", element.full_name()),
@@ -156,18 +158,18 @@ impl MappingBuilder<'_> {
         .into_iter()
         .flatten()
         .collect();
-        entries.extend(members.into_iter().filter_map(|it| self.member(it)));
+        entries.extend(members.into_iter().filter_map(|it| self.member(plan, it)));
         self.nested("VersionMapping", "types", "TypeMapping", entries)
     }
 
-    fn member(&self, element: Element<'_>) -> Option<Entry> {
+    fn member<'t>(&self, plan: &UpgradePlan<'t>, element: Element<'t>) -> Option<Entry> {
         let number = match element {
             Element::Field(field) => field.number(),
             Element::EnumValue(value) => value.number(),
             _ => 0,
         };
-        let gone = gone(element);
-        let new = if gone { "" } else { name_after(element) };
+        let gone = plan.gone(element);
+        let new = if gone { "" } else { plan.simple_name_after(element) };
         let oneof = match element {
             Element::Field(field) if !gone => oneof_after(field).unwrap_or_default(),
             _ => "",
@@ -189,57 +191,17 @@ impl MappingBuilder<'_> {
         };
         let old = within(|_, element| element.full_name());
         let new = within(|plan, element| plan.name_after(element));
-        let (replacement, translatable, reason) = litmus(plan, element);
+        let Conversion { replacement, translatable, reason } = Conversion::of(plan, element);
+        let lossy = lossy(plan.policy, element).filter(|_| !translatable).unwrap_or_default();
         let entries = [
             self.text("Deprecation", "old_name", old),
             self.text("Deprecation", "new_name", new),
             self.text("Deprecation", "replacement", replacement),
             self.entry("Deprecation", "translatable", Value::Bool(translatable)),
             self.text("Deprecation", "reason", reason),
+            self.text("Deprecation", "lossy", lossy),
         ];
         let entries = entries.into_iter().flatten().collect();
         self.nested("VersionMapping", "deprecations", "Deprecation", entries)
     }
-}
-
-/// The replacement of a deprecated element, whether its values can be translated
-/// automatically, and why.
-fn litmus<'t>(plan: &UpgradePlan<'t>, element: Element<'t>) -> (String, bool, String) {
-    if !removed(element) {
-        return (String::new(), true, "it still exists in the new version".to_owned());
-    }
-    let Some((name, _)) = element.replaced_by() else {
-        let reason = "`replaced_by` does not name a replacement";
-        return (String::new(), false, reason.to_owned());
-    };
-    let Some(other) = element.replacement() else {
-        return (String::new(), false, format!("its replacement `{name}` is not in the tree"));
-    };
-    if gone(other) {
-        return (String::new(), false, format!("its replacement `{name}` is removed too"));
-    }
-    let full = match other.parent() {
-        Some(parent) => format!("{}.{}", plan.name_after(parent), name_after(other)),
-        None => plan.name_after(other),
-    };
-    let (same, reason) = match (element, other) {
-        (Element::Field(old), Element::Field(new)) => (
-            old.parent() == new.parent() && same_values(old, new),
-            "its replacement has values of the same type",
-        ),
-        (Element::EnumValue(old), Element::EnumValue(new)) => {
-            (old.parent() == new.parent(), "its replacement is a value of the same enum")
-        }
-        _ => (false, ""),
-    };
-    if same {
-        return (full, true, reason.to_owned());
-    }
-    (full, false, "its replacement has another type or is in another place".to_owned())
-}
-
-fn same_values(old: Field<'_>, new: Field<'_>) -> bool {
-    let fits = old.cardinality() == new.cardinality()
-        || old.cardinality() == Cardinality::Singular && new.cardinality() == Cardinality::Repeated;
-    old.ty() == new.ty() && fits && !old.is_map()
 }

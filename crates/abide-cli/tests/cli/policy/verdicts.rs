@@ -229,7 +229,7 @@ fn s003_126_a_marked_change_is_a_patch_wherever_it_is_reported() {
     let path = "acme/user/v1/user.proto";
     let file = |body: &str| format!("syntax = \"proto3\";\npackage acme.user.v1;\n{body}\n");
     let mark = "// abide:security-fix: mails leaked\n";
-    let required = |old: &str, new: &str| {
+    let with = |config: &str, old: &str, new: &str| {
         let folder = tree(&[("abide.toml", config), (path, &file(old))]);
         assert_eq!(abide(folder.path(), &["bump", "--write"]).status, 0, "{old}");
         commit(folder.path());
@@ -238,6 +238,7 @@ fn s003_126_a_marked_change_is_a_patch_wherever_it_is_reported() {
         let bump = abide(folder.path(), &["bump", "--against", "git:r1", "--format", "json"]);
         bump.json()[0]["required"].as_str().unwrap().to_owned()
     };
+    let required = |old: &str, new: &str| with(config, old, new);
     let two = "message User { string id = 1; string mail = 2; }";
     let in_oneof = "message User { oneof key { string id = 1; string mail = 2; } }";
     let cases = [
@@ -274,6 +275,19 @@ fn s003_126_a_marked_change_is_a_patch_wherever_it_is_reported() {
         assert_eq!(required(old, new), "patch", "{new}");
         assert_eq!(required(old, &new.replace("MARK", "")), "minor", "{new} without a mark");
     }
+    // What `abide.toml` names needs no comment.
+    let named = "[[security-fix]]\nelement = \"acme.user.v1.User.mail\"\nreason = \"it leaks\"\n";
+    let by_name = [
+        (two, "message User { string id = 1; reserved 2; reserved \"mail\"; }"),
+        (two, "message User { string id = 1; string mail = 2 [debug_redact = true]; }"),
+        (two, "message User { string id = 1; oneof key { string mail = 2; } }"),
+    ];
+    for (old, new) in by_name {
+        assert_eq!(with(&format!("{config}{named}"), old, new), "patch", "{new}");
+    }
+    // Lines may end as on Windows.
+    let crlf = "message User { string id = 1;\r\nMARK reserved 2;\r\nreserved \"mail\"; }";
+    assert_eq!(required(two, crlf), "patch");
     // What is beside the mark counts as before.
     let beside = [
         "message User { string id = 1; string mail = 2;\nMARK reserved 7;\nreserved 8; }",
@@ -547,4 +561,119 @@ fn s003_039_generated_code_of_every_language_is_protected() {
     for surface in ["source-cpp", "source-go", "source-java", "source-python"] {
         assert!(renamed.contains(surface), "{surface}: {renamed}");
     }
+}
+
+/// The rows of the tables of Google's guide in the book: each clause with its text.
+fn clauses() -> Vec<(String, String)> {
+    let path = crate::run::repository().join("crates/abide-cli/book/google-compatibility.md");
+    let page = std::fs::read_to_string(path).unwrap();
+    let rows = page.lines().filter_map(|it| it.strip_prefix("| ")?.strip_suffix(" |"));
+    let rows = rows.filter_map(|it| it.split_once(" | ")).filter(|it| it.0 != "clause");
+    rows.map(|(clause, text)| (clause.to_owned(), text.to_owned())).collect()
+}
+
+#[test]
+fn s003_089_each_clause_of_googles_guide_has_a_rule_or_a_reason() {
+    let book = crate::run::repository().join("crates/abide-cli/book");
+    let clauses = clauses();
+    assert!(clauses.len() > 20, "{clauses:#?}");
+    for (clause, text) in &clauses {
+        let links: Vec<&str> =
+            text.split("](").skip(1).filter_map(|it| it.split(')').next()).collect();
+        let says_why = text.contains("none: ") || text.contains("`[breaking]`");
+        assert!(!links.is_empty() || says_why, "{clause}: {text}");
+        for link in links {
+            assert!(book.join(link).is_file(), "{clause}: {link}");
+            let id = link.rsplit('/').next().unwrap().trim_end_matches(".md");
+            assert_eq!(abide(&book, &["explain", id]).status, 0, "{clause}: {id}");
+        }
+    }
+}
+
+#[test]
+fn s003_089_the_rule_of_a_clause_reports_its_violation() {
+    let imports = crate::run::repository().join("testdata/imports").display().to_string();
+    let config = format!("preset = \"google\"\nimport-paths = [{imports:?}]\n");
+    let clauses = clauses();
+    let head = "syntax = \"proto3\";\npackage acme.shop.v1;\nimport \
+                \"google/api/field_behavior.proto\";\n";
+    let cases = [
+        ("New interfaces", "message A {}", "message A { string a = 1; }", "field-added", 0),
+        (
+            "No new required",
+            "message A {}",
+            "message A { string a = 1 [(google.api.field_behavior) = REQUIRED]; }",
+            "field-behavior-changed",
+            1,
+        ),
+        (
+            "Components are not removed",
+            "message A { string a = 1; }",
+            "message A {}",
+            "field-removed",
+            1,
+        ),
+        (
+            "Components are not renamed",
+            "message A { string a = 1; }",
+            "message A { string b = 1; }",
+            "field-renamed",
+            1,
+        ),
+        (
+            "Fields do not move",
+            "message A { string a = 1; string b = 2; }",
+            "message A { oneof o { string a = 1; string b = 2; } }",
+            "field-oneof-changed",
+            1,
+        ),
+        (
+            "Fields keep their types",
+            "message A { int32 a = 1; }",
+            "message A { int64 a = 1; }",
+            "field-type-changed",
+            1,
+        ),
+        (
+            "Methods keep",
+            "message A {} message B {} service S { rpc M(A) returns (A); }",
+            "message A {} message B {} service S { rpc M(B) returns (A); }",
+            "method-request-type-changed",
+            1,
+        ),
+        (
+            "Default values stay",
+            "enum E { E_A = 0; E_B = 1; } message A { E e = 1; }",
+            "enum E { E_B = 0; E_A = 1; } message A { E e = 1; }",
+            "enum-value-number-changed",
+            1,
+        ),
+        (
+            "A default is serialised",
+            "message A { string a = 1; }",
+            "message A { optional string a = 1; }",
+            "field-presence-changed",
+            1,
+        ),
+    ];
+    for (clause, old, new, rule, status) in cases {
+        let (_, text) = clauses.iter().find(|it| it.0.starts_with(clause)).expect(clause);
+        assert!(text.contains(&format!("[{rule}]")), "{clause} names {rule}");
+        let path = "acme/shop/v1/shop.proto";
+        let file = |body: &str| format!("{head}{body}\n");
+        let folder = released(&[("abide.toml", &config), (path, &file(old))]);
+        put(folder.path(), &[(path, &file(new))]);
+        let ran = changes(folder.path());
+        assert_eq!(ran.status, status, "{clause}: {}", ran.text());
+        assert!(ran.rules().iter().any(|it| it == rule), "{clause}: {}", ran.text());
+    }
+}
+
+#[test]
+fn s003_106_the_book_says_what_is_outside_of_the_policy() {
+    let path = crate::run::repository().join("crates/abide-cli/book/policy.md");
+    let page = std::fs::read_to_string(path).unwrap();
+    let (_, section) = page.split_once("## What the policy does not cover\n").expect("a section");
+    let section = section.split("\n## ").next().unwrap();
+    assert!(section.contains("feature flags") && section.contains("endpoints of administration"));
 }
