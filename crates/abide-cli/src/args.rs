@@ -83,7 +83,8 @@ Examples:
   abide bump --against git:v1.4          show the version each package needs
   abide bump --against git:v1.4 --write  record versions and hashes
   abide bump --check                     for CI: fail if something is not recorded
-  abide bump --diff                      show what --write would write";
+  abide bump --diff                      show what --write would write
+  abide bump --write --from-history      record when packages older than abide.lock appeared";
 
 const GRAPH: &str = "\
 Examples:
@@ -409,6 +410,10 @@ pub(crate) enum Command {
         /// What to do.
         #[command(flatten)]
         action: BumpAction,
+        /// Take days that were never recorded from git: when each package first existed, and when
+        /// the successor of a frozen one became stable
+        #[arg(long)]
+        from_history: bool,
         /// The format of the report
         #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = one_of(PLANS))]
         format: &'static PlanFormat,

@@ -5,6 +5,7 @@ mod build_files;
 mod bump;
 mod calendar;
 mod check;
+mod days;
 mod deprecations;
 mod explain;
 mod file_changes;
@@ -53,8 +54,9 @@ pub(crate) fn run(cli: &Cli) -> ExitCode {
             let permits = Permits { outside_window: *outside_window, overwrite: *overwrite };
             release::release(&cli.global, tree, target, permits)
         }
-        Command::Bump { tree, against, action, format } => {
-            bump::bump(&cli.global, tree, against.as_deref(), *action, format)
+        Command::Bump { tree, against, action, from_history, format } => {
+            let since = (against.as_deref(), *from_history);
+            bump::bump(&cli.global, tree, since, *action, format)
         }
         Command::Deprecations(args) => deprecations::deprecations(&cli.global, args),
         Command::Calendar(args) => calendar::calendar(&cli.global, args),

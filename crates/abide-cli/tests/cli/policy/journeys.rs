@@ -131,12 +131,10 @@ fn s003_148_a_field_is_added_to_the_stable_version_or_to_the_next_one_alone() {
         let alone =
             "string phone = 4 [(abide.annotations.v1.field_policy).next_major_only = true];";
         journey.edit(CANDIDATE, "\n}\n", &format!("\n\n  // To call.\n  {alone}\n}}\n"));
-        if !journey.read(CANDIDATE).contains("lifecycle.proto") {
-            journey.edit(
-                CANDIDATE,
-                "import",
-                "import \"abide/annotations/v1/lifecycle.proto\";\nimport",
-            );
+        let package = "package acme.user.v2alpha;\n";
+        let lifecycle = "import \"abide/annotations/v1/lifecycle.proto\";\n";
+        if !journey.read(CANDIDATE).contains(lifecycle) {
+            journey.edit(CANDIDATE, package, &format!("{package}\n{lifecycle}"));
         }
         let rules = journey.follow();
         assert!(!rules.contains(&"candidate-edited".to_owned()), "{rules:?}");
