@@ -69,6 +69,11 @@ fn timeline(report: &SimulationReport<'_>) -> String {
         String::from("<div class=\"chart\">\n<div class=\"years\"><b></b><div class=\"ticks\">");
     for year in from.year()..=until.year() {
         let day = Date::new(year, 1, 1).unwrap_or(from).max(from);
+        let next = Date::new(year.saturating_add(1), 1, 1).unwrap_or(until);
+        // A year that only just ends has no room for its number.
+        if axis.place(next) - axis.place(day) < 500 && next < until {
+            continue;
+        }
         // Writing to a string cannot fail.
         let _ = write!(out, "<span style=\"left:{}\">{year}</span>", percent(axis.place(day)));
     }
