@@ -163,6 +163,12 @@ impl<'t> File<'t> {
         options.text(options.field_of(&[Annotation::AbideFile], name))
     }
 
+    /// Whether people keep its package as the next major version.
+    pub fn by_hand(self) -> Option<Place> {
+        let options = self.annotated();
+        options.flag(options.field_of(&[Annotation::AbideFile], "by_hand"))
+    }
+
     /// The package that it moves to in the next major version.
     pub fn move_to_package(self) -> Option<(&'t str, Place)> {
         let options = self.annotated();
@@ -262,6 +268,18 @@ impl<'t> Element<'t> {
     pub fn replaced_by(self) -> Option<(&'t str, Place)> {
         let options = self.annotated();
         options.text(options.field_of(POLICIES, "replaced_by"))
+    }
+
+    /// Where it is marked as an addition to a candidate.
+    pub fn next_major_only(self) -> Option<Place> {
+        let options = self.annotated();
+        options.flag(options.field_of(POLICIES, "next_major_only"))
+    }
+
+    /// Why its values get lost in the next major version.
+    pub fn lossy(self) -> Option<(&'t str, Place)> {
+        let options = self.annotated();
+        options.text(options.field_of(POLICIES, "lossy"))
     }
 
     /// How it changes in the next major version, and where that is declared.

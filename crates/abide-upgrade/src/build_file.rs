@@ -63,7 +63,7 @@ pub fn build_files(
         }
     }
     // Files that are edited by hand may be in the same folder.
-    let standings = Standings::of(tree);
+    let standings = Standings::of(tree, policy);
     for file in tree.files().filter(|it| standings.file(*it) == Standing::Active) {
         if let Some(needs) = folders.get_mut(folder(file.path())) {
             needs.add(policy, file.decl());
@@ -84,17 +84,20 @@ pub fn version_build_file(
     made: &Release,
 ) -> Option<BuildFile> {
     let beside = made.files.first().filter(|_| settings.policy.build_files)?.from;
-    let standings = Standings::of(tree);
+    let standings = Standings::of(tree, settings.policy);
     let mut folders: BTreeMap<&str, bool> = BTreeMap::new();
     for file in tree.files() {
         match standings.file(file) {
             Standing::Active => drop(folders.insert(folder(file.path()), true)),
             Standing::Frozen => drop(folders.entry(folder(file.path())).or_insert(false)),
-            Standing::Candidate | Standing::Apart => {}
+            Standing::Candidate | Standing::ByHand | Standing::Apart => {}
         }
     }
     for file in &made.files {
-        folders.insert(folder(tree.file(file.from).path()), false);
+        let from = tree.file(file.from);
+        if standings.file(from) != Standing::ByHand {
+            folders.insert(folder(from.path()), false);
+        }
     }
     folders.extend(made.files.iter().map(|file| (folder(&file.path), true)));
     let library = |name: &str, active: bool| {

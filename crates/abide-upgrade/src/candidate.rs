@@ -3,15 +3,16 @@
 use abide_schema::{File, FileId, PackageId, Tree};
 use abide_syntax::Span;
 
+use crate::additions::{Additions, is_added, without};
 use crate::basis::{Basis, Choice, UpgradeOptions};
 use crate::links::Links;
 use crate::next_version::Stage;
 use crate::recorded::unrecorded;
 use crate::refusal::{Refusal, check_source};
-use crate::rewrite::{RewrittenText, rewrite};
+use crate::rewrite::{RewrittenText, rewrite, stabilised};
 use crate::standing::Standings;
 use crate::upgrade_plan::UpgradePlan;
-use crate::upgrade_policy::UpgradeSettings;
+use crate::upgrade_policy::{UpgradePolicy, UpgradeSettings};
 
 /// The result of an upgrade.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +24,9 @@ pub struct Upgrade {
     /// The packages that need an upgrade but stay, because they extend messages
     /// that are not upgraded: an extension number cannot be used twice.
     pub staying: Vec<PackageId>,
+    /// The packages that have no candidate because people keep their next major
+    /// version, with that.
+    pub by_hand: Vec<(PackageId, PackageId)>,
 }
 
 /// A candidate that is in the tree, and that an upgrade does not make.
@@ -52,21 +56,22 @@ pub struct Generated {
     pub dangling: Vec<Span>,
 }
 
-/// Generates the candidates of a tree. Existing candidates in it are not read:
-/// they are generated again.
+/// Generates the candidates of a tree. Of existing candidates in it only their
+/// additions count; everything else is generated again.
 pub fn upgrade(
     tree: &Tree,
     settings: UpgradeSettings<'_>,
     options: &UpgradeOptions<'_>,
 ) -> Result<Upgrade, Refusal> {
     let choice = Choice::Asked(options);
-    let standings = Standings::of(tree);
+    let standings = Standings::of(tree, settings.policy);
     let basis = Basis { tree, settings, standings: &standings, graph: None };
     let plan = UpgradePlan::of(basis, choice, Stage::Candidate)?;
     let mut made = Upgrade {
         files: generate(&plan)?,
         stale: Vec::new(),
         staying: plan.staying.iter().copied().collect(),
+        by_hand: plan.by_hand.replaced().collect(),
     };
     // With a list of packages, candidates of other packages are left alone.
     if options.packages.is_empty() {
@@ -75,6 +80,7 @@ pub fn upgrade(
         let mut stale = standings
             .candidates(tree)
             .filter(|it| !made_now(it.path()) && standings.have_source(*it))
+            .filter(|it| !is_added(settings.policy, *it))
             .peekable();
         if stale.peek().is_some() {
             let plan = UpgradePlan::of(basis, Choice::Present, Stage::Candidate)?;
@@ -106,7 +112,12 @@ pub(crate) fn generate(plan: &UpgradePlan<'_>) -> Result<Vec<Generated>, Refusal
     for file in plan.tree.files().filter(|file| plan.generates(file.id)) {
         let Some(next) = plan.next(file.id) else { continue };
         check_source(file)?;
-        let RewrittenText { text, dangling } = rewrite(plan, &links, file, next)?;
+        let rewrite = if plan.keeps(file) { stabilised } else { rewrite };
+        let RewrittenText { mut text, dangling } = rewrite(plan, &links, file, next)?;
+        let candidate = plan.candidate(&next.path).filter(|_| plan.stage == Stage::Candidate);
+        if let Some(additions) = candidate.and_then(|it| Additions::of(plan.policy, it)) {
+            text = additions.carry(text);
+        }
         let (path, package) = (next.path.clone(), next.package.clone());
         files.push(Generated { from: file.id, path, package, text, dangling });
     }
@@ -125,10 +136,13 @@ pub fn is_made(candidate: File<'_>, made: &Generated) -> bool {
     equal(text, &made.text) || recorded && equal(&unrecorded(text), &unrecorded(&made.text))
 }
 
-/// The part of the text of a candidate that counts: two candidates with the same
-/// essence say the same. See [`is_made`] for what does not count.
-pub fn essence(text: &[u8]) -> Vec<u8> {
-    squeezed(&unrecorded(text)).collect()
+/// The part of a text that an upgrade answers for: two texts of a candidate with the
+/// same essence differ only in what [`is_made`] does not count, and in the additions
+/// of the candidate that is in the tree.
+pub fn essence(policy: &UpgradePolicy, candidate: Option<File<'_>>, text: &[u8]) -> Vec<u8> {
+    let additions = candidate.and_then(|it| Additions::of(policy, it));
+    let paths = additions.map(|it| it.paths()).unwrap_or_default();
+    squeezed(&without(&unrecorded(text), &paths)).collect()
 }
 
 /// The bytes of a text that are not white space, without `""`.

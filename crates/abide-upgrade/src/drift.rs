@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use abide_schema::{File, FileId};
 
+use crate::additions::is_added;
 use crate::basis::{Basis, Choice, UpgradeOptions};
 use crate::candidate::{Generated, generate, is_made};
 use crate::next_version::Stage;
@@ -48,6 +49,9 @@ pub fn drifts(basis: Basis<'_, '_>) -> Vec<(FileId, Drift)> {
             let as_made = is_made(candidate, file);
             return Some(Drift::Uncalled { from: file.from, as_made });
         }
+        if is_added(settings.policy, candidate) {
+            return None;
+        }
         if standings.have_source(candidate) {
             return Some(Drift::Stale);
         }
@@ -75,6 +79,7 @@ impl Remade {
             .candidates(basis.tree)
             .filter(|it| packages.contains(it.package().name()))
             .filter(|it| made_at(&self.called, it.path()).is_none())
+            .filter(|it| !is_added(basis.settings.policy, *it))
             .map(|it| it.id)
             .collect()
     }

@@ -26,3 +26,12 @@ pub(crate) fn extensions<'t>(file: File<'t>) -> impl Iterator<Item = Field<'t>> 
         _ => None,
     })
 }
+
+/// Whether an element is declared, not a part of a map.
+pub(crate) fn is_own(element: Element<'_>) -> bool {
+    match element {
+        Element::Message(message) => !message.is_map_entry(),
+        Element::Field(field) => !field.parent().is_some_and(|it| it.is_map_entry()),
+        _ => true,
+    }
+}

@@ -5,10 +5,13 @@
 //! layout of unchanged parts stay the same. Nothing here writes a
 //! file: texts and edits are values.
 
+mod additions;
 mod basis;
 mod build_file;
+mod by_hand;
 mod candidate;
 mod canonical_layout;
+mod conversion;
 mod dependents;
 mod drift;
 mod edit;
@@ -21,6 +24,7 @@ mod mapping;
 mod name_clashes;
 mod next_name;
 mod next_version;
+mod outline;
 mod promotion;
 mod reasons;
 mod recorded;
@@ -35,10 +39,12 @@ mod upgrade_plan;
 mod upgrade_policy;
 mod versioned;
 
+pub use additions::{AdditionFault, ImpossibleAddition, impossible_additions};
 pub use basis::{Basis, UpgradeOptions};
 pub use build_file::{BUILD_MARK, BuildFile, build_files, version_build_file};
 pub use candidate::{Generated, StaleCandidate, Upgrade, essence, is_made, upgrade};
 pub use canonical_layout::canonical_layout;
+pub use conversion::{Unconverted, unconverted};
 pub use drift::{Drift, drifts};
 pub use edit::{Edit, Overlap, apply};
 pub use file_policy::{STATUS_PROTO, record_edits};

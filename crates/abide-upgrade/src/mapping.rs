@@ -4,14 +4,16 @@
 use std::sync::Arc;
 
 use abide_schema::value::{Codec, EncodeError, Entry, Message, Value};
-use abide_schema::{Cardinality, Element, Field, File, FileDecl, SourceFile, Tree};
+use abide_schema::{Element, File, FileDecl, SourceFile, Tree};
 
 use crate::basis::{Basis, Choice, UpgradeOptions};
+use crate::conversion::{Conversion, lossy};
+use crate::file_elements::is_own;
 use crate::next_name::name_after;
 use crate::next_version::Stage;
 use crate::promotion::oneof_after;
 use crate::refusal::Refusal;
-use crate::removal::{deprecated, gone, removed};
+use crate::removal::{deprecated, gone};
 use crate::standing::Standings;
 use crate::upgrade_plan::UpgradePlan;
 use crate::upgrade_policy::UpgradeSettings;
@@ -49,7 +51,7 @@ pub fn mapping(
     settings: UpgradeSettings<'_>,
     options: &UpgradeOptions<'_>,
 ) -> Result<Mapping, Refusal> {
-    let standings = Standings::of(tree);
+    let standings = Standings::of(tree, settings.policy);
     let basis = Basis { tree, settings, standings: &standings, graph: None };
     let plan = UpgradePlan::of(basis, Choice::Asked(options), Stage::Candidate)?;
     let parse = |(path, text): &(&str, &str)| {
@@ -82,15 +84,6 @@ fn types<'t>(file: File<'t>) -> impl Iterator<Item = Element<'t>> {
     let messages = file.all_messages().map(Element::Message);
     let all = messages.chain(file.all_enums().map(Element::Enum));
     all.chain(file.services().map(Element::Service)).filter(|it| is_own(*it))
-}
-
-/// Whether an element is declared, not a part of a map.
-fn is_own(element: Element<'_>) -> bool {
-    match element {
-        Element::Message(message) => !message.is_map_entry(),
-        Element::Field(field) => !field.parent().is_some_and(|it| it.is_map_entry()),
-        _ => true,
-    }
 }
 
 struct MappingBuilder<'s> {
@@ -189,57 +182,17 @@ impl MappingBuilder<'_> {
         };
         let old = within(|_, element| element.full_name());
         let new = within(|plan, element| plan.name_after(element));
-        let (replacement, translatable, reason) = litmus(plan, element);
+        let Conversion { replacement, translatable, reason } = Conversion::of(plan, element);
+        let lossy = lossy(plan.policy, element).filter(|_| !translatable).unwrap_or_default();
         let entries = [
             self.text("Deprecation", "old_name", old),
             self.text("Deprecation", "new_name", new),
             self.text("Deprecation", "replacement", replacement),
             self.entry("Deprecation", "translatable", Value::Bool(translatable)),
             self.text("Deprecation", "reason", reason),
+            self.text("Deprecation", "lossy", lossy),
         ];
         let entries = entries.into_iter().flatten().collect();
         self.nested("VersionMapping", "deprecations", "Deprecation", entries)
     }
-}
-
-/// The replacement of a deprecated element, whether its values can be translated
-/// automatically, and why.
-fn litmus<'t>(plan: &UpgradePlan<'t>, element: Element<'t>) -> (String, bool, String) {
-    if !removed(element) {
-        return (String::new(), true, "it still exists in the new version".to_owned());
-    }
-    let Some((name, _)) = element.replaced_by() else {
-        let reason = "`replaced_by` does not name a replacement";
-        return (String::new(), false, reason.to_owned());
-    };
-    let Some(other) = element.replacement() else {
-        return (String::new(), false, format!("its replacement `{name}` is not in the tree"));
-    };
-    if gone(other) {
-        return (String::new(), false, format!("its replacement `{name}` is removed too"));
-    }
-    let full = match other.parent() {
-        Some(parent) => format!("{}.{}", plan.name_after(parent), name_after(other)),
-        None => plan.name_after(other),
-    };
-    let (same, reason) = match (element, other) {
-        (Element::Field(old), Element::Field(new)) => (
-            old.parent() == new.parent() && same_values(old, new),
-            "its replacement has values of the same type",
-        ),
-        (Element::EnumValue(old), Element::EnumValue(new)) => {
-            (old.parent() == new.parent(), "its replacement is a value of the same enum")
-        }
-        _ => (false, ""),
-    };
-    if same {
-        return (full, true, reason.to_owned());
-    }
-    (full, false, "its replacement has another type or is in another place".to_owned())
-}
-
-fn same_values(old: Field<'_>, new: Field<'_>) -> bool {
-    let fits = old.cardinality() == new.cardinality()
-        || old.cardinality() == Cardinality::Singular && new.cardinality() == Cardinality::Repeated;
-    old.ty() == new.ty() && fits && !old.is_map()
 }

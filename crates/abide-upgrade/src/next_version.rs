@@ -22,6 +22,20 @@ impl Next {
         let path = next_path(settings.folder_prefixes, file, &package);
         Some(Next { package, path })
     }
+
+    /// The stable version of a file of an alpha or a beta.
+    pub(crate) fn stable(settings: UpgradeSettings<'_>, file: File<'_>) -> Option<Next> {
+        let version = file.package().version()?;
+        let text = match version.minor {
+            Some(minor) => format!("v{}p{minor}", version.major),
+            None => format!("v{}", version.major),
+        };
+        let mut components: Vec<&str> = file.package().name().split('.').collect();
+        *components.get_mut(version.position)? = &text;
+        let package = components.join(".");
+        let path = next_path(settings.folder_prefixes, file, &package);
+        Some(Next { package, path })
+    }
 }
 
 /// The stage of the next major version.

@@ -6,16 +6,18 @@ use std::sync::Arc;
 
 use abide_schema::{File, FileDecl, FileId, Level, PackageVersionStatus, SourceFile, Tree};
 
+use crate::additions::{Additions, is_added};
 use crate::basis::{Basis, Choice, UpgradeOptions};
+use crate::by_hand::ByHand;
 use crate::candidate::{Generated, generate, is_made};
 use crate::drift::remake;
 use crate::edit::apply;
 use crate::file_elements::extensions;
 use crate::interrupted::left_behind;
 use crate::links::Links;
-use crate::next_version::Stage;
+use crate::next_version::{Next, Stage};
 use crate::refusal::{Refusal, check_source, overlap};
-use crate::rewrite::repointed;
+use crate::rewrite::{repointed, stabilised};
 use crate::standing::{Standing, Standings, status_edit};
 use crate::upgrade_plan::UpgradePlan;
 use crate::upgrade_policy::{Closure, UpgradeSettings};
@@ -81,7 +83,7 @@ pub struct Risen {
 /// An interrupted release is continued: files that it wrote must equal what would
 /// be written now, and candidates that it did not delete are deleted.
 pub fn release(tree: &Tree, settings: UpgradeSettings<'_>) -> Result<Release, Refusal> {
-    let (standings, graph) = (Standings::of(tree), tree.graph());
+    let (standings, graph) = (Standings::of(tree, settings.policy), tree.graph());
     let basis = Basis { tree, settings, standings: &standings, graph: Some(&graph) };
     let left = left_behind(basis);
     let is_left = |path: &str| left.iter().any(|id| tree.file(*id).path() == path);
@@ -107,9 +109,10 @@ fn release_all<'t>(
     basis: Basis<'_, 't>,
     graph: &abide_schema::Graph<'t>,
 ) -> Result<Release, Refusal> {
-    let Basis { tree, standings, .. } = basis;
+    let Basis { tree, standings, settings, .. } = basis;
     let made = remake(basis, &[Closure::Package])?;
-    if made.called.is_empty() {
+    let by_hand = ByHand::of(tree, standings);
+    if made.called.is_empty() && by_hand.is_empty() {
         return Ok(Release::default());
     }
     if let Some(stale) = made.stale(basis).first() {
@@ -127,22 +130,39 @@ fn release_all<'t>(
         replaced.insert(candidate.id, file.from);
         sources.insert(tree.file(file.from).package().full_name());
     }
+    sources.extend(by_hand.replaced().map(|(before, _)| tree.package(before).full_name()));
     let sources: Vec<String> = sources.into_iter().collect();
     let options = UpgradeOptions { packages: &sources, closure: Some(Closure::Package) };
-    let choice = Choice::Asked(&options);
+    let choice = if sources.is_empty() { Choice::Nothing } else { Choice::Asked(&options) };
     let mut plan = UpgradePlan::of(basis, choice, Stage::Stable)?;
     for (candidate, source) in &replaced {
         plan.becomes_that_of(*candidate, *source);
     }
-    let files = generate(&plan)?;
+    let released: BTreeSet<&str> = made.called.iter().map(|it| it.package.as_str()).collect();
+    let added: Vec<File<'_>> = candidates
+        .values()
+        .copied()
+        .filter(|it| released.contains(it.package().name()) && is_added(settings.policy, *it))
+        .collect();
+    for file in &added {
+        plan.rises(file.id, Next::stable(settings, *file));
+    }
+    let mut files = generate(&plan)?;
+    let links = Links::of(&plan);
+    for (candidate, source) in &replaced {
+        let candidate = tree.file(*candidate);
+        let own = files.iter_mut().find(|it| it.from == *source);
+        let Some((own, next)) = own.zip(plan.next(*source)) else { continue };
+        if Additions::of(settings.policy, candidate).is_some() {
+            let made = stabilised(&plan, &links, candidate, next)?;
+            (own.from, own.text, own.dangling) = (candidate.id, made.text, made.dangling);
+        }
+    }
     for conflict in &plan.conflicts {
-        let other = tree.file(conflict.other);
-        let same = |file: &Generated| {
-            file.from == conflict.file && other.decl().source_text() == Some(&file.text)
-        };
-        if !files.iter().any(same) {
-            let path = plan.next(conflict.file).map(|next| next.path.clone());
-            return Err(Refusal::Taken(path.unwrap_or_default()));
+        let path = plan.next(conflict.file).map(|it| it.path.as_str()).unwrap_or_default();
+        let text = tree.file(conflict.other).decl().source_text();
+        if !files.iter().any(|it| it.path == path && text == Some(&it.text)) {
+            return Err(Refusal::Taken(path.to_owned()));
         }
     }
     // A file that is not an alpha stays where it is.
@@ -150,9 +170,11 @@ fn release_all<'t>(
         let path = tree.file(*id).path();
         files.binary_search_by(|file| (*file.path).cmp(path)).is_ok()
     };
+    let by_hand = by_hand.packages().flat_map(|it| tree.package(it).files());
+    let kept = by_hand.chain(added).map(|it| it.id);
     Ok(Release {
         edited: edited(&plan, standings, &replaced)?,
-        deleted: replaced.keys().copied().filter(|id| !stays(id)).collect(),
+        deleted: replaced.keys().copied().chain(kept).filter(|id| !stays(id)).collect(),
         files,
         unverified: Vec::new(),
         risen: risen(&plan, &sources, graph),
@@ -176,7 +198,8 @@ fn edited(
         {
             continue;
         }
-        let rises = file.package().files().any(|it| plan.generates(it.id));
+        let rises =
+            plan.is_replaced(file) || file.package().files().any(|it| plan.generates(it.id));
         let names =
             |it: abide_schema::Import<'_>| it.file.is_some_and(|it| plan.next(it.id).is_some());
         let text = if rises {
@@ -224,8 +247,13 @@ fn risen(
             .filter_map(|file| Some(plan.next(file.id)?.package.clone()))
             .collect();
         let mut edges = graph.edges_of(package);
-        let because = edges.find(|edge| edge.counts().any(&Level::USED) && rises(edge.to));
-        let because = because.filter(|_| !sources.iter().any(|it| it == package.name()));
+        let is_new = |it: abide_schema::Package<'_>| {
+            rises(it) || it.files().any(|file| plan.is_replaced(file))
+        };
+        let because = edges.find(|edge| edge.counts().any(&Level::USED) && is_new(edge.to));
+        let is_own = sources.iter().any(|it| it == package.name())
+            || package.files().any(|file| plan.keeps(file));
+        let because = because.filter(|_| !is_own);
         risen.push(Risen {
             package: package.full_name(),
             next: next.into_iter().collect(),

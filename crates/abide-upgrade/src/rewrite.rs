@@ -14,8 +14,8 @@ mod vocabulary;
 use abide_schema::{Element, Enum, File, Message, MessageKind, Node, PackageVersionStatus, value};
 use abide_syntax::{DeclId, DeclKind, Span, text_start};
 
-use self::references::field_target;
-use self::rewriter::{ImportNeeds, Rewriter, ScopeChange, extension};
+pub(crate) use self::references::field_target;
+use self::rewriter::{ImportNeeds, Mode, Rewriter, ScopeChange, extension};
 use self::vocabulary::ANCESTRIES;
 use crate::canonical_layout::canonical_layout;
 use crate::edit::{Edit, apply};
@@ -28,7 +28,7 @@ use crate::recorded::{FILE_POLICY, RECORD, recorded};
 use crate::refusal::{Refusal, overlap};
 use crate::removal::{deprecated, gone, removed};
 use crate::shortest_name::VisibleNames;
-use crate::standing::{mark, status_edit};
+use crate::standing::{mark, mark_of, status_edit};
 use crate::upgrade_plan::UpgradePlan;
 use crate::upgrade_policy::{CandidateLayout, ImportOrder};
 use crate::versioned;
@@ -48,7 +48,7 @@ pub(crate) fn rewrite<'t>(
     file: File<'t>,
     next: &Next,
 ) -> Result<RewrittenText, Refusal> {
-    edited(plan, links, file, next, false)
+    edited(plan, links, file, next, Mode::Upgrade)
 }
 
 /// The new text of a file that stays, with its references updated.
@@ -58,7 +58,17 @@ pub(crate) fn repointed<'t>(
     file: File<'t>,
 ) -> Result<RewrittenText, Refusal> {
     let (package, path) = (file.package().full_name(), file.path().to_owned());
-    edited(plan, links, file, &Next { package, path }, true)
+    edited(plan, links, file, &Next { package, path }, Mode::Follow)
+}
+
+/// The text of a file of an alpha or a beta that becomes stable as it is.
+pub(crate) fn stabilised<'t>(
+    plan: &UpgradePlan<'t>,
+    links: &Links<'_, 't>,
+    file: File<'t>,
+    next: &Next,
+) -> Result<RewrittenText, Refusal> {
+    edited(plan, links, file, next, Mode::Rise)
 }
 
 fn edited<'t>(
@@ -66,7 +76,7 @@ fn edited<'t>(
     links: &Links<'_, 't>,
     file: File<'t>,
     next: &Next,
-    follows: bool,
+    mode: Mode,
 ) -> Result<RewrittenText, Refusal> {
     let (Some(text), Some(ast)) = (file.decl().source_text(), file.decl().ast()) else {
         return Ok(RewrittenText::default());
@@ -94,7 +104,7 @@ fn edited<'t>(
         text,
         elements: elements.map(|element| (element.node().0, element)).collect(),
         ancestry: ancestry.map(|(_, ancestry)| *ancestry),
-        follows,
+        mode,
         recorded: plan.candidate(&next.path).map(recorded).unwrap_or_default(),
         edits: Vec::new(),
         needs: ImportNeeds::default(),
@@ -111,7 +121,7 @@ fn edited<'t>(
     if is_windows(text) {
         made = windows(&made);
     }
-    if plan.policy.layout == CandidateLayout::Canonical && !follows {
+    if plan.policy.layout == CandidateLayout::Canonical && mode == Mode::Upgrade {
         made = canonical_layout(&made).unwrap_or(made);
     }
     Ok(RewrittenText { text: made, dangling })
@@ -121,12 +131,12 @@ impl<'t> Rewriter<'_, 't> {
     fn file(&mut self) {
         let file = self.file;
         let (old, new) = (file.package().name(), self.next.package.as_str());
-        if !self.follows {
+        if self.mode != Mode::Follow {
             self.file_options(old, new);
         }
         self.option_files(file.options());
         self.body(None, (old, new));
-        if self.plan.policy.imports == ImportOrder::Computed {
+        if self.mode == Mode::Upgrade && self.plan.policy.imports == ImportOrder::Computed {
             // As Envoy's generator did: types of removed elements count as used.
             let hidden = file.all_messages().filter(|it| gone(Element::Message(*it)));
             let fields =
@@ -150,6 +160,9 @@ impl<'t> Rewriter<'_, 't> {
                 self.edits.push(Edit::replace(inner, next));
             }
         }
+        if self.mode == Mode::Rise {
+            self.edits.extend(mark_of(file).map(Edit::delete));
+        }
         if self.plan.stage == Stage::Stable {
             // An interrupted release has already frozen the source.
             self.edits.extend(status_edit(file, PackageVersionStatus::Active));
@@ -170,12 +183,13 @@ impl<'t> Rewriter<'_, 't> {
     /// The statements between the braces of a declaration, or of the file.
     fn body(&mut self, parent: Option<DeclId>, scope: ScopeChange<'_>) {
         let children: Vec<DeclId> = self.ast.children(parent).collect();
-        if self.follows {
+        if self.mode == Mode::Follow {
             return children.into_iter().for_each(|id| self.statement(id, scope));
         }
         let element = parent.and_then(|id| self.element(id));
         let mut gone: Vec<bool> = children.iter().map(|id| self.goes(*id)).collect();
         if let Some(Element::Enum(it)) = element
+            && self.mode == Mode::Upgrade
             && !has_aliases(it)
         {
             // protoc refuses the option if no alias is left.
@@ -187,6 +201,7 @@ impl<'t> Rewriter<'_, 't> {
         let head = parent.map_or(0, |id| self.head_end(id));
         let mut blocks = Vec::new();
         match (element, body) {
+            _ if self.mode == Mode::Rise => {}
             (Some(Element::Message(message)), Some(_)) => {
                 blocks.extend(self.previous_type(message, &children));
                 blocks.extend(self.reserved_of_message(message, &children));
@@ -219,14 +234,14 @@ impl<'t> Rewriter<'_, 't> {
             self.option_files(element.options());
             self.type_names(element);
         }
-        let follows = self.follows;
+        let migrates = self.mode == Mode::Upgrade;
         let inner = |name: Span, text: &[u8]| {
             let join = |scope: &str, name: &str| match scope {
                 "" => name.to_owned(),
                 scope => format!("{scope}.{name}"),
             };
             let old = name.str(text);
-            let renamed = element.filter(|it| it.name() == old && !follows);
+            let renamed = element.filter(|it| it.name() == old && migrates);
             let new = renamed.map_or(old, name_after);
             (join(scope.0, old), join(scope.1, new))
         };
@@ -288,10 +303,11 @@ impl<'t> Rewriter<'_, 't> {
                 self.reference(node.input, view.input().map(Element::Message), scope);
                 self.reference(node.output, view.output().map(Element::Message), scope);
                 let (old, new) = (self.file.package().name(), self.next.package.as_str());
-                let bindings = if self.follows { Vec::new() } else { view.http_bindings() };
+                let is_moved = self.mode != Mode::Follow;
+                let bindings = if is_moved { view.http_bindings() } else { Vec::new() };
                 for binding in bindings {
                     let span = binding.place.span;
-                    let major = self.plan.policy.http_major;
+                    let major = self.plan.policy.http_major.filter(|_| migrates);
                     let route = versioned::route(&binding, span.str(self.text), old, new, major);
                     self.edits.extend(route.map(|route| Edit::replace(span, route)));
                 }
@@ -315,9 +331,9 @@ impl<'t> Rewriter<'_, 't> {
         if let DeclKind::Extend { .. } = self.ast.decls[id as usize].kind {
             // An `extend` block must not be empty.
             let mut members = self.ast.children(Some(id)).filter_map(|it| self.element(it));
-            return members.all(removed);
+            return members.all(|it| self.plan.removed(it));
         }
-        self.element(id).is_some_and(removed)
+        self.element(id).is_some_and(|it| self.plan.removed(it))
     }
 }
 

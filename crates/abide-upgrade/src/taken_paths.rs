@@ -47,7 +47,7 @@ fn may_collide(basis: Basis<'_, '_>) -> bool {
     let Basis { tree, settings, standings, .. } = basis;
     let mut taken: FxHashSet<Cow<'_, str>> = tree
         .files()
-        .filter(|it| standings.file(*it) != Standing::Candidate)
+        .filter(|it| !matches!(standings.file(*it), Standing::Candidate | Standing::ByHand))
         .map(|it| it.path().into())
         .collect();
     let relevant =

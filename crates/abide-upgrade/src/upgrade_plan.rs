@@ -8,7 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use abide_schema::{Element, File, FileId, Package, PackageId, PackageVersion, Tree};
 use fixedbitset::FixedBitSet;
 
+use crate::additions::Additions;
 use crate::basis::{Basis, Choice};
+use crate::by_hand::ByHand;
 use crate::dependents::{by_package, by_type, staying};
 use crate::file_elements::upgradable;
 use crate::interrupted::interrupted;
@@ -16,6 +18,7 @@ use crate::next_name::name_after;
 use crate::next_version::{Next, Stage, candidate_package, has_successor};
 use crate::reasons::{Need, file_has_reason};
 use crate::refusal::Refusal;
+use crate::removal::{gone, removed};
 use crate::standing::{Standing, Standings};
 use crate::upgrade_policy::{Closure, UpgradePolicy, UpgradeSettings};
 
@@ -29,6 +32,9 @@ pub(crate) struct UpgradePlan<'t> {
     next: Vec<Option<Next>>,
     /// By file: whether a candidate is generated from it.
     generated: FixedBitSet,
+    /// By file: whether it is released as it is, without migrations.
+    kept: FixedBitSet,
+    pub(crate) by_hand: ByHand,
     /// The candidates in the tree, by path.
     candidates: BTreeMap<&'t str, FileId>,
     /// Files whose candidate has no place, and the file in that place.
@@ -62,12 +68,21 @@ impl<'t> UpgradePlan<'t> {
         for it in &interrupted {
             standings.to_mut().resume(it.frozen);
         }
+        let by_hand = ByHand::of(tree, &standings);
+        if stage == Stage::Stable {
+            // An interrupted release has already frozen them.
+            for file in by_hand.replaced().flat_map(|(before, _)| tree.package(before).files()) {
+                standings.to_mut().resume(file.id);
+            }
+        }
         let policy = settings.policy;
         let of = |file: File<'_>| standings.file(file);
         let active =
             |package: Package<'t>| package.files().any(|file| of(file) == Standing::Active);
         let rises = |package: Package<'t>| {
+            let is_replaced = by_hand.after(package.id).is_some();
             active(package)
+                && (stage == Stage::Stable || !is_replaced)
                 && (policy.unstable
                     || policy.packages.contains_key(package.name())
                     || policy.always.iter().any(|it| it.matches(package.name()))
@@ -85,12 +100,23 @@ impl<'t> UpgradePlan<'t> {
             packages.retain(|id| !tree.package(*id).files().any(|file| apart(&file)));
             packages
         };
-        let reason = |file: File<'t>| match file_has_reason(policy, file) {
+        let added_to: BTreeSet<&str> = tree
+            .files()
+            .filter(|it| of(*it) == Standing::Candidate)
+            .filter(|it| Additions::of(policy, *it).is_some())
+            .map(|it| it.package().name())
+            .collect();
+        let has_additions = |file: File<'t>| {
+            !added_to.is_empty()
+                && candidate_package(policy, file).is_some_and(|it| added_to.contains(it.as_str()))
+        };
+        let reason = |file: File<'t>| match file_has_reason(policy, file) || has_additions(file) {
             true => Need::All,
             false => Need::Some,
         };
         let by_reason = LazyCell::new(|| by_type(&reason));
         let mut upgraded: BTreeSet<PackageId> = match choice {
+            Choice::Nothing => BTreeSet::new(),
             Choice::Present => {
                 let candidates: BTreeSet<&str> = tree
                     .files()
@@ -172,6 +198,13 @@ impl<'t> UpgradePlan<'t> {
                 next[file.id.0 as usize] = Some(becomes);
             }
         }
+        let kept = FixedBitSet::with_capacity(next.len());
+        if stage == Stage::Stable {
+            for (before, after) in by_hand.replaced() {
+                replace(settings, tree.package(before), tree.package(after), &mut next);
+                tree.package(before).files().for_each(|it| generated.set(it.id.0 as usize, false));
+            }
+        }
         let is_candidate = |file: &File<'t>| of(*file) == Standing::Candidate;
         let candidates =
             tree.files().filter(is_candidate).map(|file| (file.path(), file.id)).collect();
@@ -182,10 +215,18 @@ impl<'t> UpgradePlan<'t> {
             policy,
             next,
             generated,
+            kept,
+            by_hand,
             conflicts: Vec::new(),
             staying,
             resumed: interrupted.iter().map(|it| it.frozen).collect(),
         };
+        if stage == Stage::Stable {
+            let by_hand: Vec<PackageId> = plan.by_hand.packages().collect();
+            for file in by_hand.into_iter().flat_map(|it| tree.package(it).files()) {
+                plan.rises(file.id, Next::stable(settings, file));
+            }
+        }
         plan.yield_to_others(&standings, settings);
         Ok(plan)
     }
@@ -202,7 +243,8 @@ impl<'t> UpgradePlan<'t> {
                 continue;
             };
             let file = FileId(at as u32);
-            let released = Next::of(settings, self.tree.file(file), Stage::Stable);
+            let released = Next::of(settings, self.tree.file(file), Stage::Stable)
+                .filter(|_| !self.kept.contains(at));
             let there = released.and_then(|it| taken.get(it.path.as_str()));
             let there = there.filter(|(_, exists)| *exists);
             match taken.get(next.path.as_str()).or(there) {
@@ -221,6 +263,15 @@ impl<'t> UpgradePlan<'t> {
     /// Redirects references into `file` to the successor of `source`.
     pub(crate) fn becomes_that_of(&mut self, file: FileId, source: FileId) {
         self.next[file.0 as usize] = self.next[source.0 as usize].clone();
+        self.kept.insert(file.0 as usize);
+    }
+
+    /// Releases a file as it is.
+    pub(crate) fn rises(&mut self, file: FileId, next: Option<Next>) {
+        let at = file.0 as usize;
+        self.generated.set(at, next.is_some());
+        self.next[at] = next;
+        self.kept.insert(at);
     }
 
     /// The next version of a file, if its package is upgraded.
@@ -242,16 +293,54 @@ impl<'t> UpgradePlan<'t> {
     /// if it stays.
     pub(crate) fn next_name(&self, element: Element<'t>) -> Option<String> {
         let next = self.next(element.file().id)?;
-        let mut names = vec![name_after(element)];
+        if self.is_replaced(element.file()) {
+            return self.next_name(self.by_hand.successor(element)?);
+        }
+        let mut names = vec![self.simple_name_after(element)];
         let mut parent = element.parent();
         while let Some(element) = parent {
-            names.push(name_after(element));
+            names.push(self.simple_name_after(element));
             parent = element.parent();
         }
         names.push(&next.package);
         names.retain(|name| !name.is_empty());
         names.reverse();
         Some(names.join("."))
+    }
+
+    /// Whether a file is released as it is, without migrations.
+    pub(crate) fn keeps(&self, file: File<'t>) -> bool {
+        self.kept.contains(file.id.0 as usize)
+    }
+
+    /// Whether the release replaces a file by a package that people keep.
+    pub(crate) fn is_replaced(&self, file: File<'t>) -> bool {
+        self.stage == Stage::Stable && self.by_hand.after(file.package().id).is_some()
+    }
+
+    /// The name of an element in the next version.
+    pub(crate) fn simple_name_after(&self, element: Element<'t>) -> &'t str {
+        if self.keeps(element.file()) { element.name() } else { name_after(element) }
+    }
+
+    /// Whether the next version does not have an element.
+    pub(crate) fn removed(&self, element: Element<'t>) -> bool {
+        !self.keeps(element.file()) && removed(element)
+    }
+
+    /// Whether the next version does not have an element or an enclosing one.
+    pub(crate) fn gone(&self, element: Element<'t>) -> bool {
+        if self.is_replaced(element.file()) {
+            return self.by_hand.successor(element).is_none();
+        }
+        !self.keeps(element.file()) && gone(element)
+    }
+
+    /// The file that declares an element after the upgrade.
+    pub(crate) fn file_after(&self, element: Element<'t>) -> File<'t> {
+        let successor = || self.by_hand.successor(element);
+        let successor = self.is_replaced(element.file()).then(successor).flatten();
+        successor.unwrap_or(element).file()
     }
 
     /// The full name of a type after the upgrade.
@@ -262,6 +351,25 @@ impl<'t> UpgradePlan<'t> {
     /// The path of a file after the upgrade.
     pub(crate) fn path_after(&self, file: File<'t>) -> &str {
         self.next(file.id).map_or(file.path(), |next| &next.path)
+    }
+}
+
+/// Makes a package that people keep the next version of all files of a stable one.
+/// What is imported is found by name; the path is that of a file with the same
+/// base name, or else of the first file.
+fn replace(
+    settings: UpgradeSettings<'_>,
+    before: Package<'_>,
+    after: Package<'_>,
+    next: &mut [Option<Next>],
+) {
+    fn base<'t>(file: File<'t>) -> &'t str {
+        file.path().rsplit('/').next().unwrap_or_default()
+    }
+    for file in before.files() {
+        let same = after.files().find(|it| base(*it) == base(file));
+        let same = same.or_else(|| after.files().next());
+        next[file.id.0 as usize] = same.and_then(|it| Next::stable(settings, it));
     }
 }
 

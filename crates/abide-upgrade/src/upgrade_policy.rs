@@ -23,6 +23,15 @@ pub struct UpgradePolicy {
     pub reasons: Vec<UpgradeReason>,
     /// Packages that are always upgraded.
     pub always: Vec<Glob>,
+    /// Packages that people keep as the next major version, besides those that
+    /// say so themselves.
+    pub by_hand: Vec<Glob>,
+    /// Elements of candidates that are additions, besides those that say so
+    /// themselves.
+    pub additions: Vec<Glob>,
+    /// Elements whose values may get lost in the next major version, besides those
+    /// that say so themselves.
+    pub lossy: Vec<Glob>,
     /// The next name of packages for which it does not follow from a version.
     pub packages: BTreeMap<String, String>,
     /// The version that follows all versions of a major, instead of the alpha of
@@ -72,6 +81,9 @@ impl Default for UpgradePolicy {
                 UpgradeReason::Promoted,
             ],
             always: Vec::new(),
+            by_hand: Vec::new(),
+            additions: Vec::new(),
+            lossy: Vec::new(),
             packages: BTreeMap::new(),
             majors: BTreeMap::new(),
             unstable: false,

@@ -63,7 +63,7 @@ pub use drawing::view::GraphView;
 pub use element_life::{
     ElementFacts, ElementId, ElementLife, ElementLives, FileElements, Moment, elements,
 };
-pub use engine::hindrances::{early_release, hindrances};
+pub use engine::hindrances::{early_release, hindrances, lossy_release};
 pub use engine::judging::check;
 pub use engine::version_plan::plan;
 pub use features::FeatureFile;

@@ -206,13 +206,13 @@ impl<'t> Context<'t> {
 
     /// The role of each file in an upgrade.
     pub(crate) fn standings(&self) -> &Standings {
-        self.standings.get_or_init(|| Standings::of(self.tree))
+        self.standings.get_or_init(|| Standings::of(self.tree, &self.policy.upgrade))
     }
 
     /// What an upgrade of the tree is planned from.
     pub(crate) fn upgrade_basis(&self) -> Basis<'_, 't> {
         let settings = self.policy.upgrade_settings();
-        let graph = Some(self.graph());
+        let graph = self.graph.as_ref();
         Basis { tree: self.tree, settings, standings: self.standings(), graph }
     }
 

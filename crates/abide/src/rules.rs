@@ -15,6 +15,7 @@ macro_rules! rules {
 
 rules! {
     accepted_stale = "rules/accepted-stale.rs";
+    addition_impossible = "rules/addition-impossible.rs";
     alpha_too_old = "rules/alpha-too-old.rs";
     arenas_changed = "rules/arenas-changed.rs";
     beta_depends_on_alpha = "rules/beta-depends-on-alpha.rs";
@@ -26,6 +27,7 @@ rules! {
     constraint_loosened = "rules/constraint-loosened.rs";
     constraint_tightened = "rules/constraint-tightened.rs";
     constraint_unproven = "rules/constraint-unproven.rs";
+    conversion_missing = "rules/conversion-missing.rs";
     custom_option_changed = "rules/custom-option-changed.rs";
     default_invalid = "rules/default-invalid.rs";
     dependency_not_allowed = "rules/dependency-not-allowed.rs";
@@ -34,6 +36,7 @@ rules! {
     deprecated_not_disallowed = "rules/deprecated-not-disallowed.rs";
     deprecated_past_removal = "rules/deprecated-past-removal.rs";
     deprecated_type_in_use = "rules/deprecated-type-in-use.rs";
+    deprecation_terms_changed = "rules/deprecation-terms-changed.rs";
     deprecation_version_malformed = "rules/deprecation-version-malformed.rs";
     deprecation_withdrawn = "rules/deprecation-withdrawn.rs";
     deprecation_without_replacement = "rules/deprecation-without-replacement.rs";
@@ -239,8 +242,18 @@ pub(crate) static REPLACED: &Rule = &field_replaced::RULE;
 
 /// The rules whose findings in a file mean that its candidate would be wrong, or
 /// would not compile.
-pub(crate) static UPGRADE_RULES: &[&Rule] =
-    &[&deprecated_type_in_use::RULE, &migration_name_taken::RULE, &promotion_impossible::RULE];
+pub(crate) static UPGRADE_RULES: &[&Rule] = &[
+    &addition_impossible::RULE,
+    &deprecated_type_in_use::RULE,
+    &migration_name_taken::RULE,
+    &promotion_impossible::RULE,
+];
+
+/// The rule about conversions, which a release asks.
+pub(crate) static CONVERSION: &Rule = &conversion_missing::RULE;
+
+/// The rule about additions, which stand in the candidates themselves.
+pub(crate) static ADDITION: &Rule = &addition_impossible::RULE;
 
 /// The rule about types that a candidate would use but not have.
 pub(crate) static DEPRECATED_TYPE: &Rule = &deprecated_type_in_use::RULE;

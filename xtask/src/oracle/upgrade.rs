@@ -154,7 +154,9 @@ fn live(
         corpora::write(&root.join(file), &fs::read(source.root.join(file))?)?;
     }
     // A check asks the policy, not the command line, which candidates are needed.
-    fs::write(root.join("abide.toml"), format!("[upgrade]\nclosure = \"{closure}\"\n"))?;
+    // Real protos do not say how removed values are converted.
+    let config = format!("rules.conversion-missing = \"off\"\nupgrade.closure = \"{closure}\"\n");
+    fs::write(root.join("abide.toml"), config)?;
     let told = format!("{} with preset {preset} and closure {closure}", source.name);
     let run = |args: &[&str]| -> Result<Output> {
         let mut command = Command::new(abide);

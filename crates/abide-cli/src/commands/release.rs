@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use abide::Records;
+use abide::{Records, Report};
 use abide_schema::Tree;
-use abide_upgrade::{Refusal, Release, Risen, essence};
+use abide_upgrade::{Refusal, Release, Risen, UpgradeSettings, essence};
 use jiff::civil::Date;
 
 use super::build_files::Builds;
@@ -66,9 +66,9 @@ pub(super) fn release(
     let mut build_files = abide_upgrade::build_files(&loaded.tree, policy, &made.files);
     build_files.extend(abide_upgrade::version_build_file(&loaded.tree, policy, &made));
     let builds = Builds::of(&loaded.tree, &build_files, &made.deleted, folder.as_deref());
-    let mut changes = changes(&loaded.tree, &made, &records, folder.as_deref());
+    let mut changes = changes(&loaded.tree, policy, &made, &records, folder.as_deref());
     builds.add_to(&mut changes, &records);
-    if !permits.outside_window && is_early(global, &loaded, &settings, &records, &made)? {
+    if is_premature(global, &loaded, &settings, &records, &made, permits)? {
         say("note: nothing was released");
         if !target.diff {
             return Ok(Outcome::nothing(true));
@@ -111,6 +111,7 @@ pub(super) fn release(
 
 fn changes<'a>(
     tree: &'a Tree,
+    settings: UpgradeSettings<'_>,
     made: &'a Release,
     records: &MadeFiles,
     folder: Option<&Path>,
@@ -143,7 +144,9 @@ fn changes<'a>(
     for id in &made.deleted {
         let (path, old) = old(*id);
         let author = match &old {
-            Some(old) if made.unverified.contains(id) => records.author(&path, &essence(old)),
+            Some(old) if made.unverified.contains(id) => {
+                records.author(&path, &essence(settings.policy, Some(tree.file(*id)), old))
+            }
             _ => Author::Abide,
         };
         changes.insert(path, FileChange { old, new: None, last: false, author });
@@ -155,14 +158,20 @@ fn in_folder(folder: Option<&Path>, path: &str) -> PathBuf {
     folder.unwrap_or(Path::new("")).join(path)
 }
 
-/// Whether the release makes a new major outside the window for them; says so.
-fn is_early(
+/// Whether something has to come before the release: the window for new majors, or a
+/// conversion of what it removes. Says what.
+fn is_premature(
     global: &Global,
     loaded: &Loaded,
     settings: &Settings,
     records: &MadeFiles,
     made: &Release,
+    permits: Permits,
 ) -> Result<bool, Error> {
+    if made.risen.is_empty() {
+        return Ok(false);
+    }
+    let policy = &settings.config.policy;
     let accepted = settings.accepted(error_color(global))?;
     let options = abide::Options {
         accepted: accepted.as_ref().map(|(accepted, _)| accepted),
@@ -170,12 +179,15 @@ fn is_early(
         ..abide::Options::on(global.as_of.unwrap_or_else(today))
     };
     let released = made.applied_to(&loaded.tree);
-    let report = abide::early_release(&released, &settings.config.policy, options, &loaded.tree);
-    if report.findings.is_empty() {
-        return Ok(false);
-    }
-    say(&for_people(global, &released, &report));
-    Ok(true)
+    let early = match permits.outside_window {
+        true => Report::default(),
+        false => abide::early_release(&released, policy, options, &loaded.tree),
+    };
+    let lossy = abide::lossy_release(&loaded.tree, policy, options);
+    let found = [(&released, early), (&loaded.tree, lossy)];
+    let found = found.iter().filter(|(_, report)| !report.findings.is_empty());
+    let count = found.map(|(tree, report)| say(&for_people(global, tree, report))).count();
+    Ok(count > 0)
 }
 
 /// Notes about the packages that are released and why, and about alphas that are too old.

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use abide::Report;
 use abide_schema::{File, FileId, Tree};
 use abide_upgrade::{
-    BUILD_MARK, Closure, Generated, Refusal, StaleCandidate, Upgrade, UpgradeOptions, essence,
+    BUILD_MARK, Closure, Generated, Refusal, StaleCandidate, Upgrade, UpgradeOptions,
+    UpgradePolicy, essence,
 };
 
 use super::build_files::Builds;
@@ -94,7 +95,8 @@ pub(super) fn upgrade(
         settings.config.policy.upgrade_settings(),
         &made.files,
     );
-    let mut changes = changes(&loaded.tree, &made, &records, folder.as_deref());
+    let policy = settings.config.policy.upgrade_settings().policy;
+    let mut changes = changes(&loaded.tree, policy, &made, &records, folder.as_deref());
     let gone: Vec<FileId> = made.stale.iter().map(|it| it.file).collect();
     let builds = Builds::of(&loaded.tree, &build_files, &gone, folder.as_deref());
     builds.add_to(&mut changes, &records);
@@ -121,10 +123,12 @@ pub(super) fn upgrade(
         let as_of = global.as_of.unwrap_or_else(today);
         records.write(&folder, |lock| {
             let builds = builds.made().map(|(path, text)| (path.to_owned(), text.to_vec()));
-            let protos = made
-                .files
-                .iter()
-                .map(|it| (display(loaded.tree.file(it.from), &it.path), essence(&it.text)));
+            let by_path = by_path(&loaded.tree);
+            let protos = made.files.iter().map(|it| {
+                let candidate = by_path.get(it.path.as_str()).copied();
+                let path = display(loaded.tree.file(it.from), &it.path);
+                (path, essence(policy, candidate, &it.text))
+            });
             for (path, text) in protos.chain(builds).filter(|(path, _)| !losing.contains_key(path))
             {
                 lock.set_made(&path, &text);
@@ -150,6 +154,13 @@ pub(super) fn upgrade(
             loaded.tree.package(*package).name()
         ));
     }
+    for (package, next) in made.by_hand.iter().filter(|_| !global.quiet) {
+        say(&format!(
+            "note: `{}` was not upgraded: people keep `{}` as its next major version",
+            loaded.tree.package(*package).name(),
+            loaded.tree.package(*next).name()
+        ));
+    }
     left.iter().for_each(|told| say(told));
     if !global.quiet && (target.out.is_some() || target.write) {
         say(&format!("note: {}", summary(&loaded, &made)));
@@ -164,7 +175,7 @@ pub(super) fn upgrade(
 fn put_elsewhere(path: &Path, text: &[u8], overwrite: bool) -> Result<Option<String>, Error> {
     let old = std::fs::read(path).ok();
     let author = match &old {
-        Some(old) if !overwrite && essence(old) != essence(text) => Author::Unknown,
+        Some(old) if !overwrite && old != text => Author::Unknown,
         _ => Author::Abide,
     };
     let change = FileChange { old, new: Some(text), last: false, author };
@@ -227,14 +238,20 @@ impl Opened {
     }
 }
 
+/// The files of a tree by path.
+fn by_path(tree: &Tree) -> BTreeMap<&str, File<'_>> {
+    tree.files().map(|it| (it.path(), it)).collect()
+}
+
 fn changes<'a>(
     tree: &'a Tree,
+    policy: &UpgradePolicy,
     made: &'a Upgrade,
     records: &MadeFiles,
     folder: Option<&Path>,
 ) -> Changes<'a> {
     let mut changes = BTreeMap::new();
-    let by_path: BTreeMap<&str, File<'a>> = tree.files().map(|it| (it.path(), it)).collect();
+    let by_path = by_path(tree);
     for file in &made.files {
         let candidate = by_path.get(file.path.as_str());
         if !candidate.is_some_and(|it| abide_upgrade::is_made(*it, file)) {
@@ -244,10 +261,12 @@ fn changes<'a>(
             let old = candidate.and_then(|it| it.decl().source_text()).map(<[u8]>::to_vec);
             let old = old.or_else(on_disk);
             let author = match &old {
-                Some(old) if essence(old) != essence(&file.text) => {
-                    records.author(&path, &essence(old))
+                Some(old) => {
+                    let essence = |text: &[u8]| essence(policy, candidate.copied(), text);
+                    let (old, new) = (essence(old), essence(&file.text));
+                    if old == new { Author::Abide } else { records.author(&path, &old) }
                 }
-                _ => Author::Abide,
+                None => Author::Abide,
             };
             changes.insert(path, FileChange { old, new: Some(&file.text), last: false, author });
         }
@@ -257,7 +276,7 @@ fn changes<'a>(
         let path = file.decl().display.to_string();
         let old = file.decl().source_text().map(<[u8]>::to_vec);
         let author = match &old {
-            Some(old) if !stale.as_made => records.author(&path, &essence(old)),
+            Some(old) if !stale.as_made => records.author(&path, &essence(policy, Some(file), old)),
             _ => Author::Abide,
         };
         changes.insert(path, FileChange { old, new: None, last: false, author });

@@ -19,7 +19,8 @@ fn tree() -> TempDir {
     let file = |package: &str, rest: &str| {
         format!("syntax = \"proto3\";\n\npackage {package};\n\n{STATUS}\n{rest}")
     };
-    let config = format!("import-paths = [{api:?}]\n");
+    let off = "rules.conversion-missing = \"off\"";
+    let config = format!("import-paths = [{api:?}]\n{off}\n");
     let base = file(
         "acme.base.v1",
         "message Id {\n  string text = 1;\n\n  // Use `text`.\n  string old = 2 [deprecated = true];\n}\n",
@@ -186,7 +187,8 @@ fn an_interrupted_release_in_place_is_taken_up() {
         )
     };
     let import = |name: &str| format!("import \"envoy/{name}/v2/{name}.proto\";\n\n");
-    let config = format!("preset = \"envoy\"\nimport-paths = [{imports:?}]\n");
+    let off = "rules.conversion-missing = \"off\"";
+    let config = format!("preset = \"envoy\"\nimport-paths = [{imports:?}]\n{off}\n");
     let base = "message Base {\n  string old = 1 [deprecated = true];\n\n  string new = 2;\n}\n";
     put(
         folder.path(),

@@ -45,7 +45,8 @@ const CANDIDATE: &str = "acme/user/v2alpha/user.proto";
 fn tree() -> TempDir {
     let folder = TempDir::new().unwrap();
     let api = repository().join("api");
-    let config = format!("import-paths = [{:?}]\n", api.display().to_string());
+    let off = "rules.conversion-missing = \"off\"";
+    let config = format!("import-paths = [{:?}]\n{off}\n", api.display().to_string());
     put(
         folder.path(),
         &[
@@ -311,7 +312,8 @@ fn build_files_follow() {
     let folder = tree.path();
     let api = repository().join("api").display().to_string();
     let config = format!(
-        "import-paths = [{api:?}]\n[upgrade]\nbuild-files = true\n[upgrade.build-labels]\n\
+        "import-paths = [{api:?}]\nrules.conversion-missing = \"off\"\n[upgrade]\n\
+         build-files = true\n[upgrade.build-labels]\n\
          \"abide/\" = \"@abide//\"\n\"google/protobuf/\" = \"\"\n"
     );
     let service = "\nservice Users {\n  rpc Get(User) returns (User);\n}\n";

@@ -162,7 +162,7 @@ fn mutant(text: &[u8], turn: usize, numbers: &mut Numbers) -> Option<(Vec<u8>, S
 }
 
 /// What says how an element is released and not what it is.
-const SAYS_NOTHING: [&[u8]; 10] = [
+const SAYS_NOTHING: [&[u8]; 12] = [
     b"file_status",
     b"message_status",
     b"field_status",
@@ -172,6 +172,8 @@ const SAYS_NOTHING: [&[u8]; 10] = [
     b"work_in_progress",
     b"migration",
     b"previous_type",
+    b"next_major_only",
+    b"lossy",
     b"file_policy",
 ];
 

@@ -7,8 +7,6 @@ use abide_syntax::{KeyForm, Lexer, OptionNode, Span, TokenKind, ValueId, ValueKi
 use super::rewriter::Rewriter;
 use crate::edit::Edit;
 use crate::file_elements::extensions;
-use crate::next_name::name_after;
-use crate::removal::{gone, removed};
 
 impl<'t> Rewriter<'_, 't> {
     /// Updates every `[host/type] { … }` in the value of an option.
@@ -38,12 +36,12 @@ impl<'t> Rewriter<'_, 't> {
         let name = joined.as_deref().unwrap_or_else(|| span.str(self.text));
         let element = self.links.element(name)?;
         let Element::Message(message) = element else { return None };
-        if gone(element) {
+        if self.plan.gone(element) {
             self.dangling.push(span);
         }
         let next = self.plan.next_name(element)?;
         self.edits.push(Edit::replace(span, next));
-        self.needs.types.insert(element.file().id);
+        self.needs.types.insert(self.plan.file_after(element).id);
         Some(message)
     }
 
@@ -69,7 +67,7 @@ impl<'t> Rewriter<'_, 't> {
                     };
                     let Some(field) = field else { continue };
                     let element = Element::Field(field);
-                    if removed(element) && self.plan.next(field.file().id).is_some() {
+                    if self.plan.removed(element) && self.plan.next(field.file().id).is_some() {
                         let token = Lexer::new(self.text, node.span.end).next_token();
                         let parts = matches!(token.kind, TokenKind::Symbol(b',' | b';'));
                         let end = if parts { token.span.end } else { node.span.end };
@@ -90,8 +88,12 @@ impl<'t> Rewriter<'_, 't> {
         let element = Element::Field(field);
         let Some(next) = self.plan.next_name(element) else { return };
         match form {
-            KeyForm::Field if name_after(element) == field.name() => {}
-            KeyForm::Field => self.edits.push(Edit::replace(key, name_after(element))),
+            KeyForm::Field => {
+                let name = self.plan.simple_name_after(element);
+                if name != field.name() {
+                    self.edits.push(Edit::replace(key, name));
+                }
+            }
             _ => {
                 self.needs.types.insert(field.file().id);
                 self.edits.push(Edit::replace(key, format!("[{next}]")));
@@ -110,9 +112,10 @@ impl<'t> Rewriter<'_, 't> {
             let ValueKind::Ident { word, .. } = self.ast.values[id as usize].kind else { continue };
             let named = it.values().find(|it| it.name() == word.str(self.text));
             if let Some(named) = named.map(Element::EnumValue)
-                && name_after(named) != named.name()
+                && self.plan.simple_name_after(named) != named.name()
             {
-                self.edits.push(Edit::replace(word, name_after(named)));
+                let name = self.plan.simple_name_after(named);
+                self.edits.push(Edit::replace(word, name));
             }
         }
     }

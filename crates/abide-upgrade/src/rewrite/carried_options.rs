@@ -3,8 +3,8 @@
 use abide_schema::value;
 use abide_syntax::{OptionNode, Slice, Span};
 
-use super::rewriter::{Rewriter, ScopeChange};
-use super::vocabulary::{ANCESTRIES, MIGRATION_FIELDS, MIGRATIONS, POLICIES};
+use super::rewriter::{Mode, Rewriter, ScopeChange};
+use super::vocabulary::{ANCESTRIES, CANDIDATE_FIELDS, MIGRATION_FIELDS, MIGRATIONS, POLICIES};
 use crate::edit::Edit;
 use crate::lines::WIDTH;
 use crate::recorded::{RECORD, cuts, names};
@@ -18,7 +18,17 @@ impl<'t> Rewriter<'_, 't> {
             for entry in &message.entries {
                 let field = tree.field(entry.field);
                 if field.is_extension() {
-                    if !self.follows && MIGRATIONS.contains(&field.full_name().as_str()) {
+                    let name = field.full_name();
+                    let name = name.as_str();
+                    if self.mode == Mode::Upgrade && MIGRATIONS.contains(&name) {
+                        continue;
+                    }
+                    let is_left =
+                        |it: &value::Entry| self.stays_behind(tree.field(it.field).name());
+                    let value = entry.value.as_message().filter(|_| self.mode != Mode::Follow);
+                    if POLICIES.contains(&name)
+                        && value.is_some_and(|it| it.entries.iter().all(is_left))
+                    {
                         continue;
                     }
                     self.needs.options.insert(field.file().id);
@@ -36,10 +46,11 @@ impl<'t> Rewriter<'_, 't> {
         let name = first.name.str(self.text);
         let second = parts.get(1).map_or("", |part| part.name.str(self.text));
         if !first.extension {
-            return self.plan.policy.dropped_options.iter().any(|it| it == name);
+            return self.mode == Mode::Upgrade
+                && self.plan.policy.dropped_options.iter().any(|it| it == name);
         }
         let is = |full: &str| names(full, name);
-        if MIGRATIONS.iter().any(|full| is(full)) {
+        if self.mode == Mode::Upgrade && MIGRATIONS.iter().any(|full| is(full)) {
             return true;
         }
         if second == "work_in_progress" && ANCESTRIES.iter().any(|(status, _)| is(status)) {
@@ -53,14 +64,15 @@ impl<'t> Rewriter<'_, 't> {
     /// Whether a field of our own annotations declares a migration, or a fact about
     /// the source that is not true of the candidate.
     pub(super) fn stays_behind(&self, field: &str) -> bool {
-        MIGRATION_FIELDS.contains(&field)
+        self.mode == Mode::Upgrade && MIGRATION_FIELDS.contains(&field)
+            || CANDIDATE_FIELDS.contains(&field)
             || RECORD.contains(&field) && !self.recorded.iter().any(|(name, _)| *name == field)
     }
 
     /// Removes such fields from an aggregate that has other fields too.
     pub(super) fn strip(&mut self, option: &OptionNode) {
         let name = self.ast.parts(option).first().map_or("", |part| part.name.str(self.text));
-        if self.follows || !POLICIES.iter().any(|full| names(full, name)) {
+        if self.mode == Mode::Follow || !POLICIES.iter().any(|full| names(full, name)) {
             return;
         }
         let cuts = cuts(self.ast, self.text, option, |it| self.stays_behind(it));
@@ -74,7 +86,7 @@ impl<'t> Rewriter<'_, 't> {
             self.option_name(option, scope);
             self.payloads(option);
         }
-        if self.follows {
+        if self.mode == Mode::Follow {
             return;
         }
         let stays: Vec<&OptionNode> = options.iter().filter(|it| !self.option_goes(it)).collect();

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use abide_schema::{File, FileId, Part};
 use abide_syntax::{DeclKind, ImportKind, Span};
 
-use super::rewriter::Rewriter;
+use super::rewriter::{Mode, Rewriter};
 use super::vocabulary::{DEPRECATED_AT, MIGRATIONS};
 use crate::edit::Edit;
 use crate::shortest_name::seen_through;
@@ -29,7 +29,8 @@ impl<'t> Rewriter<'_, 't> {
     /// Edits the imports after everything else is known, and returns the files that
     /// the candidate imports.
     pub(crate) fn imports(&mut self) -> Vec<FileId> {
-        let computed = self.plan.policy.imports == ImportOrder::Computed && !self.follows;
+        let computed =
+            self.plan.policy.imports == ImportOrder::Computed && self.mode == Mode::Upgrade;
         let mut runs: Vec<ImportBlock> = Vec::new();
         let mut kept: Vec<(Span, Option<String>)> = Vec::new();
         let mut seen = BTreeSet::new();

@@ -6,8 +6,6 @@ use abide_syntax::{OptionNode, Slice, Span, dotted_name};
 use super::rewriter::{Pending, Rewriter, ScopeChange, extension};
 use super::vocabulary::TYPE_NAMES;
 use crate::edit::Edit;
-use crate::next_name::name_after;
-use crate::removal::gone;
 use crate::shortest_name::{Reference, VisibleNames, rewritten};
 
 impl<'t> Rewriter<'_, 't> {
@@ -19,8 +17,8 @@ impl<'t> Rewriter<'_, 't> {
         (old, new): ScopeChange<'_>,
     ) {
         let Some(target) = target else { return };
-        self.needs.types.insert(target.file().id);
-        if gone(target) && self.plan.next(target.file().id).is_some() {
+        self.needs.types.insert(self.plan.file_after(target).id);
+        if self.plan.gone(target) && self.plan.next(target.file().id).is_some() {
             self.dangling.push(span);
         }
         let (was, is) = (target.full_name(), self.plan.name_after(target));
@@ -67,7 +65,7 @@ impl<'t> Rewriter<'_, 't> {
             let name = value.span.str(self.text);
             let Some(value_of) = it.values().find(|it| it.name() == name) else { continue };
             if self.plan.next(it.file().id).is_some() {
-                let next = name_after(Element::EnumValue(value_of));
+                let next = self.plan.simple_name_after(Element::EnumValue(value_of));
                 self.edits.push(Edit::replace(value.span, next));
             }
         }
@@ -88,7 +86,7 @@ impl<'t> Rewriter<'_, 't> {
 }
 
 /// The type of a field.
-pub(super) fn field_target(field: Field<'_>) -> Option<Element<'_>> {
+pub(crate) fn field_target(field: Field<'_>) -> Option<Element<'_>> {
     let field = match field.message_type().filter(|_| field.is_map()) {
         Some(entry) => entry.field_numbered(2)?,
         None => field,

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use abide_schema::{Element, File, FileId, Node, Tree, value};
+use abide_schema::{Element, File, FileId, Tree, value};
 use abide_syntax::{Ast, DeclId, Lexer, Span, TokenKind};
 use rustc_hash::FxHashMap;
 
@@ -12,6 +12,7 @@ use crate::edit::Edit;
 use crate::links::Links;
 use crate::next_name::name_after;
 use crate::next_version::Next;
+use crate::outline::Outline;
 use crate::shortest_name::VisibleNames;
 use crate::upgrade_plan::UpgradePlan;
 
@@ -27,8 +28,7 @@ pub(super) struct Rewriter<'p, 't> {
     pub(super) text: &'t [u8],
     pub(super) elements: FxHashMap<DeclId, Element<'t>>,
     pub(super) ancestry: Option<Ancestry>,
-    /// Whether the file stays and only its references change.
-    pub(super) follows: bool,
+    pub(super) mode: Mode,
     /// What an existing candidate records about itself.
     pub(super) recorded: Vec<(&'static str, String)>,
     pub(super) edits: Vec<Edit>,
@@ -40,6 +40,17 @@ pub(super) struct Rewriter<'p, 't> {
     pub(super) references: Vec<Pending>,
     /// Where types are used that the next version does not have.
     pub(super) dangling: Vec<Span>,
+}
+
+/// What becomes of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// It becomes the next major version, with its migrations.
+    Upgrade,
+    /// It stays, and only its references change.
+    Follow,
+    /// It becomes stable as it is.
+    Rise,
 }
 
 /// A reference to a type or an extension.
@@ -84,7 +95,7 @@ impl<'t> Rewriter<'_, 't> {
     }
 
     pub(super) fn rename(&mut self, element: Option<Element<'t>>, name: Span) {
-        if let Some(element) = element.filter(|_| !self.follows)
+        if let Some(element) = element.filter(|_| self.mode == Mode::Upgrade)
             && name_after(element) != element.name()
         {
             self.edits.push(Edit::replace(name, name_after(element)));
@@ -93,24 +104,21 @@ impl<'t> Rewriter<'_, 't> {
 
     /// From `{` to `}`, where a declaration has them.
     pub(super) fn body_of(&self, id: DeclId) -> Option<Span> {
-        self.ast.body(&self.ast.decls[id as usize])
+        self.outline().body(id)
+    }
+
+    fn outline(&self) -> Outline<'t> {
+        Outline { decl: self.file.decl(), ast: self.ast, text: self.text }
     }
 
     /// The end of the `{` of a declaration, including its comment.
     pub(super) fn head_end(&self, id: DeclId) -> u32 {
-        let Some(body) = self.body_of(id) else { return self.tail(id) };
-        let trailing = self.file.decl().comments(Node(id)).trailing;
-        trailing.map_or(body.start + 1, |comment| comment.span.end)
+        self.outline().head_end(id)
     }
 
     /// The end of a statement, including its comment unless it ends with `}`.
     pub(super) fn tail(&self, id: DeclId) -> u32 {
-        let end = self.ast.decls[id as usize].span.end;
-        if self.body_of(id).is_some() {
-            return end;
-        }
-        let trailing = self.file.decl().comments(Node(id)).trailing;
-        trailing.map_or(end, |comment| comment.span.end)
+        self.outline().tail(id)
     }
 
     /// The end of the text before an offset, without white space.

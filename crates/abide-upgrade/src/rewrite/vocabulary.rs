@@ -52,8 +52,11 @@ pub(super) const POLICIES: &[&str] = &[
     "abide.annotations.v1.service_policy",
 ];
 
-/// The fields of them that declare migrations.
-pub(super) const MIGRATION_FIELDS: &[&str] = &["migration", "move_to_package"];
+/// The fields of them that declare migrations, or what these lose.
+pub(super) const MIGRATION_FIELDS: &[&str] = &["lossy", "migration", "move_to_package"];
+
+/// The fields of them that only mean something in a candidate.
+pub(super) const CANDIDATE_FIELDS: &[&str] = &["by_hand", "next_major_only"];
 
 /// Extensions that declare migrations and mean nothing after the upgrade.
 pub(super) const MIGRATIONS: &[&str] = &[

@@ -115,7 +115,7 @@ impl Planner<'_> {
         let trees: Vec<_> = trees
             .into_iter()
             .flatten()
-            .map(|tree| (tree, LazyCell::new(|| Standings::of(tree))))
+            .map(|tree| (tree, LazyCell::new(|| Standings::of(tree, &self.policy.upgrade))))
             .collect();
         for plan in packages.iter_mut().filter(|it| it.verdict == Verdict::Refused) {
             let found = trees.iter().find_map(|(tree, standings)| {

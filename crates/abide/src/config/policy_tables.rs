@@ -295,9 +295,11 @@ impl TomlReader {
 
     pub(super) fn upgrade(&mut self, item: &Item, policy: &mut Policy) {
         const KEYS: &[&str] = &[
+            "additions",
             "always",
             "build-files",
             "build-labels",
+            "by-hand",
             "closure",
             "drop-detached-comments",
             "dropped-options",
@@ -305,6 +307,7 @@ impl TomlReader {
             "imports",
             "layout",
             "links",
+            "lossy",
             "majors",
             "packages",
             "reasons",
@@ -316,7 +319,10 @@ impl TomlReader {
         let upgrade = &mut policy.upgrade;
         for entry in entries(table) {
             match entry.key {
+                "additions" => upgrade.additions = self.globs(entry.item),
                 "always" => upgrade.always = self.globs(entry.item),
+                "by-hand" => upgrade.by_hand = self.globs(entry.item),
+                "lossy" => upgrade.lossy = self.globs(entry.item),
                 "build-files" => self.set(&mut upgrade.build_files, entry.item),
                 "build-labels" => upgrade.build_labels = self.names(entry.item),
                 "closure" => {

@@ -13,13 +13,15 @@ use crate::options::{Options, RuleScope};
 use crate::policy::Policy;
 use crate::report::Report;
 use crate::rule::Context;
-use crate::rules::{DEPRECATED_TYPE, EARLY_MAJOR, UPGRADE_RULES};
+use crate::rules::{ADDITION, CONVERSION, DEPRECATED_TYPE, EARLY_MAJOR, UPGRADE_RULES};
+use crate::waiver::Waivers;
 
 use super::judging::blocking;
 use super::linker_findings::linker_findings;
 use super::order::sort;
 use super::walk::run;
 use super::weighing::apply_severities;
+use super::work_in_progress::spare_work_in_progress;
 
 /// The findings that prevent a release on its day: new majors outside the window
 /// for them, as errors. Severities, waivers and accepted findings count.
@@ -40,6 +42,26 @@ pub fn early_release<'t>(
     Report { errors: findings.len(), findings, ..Report::default() }
 }
 
+/// The findings that prevent a release because values would get lost, as errors.
+/// Waivers and accepted findings count.
+pub fn lossy_release<'t>(tree: &'t Tree, policy: &'t Policy, options: Options<'t>) -> Report {
+    if !policy.runs(CONVERSION.defaults()) {
+        return Report::default();
+    }
+    let context = Context::new(tree, policy, options);
+    let mut findings = run(&context, &[CONVERSION]);
+    spare_work_in_progress(&context, &mut findings);
+    Waivers::of(&context).take(&context, &mut findings);
+    findings.retain(|it| !options.accepted.is_some_and(|accepted| accepted.holds(it)));
+    apply_severities(policy, options.as_of, &mut findings);
+    sort(&context, &mut findings);
+    for finding in &mut findings {
+        finding.severity = Severity::Error;
+        finding.severity_reason = Some("it prevents a release".to_owned());
+    }
+    Report { errors: findings.len(), findings, ..Report::default() }
+}
+
 /// The findings that prevent candidates of these files: errors of the language,
 /// and migrations that do not compile. Waivers, severities and work in progress
 /// do not suppress them.
@@ -55,6 +77,9 @@ pub fn hindrances(tree: &Tree, policy: &Policy, as_of: Date, made: &[Generated])
     findings.extend(run(&context, rules));
     findings.retain(|finding| {
         let Some(place) = finding.location.place() else { return false };
+        if finding.rule == ADDITION.id {
+            return true;
+        }
         let Some(made) = by_source.get(&place.file) else { return false };
         // A deprecated type that the next version keeps is no obstacle.
         finding.rule != DEPRECATED_TYPE.id || made.dangling.iter().any(|it| holds(place.span, *it))
@@ -69,7 +94,7 @@ pub fn hindrances(tree: &Tree, policy: &Policy, as_of: Date, made: &[Generated])
             if !findings.iter().any(told) {
                 let location = Location::tree(Place { file: file.id, span });
                 let package = file.package().name();
-                let message = "this type is deprecated and not in the next version";
+                let message = "this type is not in the next version";
                 findings.push(Finding::new(
                     DEPRECATED_TYPE.id,
                     location,

@@ -33,7 +33,9 @@ impl Author {
             return Author::Unknown;
         };
         match lock.made_paths().any(|it| it == path) {
-            true if lock.is_made(path, &essence(text)) => Author::Upgrade,
+            true if lock.is_made(path, &essence(&context.policy.upgrade, Some(file), text)) => {
+                Author::Upgrade
+            }
             true => Author::Editor,
             false => Author::Unknown,
         }

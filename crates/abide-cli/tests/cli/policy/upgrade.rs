@@ -157,7 +157,8 @@ const WINDOW: &str = "[calendar]\napi-releases = [\"06-30\"]\n";
 
 /// A tree whose candidate is ready to be released.
 fn ready(config: &str) -> TempDir {
-    let tree = tree(config, &[(USER, OLD_FIELD)]);
+    let off = "rules.conversion-missing = \"off\"\n";
+    let tree = tree(&format!("{off}{config}"), &[(USER, OLD_FIELD)]);
     ok(tree.path(), &["upgrade", "--write"]);
     tree
 }
@@ -200,7 +201,7 @@ fn s003_095_a_waiver_opens_the_window() {
 
 #[test]
 fn s003_095_the_first_major_and_a_rule_that_is_off_need_no_window() {
-    let tree = ready(&format!("{WINDOW}[rules]\nmajor-outside-window = \"warning\"\n"));
+    let tree = ready(&format!("rules.major-outside-window = \"warning\"\n{WINDOW}"));
     ok(tree.path(), &["release", "--write", "--as-of", DAY]);
     assert!(tree.path().join("acme/user/v2/user.proto").exists());
 }
@@ -333,7 +334,8 @@ fn s003_155_other_folders_and_mappings_are_not_overwritten() {
 /// A file that `.gitignore` hides is there all the same.
 #[test]
 fn s003_155_hidden_files_are_not_overwritten() {
-    let tree = tree("", &[(USER, OLD_FIELD), (".gitignore", "v2*\n")]);
+    let off = "rules.conversion-missing = \"off\"\n";
+    let tree = tree(off, &[(USER, OLD_FIELD), (".gitignore", "v2*\n")]);
     let folder = tree.path();
     fs::create_dir(folder.join(".git")).unwrap();
     put(folder, &[(USER_NEXT, "// mine\n"), ("acme/user/v2/user.proto", "// mine\n")]);
@@ -349,4 +351,223 @@ fn s003_155_hidden_files_are_not_overwritten() {
     assert!(told.contains("`acme/user/v2/user.proto` was not overwritten"), "{told}");
     assert_eq!(read(folder, "acme/user/v2/user.proto"), "// mine\n");
     assert!(folder.join(USER_NEXT).exists(), "a release is made whole or not at all");
+}
+
+const POLICY: &str = "import \"abide/annotations/v1/status.proto\";\n\noption \
+                      (abide.annotations.v1.file_policy)";
+
+/// A package that people keep as the next major version, with this in it.
+fn by_hand(package: &str, rest: &str) -> String {
+    format!("syntax = \"proto3\";\n\npackage {package};\n\n{POLICY}.by_hand = true;\n{rest}")
+}
+
+#[test]
+fn s003_102_what_people_keep_by_hand_is_released() {
+    let next = by_hand(
+        "acme.user.v2alpha",
+        "option go_package = \"acme.com/user/v2alpha;userv2alpha\";\noption java_package = \
+         \"com.acme.user.v2alpha\";\n\nimport \"google/api/annotations.proto\";\n\n// See \
+         [User][acme.user.v2alpha.User].\nmessage User {\n  // Kept, no longer used: an alpha loses nothing.\n  \
+         string name = 1 [deprecated = true];\n\n  string nickname = 7;\n}\n\nservice Users {\n  \
+         rpc Get(acme.user.v2alpha.User) returns (User) {\n    option (google.api.http).get = \
+         \"/v2alpha/{name=users}\";\n  }\n}\n",
+    );
+    let google = "syntax = \"proto3\";\npackage google.api;\nimport \
+                  \"google/protobuf/descriptor.proto\";\nmessage HttpRule {\n  oneof pattern {\n    \
+                  string get = 2;\n  }\n}\nextend google.protobuf.MethodOptions {\n  HttpRule http \
+                  = 72295728;\n}\n";
+    let feed = "syntax = \"proto3\";\n\npackage acme.feed.v1;\n\nimport \
+                \"acme/user/v1/user.proto\";\n\nmessage Feed {\n  acme.user.v1.User user = 1;\n}\n";
+    let wild = "syntax = \"proto3\";\n\npackage acme.wild.v1alpha;\n\nimport \
+                \"acme/user/v2alpha/people.proto\";\n\nmessage Wild {\n  acme.user.v2alpha.User \
+                user = 1;\n}\n";
+    let people = "acme/user/v2alpha/people.proto";
+    let tree = tree(
+        "rules.conversion-missing = \"off\"\npackages.unversioned = [\"google.api\"]\n",
+        &[
+            (USER, OLD_FIELD),
+            (people, &next),
+            ("acme/feed/v1/feed.proto", feed),
+            ("acme/wild/v1alpha/wild.proto", wild),
+            ("google/api/annotations.proto", google),
+        ],
+    );
+    let folder = tree.path();
+    let ran = ok(folder, &["upgrade", "--write"]);
+    let note = "note: `acme.user.v1` was not upgraded: people keep `acme.user.v2alpha` as its next \
+                major version\n";
+    assert_eq!(ran.stderr.matches(note).count(), 1, "{}", ran.stderr);
+    assert_eq!(read(folder, people), next, "no upgrade touches it");
+    assert!(!folder.join(USER_NEXT).exists(), "nor makes a second candidate");
+    assert!(!reported(folder).contains(&"candidate-edited".to_owned()));
+
+    let ran = ok(folder, &["release", "--write", "--as-of", DAY]);
+    let told = "note: `acme.user.v2alpha` becomes `acme.user.v2`\n";
+    assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    let caught = "note: `acme.feed.v1` becomes `acme.feed.v2` to catch up: it depends on";
+    assert!(ran.stderr.contains(caught), "{}", ran.stderr);
+    let released = next
+        .replace("\nimport \"abide/annotations/v1/status.proto\";\n", "")
+        .replace("option (abide.annotations.v1.file_policy).by_hand = true;\n", "")
+        .replace("v2alpha", "v2");
+    let text = read(folder, "acme/user/v2/people.proto");
+    let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(squeezed(&text), squeezed(&released));
+    assert!(!folder.join("acme/user/v2alpha").exists());
+    let feed = read(folder, "acme/feed/v2/feed.proto");
+    assert!(feed.contains("import \"acme/user/v2/people.proto\";"), "{feed}");
+    assert!(feed.contains("acme.user.v2.User user = 1;"), "{feed}");
+    let wild = read(folder, "acme/wild/v1alpha/wild.proto");
+    assert!(wild.contains("acme.user.v2.User") && wild.contains("user/v2/people"), "{wild}");
+    assert_eq!(read(folder, USER), OLD_FIELD, "without a status there is nothing to change");
+    ok(folder, &["release", "--check"]);
+    ok(folder, &["check", "--as-of", DAY]);
+}
+
+#[test]
+fn s003_102_a_first_version_and_a_glob_are_released_by_hand() {
+    let note = "syntax = \"proto3\";\n\npackage acme.note.v1beta1;\n\nmessage Note {}\n";
+    let user = by_hand("acme.user.v1alpha", "\nmessage User {}\n");
+    let path = "acme/note/v1beta1/note.proto";
+    let tree = tree(
+        "upgrade.by-hand = [\"acme.note.*\"]\n",
+        &[(path, note), ("acme/user/v1alpha/user.proto", &user)],
+    );
+    let folder = tree.path();
+    refused(folder, &["release", "--check"]);
+    ok(folder, &["release", "--write", "--as-of", DAY]);
+    assert_eq!(read(folder, "acme/note/v1/note.proto"), note.replace("v1beta1", "v1"));
+    assert!(read(folder, USER).contains("package acme.user.v1;"));
+    assert!(!folder.join(path).exists() && !folder.join("acme/user/v1alpha").exists());
+    ok(folder, &["check", "--as-of", DAY]);
+}
+
+/// What stays may not name what the version kept by hand does not have.
+#[test]
+fn s003_102_what_is_missing_by_hand_is_told() {
+    let feed = "syntax = \"proto3\";\n\npackage acme.feed.v1;\n\nimport \
+                \"acme/user/v1/user.proto\";\n\nmessage Feed {\n  acme.user.v1.User user = 1;\n}\n";
+    let other = by_hand("acme.user.v2alpha", "\nmessage Person {}\n");
+    let tree = tree(
+        "rules.conversion-missing = \"off\"\n",
+        &[(USER, OLD_FIELD), (USER_NEXT, &other), ("acme/feed/v1/feed.proto", feed)],
+    );
+    let told = refused(tree.path(), &["release", "--write", "--as-of", DAY]);
+    assert!(told.contains("acme/feed/v1/feed.proto:8:3"), "{told}");
+    assert!(told.contains("not in the next version"), "{told}");
+    // A message that says what it was is found again.
+    let import = "import \"abide/annotations/v1/lifecycle.proto\";\n";
+    let renamed = by_hand(
+        "acme.user.v2alpha",
+        &format!(
+            "{import}\nmessage Person {{\n  option \
+             (abide.annotations.v1.message_policy).previous_type = \"acme.user.v1.User\";\n}}\n"
+        ),
+    );
+    put(tree.path(), &[(USER_NEXT, &renamed)]);
+    ok(tree.path(), &["release", "--write", "--as-of", DAY]);
+    let feed = read(tree.path(), "acme/feed/v2/feed.proto");
+    assert!(feed.contains("acme.user.v2.Person user = 1;"), "{feed}");
+}
+
+/// The candidate of `OLD_FIELD` with additions of every kind.
+fn with_additions(folder: &Path) -> String {
+    edit(
+        folder,
+        USER_NEXT,
+        "message User {",
+        "import \"abide/annotations/v1/lifecycle.proto\";\nimport \
+         \"google/protobuf/duration.proto\";\n\nmessage User {",
+    );
+    edit(
+        folder,
+        USER_NEXT,
+        "  string name = 1;\n",
+        "  string name = 1;\n\n  // What friends say.\n  string nickname = 7 \
+         [(abide.annotations.v1.field_policy).next_major_only = true]; // short\n",
+    );
+    let text = read(folder, USER_NEXT)
+        + "\n// How long.\nmessage Absence {\n  option \
+           (abide.annotations.v1.message_policy).next_major_only = true;\n  \
+           google.protobuf.Duration time = 1;\n  acme.user.v2alpha.User who = 2;\n}\n";
+    fs::write(folder.join(USER_NEXT), &text).unwrap();
+    text
+}
+
+#[test]
+fn s003_148_additions_to_a_candidate_are_carried_along() {
+    let tree = ready("");
+    let folder = tree.path();
+    let text = with_additions(folder);
+    let extra = "acme/user/v2alpha/extra.proto";
+    put(
+        folder,
+        &[(
+            extra,
+            "// Code generated by abide upgrade from nothing. DO NOT EDIT.\n\nsyntax = \
+             \"proto3\";\n\npackage acme.user.v2alpha;\n\nimport \
+             \"acme/user/v2alpha/user.proto\";\n\nenum Extra {\n  EXTRA_UNSPECIFIED = \
+             0;\n}\n\nmessage More {\n  Extra extra = 1;\n  User user = 2;\n}\n",
+        )],
+    );
+    let config = read(folder, "abide.toml");
+    put(
+        folder,
+        &[(
+            "abide.toml",
+            &format!(
+                "{config}upgrade.additions = [\"acme.user.v2alpha.Extra\", \
+                 \"acme.user.v2alpha.More\"]\n"
+            ),
+        )],
+    );
+    assert_eq!(reported(folder), [] as [&str; 0]);
+    ok(folder, &["upgrade", "--check"]);
+    // The source changes, and even calls for no candidate any more.
+    edit(folder, USER, "string name = 1;", "string name = 1;\n\n  int32 age = 3;");
+    edit(folder, USER, " [deprecated = true]", "");
+    ok(folder, &["upgrade", "--write"]);
+    let carried = read(folder, USER_NEXT);
+    assert!(carried.contains("int32 age = 3;") && carried.contains("// short\n"), "{carried}");
+    edit(folder, USER, "old = 2", "old = 2 [deprecated = true]");
+    edit(folder, USER, "\n\n  int32 age = 3;", "");
+    ok(folder, &["upgrade", "--write"]);
+    assert_eq!(read(folder, USER_NEXT), text, "nothing of it is lost or moved");
+    assert_eq!(reported(folder), [] as [&str; 0]);
+
+    ok(folder, &["release", "--write", "--as-of", DAY]);
+    let released = read(folder, "acme/user/v2/user.proto");
+    assert!(released.starts_with("syntax"), "{released}");
+    assert!(released.contains("  // What friends say.\n  string nickname = 7; // short\n"));
+    assert!(released.contains("acme.user.v2.User who = 2;"), "{released}");
+    assert!(!released.contains("next_major_only") && !released.contains("lifecycle"), "{released}");
+    let extra = read(folder, "acme/user/v2/extra.proto");
+    assert!(extra.contains("package acme.user.v2;") && extra.contains("user/v2/user.proto"));
+    assert!(!folder.join("acme/user/v2alpha").exists());
+    ok(folder, &["check", "--as-of", DAY]);
+    ok(folder, &["release", "--check"]);
+}
+
+#[test]
+fn s003_148_a_clash_with_an_addition_is_told_with_both_places() {
+    let tree = ready("");
+    let folder = tree.path();
+    let text = with_additions(folder);
+    for (field, fault) in [
+        ("int32 age = 7;", "has the number of `acme.user.v1.User.age`"),
+        ("int32 nickname = 8;", "has the name of `acme.user.v1.User.nickname`"),
+        ("reserved 7;", "has a number or a name that `acme.user.v1.User` reserves"),
+    ] {
+        put(folder, &[(USER, &OLD_FIELD.replace("= 1;\n", &format!("= 1;\n\n  {field}\n")))]);
+        let told = refused(folder, &["upgrade", "--write"]);
+        assert!(told.contains("error[addition-impossible]") && told.contains(fault), "{told}");
+        assert!(told.contains("acme/user/v2alpha/user.proto:"), "{told}");
+        assert!(told.contains("acme/user/v1/user.proto:"), "{told}");
+        assert_eq!(read(folder, USER_NEXT), text);
+        assert!(reported(folder).contains(&"addition-impossible".to_owned()));
+    }
+    put(folder, &[(USER, &OLD_FIELD.replace("message User {", "message Person {"))]);
+    let told = refused(folder, &["upgrade", "--write"]);
+    assert!(told.contains("is in a type that nothing in the active version becomes"), "{told}");
+    assert_eq!(read(folder, USER_NEXT), text);
 }

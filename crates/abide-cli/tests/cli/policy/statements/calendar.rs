@@ -137,7 +137,7 @@ fn s003_099_a_deprecated_feature_is_served_for_one_to_two_years() {
         let text = world.read(USER);
         for (since, until) in [("2026-06-29", "2027-06-30"), ("2026-07-01", "2028-06-30")] {
             world.put(USER, &text.replace("2026-02-10", since));
-            let calendar = on(world, "2026-07-02");
+            let calendar = on(world, since);
             for found in calendar["deprecations"].as_array().unwrap() {
                 assert_eq!(found["served_until"], until, "{world}: since {since}");
             }

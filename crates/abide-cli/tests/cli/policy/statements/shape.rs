@@ -4,6 +4,8 @@ use super::world::{BASE, HTTP, PEOPLE, USER, World, file, listeners};
 use crate::run::{abide, repository};
 
 const NONE: [&str; 0] = [];
+/// The older half of a diamond is also not the latest version of its API.
+const ANY_MAJOR: &str = "[rules]\ndependency-not-latest = \"off\"\n";
 
 /// A tree of packages whose messages use one another: the package, and the types it uses.
 fn using(packages: &[(&str, &[&str])]) -> Vec<(String, String)> {
@@ -223,7 +225,7 @@ fn s003_077_an_api_has_one_definition() {
     ];
     let mut deep = deep.to_vec();
     deep.push(("envoy.foo.v2", &[]));
-    assert_eq!(errors(&deep, ""), ["one-definition"], "also through others");
+    assert_eq!(errors(&deep, ANY_MAJOR), ["one-definition"], "also through others");
 }
 
 #[test]
@@ -235,7 +237,7 @@ fn s003_079_the_diamond_of_the_document() {
         ("envoy.foo.v1", &[]),
         ("envoy.foo.v18", &[]),
     ];
-    assert_eq!(errors(&diamond, ""), ["one-definition"]);
+    assert_eq!(errors(&diamond, ANY_MAJOR), ["one-definition"]);
     let files = using(&diamond);
     let files: Vec<(&str, String)> =
         files.iter().map(|(path, text)| (path.as_str(), text.clone())).collect();

@@ -1,0 +1,106 @@
+//! Packages that people keep as the next major version of an API.
+
+use std::collections::BTreeMap;
+
+use abide_schema::{Element, File, Message, Package, PackageId, Tree, api_name};
+
+use crate::standing::{Standing, Standings};
+
+/// The packages of a tree that people keep as the next major version.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ByHand {
+    /// The packages, in the order of the tree.
+    packages: Vec<PackageId>,
+    /// By stable package: the one that replaces it.
+    after: BTreeMap<PackageId, PackageId>,
+}
+
+impl ByHand {
+    pub(crate) fn of(tree: &Tree, standings: &Standings) -> ByHand {
+        let is_by_hand = |package: &Package<'_>| {
+            package.files().any(|it| standings.file(it) == Standing::ByHand)
+        };
+        let mut found: Vec<Package<'_>> = tree.packages().filter(is_by_hand).collect();
+        let mut by_hand =
+            ByHand { packages: found.iter().map(|it| it.id).collect(), after: BTreeMap::new() };
+        // Of two alphas of one major, the newer one replaces the stable version.
+        found.sort_by_key(|it| it.version());
+        for package in found {
+            let Some(version) = package.version() else { continue };
+            let api = api_name(package.name());
+            let is_before = |it: &Package<'_>| {
+                let major = it.version().filter(|it| it.is_stable()).map(|it| it.major);
+                it.is_judged()
+                    && major.is_some_and(|it| it < version.major)
+                    && api_name(it.name()) == api
+            };
+            let before = tree.packages().filter(is_before).max_by_key(|it| it.version());
+            if let Some(before) = before {
+                by_hand.after.insert(before.id, package.id);
+            }
+        }
+        by_hand
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.packages.is_empty()
+    }
+
+    pub(crate) fn packages(&self) -> impl Iterator<Item = PackageId> {
+        self.packages.iter().copied()
+    }
+
+    /// The stable packages that are replaced, with what replaces them.
+    pub(crate) fn replaced(&self) -> impl Iterator<Item = (PackageId, PackageId)> {
+        self.after.iter().map(|(before, after)| (*before, *after))
+    }
+
+    /// The package that replaces a stable one.
+    pub(crate) fn after(&self, package: PackageId) -> Option<PackageId> {
+        self.after.get(&package).copied()
+    }
+
+    /// The element that replaces one of a replaced package: a message that names it
+    /// as its previous type, a member with its number, or else what has its name.
+    pub(crate) fn successor<'t>(&self, element: Element<'t>) -> Option<Element<'t>> {
+        let tree = element.file().tree;
+        let package = tree.package(self.after(element.file().package().id)?);
+        if let Element::Message(message) = element {
+            let name = message.full_name();
+            let is_next = |it: &Message<'t>| it.previous_type().is_some_and(|(it, _)| it == name);
+            let mut all = package.files().flat_map(File::all_messages);
+            if let Some(next) = all.find(is_next) {
+                return Some(Element::Message(next));
+            }
+        }
+        let siblings: Vec<Element<'t>> = match element.parent() {
+            Some(parent) => members(self.successor(parent)?),
+            None => package
+                .files()
+                .flat_map(File::elements)
+                .filter(|it| it.parent().is_none())
+                .collect(),
+        };
+        siblings.into_iter().find(|it| match (element, it) {
+            (Element::Field(old), Element::Field(new)) => old.number() == new.number(),
+            (Element::EnumValue(old), Element::EnumValue(new)) => old.number() == new.number(),
+            (old, new) => old.noun() == new.noun() && old.name() == new.name(),
+        })
+    }
+}
+
+/// What an element directly contains.
+pub(crate) fn members<'t>(element: Element<'t>) -> Vec<Element<'t>> {
+    match element {
+        Element::Message(it) => {
+            let types = it.messages().map(Element::Message).chain(it.enums().map(Element::Enum));
+            let oneofs = it.oneofs().map(Element::Oneof);
+            it.fields().map(Element::Field).chain(oneofs).chain(types).collect()
+        }
+        Element::Enum(it) => it.values().map(Element::EnumValue).collect(),
+        Element::Service(it) => it.methods().map(Element::Method).collect(),
+        Element::Field(_) | Element::Oneof(_) | Element::EnumValue(_) | Element::Method(_) => {
+            Vec::new()
+        }
+    }
+}

@@ -1,0 +1,60 @@
+use crate::finding::Severity;
+use crate::location::Location;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use abide_change::{Change, Diff, Holder};
+use abide_schema::{Part, Place};
+
+pub(super) static RULE: Rule = Rule {
+    id: "deprecation-terms-changed",
+    summary: "a deprecated element with another replacement, version or phase",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    aliases_by_case: &[],
+    spares_work_in_progress: true,
+    page: include_str!("deprecation-terms-changed.md"),
+    check: Check::Change(ChangeCheck::Holder(check)),
+};
+
+fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Holder<'t>>, sink: &mut Sink) {
+    let Some(holders) = change.both() else { return };
+    let (Holder::Element(old), Holder::Element(new)) = holders else { return };
+    // What is deprecated only now is told as that.
+    if old.deprecated().is_none() || new.deprecated().is_none() {
+        return;
+    }
+    let phrase = holders.1.phrase();
+    let mut report = |was: Option<Place>, is: Option<Place>, message: String| {
+        let location = Location::tree(is.unwrap_or_else(|| new.place(Part::Name)));
+        let before = was.unwrap_or_else(|| old.place(Part::Name));
+        let package = old.package().name();
+        sink.change_at(location, Some(before), package, new.full_name(), message);
+    };
+    type Term<'t> = Option<(&'t str, Place)>;
+    let terms: [(&str, Term<'t>, Term<'t>); 2] = [
+        ("deprecation version", old.deprecated_since(), new.deprecated_since()),
+        ("replacement", old.replaced_by(), new.replaced_by()),
+    ];
+    for (noun, was, is) in terms {
+        let place = |of: Term<'t>| of.map(|it| it.1);
+        let message = match (was.map(|it| it.0), is.map(|it| it.0)) {
+            (was, is) if was == is => continue,
+            (Some(was), Some(is)) => {
+                format!("the {noun} of {phrase} changed from `{was}` to `{is}`")
+            }
+            (_, Some(is)) => format!("the {noun} of {phrase} is now given: `{is}`"),
+            (was, None) => {
+                format!("the {noun} of {phrase} was removed: `{}`", was.unwrap_or_default())
+            }
+        };
+        report(place(was), place(is), message);
+    }
+    match (old.disallowed_by_default(), new.disallowed_by_default()) {
+        (None, is @ Some(_)) => report(None, is, format!("{phrase} is now disallowed by default")),
+        (was @ Some(_), None) => {
+            report(was, None, format!("{phrase} is no longer disallowed by default"));
+        }
+        _ => {}
+    }
+}
