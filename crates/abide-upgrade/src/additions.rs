@@ -9,7 +9,6 @@ use abide_syntax::{DeclId, DeclKind, Span};
 use rustc_hash::FxHashSet;
 
 use crate::basis::{Basis, Choice};
-use crate::by_hand::members;
 use crate::edit::{Edit, apply};
 use crate::next_version::Stage;
 use crate::outline::{Outline, StatementKey};
@@ -49,8 +48,7 @@ impl<'t> Additions<'t> {
     /// Whether everything in the file is an addition, so that no other file makes
     /// it.
     pub(crate) fn are_all(&self) -> bool {
-        let mut outer = self.file.elements().filter(|it| it.parent().is_none());
-        outer.all(|it| self.elements.contains(&it))
+        self.file.members().all(|it| self.elements.contains(&it))
     }
 
     /// A candidate that was made without them, with them: each where it stands now,
@@ -117,7 +115,7 @@ impl<'t> Additions<'t> {
         let mut needed = BTreeSet::new();
         let mut open = self.elements.clone();
         while let Some(element) = open.pop() {
-            open.extend(members(element));
+            open.extend(element.members());
             match element {
                 Element::Field(field) => {
                     let extendee = field.extendee().map(Element::Message);
@@ -279,7 +277,7 @@ fn clash<'t>(
     source: Element<'t>,
 ) -> Option<AdditionFault<'t>> {
     let name = addition.name();
-    let all = members(source);
+    let all = source.members();
     let number = |it: Element<'_>| match it {
         Element::Field(it) => Some(it.number()),
         Element::EnumValue(it) => Some(it.number()),

@@ -74,33 +74,13 @@ impl ByHand {
             }
         }
         let siblings: Vec<Element<'t>> = match element.parent() {
-            Some(parent) => members(self.successor(parent)?),
-            None => package
-                .files()
-                .flat_map(File::elements)
-                .filter(|it| it.parent().is_none())
-                .collect(),
+            Some(parent) => self.successor(parent)?.members(),
+            None => package.files().flat_map(File::members).collect(),
         };
         siblings.into_iter().find(|it| match (element, it) {
             (Element::Field(old), Element::Field(new)) => old.number() == new.number(),
             (Element::EnumValue(old), Element::EnumValue(new)) => old.number() == new.number(),
             (old, new) => old.noun() == new.noun() && old.name() == new.name(),
         })
-    }
-}
-
-/// What an element directly contains.
-pub(crate) fn members<'t>(element: Element<'t>) -> Vec<Element<'t>> {
-    match element {
-        Element::Message(it) => {
-            let types = it.messages().map(Element::Message).chain(it.enums().map(Element::Enum));
-            let oneofs = it.oneofs().map(Element::Oneof);
-            it.fields().map(Element::Field).chain(oneofs).chain(types).collect()
-        }
-        Element::Enum(it) => it.values().map(Element::EnumValue).collect(),
-        Element::Service(it) => it.methods().map(Element::Method).collect(),
-        Element::Field(_) | Element::Oneof(_) | Element::EnumValue(_) | Element::Method(_) => {
-            Vec::new()
-        }
     }
 }

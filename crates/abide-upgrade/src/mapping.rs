@@ -9,11 +9,10 @@ use abide_schema::{Element, File, FileDecl, SourceFile, Tree};
 use crate::basis::{Basis, Choice, UpgradeOptions};
 use crate::conversion::{Conversion, lossy};
 use crate::file_elements::is_own;
-use crate::next_name::name_after;
 use crate::next_version::Stage;
 use crate::promotion::oneof_after;
 use crate::refusal::Refusal;
-use crate::removal::{deprecated, gone};
+use crate::removal::deprecated;
 use crate::standing::Standings;
 use crate::upgrade_plan::UpgradePlan;
 use crate::upgrade_policy::UpgradeSettings;
@@ -53,7 +52,11 @@ pub fn mapping(
 ) -> Result<Mapping, Refusal> {
     let standings = Standings::of(tree, settings.policy);
     let basis = Basis { tree, settings, standings: &standings, graph: None };
-    let plan = UpgradePlan::of(basis, Choice::Asked(options), Stage::Candidate)?;
+    let mut plan = UpgradePlan::of(basis, Choice::Asked(options), Stage::Candidate)?;
+    if options.packages.is_empty() {
+        plan.look_ahead();
+    }
+    let sources = || tree.files().filter(|it| plan.generates(it.id) || plan.is_replaced(*it));
     let parse = |(path, text): &(&str, &str)| {
         let path: Arc<str> = (*path).into();
         let (display, text) = (Arc::clone(&path), text.as_bytes().into());
@@ -62,16 +65,22 @@ pub fn mapping(
     let schema = Tree::link(SCHEMA.iter().map(parse).collect());
     let builder = MappingBuilder { schema: &schema };
     let mut entries = Vec::new();
-    for file in tree.files().filter(|file| plan.generates(file.id)) {
+    for file in sources() {
         entries.extend(builder.file(&plan, file));
     }
-    for file in tree.files().filter(|file| plan.generates(file.id)) {
+    for file in sources() {
         for element in types(file) {
             entries.extend(builder.ty(&plan, element));
         }
     }
-    for file in tree.files().filter(|file| plan.generates(file.id)) {
-        for element in file.elements().filter(|it| is_own(*it) && deprecated(*it)) {
+    for file in sources() {
+        let is_told = |it: &Element<'_>| {
+            let is_dropped = plan.is_replaced(file)
+                && plan.removed(*it)
+                && it.parent().is_none_or(|it| !plan.gone(it));
+            is_own(*it) && (deprecated(*it) || is_dropped)
+        };
+        for element in file.elements().filter(is_told) {
             entries.extend(builder.deprecation(&plan, element));
         }
     }
@@ -139,7 +148,7 @@ impl MappingBuilder<'_> {
             Element::Service(it) => (3, it.methods().map(Element::Method).collect()),
             _ => return None,
         };
-        let gone = gone(element);
+        let gone = plan.gone(element);
         let new = plan.next_name(element).filter(|_| !gone).unwrap_or_default();
         let mut entries: Vec<Entry> = [
             self.text("TypeMapping", "old_name", element.full_name()),
@@ -149,18 +158,18 @@ impl MappingBuilder<'_> {
         .into_iter()
         .flatten()
         .collect();
-        entries.extend(members.into_iter().filter_map(|it| self.member(it)));
+        entries.extend(members.into_iter().filter_map(|it| self.member(plan, it)));
         self.nested("VersionMapping", "types", "TypeMapping", entries)
     }
 
-    fn member(&self, element: Element<'_>) -> Option<Entry> {
+    fn member<'t>(&self, plan: &UpgradePlan<'t>, element: Element<'t>) -> Option<Entry> {
         let number = match element {
             Element::Field(field) => field.number(),
             Element::EnumValue(value) => value.number(),
             _ => 0,
         };
-        let gone = gone(element);
-        let new = if gone { "" } else { name_after(element) };
+        let gone = plan.gone(element);
+        let new = if gone { "" } else { plan.simple_name_after(element) };
         let oneof = match element {
             Element::Field(field) if !gone => oneof_after(field).unwrap_or_default(),
             _ => "",

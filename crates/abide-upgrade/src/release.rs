@@ -86,11 +86,7 @@ pub fn release(tree: &Tree, settings: UpgradeSettings<'_>) -> Result<Release, Re
     let (standings, graph) = (Standings::of(tree, settings.policy), tree.graph());
     let basis = Basis { tree, settings, standings: &standings, graph: Some(&graph) };
     let left = left_behind(basis);
-    let is_left = |path: &str| left.iter().any(|id| tree.file(*id).path() == path);
-    let mut made = match release_all(basis, &graph) {
-        Err(Refusal::Drifted(path)) if is_left(&path) => Release::default(),
-        made => made?,
-    };
+    let mut made = release_all(basis, &graph, &left)?;
     if !left.is_empty() {
         let present = UpgradePlan::of(basis, Choice::Present, Stage::Candidate)?;
         let present = generate(&present)?;
@@ -108,6 +104,7 @@ pub fn release(tree: &Tree, settings: UpgradeSettings<'_>) -> Result<Release, Re
 fn release_all<'t>(
     basis: Basis<'_, 't>,
     graph: &abide_schema::Graph<'t>,
+    left: &[FileId],
 ) -> Result<Release, Refusal> {
     let Basis { tree, standings, settings, .. } = basis;
     let made = remake(basis, &[Closure::Package])?;
@@ -115,7 +112,7 @@ fn release_all<'t>(
     if made.called.is_empty() && by_hand.is_empty() {
         return Ok(Release::default());
     }
-    if let Some(stale) = made.stale(basis).first() {
+    if let Some(stale) = made.stale(basis).iter().find(|id| !left.contains(id)) {
         return Err(Refusal::Drifted(tree.file(*stale).path().to_owned()));
     }
     let candidates: BTreeMap<&str, File<'_>> =
@@ -125,6 +122,10 @@ fn release_all<'t>(
     for file in &made.called {
         let candidate = candidates.get(file.path.as_str());
         let Some(candidate) = candidate.filter(|it| is_made(**it, file)) else {
+            // It was released before others that it depends on were deleted.
+            if candidate.is_some_and(|it| left.contains(&it.id)) {
+                continue;
+            }
             return Err(Refusal::Drifted(file.path.clone()));
         };
         replaced.insert(candidate.id, file.from);

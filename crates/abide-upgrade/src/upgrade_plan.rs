@@ -35,6 +35,9 @@ pub(crate) struct UpgradePlan<'t> {
     /// By file: whether it is released as it is, without migrations.
     kept: FixedBitSet,
     pub(crate) by_hand: ByHand,
+    /// Whether what people keep replaces what is before it, although nothing is
+    /// released.
+    looks_ahead: bool,
     /// The candidates in the tree, by path.
     candidates: BTreeMap<&'t str, FileId>,
     /// Files whose candidate has no place, and the file in that place.
@@ -201,7 +204,8 @@ impl<'t> UpgradePlan<'t> {
         let kept = FixedBitSet::with_capacity(next.len());
         if stage == Stage::Stable {
             for (before, after) in by_hand.replaced() {
-                replace(settings, tree.package(before), tree.package(after), &mut next);
+                let becomes = |file: File<'_>| Next::stable(settings, file);
+                replace(tree.package(before), tree.package(after), &mut next, becomes);
                 tree.package(before).files().for_each(|it| generated.set(it.id.0 as usize, false));
             }
         }
@@ -217,6 +221,7 @@ impl<'t> UpgradePlan<'t> {
             generated,
             kept,
             by_hand,
+            looks_ahead: false,
             conflicts: Vec::new(),
             staying,
             resumed: interrupted.iter().map(|it| it.frozen).collect(),
@@ -294,7 +299,7 @@ impl<'t> UpgradePlan<'t> {
     pub(crate) fn next_name(&self, element: Element<'t>) -> Option<String> {
         let next = self.next(element.file().id)?;
         if self.is_replaced(element.file()) {
-            return self.next_name(self.by_hand.successor(element)?);
+            return self.by_hand.successor(element).map(|it| self.name_after(it));
         }
         let mut names = vec![self.simple_name_after(element)];
         let mut parent = element.parent();
@@ -313,18 +318,38 @@ impl<'t> UpgradePlan<'t> {
         self.kept.contains(file.id.0 as usize)
     }
 
-    /// Whether the release replaces a file by a package that people keep.
+    /// Makes what people keep the next version of what it replaces, before a release
+    /// too.
+    pub(crate) fn look_ahead(&mut self) {
+        for (before, after) in self.by_hand.replaced() {
+            let (before, after) = (self.tree.package(before), self.tree.package(after));
+            replace(before, after, &mut self.next, |file| {
+                let (package, path) = (file.package().full_name(), file.path().to_owned());
+                Some(Next { package, path })
+            });
+        }
+        self.looks_ahead = true;
+    }
+
+    /// Whether a package that people keep replaces a file.
     pub(crate) fn is_replaced(&self, file: File<'t>) -> bool {
-        self.stage == Stage::Stable && self.by_hand.after(file.package().id).is_some()
+        let asks = self.stage == Stage::Stable || self.looks_ahead;
+        asks && self.by_hand.after(file.package().id).is_some()
     }
 
     /// The name of an element in the next version.
     pub(crate) fn simple_name_after(&self, element: Element<'t>) -> &'t str {
+        if self.is_replaced(element.file()) {
+            return self.by_hand.successor(element).unwrap_or(element).name();
+        }
         if self.keeps(element.file()) { element.name() } else { name_after(element) }
     }
 
     /// Whether the next version does not have an element.
     pub(crate) fn removed(&self, element: Element<'t>) -> bool {
+        if self.is_replaced(element.file()) {
+            return self.by_hand.successor(element).is_none();
+        }
         !self.keeps(element.file()) && removed(element)
     }
 
@@ -357,11 +382,11 @@ impl<'t> UpgradePlan<'t> {
 /// Makes a package that people keep the next version of all files of a stable one.
 /// What is imported is found by name; the path is that of a file with the same
 /// base name, or else of the first file.
-fn replace(
-    settings: UpgradeSettings<'_>,
-    before: Package<'_>,
-    after: Package<'_>,
+fn replace<'t>(
+    before: Package<'t>,
+    after: Package<'t>,
     next: &mut [Option<Next>],
+    becomes: impl Fn(File<'t>) -> Option<Next>,
 ) {
     fn base<'t>(file: File<'t>) -> &'t str {
         file.path().rsplit('/').next().unwrap_or_default()
@@ -369,7 +394,7 @@ fn replace(
     for file in before.files() {
         let same = after.files().find(|it| base(*it) == base(file));
         let same = same.or_else(|| after.files().next());
-        next[file.id.0 as usize] = same.and_then(|it| Next::stable(settings, it));
+        next[file.id.0 as usize] = same.and_then(&becomes);
     }
 }
 

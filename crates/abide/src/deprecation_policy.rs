@@ -23,6 +23,9 @@ pub struct DeprecationPolicy {
     pub dropped: Vec<Glob>,
     /// When nothing more becomes disallowed by default.
     pub freezes: Vec<PhaseFreeze>,
+    /// The Markdown file that lists what is deprecated, relative to the folder of
+    /// `abide.toml`.
+    pub file: Option<String>,
 }
 
 /// Days on which no client release disallows or removes more than the one before.

@@ -154,7 +154,8 @@ fn plan(
     Ok(abide::plan(&loaded.tree, &settings.config.policy, options))
 }
 
-fn writable(source: &Source) -> Result<&Path, Error> {
+/// The folder of a tree that can be written to.
+pub(super) fn writable(source: &Source) -> Result<&Path, Error> {
     source.folder().ok_or_else(|| {
         Error::Usage(format!(
             "cannot write to `{}`: check the tree out and name its folder",

@@ -2,6 +2,7 @@
 //! number of its statement.
 
 mod days;
+mod journeys;
 mod lifecycle;
 mod reports;
 mod statements;

@@ -173,6 +173,26 @@ fn an_interrupted_release_is_taken_up() {
     interrupted_everywhere(tree.path(), &before_others);
 }
 
+/// The same with a version that people keep by hand, and with additions to a candidate.
+#[test]
+fn s003_102_an_interrupted_release_of_what_people_wrote_is_taken_up() {
+    let tree = tree();
+    let folder = tree.path();
+    let by_hand = "syntax = \"proto3\";\n\npackage acme.calm.v2alpha;\n\nimport \
+                   \"abide/annotations/v1/status.proto\";\n\noption \
+                   (abide.annotations.v1.file_policy) = {\n  package_version_status: \
+                   PACKAGE_VERSION_STATUS_ACTIVE\n  by_hand: true\n};\n\nmessage Calm {}\n";
+    put(folder, &[("acme/calm/v2alpha/calm.proto", by_hand)]);
+    assert_eq!(abide(folder, &["upgrade", "--write"]).status, 0);
+    let path = folder.join("acme/base/v2alpha/base.proto");
+    let text = fs::read_to_string(&path).unwrap();
+    let added = "string text = 1;\n  int32 more = 9 \
+                 [(abide.annotations.v1.field_policy).next_major_only = true];";
+    fs::write(&path, text.replace("string text = 1;", added)).unwrap();
+    let before_others = |path: &String| u8::from(path.contains("v1"));
+    interrupted_everywhere(folder, &before_others);
+}
+
 /// The same where candidates lie where they are released: what they replace is
 /// frozen before the first of them is stable.
 #[test]

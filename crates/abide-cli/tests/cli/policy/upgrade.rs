@@ -571,3 +571,176 @@ fn s003_148_a_clash_with_an_addition_is_told_with_both_places() {
     assert!(told.contains("is in a type that nothing in the active version becomes"), "{told}");
     assert_eq!(read(folder, USER_NEXT), text);
 }
+
+#[test]
+fn s003_086_a_release_needs_a_conversion_of_what_it_removes() {
+    let tree = tree("", &[(USER, OLD_FIELD)]);
+    let folder = tree.path();
+    let notes = || ok(folder, &["check", "--format", "json", "--as-of", DAY]).rules();
+    assert_eq!(notes(), [] as [&str; 0], "without a candidate there is nothing to say");
+    ok(folder, &["upgrade", "--write"]);
+    assert_eq!(notes(), ["conversion-missing"], "nobody is surprised by the release");
+    let told = refused(folder, &["release", "--write", "--as-of", DAY]);
+    let missing = "no conversion is known for the field `acme.user.v1.User.old`";
+    assert!(told.contains("error[conversion-missing]") && told.contains(missing), "{told}");
+    assert!(folder.join(USER_NEXT).exists() && told.contains("nothing was released"), "{told}");
+
+    // What is named must have values of the same type, and stay.
+    let import = "package acme.user.v1;\n\nimport \"abide/annotations/v1/lifecycle.proto\";\n";
+    let with = |policy: &str| {
+        OLD_FIELD.replace("package acme.user.v1;\n", import).replace(
+            "[deprecated = true]",
+            &format!(
+                "[\n    deprecated = true,\n    (abide.annotations.v1.field_policy).{policy}\n  ]"
+            ),
+        )
+    };
+    let other = with("replaced_by = \"age\"").replace("= 1;\n", "= 1;\n\n  int32 age = 3;\n");
+    put(folder, &[(USER, &other)]);
+    ok(folder, &["upgrade", "--write"]);
+    let told = refused(folder, &["release", "--check", "--as-of", DAY]);
+    assert!(told.contains("its replacement has another type"), "{told}");
+
+    for (policy, config, translatable) in [
+        ("replaced_by = \"name\"", "", true),
+        ("lossy = \"nobody set it\"", "", false),
+        ("deprecated_at = \"1.2\"", "upgrade.lossy = [\"acme.user.v1.User\"]\n", false),
+        ("deprecated_at = \"1.2\"", "deprecation.dropped = [\"acme.user.v1.User.old\"]\n", false),
+    ] {
+        let tree = self::tree(config, &[(USER, &with(policy))]);
+        let folder = tree.path();
+        let args = ["upgrade", "--write", "--mapping", "mapping.json"];
+        ok(folder, &args);
+        let mapping: serde_json::Value =
+            serde_json::from_str(&read(folder, "mapping.json")).unwrap();
+        let told = &mapping["deprecations"][0];
+        assert_eq!(told["translatable"].as_bool().unwrap_or_default(), translatable, "{told}");
+        let lossy = match (policy, config) {
+            ("lossy = \"nobody set it\"", _) => Some("nobody set it"),
+            (_, config) if config.contains("lossy") => Some("the configuration says so"),
+            _ => None,
+        };
+        assert_eq!(told["lossy"].as_str(), lossy, "{told}");
+        ok(folder, &["release", "--write", "--as-of", DAY]);
+        assert!(folder.join("acme/user/v2/user.proto").exists(), "{policy}");
+    }
+}
+
+/// A waiver with an end, and what is removed with its message.
+#[test]
+fn s003_086_a_missing_conversion_can_be_waived() {
+    let types = "\nmessage Old {\n  option deprecated = true;\n  string text = 1 [deprecated = \
+                 true];\n}\n";
+    let waiver = "\n[[waiver]]\nrule = \"conversion-missing\"\nelement = \"acme.shop.v1.Old\"\n\
+                  reason = \"nobody has it\"\nuntil = \"2026-02-01\"\n";
+    let tree = tree(waiver, &[(SHOP, &shop(types))]);
+    let folder = tree.path();
+    ok(folder, &["upgrade", "--write"]);
+    let told = refused(folder, &["release", "--write", "--as-of", "2026-03-01"]);
+    assert_eq!(told.matches("error[").count(), 1, "its field goes with the message: {told}");
+    ok(folder, &["release", "--write", "--as-of", DAY]);
+    assert!(!read(folder, "acme/shop/v2/shop.proto").contains("Old"));
+}
+
+#[test]
+fn s003_086_what_a_version_kept_by_hand_drops_needs_a_conversion() {
+    let next = by_hand("acme.user.v2alpha", "\nmessage User {\n  string name = 1;\n}\n");
+    let tree = tree("", &[(USER, OLD_FIELD), (USER_NEXT, &next)]);
+    let folder = tree.path();
+    ok(folder, &["upgrade", "--mapping", "mapping.json"]);
+    let mapping: serde_json::Value = serde_json::from_str(&read(folder, "mapping.json")).unwrap();
+    let ty = &mapping["types"][0];
+    assert_eq!(ty["newName"], "acme.user.v2alpha.User", "{mapping}");
+    assert_eq!(ty["members"][0]["newName"], "name", "{mapping}");
+    assert!(ty["members"][1].get("newName").is_none(), "{mapping}");
+    assert_eq!(mapping["deprecations"][0]["oldName"], "acme.user.v1.User.old", "{mapping}");
+    assert_eq!(mapping["files"][0]["newPath"], USER_NEXT, "{mapping}");
+    let told = refused(folder, &["release", "--write", "--as-of", DAY]);
+    assert!(
+        told.contains("acme.user.v1.User.old`: `acme.user.v2alpha` does not have it"),
+        "{told}"
+    );
+    let config = read(folder, "abide.toml");
+    put(
+        folder,
+        &[("abide.toml", &format!("{config}upgrade.lossy = [\"acme.user.v1.User.old\"]\n"))],
+    );
+    ok(folder, &["release", "--write", "--as-of", DAY]);
+    assert!(read(folder, "acme/user/v2/user.proto").contains("package acme.user.v2;"));
+}
+
+/// The story of document 003: the next major of one package is edited together with the alphas
+/// that it affects, and all of them are released.
+#[test]
+fn s003_154_a_refactor_goes_through_the_next_majors_of_all_packages() {
+    let base = "syntax = \"proto3\";\n\npackage acme.base.v3;\n\nmessage Limit {\n  int32 count = \
+                1;\n}\n";
+    let route = "syntax = \"proto3\";\n\npackage acme.route.v3;\n\nimport \
+                 \"acme/base/v3/base.proto\";\n\nmessage Route {\n  // Use `name`.\n  string old = 1 \
+                 [deprecated = true];\n  string name = 3;\n  acme.base.v3.Limit limit = 2;\n}\n";
+    let edge = "syntax = \"proto3\";\n\npackage acme.edge.v3;\n\nimport \
+                \"acme/route/v3/route.proto\";\n\nmessage Edge {\n  acme.route.v3.Route route = \
+                1;\n}\n";
+    let calm = "syntax = \"proto3\";\n\npackage acme.calm.v3;\n\nmessage Calm {}\n";
+    // People rewrite `base`; the limit of a route becomes a part of it.
+    let next = by_hand(
+        "acme.base.v4alpha",
+        "\nmessage Limit {\n  int32 count = 1;\n  Burst burst = 2;\n}\n\nmessage Burst {\n  int32 \
+         size = 1;\n}\n",
+    );
+    let tree = tree(
+        "upgrade.lossy = [\"acme.route.v3.Route.old\"]\n",
+        &[
+            ("acme/base/v3/base.proto", base),
+            ("acme/base/v4alpha/base.proto", &next),
+            ("acme/route/v3/route.proto", route),
+            ("acme/edge/v3/edge.proto", edge),
+            ("acme/calm/v3/calm.proto", calm),
+        ],
+    );
+    let folder = tree.path();
+    ok(folder, &["upgrade", "--write"]);
+    ok(folder, &["check", "--as-of", DAY]);
+    // The affected alpha uses the new part.
+    let route_next = "acme/route/v4alpha/route.proto";
+    edit(
+        folder,
+        route_next,
+        "  string name = 3;\n",
+        "  string name = 3;\n  acme.base.v4alpha.Burst burst = 4 \
+         [(abide.annotations.v1.field_policy).next_major_only = true];\n",
+    );
+    edit(
+        folder,
+        route_next,
+        "import \"acme/base/v3/base.proto\";\n",
+        "import \"abide/annotations/v1/lifecycle.proto\";\nimport \
+         \"acme/base/v3/base.proto\";\nimport \"acme/base/v4alpha/base.proto\";\n",
+    );
+    ok(folder, &["upgrade", "--check"]);
+    ok(folder, &["release", "--write", "--as-of", DAY]);
+    let found = |path: &str, text: &str| {
+        let whole = read(folder, path);
+        assert!(whole.contains(text), "`{text}` in {path}: {whole}");
+    };
+    found("acme/base/v4/base.proto", "Burst burst = 2;");
+    found("acme/route/v4/route.proto", "acme.base.v4.Burst burst = 4;");
+    found("acme/route/v4/route.proto", "acme.base.v4.Limit limit = 2;");
+    found("acme/edge/v4/edge.proto", "acme.route.v4.Route route = 1;");
+    assert!(!read(folder, "acme/route/v4/route.proto").contains("v3/"), "one definition of all");
+    assert!(!folder.join("acme/calm/v4").exists(), "what is not affected stays");
+    for path in ["acme/base/v4alpha", "acme/route/v4alpha", "acme/edge/v4alpha"] {
+        assert!(!folder.join(path).exists(), "{path}");
+    }
+    for (path, text) in [
+        ("acme/base/v3/base.proto", base),
+        ("acme/route/v3/route.proto", route),
+        ("acme/calm/v3/calm.proto", calm),
+    ] {
+        assert_eq!(read(folder, path), text, "nobody else's file changes");
+    }
+    ok(folder, &["check", "--as-of", DAY]);
+    ok(folder, &["upgrade", "--check"]);
+    let ran = ok(folder, &["release", "--write", "--as-of", DAY]);
+    assert_eq!(ran.stderr, "note: there is no candidate to release\n");
+}
