@@ -38,8 +38,8 @@ pub fn stamp_release(lock: &mut Lock, tree: &Tree, made: &Release, day: Date) {
         let stable = || versions.into_iter().flatten().filter(|it| stable_major(**it).is_some());
         let is_it = |it: &&_| stable_major(**it) == Some(major);
         released.extend(stable().find(is_it).map(|it| it.full_name()));
-        let before = stable().filter(|it| stable_major(**it) < Some(major));
-        replaced.extend(before.last().map(|it| it.full_name()));
+        let mut before = stable().filter(|it| stable_major(**it) < Some(major));
+        replaced.extend(before.next_back().map(|it| it.full_name()));
     }
     let is_stable = |name: &String| {
         PackageVersion::of_package(name).is_none_or(|it| it.stability == Stability::Stable)

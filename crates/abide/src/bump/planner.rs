@@ -156,8 +156,7 @@ impl Planner<'_> {
             verdict: Verdict::Unrecorded,
             candidates: BTreeSet::new(),
         };
-        let blocks = |it: &&Finding| it.package == name && it.severity == Severity::Error;
-        if let Some(first) = self.blocking.iter().find(blocks) {
+        if let Some(first) = self.blocking_of(name) {
             let is_early = first.rule == EARLY_MAJOR.id;
             plan.verdict = if is_early { Verdict::Early } else { Verdict::Frozen };
             plan.required = Bump::Major;
@@ -211,6 +210,12 @@ impl Planner<'_> {
         }
         plan.to = Some(to);
         plan
+    }
+
+    /// The finding that keeps a version of a package from being recorded.
+    fn blocking_of(&self, package: &str) -> Option<&Finding> {
+        let blocks = |it: &&Finding| it.package == package && it.severity == Severity::Error;
+        self.blocking.iter().find(blocks)
     }
 
     /// Records the days of a package that is new, and of one that is newly frozen.
@@ -272,7 +277,10 @@ impl Planner<'_> {
     /// Adds the changed types of other packages that it depends on.
     fn catch_up(&self, package: Package<'_>, old: &TreeHashes, plan: &mut PackagePlan) {
         let bump_of = |package: &str, ty: &str| {
-            self.changes.get(package).and_then(|it| it.bump_within(ty)).unwrap_or(Bump::Minor)
+            let own = self.changes.get(package).and_then(|it| it.bump_within(ty));
+            // Undoing the change of a frozen package changes this one again.
+            let is_blocked = self.blocking_of(package).is_some_and(|it| it.rule != EARLY_MAJOR.id);
+            if is_blocked { Bump::Major } else { own.unwrap_or(Bump::Minor) }
         };
         for way in catch_up::to_changed_types(package, old, &self.new, &bump_of) {
             if way.bump == Bump::Major {

@@ -37,8 +37,10 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
         finding.why("without a candidate, the next major version lacks what this file declares");
         finding.fact(&taken.path);
         finding.help(match taken.exists {
-            true => "delete that file; or, if people keep it as the next major version, set `by_hand \
-                     = true` in its `file_policy`",
+            true => {
+                "delete that file; or, if people keep it as the next major version, set `by_hand \
+                     = true` in its `file_policy`"
+            }
             false => "move one of them to another package",
         });
     }

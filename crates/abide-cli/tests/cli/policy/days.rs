@@ -24,11 +24,9 @@ fn world(version_in: &str) -> TempDir {
         "version-in = \"{version_in}\"\n[calendar]\nalpha-max-months = 6\n\
          previous-major-months = 12\n"
     );
-    let text = file(
-        "acme.user.v1",
-        "message User {\n  string name = 1;\n\n  // Use `name`.\n  string nick = 2 [deprecated = \
-         true];\n}\n",
-    );
+    let fields = "  string name = 1;\n\n  // Use `name`.\n  string nick = 2 [\n    deprecated = true,\n    \
+                  (abide.annotations.v1.field_policy).replaced_by = \"name\"\n  ];\n";
+    let text = file("acme.user.v1", &format!("message User {{\n{fields}}}\n"));
     tree(&config, &[(USER, &text)])
 }
 
@@ -327,4 +325,23 @@ fn s003_065_the_order_of_imports_and_dependencies_do_not_thaw_a_package() {
     assert_eq!(ran.rules(), Vec::<String>::new());
     edit(folder, USER, "acme.base.v1.Id id = 4;", "acme.base.v1.Id key = 4;");
     assert_eq!(check(folder, &as_of).rules(), ["frozen-package-changed"]);
+}
+
+#[test]
+fn s003_065_who_depends_on_a_frozen_package_waits_until_its_change_is_undone() {
+    let tree = world("lock");
+    let folder = tree.path();
+    on(folder, "2026-01-15", &["upgrade", "--write"]);
+    on(folder, "2026-06-30", &["release", "--write"]);
+    let pay =
+        "import \"acme/user/v1/user.proto\";\n\nmessage Pay {\n  acme.user.v1.User user = 1;\n}\n";
+    put(folder, &[("acme/pay/v1/pay.proto", &file("acme.pay.v1", pay))]);
+    on(folder, "2026-07-01", &["bump", "--write"]);
+    commit(folder);
+    let recorded = read(folder, LOCK);
+    edit(folder, USER, "string name = 1;", "string name = 1;\n  string mail = 3;");
+    let ran = abide(folder, &["bump", "--write", "--against", "git:HEAD"]);
+    assert_eq!(ran.status, 1);
+    assert!(ran.text().contains("acme.pay.v1 1.0.0 waits until the break in acme.user.v1"));
+    assert_eq!(read(folder, LOCK), recorded);
 }
