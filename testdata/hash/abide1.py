@@ -90,11 +90,12 @@ RELEASE = {
         "file_status", "message_status", "field_status", "versioning", "file_migrate",
         "message_migrate", "field_migrate", "enum_migrate", "enum_value_migrate")),
 }
-ELEMENT_POLICY = {"work_in_progress", "migration", "previous_type"}
+ELEMENT_POLICY = {
+    "work_in_progress", "migration", "previous_type", "next_major_only", "lossy"}
 POLICIES = {
     "abide.annotations.v1.file_policy": {
         "package_version_status", "work_in_progress", "introduced", "version", "hash",
-        "move_to_package"},
+        "move_to_package", "frozen", "by_hand"},
     **{"abide.annotations.v1." + name: ELEMENT_POLICY for name in (
         "message_policy", "field_policy", "oneof_policy", "enum_policy",
         "enum_value_policy", "service_policy", "method_policy")},

@@ -1,5 +1,9 @@
 //! The command line, as the user writes it.
 
+mod calendar;
+mod deprecations;
+mod owners;
+
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
@@ -9,6 +13,10 @@ use crate::render::{
     GRAPHS, GraphFormat, HASHES, HISTORIES, HashFormat, HistoryFormat, PLANS, PlanFormat, REPORTS,
     RULE_LISTS, ReportFormat, RulesFormat, one_of,
 };
+
+pub(crate) use self::calendar::{CalendarArgs, CalendarCommand, SimulateArgs};
+pub(crate) use self::deprecations::DeprecationsArgs;
+pub(crate) use self::owners::OwnersArgs;
 
 /// What SOURCE may be: a line for each kind.
 fn sources() -> String {
@@ -75,7 +83,8 @@ Examples:
   abide bump --against git:v1.4          show the version each package needs
   abide bump --against git:v1.4 --write  record versions and hashes
   abide bump --check                     for CI: fail if something is not recorded
-  abide bump --diff                      show what --write would write";
+  abide bump --diff                      show what --write would write
+  abide bump --write --from-history      record when packages older than abide.lock appeared";
 
 const GRAPH: &str = "\
 Examples:
@@ -401,10 +410,23 @@ pub(crate) enum Command {
         /// What to do.
         #[command(flatten)]
         action: BumpAction,
+        /// Take days that were never recorded from git: when each package first existed, and when
+        /// the successor of a frozen one became stable
+        #[arg(long)]
+        from_history: bool,
         /// The format of the report
         #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = one_of(PLANS))]
         format: &'static PlanFormat,
     },
+    /// List what is deprecated: since when, what replaces it, and when it goes
+    #[command(after_help = format!("{}\n\n{}\n\n{EXIT_STATUS}", deprecations::HELP, sources()))]
+    Deprecations(DeprecationsArgs),
+    /// Show the next releases, windows and phases, or simulate them
+    #[command(after_help = format!("{}\n\n{}\n\n{EXIT_STATUS}", calendar::HELP, sources()))]
+    Calendar(CalendarArgs),
+    /// Print who owns each package, by CODEOWNERS
+    #[command(after_help = format!("{}\n\n{}\n\n{EXIT_STATUS}", owners::HELP, sources()))]
+    Owners(OwnersArgs),
     /// Draw the dependencies between packages, with versions and stability
     #[command(after_help = format!("{GRAPH}\n\n{}", sources()))]
     Graph {
@@ -501,11 +523,13 @@ mod tests {
     use clap::CommandFactory;
 
     use super::*;
-    use crate::render::Format;
+    use crate::render::{CALENDARS, DEPRECATIONS, Format, OWNER_LISTS};
 
     /// The help of a command, in full.
     fn help(command: &str) -> String {
         let mut cli = Cli::command();
+        // Options of every command are known to each only then.
+        cli.build();
         let found = cli.find_subcommand_mut(command).expect("there is such a command");
         found.render_long_help().to_string()
     }
@@ -532,7 +556,30 @@ mod tests {
         is_in_help("graph", GRAPHS);
         is_in_help("hash", HASHES);
         is_in_help("rules", RULE_LISTS);
+        is_in_help("deprecations", DEPRECATIONS);
+        is_in_help("calendar", CALENDARS);
+        is_in_help("owners", OWNER_LISTS);
         is_in_help("history", HISTORIES);
+    }
+
+    #[test]
+    fn every_command_is_in_the_readme_and_has_examples() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let readme = std::fs::read_to_string(root.join("README.md")).expect("it is readable");
+        let cli = Cli::command();
+        let commands = cli.get_subcommands().map(|it| it.get_name().to_owned());
+        let commands: Vec<String> = commands.filter(|name| name != "help").collect();
+        assert!(!commands.is_empty());
+        for name in commands {
+            let rows = readme.lines().filter(|line| line.starts_with("| `abide "));
+            let is_named = |row: &str| {
+                let cell = row.split('|').nth(1).unwrap_or_default();
+                cell.split('`').any(|it| it.split(' ').take(2).eq(["abide", name.as_str()]))
+            };
+            assert!(rows.into_iter().any(is_named), "README.md has no row for `abide {name}`");
+            let has_examples = help(&name).contains(&format!("  abide {name}"));
+            assert!(has_examples || name == "rules", "the help of `abide {name}` has no example");
+        }
     }
 
     #[test]

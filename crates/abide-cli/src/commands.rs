@@ -3,7 +3,10 @@
 mod build;
 mod build_files;
 mod bump;
+mod calendar;
 mod check;
+mod days;
+mod deprecations;
 mod explain;
 mod file_changes;
 mod fitness;
@@ -14,6 +17,7 @@ mod history;
 mod init;
 mod made_files;
 mod outcome;
+mod owners;
 mod release;
 mod upgrade;
 
@@ -50,9 +54,13 @@ pub(crate) fn run(cli: &Cli) -> ExitCode {
             let permits = Permits { outside_window: *outside_window, overwrite: *overwrite };
             release::release(&cli.global, tree, target, permits)
         }
-        Command::Bump { tree, against, action, format } => {
-            bump::bump(&cli.global, tree, against.as_deref(), *action, format)
+        Command::Bump { tree, against, action, from_history, format } => {
+            let since = (against.as_deref(), *from_history);
+            bump::bump(&cli.global, tree, since, *action, format)
         }
+        Command::Deprecations(args) => deprecations::deprecations(&cli.global, args),
+        Command::Calendar(args) => calendar::calendar(&cli.global, args),
+        Command::Owners(args) => owners::owners(&cli.global, args),
         Command::Graph { tree, format, imports } => {
             graph::graph(&cli.global, tree, format, *imports)
         }

@@ -1,6 +1,7 @@
 //! The formats of all output: one module writes each, and the lists here say which command has it.
 
 mod calendar_note;
+mod deprecation_report;
 mod element_lives;
 mod format;
 mod github;
@@ -12,22 +13,29 @@ mod json_lines;
 mod junit;
 mod markdown;
 mod markup;
+mod owner_list;
 mod plan_report;
 mod rule_list;
 mod sarif;
 mod scene;
+mod simulation_report;
 mod snippets;
 mod sources;
 
-use abide::{GraphView, Report};
+use abide::{GraphView, Report, Status};
 use abide_schema::Graph;
 
 use crate::history::History;
 
+pub(crate) use deprecation_report::{
+    DeprecationReport, TITLE as DEPRECATIONS_TITLE, tables as deprecation_tables,
+};
 pub(crate) use format::{Format, one_of};
 pub(crate) use hash_list::{HashList, Told};
+pub(crate) use owner_list::OwnerReport;
 pub(crate) use plan_report::PlanReport;
-pub(crate) use scene::{Look, Scene, TextFile};
+pub(crate) use scene::{Look, Scene, TextFile, full_path};
+pub(crate) use simulation_report::SimulationReport;
 pub(crate) use snippets::config_errors;
 
 /// Of `abide check`, `abide lint` and `abide breaking`.
@@ -46,8 +54,9 @@ pub(crate) const REPORTS: &[ReportFormat] = &[
         "JUnit XML: one suite per file; findings at error level are failures",
         junit::render,
     ),
-    Format::plain("github", "Annotations of GitHub Actions", github::render),
-    Format::plain("gitlab", "A GitLab Code Quality report", gitlab::render),
+    ReportFormat::plain("github", "Annotations of GitHub Actions", github::render)
+        .naming_packages(),
+    ReportFormat::plain("gitlab", "A GitLab Code Quality report", gitlab::render).naming_packages(),
     ReportFormat::plain(
         "markdown",
         "A changelog by package, with compatible changes",
@@ -124,5 +133,69 @@ pub(crate) const HISTORIES: &[HistoryFormat] = &[
         "html",
         "One self-contained page: the timeline of every package",
         history_report::html,
+    ),
+];
+
+/// Of `abide deprecations`.
+pub(crate) type DeprecationFormat = Format<fn(&DeprecationReport<'_, '_>, Look) -> Vec<u8>>;
+/// The forms of the list of what is deprecated.
+pub(crate) const DEPRECATIONS: &[DeprecationFormat] = &[
+    Format::styled(
+        "human",
+        "For people: each element with its phase, and what comes next",
+        deprecation_report::human,
+    ),
+    Format::plain(
+        "markdown",
+        "The list that --write writes: tables by package, with dates only",
+        deprecation_report::markdown,
+    ),
+    Format::plain(
+        "json",
+        "JSON Lines: one object per element, then a summary",
+        deprecation_report::json,
+    ),
+];
+
+/// Of `abide calendar`.
+pub(crate) type CalendarFormat = Format<fn(&Status<'_>, Look) -> Vec<u8>>;
+/// The forms of the calendar.
+pub(crate) const CALENDARS: &[CalendarFormat] = &[
+    Format::styled(
+        "human",
+        "For people: the next releases, and what happens to old elements and majors",
+        calendar_note::report,
+    ),
+    Format::plain("json", "One JSON object", calendar_note::line),
+];
+
+/// Of `abide calendar simulate`.
+pub(crate) type SimulationFormat = Format<fn(&SimulationReport<'_>, Look) -> Vec<u8>>;
+/// The forms of a simulation.
+pub(crate) const SIMULATIONS: &[SimulationFormat] = &[
+    Format::styled(
+        "human",
+        "For people: the answer, how it was counted, and a timeline",
+        simulation_report::human,
+    ),
+    Format::plain(
+        "json",
+        "JSON Lines: the answer, then fleets, bounds and lives",
+        simulation_report::json,
+    ),
+    Format::plain("html", "One self-contained page without a script", simulation_report::html),
+];
+
+/// Of `abide owners`.
+pub(crate) type OwnersFormat = Format<fn(&OwnerReport<'_>, Look) -> Vec<u8>>;
+/// The forms of a list of owners.
+pub(crate) const OWNER_LISTS: &[OwnersFormat] = &[
+    Format::styled("human", "For people: each package with its owners", owner_list::human),
+    Format::plain("json", "JSON Lines: one object per package, then a summary", owner_list::json),
+    Format::plain("markdown", "A table for a comment on a pull request", owner_list::markdown),
+    Format::plain(
+        "github",
+        "Annotations of GitHub Actions: the owners, and packages without one",
+        owner_list::github,
     ),
 ];

@@ -292,11 +292,21 @@ impl Settings {
         self.prefix_of(&self.folder)
     }
 
-    fn prefix_of(&self, folder: &Path) -> String {
+    /// The top of the repository that the tree is in, or without one the current folder.
+    pub(crate) fn top(&self) -> PathBuf {
+        self.top_around(self.own.as_ref().unwrap_or(&self.folder))
+    }
+
+    fn top_around(&self, folder: &Path) -> PathBuf {
         let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
         let top = folder.ancestors().find(|dir| dir.join(".git").exists());
-        let from = top.map_or_else(|| self.current.canonicalize(), |top| Ok(top.to_owned()));
-        let from = from.unwrap_or_else(|_| self.current.clone());
+        let current = || self.current.canonicalize().unwrap_or_else(|_| self.current.clone());
+        top.map_or_else(current, Path::to_owned)
+    }
+
+    fn prefix_of(&self, folder: &Path) -> String {
+        let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        let from = self.top_around(&folder);
         match folder.strip_prefix(&from).ok().and_then(slashed) {
             Some(path) if path.is_empty() => path,
             Some(path) => format!("{path}/"),

@@ -36,6 +36,7 @@ use self::part::ComparedPart;
 use self::paths::{below, is_proto, normalize};
 use self::roots::{Import, Mount, RootLayout};
 
+pub(crate) use contents::OWNERS;
 pub use contents::{Contents, DescriptorFormat, LOCK};
 pub(crate) use descriptors::asked_for;
 pub use disk::MAX_FILE;
@@ -237,6 +238,18 @@ impl Source {
     /// The `abide.lock` in the folder of the tree, if there is one.
     pub fn lock(&self) -> Result<Option<Text>, SourceError> {
         self.open.text(LOCK)
+    }
+
+    /// A file by its path from the folder of the tree. An archive has only its protos, its
+    /// Markdown and texts, `abide.lock` and `CODEOWNERS`.
+    pub(crate) fn text(&self, path: &str) -> Result<Option<Text>, SourceError> {
+        self.open.text(path)
+    }
+
+    /// A file by its path from the top of the repository or the archive, if the source is a
+    /// revision or an archive.
+    pub(crate) fn at_top(&self, path: &str) -> Result<Option<Text>, SourceError> {
+        self.open.find(path)
     }
 
     /// The lists of features: these, or without a list `features.txt` in each root. Of a part of a

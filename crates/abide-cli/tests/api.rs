@@ -17,7 +17,7 @@ fn the_tool_is_silent_about_our_own_protos() {
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""), "{}", ran.text());
     let lines = ran.json();
     assert_eq!(lines.len(), 1, "{}", ran.text());
-    assert_eq!(lines[0]["files"], 6, "{}", ran.text());
+    assert_eq!(lines[0]["files"], 10, "{}", ran.text());
 }
 
 /// Reads a file of `api` and what it imports from there.
@@ -261,6 +261,106 @@ fn the_history_is_what_its_proto_says() {
         for field in message(&tree, &format!("abide.report.v1.History{name}")).fields() {
             let printed = all.iter().any(|it| it.get(field.name()).is_some());
             assert!(printed, "nothing prints `{}`", field.full_name());
+        }
+    }
+}
+
+/// What the calendar, its simulation, the list of deprecations and the owners print, and that they
+/// print every field that is declared for them.
+#[test]
+fn the_lists_and_calculators_are_what_their_protos_say() {
+    let status = "abide/annotations/v1/status.proto";
+    let of = |name: &str| format!("abide/report/v1/{name}.proto");
+    let reports = ["calendar", "deprecations", "owners", "report", "simulation"].map(of);
+    let mut paths = vec![status];
+    paths.extend(reports.iter().map(String::as_str));
+    let tree = read(&paths);
+    assert!(tree.problems().is_empty(), "{:?}", tree.problems());
+    let folder = tempfile::TempDir::new().unwrap();
+    let api = repository().join("api").display().to_string();
+    let config = format!(
+        "preset = \"envoy\"\nroots = [\"proto\"]\nimport-paths = [{api:?}]\n\
+         [calendar]\nstable-since = {{ \"acme.user.v2\" = 2026-06-30 }}\n\
+         [deprecation]\nremoval = \"never\"\n\
+         freeze = {{ from = 2031-01-01, until = 2031-12-31 }}\n"
+    );
+    let policy = "(abide.annotations.v1.field_policy)";
+    let user = |package: &str| {
+        format!(
+            "syntax = \"proto3\";\npackage {package};\n\
+             import \"abide/annotations/v1/lifecycle.proto\";\n\
+             message User {{\n  string a = 1 [deprecated = true, {policy} = \
+             {{deprecated_at: \"2026-01-15\", replaced_by: \"b\"}}];\n  string b = 2;\n  \
+             // Use `b`.\n  string c = 3 [deprecated = true];\n}}\n"
+        )
+    };
+    let free = "proto/acme/user/v3alpha/user.proto";
+    put(
+        folder.path(),
+        &[
+            ("abide.toml", &config),
+            ("proto/acme/user/v1/user.proto", &user("acme.user.v1")),
+            ("proto/acme/user/v2/user.proto", &user("acme.user.v2")),
+            (free, &user("acme.user.v3alpha")),
+            ("CODEOWNERS", "v1 @acme/api\n"),
+        ],
+    );
+    assert_eq!(abide(folder.path(), &["build", "-o", "old.binpb"]).status, 0);
+    let removed = "proto/acme/user/v1/user.proto";
+    let mut lines = Vec::new();
+    let mut run = |args: &[&str], name: &str| {
+        let ran = abide(folder.path(), &[args, &["--format", "json"]].concat());
+        assert_eq!((ran.status, ran.stderr.as_str()), (0, ""), "{args:?}");
+        lines.extend(ran.json().into_iter().map(|line| (name.to_owned(), line)));
+    };
+    run(&["calendar", "--as-of", "2026-04-01"], "");
+    run(&["calendar", "--as-of", "2031-04-01"], "");
+    run(&["deprecations", "--as-of", "2026-04-01"], "Deprecation");
+    let life = ["--element", "acme.user.v1.User.a", "--major-every", "3", "--notice", "12"];
+    run(&[&["calendar", "simulate", "--from", "2026-01-01"], &life[..]].concat(), "");
+    std::fs::remove_file(folder.path().join(removed)).unwrap();
+    std::fs::write(folder.path().join(free), user("acme.user.v3alpha") + "enum E { E_A = 0; }\n")
+        .unwrap();
+    run(&["owners", "--against", "old.binpb"], "Owner");
+    let mut printed = std::collections::BTreeSet::new();
+    for (of, line) in &lines {
+        let kind = line["kind"].as_str().expect("every line has a kind");
+        let name = match kind {
+            "calendar" => "CalendarStatus".to_owned(),
+            "deprecation" => "Deprecation".to_owned(),
+            "simulation" => "Simulation".to_owned(),
+            "fleet" => "FleetMajors".to_owned(),
+            "bound" => "PolicyBound".to_owned(),
+            "life" => "Life".to_owned(),
+            "owners" => "PackageOwners".to_owned(),
+            "summary" => format!("{of}Summary"),
+            kind => panic!("`{kind}` has no message"),
+        };
+        let message = message(&tree, &format!("abide.report.v1.{name}"));
+        covers(message, line);
+        keys(message, line, &mut printed);
+    }
+    let declared = reports.iter().filter(|path| !path.ends_with("/report.proto"));
+    let declared = declared.flat_map(|path| tree.files().filter(move |it| it.path() == path));
+    for message in declared.flat_map(|file| file.messages()) {
+        for field in message.fields() {
+            assert!(printed.contains(&field.full_name()), "nothing prints `{}`", field.full_name());
+        }
+    }
+}
+
+/// The full names of the fields that an object has, at any depth.
+fn keys(
+    message: Message<'_>,
+    value: &serde_json::Value,
+    to: &mut std::collections::BTreeSet<String>,
+) {
+    for (key, value) in value.as_object().into_iter().flatten() {
+        let field = message.field_named(key).expect("the message covers the object");
+        to.insert(field.full_name());
+        let values = value.as_array().map_or_else(|| vec![value], |list| list.iter().collect());
+        for value in values {
+            field.message_type().into_iter().for_each(|inner| keys(inner, value, to));
         }
     }
 }

@@ -127,11 +127,12 @@ pub(crate) fn generate(plan: &UpgradePlan<'_>) -> Result<Vec<Generated>, Refusal
 
 /// Whether a candidate equals what an upgrade generates. White space and the
 /// splitting of strings do not count, since a formatter may change them, nor do
-/// the version and hash that are recorded in it later.
+/// what is recorded in it later: version, hash and days.
 pub fn is_made(candidate: File<'_>, made: &Generated) -> bool {
     let Some(text) = candidate.decl().source_text() else { return false };
     let equal = |a: &[u8], b: &[u8]| squeezed(a).eq(squeezed(b));
-    let recorded = candidate.released_version().is_some() || candidate.released_hash().is_some();
+    let facts = [candidate.released_version(), candidate.released_hash(), candidate.introduced()];
+    let recorded = facts.iter().any(Option::is_some);
     equal(text, &made.text) || recorded && equal(&unrecorded(text), &unrecorded(&made.text))
 }
 

@@ -50,6 +50,7 @@ pub use edit::{Edit, Overlap, apply};
 pub use file_policy::{STATUS_PROTO, record_edits};
 pub use mapping::{Mapping, mapping};
 pub use name_clashes::{Clash, clashes};
+pub use next_name::UNAVAILABLE;
 pub use next_version::candidate_packages;
 pub use promotion::promotion_fault;
 pub use refusal::Refusal;

@@ -5,7 +5,7 @@ use abide_schema::{Element, Migration};
 use crate::removal::deprecated;
 
 /// The name of a removed zero value of an enum, which cannot be reserved.
-pub(crate) const UNAVAILABLE: &str = "DEPRECATED_AND_UNAVAILABLE_DO_NOT_USE";
+pub const UNAVAILABLE: &str = "DEPRECATED_AND_UNAVAILABLE_DO_NOT_USE";
 
 /// The new name of an element, if it is renamed.
 pub(crate) fn renamed<'t>(element: Element<'t>) -> Option<&'t str> {

@@ -10,7 +10,7 @@ use crate::file_policy::STATUS_PROTO;
 pub(crate) const FILE_POLICY: &str = "abide.annotations.v1.file_policy";
 
 /// The fields of the annotation that record it.
-pub(crate) const RECORD: &[&str] = &["hash", "introduced", "version"];
+pub(crate) const RECORD: &[&str] = &["frozen", "hash", "introduced", "version"];
 
 /// What a file records.
 pub(crate) fn recorded(file: File<'_>) -> Vec<(&'static str, String)> {

@@ -172,7 +172,8 @@ impl<'t> Rewriter<'_, 't> {
             self.edits.extend(record_edits(file, &self.recorded));
         }
         self.edits.extend(status_edit(file, PackageVersionStatus::NextMajorVersionCandidate));
-        if self.ancestry.is_none() {
+        let has_status = file.package().files().any(|it| it.package_version_status().is_some());
+        if self.ancestry.is_none() || !has_status {
             // A byte order mark may only be at the start.
             let start = text_start(self.text);
             self.edits.push(Edit::replace(Span::new(0, start), mark(file.path())));

@@ -101,6 +101,8 @@ pub enum Verdict {
     Refused,
     /// A new major outside the window for new majors.
     Early,
+    /// A change in a frozen package, which no version of it may have.
+    Frozen,
     /// It depends on a refused break. Undoing the break changes the meaning of
     /// this package again, so nothing is recorded.
     Waiting,
@@ -116,6 +118,7 @@ impl Verdict {
             Verdict::Unrecorded => "unrecorded",
             Verdict::Refused => "refused",
             Verdict::Early => "early",
+            Verdict::Frozen => "frozen",
             Verdict::Waiting => "waiting",
             Verdict::Unknown => "unknown",
         }

@@ -7,6 +7,7 @@
 //! a new major appear.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use abide_schema::{Package, Stability};
 use jiff::Span;
@@ -184,6 +185,21 @@ impl Clock {
 
     fn of_year(&self, year: i16) -> impl DoubleEndedIterator<Item = Date> {
         self.days.iter().filter_map(move |&(month, day)| Date::new(year, month, day).ok())
+    }
+}
+
+impl fmt::Display for Clock {
+    /// Its days as month and day, such as `03-31 and 09-30`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, (month, day)) in self.days.iter().enumerate() {
+            let before = match index {
+                0 => "",
+                _ if index + 1 == self.days.len() => " and ",
+                _ => ", ",
+            };
+            write!(f, "{before}{month:02}-{day:02}")?;
+        }
+        Ok(())
     }
 }
 

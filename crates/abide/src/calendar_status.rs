@@ -53,12 +53,12 @@ impl<'t> Status<'t> {
         let end = |it: &Deprecation<'t>| {
             let package = it.element.package().id;
             let retired = retirements.iter().find(|it| it.package.id == package);
-            // Without a next major, the one that ends this package comes later.
-            let earliest = || {
-                let yesterday = as_of.yesterday().unwrap_or(as_of);
-                calendar.life_end(it.phases.deprecated.max(yesterday))
-            };
-            retired.map(|it| it.end).or_else(earliest)
+            let planned = calendar.life_end(it.phases.deprecated);
+            // If no next major came, the one that ends this package is still to come.
+            let is_late = planned.is_some_and(|end| end < as_of);
+            let to_come = || calendar.life_end(as_of.yesterday().ok()?);
+            let earliest = if is_late { to_come() } else { planned };
+            retired.map(|it| it.end).or(earliest)
         };
         let elements = tree.files().filter(|file| file.is_judged()).flat_map(|it| it.elements());
         let mut deprecations: Vec<Deprecation<'t>> = elements

@@ -23,6 +23,9 @@ pub struct DeprecationPolicy {
     pub dropped: Vec<Glob>,
     /// When nothing more becomes disallowed by default.
     pub freezes: Vec<PhaseFreeze>,
+    /// The Markdown file that lists what is deprecated, relative to the folder of
+    /// `abide.toml`.
+    pub file: Option<String>,
 }
 
 /// Days on which no client release disallows or removes more than the one before.
@@ -107,14 +110,34 @@ impl DeprecationPolicy {
         }
     }
 
-    /// Whether an element in this state may be removed.
-    pub fn allows(&self, gone: &Gone, calendar: &Calendar, as_of: Date) -> bool {
-        self.terms(gone, calendar, as_of).is_none()
+    /// The first day on which a deprecated element may be removed, and the key that
+    /// sets it: the last day of the window, or the day on which clients refuse it by
+    /// default. `None` without either, and a day of `None` for never.
+    fn removable(
+        &self,
+        element: &str,
+        since: Date,
+        calendar: &Calendar,
+    ) -> Option<(Option<Date>, String)> {
+        let window = self.window_months.map(|months| {
+            let asked = format!("`window-months` asks for {}", counted(months, "month"));
+            (months_after(since, months), asked)
+        });
+        let phases = calendar.phases(since, self.replacement(element));
+        let refused = phases.map(|phases| {
+            let day = phases.held_back(&calendar.client_releases, &self.freezes).disallowed;
+            let held = if day == phases.disallowed { "" } else { " and `freeze`" };
+            (day, format!("clients refuse it only from then on (`client-releases`{held})"))
+        });
+        let never_last = |(day, _): &(Option<Date>, String)| (day.is_none(), *day);
+        window.into_iter().chain(refused).max_by_key(never_last)
     }
 
-    /// What stands against the removal of an element in this state.
+    /// What stands against the removal of an element in this state; `None` if it is
+    /// allowed.
     pub(crate) fn terms(
         &self,
+        element: &str,
         gone: &Gone,
         calendar: &Calendar,
         as_of: Date,
@@ -127,79 +150,61 @@ impl DeprecationPolicy {
         let since = gone.deprecated_at.as_deref().and_then(|text| calendar.day_of(text));
         let known = since.map(|day| format!("; it is deprecated since {day}")).unwrap_or_default();
         let reserve = if gone.reserved { "" } else { "; its number and its name must be reserved" };
-        match self.removal {
+        let (why, help) = match self.removal {
             Removal::Never => {
                 let window = calendar
                     .major_window(as_of)
                     .map(|it| format!(", which may appear from {} to {}", it.opens, it.closes));
-                Some(RemovalTerms {
-                    why: format!(
-                        "{by}: only the next major version may lack it{}{known}",
-                        window.unwrap_or_default()
-                    ),
-                    help: Some(format!(
+                let window = window.unwrap_or_default();
+                (
+                    format!("{by}: only the next major version may lack it{window}{known}"),
+                    Some(format!(
                         "{put_back}; `abide upgrade` leaves it out of the next major version"
                     )),
-                })
+                )
             }
-            Removal::Reserved if gone.reserved => None,
-            Removal::Reserved => Some(RemovalTerms {
-                why: format!("{by}: it may go once its number and its name are reserved"),
-                help: None,
-            }),
+            Removal::Reserved if gone.reserved => return None,
+            Removal::Reserved => {
+                (format!("{by}: it may go once its number and its name are reserved"), None)
+            }
             Removal::Deprecated if !gone.deprecated => {
                 let window = self
                     .window_months
                     .map(|months| format!(" for {} (`window-months`)", counted(months, "month")));
-                Some(RemovalTerms {
-                    why: format!(
-                        "{by}: it may go once a release had it as deprecated{}{reserve}",
-                        window.unwrap_or_default()
-                    ),
-                    help: Some(put_back.to_owned()),
-                })
+                let window = window.unwrap_or_default();
+                (
+                    format!("{by}: it must be deprecated in a release first{window}{reserve}"),
+                    Some(put_back.to_owned()),
+                )
             }
+            Removal::Deprecated if since.is_none() && self.window_months.is_some() => (
+                format!(
+                    "{by} and `window-months` counts from the day of its `deprecated_at`, which is \
+                     not known{reserve}"
+                ),
+                Some(format!(
+                    "{put_back}; say in `deprecated_at` since which day it is deprecated, or since \
+                     which version of `version-dates`"
+                )),
+            ),
             Removal::Deprecated => {
-                let (months, day) = match (self.window_months, since) {
-                    (Some(months), Some(day)) => (months, day),
-                    (Some(_), None) => {
-                        return Some(RemovalTerms {
-                            why: format!(
-                                "{by} and `window-months` counts from the day of its \
-                                 `deprecated_at`, which is not known{reserve}"
-                            ),
-                            help: Some(format!(
-                                "{put_back}; say in `deprecated_at` since which day it is \
-                                 deprecated, or since which version of `version-dates`"
-                            )),
-                        });
+                let limit = since.and_then(|day| self.removable(element, day, calendar));
+                let limit = limit.filter(|(day, _)| day.is_none_or(|day| as_of < day));
+                match limit {
+                    None if gone.reserved => return None,
+                    None => (format!("{by}{known}{reserve}"), None),
+                    Some((day, key)) => {
+                        let from = match day {
+                            Some(day) => format!("it may go from {day} on, because {key}"),
+                            None => "it may not go until `freeze` ends".to_owned(),
+                        };
+                        let help = format!("{put_back} until then");
+                        (format!("{by}: {from}{known}{reserve}"), Some(help))
                     }
-                    (None, _) if gone.reserved => return None,
-                    (None, _) => {
-                        return Some(RemovalTerms {
-                            why: format!("{by}{known}{reserve}"),
-                            help: None,
-                        });
-                    }
-                };
-                let end = months_after(day, months).filter(|end| as_of >= *end);
-                if end.is_some() && gone.reserved {
-                    return None;
                 }
-                let from = match months_after(day, months) {
-                    Some(end) => format!("it may go from {end} on"),
-                    None => "it may not go".to_owned(),
-                };
-                let months = counted(months, "month");
-                Some(RemovalTerms {
-                    why: format!(
-                        "{by}: {from}, because it is deprecated since {day} and \
-                         `window-months` asks for {months}{reserve}"
-                    ),
-                    help: end.is_none().then(|| format!("{put_back} until then")),
-                })
             }
-        }
+        };
+        Some(RemovalTerms { why, help })
     }
 }
 

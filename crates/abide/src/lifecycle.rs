@@ -51,6 +51,13 @@ impl PackageDays<'_> {
         self.calendar.introduced(package).or_else(recorded)
     }
 
+    /// The day since which a package exists, if a person wrote it: one that equals
+    /// what is recorded was written from there.
+    pub(crate) fn by_hand(self, package: Package<'_>) -> Option<Date> {
+        let recorded = self.lock.and_then(|it| it.introduced(package.name()));
+        self.calendar.introduced(package).filter(|day| Some(*day) != recorded)
+    }
+
     /// The day since which a package is frozen: by an annotation, or by what is
     /// recorded.
     pub(crate) fn frozen(self, package: Package<'_>) -> Option<Date> {

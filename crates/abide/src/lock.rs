@@ -190,15 +190,18 @@ impl Lock {
         entry.ledger.values_mut().for_each(|fate| *fate = Fate::Gone);
     }
 
-    /// Adds the numbers and names of a package from the lock of a release, so that
-    /// a line that got lost since then does not free them.
+    /// Adds the numbers, names and days of a package from the lock of a release, so
+    /// that a line that got lost since then does not free them, or thaw it.
     pub(crate) fn remember(&mut self, released: &Lock, package: &str, policy: &BreakingPolicy) {
         let Some(known) = released.packages.get(package) else { return };
-        if !policy.binds(package) || known.ledger.is_empty() {
+        let has_days = known.introduced.is_some() || known.frozen.is_some();
+        if !policy.binds(package) || known.ledger.is_empty() && !has_days {
             return;
         }
         let absent = || PackageLock { gone: true, ..PackageLock::default() };
         let entry = self.packages.entry(package.to_owned()).or_insert_with(absent);
+        entry.introduced = [entry.introduced, known.introduced].into_iter().flatten().min();
+        entry.frozen = entry.frozen.or(known.frozen);
         for used in known.ledger.keys() {
             entry.ledger.entry(used.clone()).or_insert(Fate::Gone);
         }
@@ -225,6 +228,11 @@ impl Lock {
                 entry.ledger.entry(it).or_insert(Fate::Gone);
             });
         }
+    }
+
+    /// Whether anything is recorded about a package.
+    pub(crate) fn knows(&self, package: &str) -> bool {
+        self.packages.contains_key(package)
     }
 
     /// The known packages, including removed ones.

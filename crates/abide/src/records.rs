@@ -1,6 +1,9 @@
 //! What is recorded about a tree and about its last release.
 
+use std::collections::BTreeMap;
+
 use abide_schema::Tree;
+use jiff::civil::Date;
 
 use crate::lock::Lock;
 
@@ -23,6 +26,9 @@ pub struct Records<'a> {
     pub lock: Option<&'a Lock>,
     /// Its content at the last release.
     pub released: Option<&'a Lock>,
+    /// The first day of each package in version control, if days that were never
+    /// recorded are to be taken from there.
+    pub history: Option<&'a BTreeMap<String, Date>>,
 }
 
 impl Records<'_> {

@@ -240,8 +240,13 @@ fn gone<'t>(diff: &Diff<'t>, old: Element<'t>) -> Gone {
         | Element::Service(_)
         | Element::Method(_) => true,
     };
+    // A oneof has no such option.
+    let deprecated = match old {
+        Element::Oneof(oneof) => oneof.fields().all(|it| is_deprecated(Element::Field(it))),
+        _ => is_deprecated(old),
+    };
     Gone {
-        deprecated: is_deprecated(old),
+        deprecated,
         deprecated_at: old.deprecated_since().map(|(text, _)| text.to_owned()),
         reserved,
     }

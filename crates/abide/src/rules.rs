@@ -258,5 +258,8 @@ pub(crate) static ADDITION: &Rule = &addition_impossible::RULE;
 /// The rule about types that a candidate would use but not have.
 pub(crate) static DEPRECATED_TYPE: &Rule = &deprecated_type_in_use::RULE;
 
+/// The rule about changes of frozen packages, which `abide.lock` knows of too.
+pub(crate) static FROZEN_CHANGED: &Rule = &frozen_package_changed::RULE;
+
 /// The rule about new majors outside the window.
 pub(crate) static EARLY_MAJOR: &Rule = &major_outside_window::RULE;

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 
 use crate::comment_scope::{self, Covers};
 use crate::finding::Finding;
-use crate::policy::{Policy, SecurityFix};
+use crate::policy::{Policy, SecurityFix, WaiverTarget};
 
 /// The text in a comment before `: REASON`.
 pub(crate) const SECURITY_MARKER: &str = "abide:security-fix";
@@ -53,17 +53,14 @@ impl<'a> SecurityFixes<'a> {
     pub(crate) fn covers(&self, finding: &Finding) -> bool {
         finding.location.place().is_some_and(|it| self.is_marked(it))
             || self.named.iter().any(|it| it.target.covers(finding))
-            || !self.marked.is_empty() && self.covers_parts(finding)
+            || !self.is_empty() && self.covers_parts(finding)
     }
 
     /// Whether comments mark every part of an added element, or what reserves the
     /// number or the name of a removed one.
     fn covers_parts(&self, finding: &Finding) -> bool {
         let Some(change) = &finding.change else { return false };
-        let element = |tree: &'a Tree| {
-            let mut files = tree.package_named(&finding.package)?.files();
-            files.find_map(|it| it.elements().find(|it| it.full_name() == finding.element))
-        };
+        let element = |tree: &'a Tree| element_of(tree, finding);
         match (&change.old, &change.gone) {
             (None, _) => element(self.tree).is_some_and(|it| self.marks_all_of(it)),
             (Some(_), Some(_)) => {
@@ -74,28 +71,57 @@ impl<'a> SecurityFixes<'a> {
         }
     }
 
+    fn is_empty(&self) -> bool {
+        self.marked.is_empty() && self.named.is_empty()
+    }
+
+    /// Whether a comment marks an element, or `abide.toml` names it or what encloses it.
+    fn is_fix(&self, element: Element<'_>) -> bool {
+        self.is_marked(element.place(Part::Whole)) || self.names(element)
+    }
+
+    fn names(&self, element: Element<'_>) -> bool {
+        let globs = self.named.iter().filter_map(|it| match &it.target {
+            WaiverTarget::Element(glob) => Some(glob),
+            WaiverTarget::Fingerprint(_) => None,
+        });
+        let mut globs = globs.peekable();
+        globs.peek().is_some() && {
+            let name = element.full_name();
+            globs.any(|glob| glob.covers(&name))
+        }
+    }
+
     fn is_marked(&self, place: Place) -> bool {
         let spans = self.marked.get(&place.file.0).into_iter().flatten();
         spans.into_iter().any(|it| it.start <= place.span.start && place.span.end <= it.end)
     }
 
-    /// Whether a comment inside an element marks a part of it.
+    /// Whether a part of an element is marked or named, and not the whole.
     pub(crate) fn marks_within(&self, element: Element<'_>) -> bool {
+        if self.is_empty() {
+            return false;
+        }
         let Place { file, span } = element.place(Part::Whole);
         let spans = self.marked.get(&file.0).into_iter().flatten();
         spans.into_iter().any(|it| span.start < it.start && it.end <= span.end)
+            || parts(element).into_iter().any(|it| self.names(it) || self.marks_within(it))
     }
 
     fn marks_all_of(&self, element: Element<'_>) -> bool {
         let all = |parts: Vec<Element<'_>>| {
             !parts.is_empty() && parts.into_iter().all(|it| self.marks_all_of(it))
         };
-        self.is_marked(element.place(Part::Whole)) || all(parts(element))
+        self.is_fix(element) || all(parts(element))
     }
 
     /// Whether a comment marks what reserves the number or the name of a removed
-    /// element. The fields of a removed oneof may also be in its message, marked.
+    /// element, or `abide.toml` names it. The fields of a removed oneof may also be in
+    /// its message, marked.
     fn marks_removal_of(&self, old: Element<'_>) -> bool {
+        if self.names(old) {
+            return true;
+        }
         let reserves = |element: Element<'_>, number: i32, name: &str| {
             let Some(holder) = Reservations::of(element) else { return false };
             let numbers = holder.numbers.iter().filter(|it| holder.has(it, number));
@@ -111,7 +137,7 @@ impl<'a> SecurityFixes<'a> {
                 let holder = holder.and_then(|it| self.tree.message_named(&it));
                 let new = holder.and_then(|it| it.field_named(old.name()));
                 match new {
-                    Some(new) => self.is_marked(Element::Field(new).place(Part::Whole)),
+                    Some(new) => self.is_fix(Element::Field(new)),
                     None => holder
                         .is_some_and(|it| reserves(Element::Message(it), old.number(), old.name())),
                 }
@@ -165,6 +191,24 @@ impl<'a> SecurityFixes<'a> {
             .iter()
             .all(|it| is_known(it, before.extensions) || is_marked(it.span))
     }
+}
+
+/// The element that a finding is about.
+fn element_of<'t>(tree: &'t Tree, finding: &Finding) -> Option<Element<'t>> {
+    let name = finding.element.as_str();
+    let (scope, last) = name.rsplit_once('.')?;
+    // Most are in messages, which are found by name.
+    let in_message = || {
+        let holder = tree.message_named(scope)?;
+        let oneof = || holder.oneofs().find(|it| it.name() == last).map(Element::Oneof);
+        holder.field_named(last).map(Element::Field).or_else(oneof)
+    };
+    let elsewhere = || {
+        let mut files = tree.package_named(&finding.package)?.files();
+        files.find_map(|it| it.elements().find(|it| it.full_name() == name))
+    };
+    let message = tree.message_named(name).map(Element::Message);
+    message.or_else(in_message).or_else(elsewhere)
 }
 
 /// The elements in an element.

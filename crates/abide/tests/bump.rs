@@ -115,7 +115,7 @@ fn plan_with(
     let policy = Config::parse(toml, None).expect("the configuration is right").policy;
     let options = Options {
         baseline: old,
-        records: Records { version_in, lock, released },
+        records: Records { version_in, lock, released, history: None },
         versions: true,
         ..Options::on(date(2026, 1, 15))
     };
@@ -509,7 +509,11 @@ fn a_package_that_is_gone_is_remembered() {
     let plan = plan_with(&left, Some(&both), waiver, Some(&first), Some(&first), VersionIn::Lock);
     assert_eq!(plan.packages[0].verdict, Verdict::Unrecorded, "{:?}", plan.packages[0]);
     let text = plan.lock.to_string();
-    assert!(text.contains("\nfield a.v1.A 1 x gone\n") && text.contains("gone\nfield"), "{text}");
+    assert!(
+        text.contains("\nfield a.v1.A 1 x gone\n")
+            && text.contains("gone\nintroduced a.v1 2026-01-15\nfield"),
+        "{text}"
+    );
     // It goes on where it was.
     let back =
         plan_with(&both, Some(&left), waiver, Some(&plan.lock), Some(&plan.lock), VersionIn::Lock);

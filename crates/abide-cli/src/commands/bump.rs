@@ -8,6 +8,7 @@ use abide_schema::Tree;
 use abide_upgrade::STATUS_PROTO;
 use memchr::memmem;
 
+use super::days;
 use super::fitness::{foreign, unless_linked, unlinked};
 use super::folder_lock::exclusive;
 use super::outcome::Outcome;
@@ -46,7 +47,7 @@ impl Rewrite {
 pub(super) fn bump(
     global: &Global,
     tree: &TreeArgs,
-    against: Option<&str>,
+    (against, from_history): (Option<&str>, bool),
     action: BumpAction,
     format: &PlanFormat,
 ) -> Result<Outcome, Error> {
@@ -70,7 +71,8 @@ pub(super) fn bump(
         if let Some(refused) = unless_linked(global, &settings, &loaded, &progress) {
             return Ok(refused);
         }
-        let plan = plan(global, &settings, tree, &source, &loaded, against, &progress)?;
+        let since = (against, from_history);
+        let plan = plan(global, &settings, tree, &source, &loaded, since, &progress)?;
         let rewrites = rewrites(&plan, &source, &loaded.tree)?;
         if rewrites.iter().any(Rewrite::imports_status) {
             find_status_proto(&source, &loaded.tree)?;
@@ -93,9 +95,11 @@ pub(super) fn bump(
             (format.write)(&report, look(global, format.is_styled))
         };
         let undone = plan.count(Verdict::Unknown) > 0;
-        let failed = plan.count(Verdict::Refused) + plan.count(Verdict::Early) > 0
-            || action.write && undone
-            || action.check && (undone || !plan.is_recorded());
+        let is_refused = |it| plan.count(it) > 0;
+        let failed =
+            [Verdict::Refused, Verdict::Early, Verdict::Frozen].into_iter().any(is_refused)
+                || action.write && undone
+                || action.check && (undone || !plan.is_recorded());
         return Ok(Outcome { failed, ..Outcome::of(report) });
     }
     Err(Error::Usage("the tree keeps changing: run `abide bump --write` again".to_owned()))
@@ -107,7 +111,7 @@ fn plan(
     tree: &TreeArgs,
     source: &Source,
     loaded: &Loaded,
-    against: Option<&str>,
+    (against, from_history): (Option<&str>, bool),
     progress: &Progress,
 ) -> Result<Plan, Error> {
     let color = error_color(global);
@@ -125,6 +129,11 @@ fn plan(
         released_lock = lock(&source, &format!(" of {spec}"), color)?;
         released = Some(old);
     }
+    let history = if from_history {
+        Some(days::from_history(global, settings, tree, progress)?)
+    } else {
+        None
+    };
     for note in notes.iter().filter(|_| !global.quiet) {
         say(&format!("note: {}", shown(note)));
     }
@@ -137,6 +146,7 @@ fn plan(
             version_in: settings.config.version_in,
             lock: recorded.as_ref(),
             released: released_lock.as_ref(),
+            history: history.as_ref(),
         },
         versions: true,
         ..Options::on(global.as_of.unwrap_or_else(today))
@@ -144,7 +154,8 @@ fn plan(
     Ok(abide::plan(&loaded.tree, &settings.config.policy, options))
 }
 
-fn writable(source: &Source) -> Result<&Path, Error> {
+/// The folder of a tree that can be written to.
+pub(super) fn writable(source: &Source) -> Result<&Path, Error> {
     source.folder().ok_or_else(|| {
         Error::Usage(format!(
             "cannot write to `{}`: check the tree out and name its folder",

@@ -3,11 +3,12 @@
 use abide::{Accepted, Options, Records, Report, RuleScope, Severity};
 use abide_change::Surface;
 
-use super::fitness::{foreign, troubles, unlinked};
+use super::fitness::{foreign, has_texts, troubles, unlinked};
 use super::outcome::Outcome;
 use crate::args::{CompareArgs, Global, JudgeArgs};
 use crate::error::Error;
 use crate::load::{load, load_both, load_old};
+use crate::owners_file::{OwnersFile, package_owners};
 use crate::printable::shown;
 use crate::progress::Progress;
 use crate::render::{Scene, TextFile};
@@ -121,6 +122,7 @@ fn run(
         version_in: settings.config.version_in,
         lock: recorded.as_ref(),
         released: if released.is_some() { &released_lock } else { &baseline_lock }.as_ref(),
+        history: None,
     };
     let features = match work.changes_only {
         true => Vec::new(),
@@ -171,6 +173,14 @@ fn run(
         accepted = settings.accepted(error_color(global))?;
         report = judge_with(&accepted);
     }
+    let mut touched = Vec::new();
+    if let Some(old) =
+        baseline.as_ref().filter(|_| judge.format.names_packages && has_texts(&loaded.tree))
+    {
+        let files = abide::touched_files(&old.tree, &loaded.tree);
+        let owners = OwnersFile::find(&source, settings)?;
+        touched = package_owners(&files, owners.as_ref(), &source, settings, &judge.tree);
+    }
     let scene = Scene {
         tree: &loaded.tree,
         old: baseline.as_ref().map(|old| &old.tree),
@@ -178,6 +188,7 @@ fn run(
         accepted: accepted.as_ref().map(|(_, file)| file),
         features: &features,
         instances: &[],
+        touched: &touched,
         prefix: &source.prefix().unwrap_or_else(|| settings.prefix(&judge.tree)),
         config_prefix: &settings.config_prefix(),
         look: look(global, judge.format.is_styled),

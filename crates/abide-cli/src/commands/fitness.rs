@@ -58,6 +58,7 @@ pub(super) fn for_people(global: &Global, tree: &Tree, report: &Report) -> Strin
         accepted: None,
         features: &[],
         instances: &[],
+        touched: &[],
         prefix: "",
         config_prefix: "",
         look: look_of_errors(global),
@@ -111,6 +112,12 @@ pub(super) fn foreign(new: &Loaded, old: &Loaded) -> Option<String> {
             old.name
         )
     })
+}
+
+/// Whether a tree was read from texts, which lie in a repository, and not from descriptors.
+pub(super) fn has_texts(tree: &Tree) -> bool {
+    let mut files = tree.files().filter(|file| file.is_judged());
+    files.any(|file| file.decl().source_text().is_some())
 }
 
 /// Files that could not be read. The rest is judged, but the exit status is 2.

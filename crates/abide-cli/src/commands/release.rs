@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use abide::Report;
+use abide::{Records, Report};
 use abide_schema::Tree;
 use abide_upgrade::{Refusal, Release, Risen, UpgradeSettings, essence};
+use jiff::civil::Date;
 
 use super::build_files::Builds;
 use super::file_changes::{Author, Changes, FileChange, diff_of, take_losing, write_changes};
@@ -41,6 +42,7 @@ pub(super) fn release(
             "a release is always of the whole tree: leave SOURCE out".to_owned(),
         ));
     }
+    let day = global.as_of.unwrap_or_else(today);
     let source = settings.source(args)?;
     let loaded = load(&source, &progress)?;
     let records = MadeFiles::of(global, &source)?;
@@ -83,7 +85,8 @@ pub(super) fn release(
         }
     }
     if !global.quiet {
-        for note in notes(global, &loaded, &settings, &made) {
+        let records = Records { lock: records.lock.as_ref(), ..Records::default() };
+        for note in notes(&loaded, &settings, &made, records, day) {
             say(&format!("note: {}", shown(&note)));
         }
     }
@@ -96,6 +99,7 @@ pub(super) fn release(
                 lock.forget_made(&display(loaded.tree.file(it.from), &it.path));
             });
             builds.made().for_each(|(path, text)| lock.set_made(path, text));
+            abide::stamp_release(lock, &loaded.tree, &made, day);
         })?;
         return Ok(Outcome::nothing(false));
     }
@@ -171,7 +175,7 @@ fn is_premature(
     let accepted = settings.accepted(error_color(global))?;
     let options = abide::Options {
         accepted: accepted.as_ref().map(|(accepted, _)| accepted),
-        records: abide::Records { lock: records.lock.as_ref(), ..abide::Records::default() },
+        records: Records { lock: records.lock.as_ref(), ..Records::default() },
         ..abide::Options::on(global.as_of.unwrap_or_else(today))
     };
     let released = made.applied_to(&loaded.tree);
@@ -187,7 +191,13 @@ fn is_premature(
 }
 
 /// Notes about the packages that are released and why, and about alphas that are too old.
-fn notes(global: &Global, loaded: &Loaded, settings: &Settings, made: &Release) -> Vec<String> {
+fn notes(
+    loaded: &Loaded,
+    settings: &Settings,
+    made: &Release,
+    records: Records<'_>,
+    day: Date,
+) -> Vec<String> {
     let next = |risen: &Risen| risen.next.join("` and `");
     let told = |risen: &Risen| match &risen.because {
         None => format!("`{}` becomes `{}`", risen.package, next(risen)),
@@ -205,7 +215,7 @@ fn notes(global: &Global, loaded: &Loaded, settings: &Settings, made: &Release) 
     } else {
         notes.push(format!("{} released", count(made.files.len(), "file")));
     }
-    let options = abide::Options::on(global.as_of.unwrap_or_else(today));
+    let options = abide::Options { records, ..abide::Options::on(day) };
     let report = abide::check(&loaded.tree, &settings.config.policy, options);
     let old = report.findings.iter().filter(|finding| finding.rule == abide::ALPHA_TOO_OLD.id);
     notes.extend(old.map(|finding| format!("promote or remove: {}", finding.message)));

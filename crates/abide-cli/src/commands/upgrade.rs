@@ -120,6 +120,7 @@ pub(super) fn upgrade(
         }
         let folder = folder.unwrap_or_default();
         write_changes(&folder, &changes)?;
+        let as_of = global.as_of.unwrap_or_else(today);
         records.write(&folder, |lock| {
             let builds = builds.made().map(|(path, text)| (path.to_owned(), text.to_vec()));
             let by_path = by_path(&loaded.tree);
@@ -132,6 +133,7 @@ pub(super) fn upgrade(
             {
                 lock.set_made(&path, &text);
             }
+            abide::stamp_upgrade(lock, &loaded.tree, &made, as_of);
         })?;
         Outcome::nothing(false)
     } else if target.diff {

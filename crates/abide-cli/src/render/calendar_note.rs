@@ -72,11 +72,29 @@ fn what_next(it: &Deprecation<'_>, as_of: Date) -> String {
     }
 }
 
+/// The report of `abide calendar` for people: everything, or where to begin.
+pub(super) fn report(status: &Status<'_>, look: Look) -> Vec<u8> {
+    match status.is_configured() {
+        true => human(status, Look { quiet: false, verbose: true, ..look }).into_bytes(),
+        false => {
+            let text = "no calendar: set `client-releases` and `api-releases` in [calendar] of \
+                        abide.toml\n";
+            text.as_bytes().to_vec()
+        }
+    }
+}
+
+/// The report of `abide calendar` as one line of JSON.
+pub(super) fn line(status: &Status<'_>, _: Look) -> Vec<u8> {
+    format!("{}\n", object(status)).into_bytes()
+}
+
 /// The calendar as a JSON object; `None` if none is configured.
 pub(super) fn json(status: &Status<'_>) -> Option<Value> {
-    if !status.is_configured() {
-        return None;
-    }
+    status.is_configured().then(|| object(status))
+}
+
+fn object(status: &Status<'_>) -> Value {
     let mut object = Map::new();
     object.insert("kind".to_owned(), "calendar".into());
     object.insert("as_of".to_owned(), text(status.as_of));
@@ -120,7 +138,7 @@ pub(super) fn json(status: &Status<'_>) -> Option<Value> {
         Value::Object(object)
     };
     put("deprecations", Some(status.deprecations.iter().map(deprecation).collect()));
-    Some(Value::Object(object))
+    Value::Object(object)
 }
 
 fn text(day: Date) -> Value {

@@ -15,6 +15,8 @@ pub(crate) struct Format<W: 'static> {
     pub(crate) is_styled: bool,
     /// Whether it is about what changed, compatible changes included.
     pub(crate) is_of_changes: bool,
+    /// Whether it names the packages that a change touches, and their owners.
+    pub(crate) names_packages: bool,
     /// Writes it.
     pub(crate) write: W,
 }
@@ -22,17 +24,22 @@ pub(crate) struct Format<W: 'static> {
 impl<W: Copy> Format<W> {
     /// A format for people.
     pub(super) const fn styled(name: &'static str, help: &'static str, write: W) -> Self {
-        Self { name, help, is_styled: true, is_of_changes: false, write }
+        Self { name, help, is_styled: true, is_of_changes: false, names_packages: false, write }
     }
 
     /// A format for programs, the same wherever it is written to.
     pub(super) const fn plain(name: &'static str, help: &'static str, write: W) -> Self {
-        Self { name, help, is_styled: false, is_of_changes: false, write }
+        Self { name, help, is_styled: false, is_of_changes: false, names_packages: false, write }
     }
 
     /// The same, as a format that is about what changed.
     pub(super) const fn of_changes(self) -> Self {
         Self { is_of_changes: true, ..self }
+    }
+
+    /// The same, as a format that names the packages of a change.
+    pub(super) const fn naming_packages(self) -> Self {
+        Self { names_packages: true, ..self }
     }
 }
 

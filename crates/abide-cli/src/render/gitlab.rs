@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use abide::{Report, Severity};
+use abide::{PackageOwners, Report, Severity};
 use serde_json::{Value, json};
 
+use super::owner_list::sentence;
 use super::scene::Scene;
 use crate::printable::shown;
 
@@ -37,6 +38,21 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
             },
         })
     });
-    let findings: Vec<Value> = findings.collect();
+    let mut findings: Vec<Value> = findings.collect();
+    if !scene.look.quiet {
+        findings.extend(scene.touched.iter().filter_map(touched));
+    }
     format!("{:#}\n", Value::Array(findings)).into_bytes()
+}
+
+/// A package that the change touches, as an entry without a rule at the first of its files.
+fn touched(package: &PackageOwners) -> Option<Value> {
+    let (path, _) = package.files.first_key_value()?;
+    Some(json!({
+        "description": sentence(std::slice::from_ref(package))?,
+        "check_name": "touched packages",
+        "fingerprint": format!("touched:{}", package.package),
+        "severity": "info",
+        "location": { "path": path, "lines": { "begin": 1, "end": 1 } },
+    }))
 }

@@ -115,7 +115,7 @@ fn consequences(change: &ChangeFacts) -> Vec<String> {
 }
 
 /// The text as a code span, even if it contains backticks.
-fn code(text: &str) -> String {
+pub(super) fn code(text: &str) -> String {
     let text = shown(text);
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);

@@ -41,6 +41,7 @@ pub(super) fn human(report: &PlanReport<'_>, look: Look) -> Vec<u8> {
             (count(Verdict::Unrecorded), yet),
             (count(Verdict::Refused), "refused"),
             (count(Verdict::Early), "early"),
+            (count(Verdict::Frozen), "frozen and changed"),
             (count(Verdict::Waiting), "waiting"),
             (count(Verdict::Unknown), "unknown"),
         ];
@@ -74,7 +75,7 @@ fn package_lines(text: &mut String, package: &PackagePlan, look: Look) {
     let code = match package.verdict {
         Verdict::Recorded => "32",
         Verdict::Unrecorded | Verdict::Waiting => "33;1",
-        Verdict::Refused | Verdict::Early => "31;1",
+        Verdict::Refused | Verdict::Early | Verdict::Frozen => "31;1",
         Verdict::Unknown => "35;1",
     };
     paint(text, look.color, code, &shown(name));
@@ -87,6 +88,7 @@ fn package_lines(text: &mut String, package: &PackagePlan, look: Look) {
     match package.verdict {
         Verdict::Refused => text.push_str(" has a breaking change, which is refused"),
         Verdict::Early => text.push_str(" is a new major outside of the release window"),
+        Verdict::Frozen => text.push_str(" is frozen, and its change is refused"),
         Verdict::Unknown => {
             text.push_str(match package.is_as_recorded() {
                 Some(_) => " changed",
@@ -119,7 +121,7 @@ fn package_lines(text: &mut String, package: &PackagePlan, look: Look) {
     }
     text.push('\n');
     // A first version does not depend on what changed before it.
-    let is_error = matches!(package.verdict, Verdict::Refused | Verdict::Early);
+    let is_error = matches!(package.verdict, Verdict::Refused | Verdict::Early | Verdict::Frozen);
     let matter = from.is_some() || is_error;
     let reasons = if matter { &package.reasons[..] } else { &[] };
     let shown_reasons = if look.verbose { reasons.len() } else { REASONS };
@@ -131,6 +133,9 @@ fn package_lines(text: &mut String, package: &PackagePlan, look: Look) {
     }
     if package.verdict == Verdict::Early {
         text.push_str("  keep it an alpha until the window opens, or waive it with a reason\n");
+    }
+    if package.verdict == Verdict::Frozen {
+        text.push_str("  undo it and make it in the active major, or waive it with a reason\n");
     }
     if package.verdict == Verdict::Refused {
         let candidates: Vec<&str> = package.candidates.iter().map(String::as_str).collect();
@@ -176,6 +181,7 @@ pub(super) fn json(report: &PlanReport<'_>, _: Look) -> Vec<u8> {
             Verdict::Unrecorded,
             Verdict::Refused,
             Verdict::Early,
+            Verdict::Frozen,
             Verdict::Waiting,
             Verdict::Unknown,
         ];

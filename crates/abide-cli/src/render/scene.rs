@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use abide::{FeatureFile, Finding, Location, Origin, Report, Severity};
+use abide::{FeatureFile, Finding, Location, Origin, PackageOwners, Report, Severity};
 use abide_schema::{File, Tree};
 use abide_syntax::{LineIndex, Position, Span};
 
@@ -33,6 +33,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) features: &'a [FeatureFile],
     /// The files that hold instances, in the order of their numbers.
     pub(crate) instances: &'a [TextFile],
+    /// The packages that the change touches, with their owners.
+    pub(crate) touched: &'a [PackageOwners],
     /// The prefix that makes a path of the tree relative to the top of the repository, or without
     /// one to the current folder.
     pub(crate) prefix: &'a str,
@@ -121,7 +123,7 @@ impl Lines<'_> {
 
 /// A path with a prefix, and without `..`: services match findings with the files of a repository
 /// by the text of their paths.
-pub(super) fn full_path(prefix: &str, path: &str) -> String {
+pub(crate) fn full_path(prefix: &str, path: &str) -> String {
     let mut prefix = prefix.trim_end_matches('/');
     let mut path = path;
     while let Some(rest) = path.strip_prefix("../").filter(|_| !prefix.is_empty()) {
@@ -239,6 +241,7 @@ mod tests {
             accepted: Some(&accepted),
             features: &features,
             instances: &instances,
+            touched: &[],
             prefix: "api/",
             config_prefix: "",
             look: Look { color: false, width: 80, quiet: false, verbose: false },

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use abide_schema::{SourceFile, Text};
 
-use super::contents::{Gathered, LOCK};
+use super::contents::{Gathered, LOCK, OWNERS};
 use super::disk::MAX_FILE;
 use super::failure::{
     NO_ROOT, NOT_REGULAR, NOT_UNICODE, ReadProblem, SourceError, TOO_LARGE, io_reason,
@@ -240,9 +240,13 @@ impl Entries {
     }
 }
 
-/// Whether a file is kept: protos, `abide.lock`, and texts that may list features.
+/// Whether a file is kept: protos, and what commands read besides them.
 fn is_kept(name: &str) -> bool {
-    is_proto(name.as_bytes()) || name.rsplit('/').next() == Some(LOCK) || name.ends_with(".txt")
+    let last = name.rsplit('/').next().unwrap_or(name);
+    is_proto(name.as_bytes())
+        || matches!(last, LOCK | OWNERS)
+        || last.ends_with(".md")
+        || last.ends_with(".txt")
 }
 
 /// Whether a name is absolute on any system, so that it does not count from the archive's top.

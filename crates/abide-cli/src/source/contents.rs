@@ -6,6 +6,8 @@ use super::failure::ReadProblem;
 
 /// The name of the file that records versions.
 pub const LOCK: &str = "abide.lock";
+/// The name of the file that says who owns which file of a repository.
+pub(crate) const OWNERS: &str = "CODEOWNERS";
 
 /// What a [`Source`](super::Source) holds.
 pub enum Contents {

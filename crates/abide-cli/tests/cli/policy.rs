@@ -1,6 +1,8 @@
 //! The statements of document 003, each on the built binary. The name of a test begins with the
 //! number of its statement.
 
+mod days;
+mod journeys;
 mod lifecycle;
 mod reports;
 mod statements;

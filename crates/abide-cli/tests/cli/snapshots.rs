@@ -127,14 +127,29 @@ fn hashes_of_the_acme_tree() {
 #[test]
 fn help_for_every_command() {
     let commands = [
-        "", "check", "lint", "breaking", "bump", "graph", "build", "hash", "explain", "rules",
-        "init", "upgrade", "release", "history",
+        "",
+        "check",
+        "lint",
+        "breaking",
+        "bump",
+        "graph",
+        "build",
+        "hash",
+        "explain",
+        "rules",
+        "init",
+        "upgrade",
+        "release",
+        "history",
+        "deprecations",
+        "calendar",
+        "calendar simulate",
+        "owners",
     ];
     let mut all = String::new();
     for command in commands {
-        let args = [command, "--help"];
-        let args = if command.is_empty() { &args[1..] } else { &args[..] };
-        let ran = abide(&repository(), args);
+        let args: Vec<&str> = command.split_whitespace().chain(["--help"]).collect();
+        let ran = abide(&repository(), &args);
         assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
         all += &format!("$ abide {}\n{}\n", args.join(" "), ran.text());
     }

@@ -58,17 +58,17 @@ fn tagged(folder: &Path, name: &str) {
     git(folder, &["tag", name]);
 }
 
-fn ok(folder: &Path, args: &[&str]) -> Ran {
+pub(crate) fn ok(folder: &Path, args: &[&str]) -> Ran {
     let ran = abide(folder, args);
     assert_eq!(ran.status, 0, "{args:?}: {} {}", ran.text(), ran.stderr);
     ran
 }
 
-fn read(folder: &Path, path: &str) -> String {
+pub(crate) fn read(folder: &Path, path: &str) -> String {
     fs::read_to_string(folder.join(path)).unwrap_or_default()
 }
 
-fn edit(folder: &Path, path: &str, from: &str, to: &str) {
+pub(crate) fn edit(folder: &Path, path: &str, from: &str, to: &str) {
     let text = read(folder, path);
     assert!(text.contains(from), "{path} holds no {from:?}: {text}");
     fs::write(folder.join(path), text.replacen(from, to, 1)).unwrap();

@@ -2,10 +2,13 @@
 //! `(abide.annotations.v1.file_policy)` of each file.
 
 use abide_meaning::{SemanticHash, TreeHashes};
-use abide_schema::{File, Package};
+use abide_schema::{File, Package, Place};
 use abide_upgrade::{STATUS_PROTO, apply, record_edits};
+use jiff::civil::Date;
 use semver::Version;
 
+use crate::dates::parse_date;
+use crate::lock::Lock;
 use crate::semantic_version;
 
 use super::Rewritten;
@@ -45,11 +48,30 @@ impl<'t> Annotated<'t> {
         })
     }
 
-    /// The files with this version and their own hashes written into them, without
-    /// those that already have both.
-    pub(super) fn rewritten(&self, version: &Version) -> impl Iterator<Item = Rewritten> {
-        self.files.iter().filter_map(|&(file, own)| {
-            let wanted = [("version", version.to_string()), ("hash", own.to_string())];
+    /// The files with this version, their own hashes and the recorded days of the
+    /// package written into them, without those that already have all. A day that
+    /// one of the files has is left as it is, unless it is the one that the lock
+    /// `was` recording.
+    pub(super) fn rewritten(
+        &self,
+        version: &Version,
+        lock: &Lock,
+        was: Option<Date>,
+    ) -> impl Iterator<Item = Rewritten> {
+        let name = self.package.name();
+        let is_ours = |text: &str| parse_date(text).is_some_and(|day| Some(day) == was);
+        let said = |fact: fn(File<'t>) -> Option<(&'t str, Place)>| {
+            let texts = self.package.files().filter_map(move |file| Some(fact(file)?.0));
+            texts.collect::<Vec<&str>>()
+        };
+        let is_free = said(File::introduced).into_iter().all(is_ours);
+        let introduced = lock.introduced(name).filter(|_| is_free);
+        let frozen = lock.frozen(name).map(|it| it.day).filter(|_| said(File::frozen).is_empty());
+        let days = [("introduced", introduced), ("frozen", frozen)];
+        let days = days.map(|(field, day)| Some((field, day?.to_string())));
+        self.files.iter().filter_map(move |&(file, own)| {
+            let mut wanted = vec![("version", version.to_string()), ("hash", own.to_string())];
+            wanted.extend(days.iter().flatten().cloned());
             let edits = record_edits(file, &wanted);
             if edits.is_empty() {
                 return None;

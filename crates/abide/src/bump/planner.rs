@@ -4,16 +4,19 @@ use std::cell::LazyCell;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use abide_meaning::TreeHashes;
-use abide_schema::{Package, Tree};
+use abide_meaning::{SemanticHash, TreeHashes};
+use abide_schema::{Package, PackageVersion, Stability, Tree, api_name};
 use abide_upgrade::{Standings, candidate_packages};
+use jiff::civil::Date;
 use semver::Version;
 
 use crate::bump_level::Bump;
 use crate::finding::{Finding, Severity};
-use crate::lock::{Lock, Record};
+use crate::lifecycle::{self, PackageDays, stable_major};
+use crate::lock::{Freeze, Lock, Record};
 use crate::policy::Policy;
 use crate::records::{Records, VersionIn};
+use crate::rules::EARLY_MAJOR;
 use crate::security_fixes::SecurityFixes;
 use crate::semantic_version;
 
@@ -22,14 +25,15 @@ use super::changes::{self, renames};
 use super::package_changes::PackageChanges;
 use super::{PackagePlan, Plan, Reason, Released, Verdict, catch_up};
 
-/// The version that each package needs since a release. `early` are the majors
-/// that rise when none may.
+/// The version that each package needs since a release. `blocking` are the
+/// findings about majors that rise when none may, and about changes of frozen
+/// packages.
 pub(crate) fn plan_since(
     tree: &Tree,
     policy: &Policy,
-    records: Records<'_>,
+    (records, as_of): (Records<'_>, Date),
     released: Option<Released<'_>>,
-    early: &[Finding],
+    blocking: &[Finding],
 ) -> Plan {
     let new = TreeHashes::of(tree);
     let old = released.as_ref().map(|it| TreeHashes::of(it.tree));
@@ -37,7 +41,7 @@ pub(crate) fn plan_since(
     let changes = released
         .as_ref()
         .map_or_else(BTreeMap::new, |released| changes::by_package(tree, released, &fixes));
-    let planner = Planner { tree, policy, records, new, old, released, changes, early };
+    let planner = Planner { tree, policy, records, as_of, new, old, released, changes, blocking };
     planner.plan()
 }
 
@@ -45,12 +49,14 @@ struct Planner<'a> {
     tree: &'a Tree,
     policy: &'a Policy,
     records: Records<'a>,
+    /// The day, which is recorded for what is new.
+    as_of: Date,
     new: TreeHashes,
     old: Option<TreeHashes>,
     released: Option<Released<'a>>,
     changes: BTreeMap<String, PackageChanges>,
-    /// Findings about new majors outside the window.
-    early: &'a [Finding],
+    /// Findings that keep a version from being recorded.
+    blocking: &'a [Finding],
 }
 
 impl Planner<'_> {
@@ -76,8 +82,10 @@ impl Planner<'_> {
                     lock.carry(renamed, breaking);
                 }
                 lock.set_uses(self.tree, package.name(), breaking);
+                self.stamp(*package, &plan, hashes.own, &mut lock);
                 if !in_lock {
-                    rewritten.extend(annotated.rewritten(to));
+                    let was = self.records.lock.and_then(|it| it.introduced(package.name()));
+                    rewritten.extend(annotated.rewritten(to, &lock, was));
                 }
             }
             packages.push(plan);
@@ -148,15 +156,16 @@ impl Planner<'_> {
             verdict: Verdict::Unrecorded,
             candidates: BTreeSet::new(),
         };
-        let is_early = |it: &&Finding| it.package == name && it.severity == Severity::Error;
-        if let Some(early) = self.early.iter().find(is_early) {
-            plan.verdict = Verdict::Early;
+        let blocks = |it: &&Finding| it.package == name && it.severity == Severity::Error;
+        if let Some(first) = self.blocking.iter().find(blocks) {
+            let is_early = first.rule == EARLY_MAJOR.id;
+            plan.verdict = if is_early { Verdict::Early } else { Verdict::Frozen };
             plan.required = Bump::Major;
             plan.reasons.push(Reason {
-                rule: Some(early.rule),
-                element: early.element.clone(),
+                rule: Some(first.rule),
+                element: first.element.clone(),
                 bump: Bump::Major,
-                message: early.message.clone(),
+                message: first.message.clone(),
                 via: Vec::new(),
                 waived: false,
             });
@@ -202,6 +211,30 @@ impl Planner<'_> {
         }
         plan.to = Some(to);
         plan
+    }
+
+    /// Records the days of a package that is new, and of one that is newly frozen.
+    /// What was there before has none, unless the history knows them. A day that
+    /// was written by hand is left as it is.
+    fn stamp(&self, package: Package<'_>, plan: &PackagePlan, own: SemanticHash, lock: &mut Lock) {
+        let (name, calendar) = (package.name(), &self.policy.calendar);
+        let days = PackageDays { calendar, lock: self.records.lock };
+        let released = self.released.as_ref().and_then(|it| it.tree.package_named(name));
+        let was_there = plan.recorded.is_some() || released.is_some();
+        let (is_frozen, by_hand) = (days.is_frozen(package), days.by_hand(package));
+        if package.version().is_none() {
+            return;
+        }
+        let first = self.records.history.and_then(|it| it.get(name)).copied();
+        let is_new = !was_there && !is_frozen && lock.introduced(name).is_none();
+        let introduced = first.or(is_new.then_some(self.as_of)).filter(|_| by_hand.is_none());
+        introduced.into_iter().for_each(|day| lock.introduce(name, day));
+        let was_live = released.is_some_and(|it| !lifecycle::is_frozen(it));
+        let superseded = self.records.history.and_then(|it| superseded(package, it));
+        let frozen = superseded.or(was_live.then_some(self.as_of));
+        if let Some(day) = frozen.filter(|_| is_frozen && days.frozen(package).is_none()) {
+            lock.freeze(name, Freeze { day, own });
+        }
     }
 
     /// The version of a package at the last release: as recorded there, or else
@@ -314,4 +347,16 @@ impl Planner<'_> {
             candidates: BTreeSet::new(),
         }
     }
+}
+
+/// The day on which a later major version of the API was stable first.
+fn superseded(package: Package<'_>, history: &BTreeMap<String, Date>) -> Option<Date> {
+    let (api, major) = (api_name(package.name())?, stable_major(package)?);
+    let later = history.iter().filter(|(name, _)| {
+        let version = PackageVersion::of_package(name);
+        let is_later =
+            version.is_some_and(|it| it.stability == Stability::Stable && it.major > major);
+        is_later && api_name(name).as_ref() == Some(&api)
+    });
+    later.map(|(_, day)| *day).min()
 }

@@ -21,9 +21,14 @@ pub(crate) fn findings(tree: &Tree, plan: &Plan, command: &str) -> Vec<Finding> 
         let recorded = package.recorded.as_ref();
         let message = match (package.verdict, recorded, &package.to) {
             // A waiting package is explained by the break it waits for.
-            (Verdict::Recorded | Verdict::Refused | Verdict::Early | Verdict::Waiting, ..) => {
-                continue;
-            }
+            (
+                Verdict::Recorded
+                | Verdict::Refused
+                | Verdict::Early
+                | Verdict::Frozen
+                | Verdict::Waiting,
+                ..,
+            ) => continue,
             (_, None, Some(to)) => {
                 format!("package `{name}` has no recorded version; it starts at {to}")
             }

@@ -179,7 +179,7 @@ impl TomlReader {
 
     pub(super) fn deprecation(&mut self, item: &Item, policy: &mut Policy) {
         const KEYS: &[&str] =
-            &["removal", "window-months", "without-equivalent", "dropped", "freeze"];
+            &["removal", "window-months", "without-equivalent", "dropped", "file", "freeze"];
         let Some(table) = self.table(item) else { return };
         for entry in entries(table) {
             match entry.key {
@@ -192,10 +192,23 @@ impl TomlReader {
                     policy.deprecation.without_equivalent = self.globs(entry.item);
                 }
                 "dropped" => policy.deprecation.dropped = self.globs(entry.item),
+                "file" => policy.deprecation.file = self.markdown_file(entry.item),
                 "freeze" => policy.deprecation.freezes = self.freezes(entry.item),
                 _ => self.unknown_key(&entry, "`[deprecation]`", KEYS),
             }
         }
+    }
+
+    /// A Markdown file below the folder of `abide.toml`.
+    fn markdown_file(&mut self, item: &Item) -> Option<String> {
+        let path = self.string(item)?;
+        let is_below = !path.starts_with('/') && !path.split('/').any(|it| it == "..");
+        if path.ends_with(".md") && is_below {
+            return Some(path);
+        }
+        let message = format!("`{path}` is not a Markdown file below the folder of `abide.toml`");
+        self.error(span(item), message, Some("write one such as `DEPRECATED.md`".to_owned()));
+        None
     }
 
     /// `true`, one table with the first and the last day, or a list of tables.

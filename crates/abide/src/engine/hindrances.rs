@@ -13,10 +13,10 @@ use crate::options::{Options, RuleScope};
 use crate::policy::Policy;
 use crate::report::Report;
 use crate::rule::Context;
-use crate::rules::{ADDITION, CONVERSION, DEPRECATED_TYPE, UPGRADE_RULES};
+use crate::rules::{ADDITION, CONVERSION, DEPRECATED_TYPE, EARLY_MAJOR, UPGRADE_RULES};
 use crate::waiver::Waivers;
 
-use super::judging::early_majors;
+use super::judging::blocking;
 use super::linker_findings::linker_findings;
 use super::order::sort;
 use super::walk::run;
@@ -31,8 +31,8 @@ pub fn early_release<'t>(
     options: Options<'t>,
     before: &'t Tree,
 ) -> Report {
-    let mut findings = early_majors(released, policy, options, before);
-    findings.retain(|it| it.severity == Severity::Error);
+    let mut findings = blocking(released, policy, options, Some(before));
+    findings.retain(|it| it.rule == EARLY_MAJOR.id && it.severity == Severity::Error);
     for finding in &mut findings {
         let package = finding.package.clone();
         finding.help = Some(format!(

@@ -7,6 +7,7 @@ use crate::bump::changes::required;
 use crate::bump::planner::plan_since;
 use crate::bump::unrecorded;
 use crate::finding::{Finding, Severity};
+use crate::frozen;
 use crate::policy::Policy;
 use crate::report::Report;
 use crate::reuse;
@@ -51,6 +52,10 @@ fn judge_tree<'t>(
         let reused = reuse::findings(tree, policy, options.records, &findings);
         findings.extend(reused.into_iter().filter(|it| runs(policy, it)));
     }
+    if options.scope == RuleScope::Everything {
+        let thawed = frozen::findings(&context, &findings);
+        findings.extend(thawed.into_iter().filter(|it| runs(policy, it)));
+    }
     spare_work_in_progress(&context, &mut findings);
     narrow(options.surfaces, &mut findings);
     sort(&context, &mut findings);
@@ -83,9 +88,10 @@ fn judge_tree<'t>(
         && options.versions
         && options.records.exist(tree);
     if asks_versions {
-        let early = findings.iter().filter(|it| it.rule == rules::EARLY_MAJOR.id);
-        let early: Vec<Finding> = early.cloned().collect();
-        let plan = plan_since(tree, policy, options.records, bump_from, &early);
+        let blocking = findings.iter().filter(|it| blocks(it.rule));
+        let blocking: Vec<Finding> = blocking.cloned().collect();
+        let records = (options.records, options.as_of);
+        let plan = plan_since(tree, policy, records, bump_from, &blocking);
         let mut unrecorded = unrecorded::findings(tree, &plan, options.bump_command);
         unrecorded.retain(|it| runs(policy, it));
         report.waived += waivers.take(&context, &mut unrecorded).len();
@@ -145,25 +151,29 @@ pub(super) fn since_release<'t>(
     judge_tree(tree, policy, since, true)
 }
 
-/// The findings about new majors since the last release outside the window, except
-/// waived and accepted ones.
-pub(super) fn early_majors<'t>(
+/// Whether a rule reports what no version may be recorded for.
+fn blocks(rule: &str) -> bool {
+    [rules::EARLY_MAJOR.id, rules::FROZEN_CHANGED.id].contains(&rule)
+}
+
+/// The findings about packages that no version may be recorded for: new majors since
+/// the last release outside the window, and changes of frozen packages. Waived and
+/// accepted ones are left out.
+pub(super) fn blocking<'t>(
     tree: &'t Tree,
     policy: &'t Policy,
     options: Options<'t>,
-    released: &'t Tree,
+    released: Option<&'t Tree>,
 ) -> Vec<Finding> {
-    let since = Options {
-        scope: RuleScope::Everything,
-        baseline: Some(released),
-        partial: false,
-        ..options
-    };
+    let since =
+        Options { scope: RuleScope::Everything, baseline: released, partial: false, ..options };
     let context = Context::new(tree, policy, since);
     let rules = RULES.iter().copied();
     let rules: Vec<&'static Rule> =
-        rules.filter(|it| it.id == rules::EARLY_MAJOR.id && policy.runs(it.defaults())).collect();
+        rules.filter(|it| blocks(it.id) && policy.runs(it.defaults())).collect();
     let mut findings = run(&context, &rules);
+    let thawed = frozen::findings(&context, &findings);
+    findings.extend(thawed.into_iter().filter(|it| runs(policy, it)));
     Waivers::of(&context).take(&context, &mut findings);
     findings.retain(|it| !options.accepted.is_some_and(|accepted| accepted.holds(it)));
     apply_severities(policy, options.as_of, &mut findings);

@@ -6,7 +6,7 @@ use crate::bump::planner::plan_since;
 use crate::bump::{Plan, Released};
 use crate::policy::Policy;
 
-use super::judging::{early_majors, since_release};
+use super::judging::{blocking, since_release};
 use crate::options::Options;
 
 /// The version that each package of a tree needs since the last release: the
@@ -15,12 +15,12 @@ use crate::options::Options;
 pub fn plan<'t>(tree: &'t Tree, policy: &'t Policy, options: Options<'t>) -> Plan {
     let released = options.bump_baseline.or(options.baseline);
     let since = released.map(|old| (old, since_release(tree, policy, options, old)));
-    let early = released.map(|old| early_majors(tree, policy, options, old)).unwrap_or_default();
+    let blocking = blocking(tree, policy, options, released);
     let released = since.as_ref().map(|(old, since)| Released {
         tree: old,
         changes: &since.findings,
         spared: &since.spared,
         accepted: options.accepted,
     });
-    plan_since(tree, policy, options.records, released, &early)
+    plan_since(tree, policy, (options.records, options.as_of), released, &blocking)
 }

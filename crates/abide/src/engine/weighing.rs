@@ -64,8 +64,10 @@ fn demote(policy: &Policy, as_of: Date, finding: &mut Finding) {
     if finding.severity_reason.is_some() {
         return;
     }
-    let terms =
-        change.gone.as_ref().map(|it| policy.deprecation.terms(it, &policy.calendar, as_of));
+    let terms = change
+        .gone
+        .as_ref()
+        .map(|it| policy.deprecation.terms(&finding.element, it, &policy.calendar, as_of));
     let reason = match terms {
         Some(None) => {
             change.bump = change.bump.min(Bump::Minor);

@@ -3,6 +3,7 @@ use abide_schema::{Element, Node};
 use crate::calendar::Replacement;
 use crate::finding::Severity;
 use crate::lifecycle::is_deprecated;
+use crate::replacement_words::{leads_to_another, one_line};
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -17,37 +18,6 @@ pub(super) static RULE: Rule = Rule {
     page: include_str!("deprecation-without-replacement.md"),
     check: Check::Annotated(check),
 };
-
-/// Words that lead to a replacement, or say that none is needed. A word that
-/// ends with `*` is the beginning of several words.
-const WORDS: [&str; 25] = [
-    "use",
-    "using",
-    "instead",
-    "replace*",
-    "in favor of",
-    "in favour of",
-    "supersede*",
-    "prefer*",
-    "see",
-    "migrat*",
-    "switch to",
-    "moved to",
-    "renamed",
-    "is now",
-    "should be set",
-    "covered by",
-    // An element without effect needs no replacement.
-    "no effect",
-    "ignored",
-    "no longer",
-    "not used",
-    "unused",
-    "not supported",
-    "unsupported",
-    "not implemented",
-    "not-implemented",
-];
 
 fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let Some(place) = element.deprecated() else { return };
@@ -74,30 +44,16 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         .help("say in its comment what to use instead");
 }
 
-/// Whether a comment leads to a replacement: by a word, by a link, or by another
-/// name in backticks.
+/// Whether a comment leads to a replacement.
 fn names_another(element: Element<'_>) -> bool {
     if element.node() == Node::NONE {
         return false;
     }
     let comments = element.file().decl().comments(element.node());
     let own = element.name();
-    comments.leading.into_iter().chain(comments.trailing).any(|comment| {
-        // Words may be split between lines.
-        let text = comment.text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let quoted = text.split('`').skip(1).step_by(2).any(|it| !it.is_empty() && it != own);
-        let linked = text.contains("](") || text.contains("][");
-        let lower = text.to_lowercase();
-        quoted || linked || WORDS.iter().any(|word| holds(&lower, word))
-    })
-}
-
-/// Whether a text holds one of [`WORDS`]: "because" is not "use".
-fn holds(text: &str, word: &str) -> bool {
-    let (word, is_stem) = word.strip_suffix('*').map_or((word, false), |stem| (stem, true));
-    let is_letter = |it: char| it.is_alphanumeric() || it == '_';
-    text.match_indices(word).any(|(at, _)| {
-        let behind = &text[at + word.len()..];
-        !text[..at].ends_with(is_letter) && (is_stem || !behind.starts_with(is_letter))
-    })
+    comments
+        .leading
+        .into_iter()
+        .chain(comments.trailing)
+        .any(|comment| leads_to_another(&one_line(&comment.text), own))
 }

@@ -1,8 +1,9 @@
 use std::collections::BTreeMap;
 
-use abide_schema::{File, Part, Place, Tree, encode_file};
+use abide_schema::{File, Package, Part, Place, Tree, encode_file};
 
 use crate::finding::Severity;
+use crate::frozen;
 use crate::lifecycle::is_frozen;
 use crate::places::{package_name, package_place};
 use crate::rule::{Check, Context, Group, Rule, Sink};
@@ -21,7 +22,9 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check<'t>(context: &Context<'t>, old: &'t Tree, sink: &mut Sink) {
-    for before in old.packages().filter(|package| is_frozen(*package)) {
+    let unchanged = frozen::unchanged(context, old);
+    let was_frozen = |it: &Package<'_>| is_frozen(*it) || unchanged.contains(it.name());
+    for before in old.packages().filter(was_frozen) {
         // A package that was removed as a whole has no place in this tree.
         let Some(after) = context.tree.package_named(before.name()) else { continue };
         let Some(home) = package_place(after).filter(|_| after.is_judged()) else { continue };

@@ -1,4 +1,4 @@
-//! Ages, freezes, deprecations and removals.
+//! Deprecations and removals, and how many majors there may be.
 
 use std::fs;
 use std::path::Path;
@@ -7,11 +7,12 @@ use tempfile::TempDir;
 
 use crate::breaking::{commit, git};
 use crate::run::{Ran, abide, put, repository};
+use crate::stories::{ok, read};
 
-const USER: &str = "acme/user/v1/user.proto";
+pub(super) const USER: &str = "acme/user/v1/user.proto";
 
 /// A tree with these files, whose `abide.toml` has this text.
-fn tree(config: &str, files: &[(&str, &str)]) -> TempDir {
+pub(super) fn tree(config: &str, files: &[(&str, &str)]) -> TempDir {
     let folder = TempDir::new().unwrap();
     let api = repository().join("api").display().to_string();
     let config = format!("import-paths = [{api:?}]\n{config}");
@@ -21,7 +22,7 @@ fn tree(config: &str, files: &[(&str, &str)]) -> TempDir {
 }
 
 /// A file of a package with this content, which can use the annotations.
-fn file(package: &str, rest: &str) -> String {
+pub(super) fn file(package: &str, rest: &str) -> String {
     let mut text = format!("syntax = \"proto3\";\n\npackage {package};\n\n");
     for (word, path) in [("_policy)", "lifecycle"), ("file_policy)", "status")] {
         let is_file = path == "status";
@@ -44,25 +45,15 @@ fn deprecated(name: &str, number: i32, policy: &str) -> String {
     )
 }
 
-fn check(folder: &Path, args: &[&str]) -> Ran {
+pub(super) fn check(folder: &Path, args: &[&str]) -> Ran {
     abide(folder, &[&["check", "--format", "json"], args].concat())
 }
 
 /// The findings of a rule as lines of message, why and help.
-fn found(ran: &Ran, rule: &str) -> Vec<[String; 3]> {
+pub(super) fn found(ran: &Ran, rule: &str) -> Vec<[String; 3]> {
     let text = |it: &serde_json::Value, key: &str| it[key].as_str().unwrap_or_default().to_owned();
     let rules = ran.json().into_iter().filter(|it| it["rule"] == rule);
     rules.map(|it| ["message", "why", "help"].map(|key| text(&it, key))).collect()
-}
-
-fn ok(folder: &Path, args: &[&str]) -> Ran {
-    let ran = abide(folder, args);
-    assert_eq!(ran.status, 0, "{args:?}: {} {}", ran.text(), ran.stderr);
-    ran
-}
-
-fn read(folder: &Path, path: &str) -> String {
-    fs::read_to_string(folder.join(path)).unwrap_or_default()
 }
 
 #[test]
@@ -240,9 +231,11 @@ fn s003_152_what_is_late_stays_in_the_calendar_until_nobody_serves_it() {
     assert_eq!(json["next_phase"], "removed");
     let (line, json) = said(tree.path(), "2027-01-01");
     let late = "acme.user.v1.User.nick: due for removal since 2026-09-30, deprecated since \
-                2026-02-10, served until 2028-06-30";
+                2026-02-10, served until 2027-06-30";
     assert_eq!(line, late);
     assert_eq!((&json["phase"], &json["next_phase"]), (&"removed".into(), &().into()));
+    // Without a next major, nothing ends it.
+    assert!(said(tree.path(), "2027-07-01").0.ends_with("served until 2029-06-30"));
     // The next major ends it.
     put(tree.path(), &[("acme/user/v2/user.proto", &file("acme.user.v2", "message User {}\n"))]);
     let config = read(tree.path(), "abide.toml").replace(
@@ -377,24 +370,22 @@ fn s003_027_a_removal_says_when_it_would_be_allowed() {
             deprecated,
             &plain,
             &reserved,
-            "\"deprecated\": it may go once a release had it as \
-          deprecated",
+            "\"deprecated\": it must be deprecated in a release first",
             "put it back and deprecate it",
         ),
         (
             &windowed,
             &plain,
             &reserved,
-            "\"deprecated\": it may go once a release had it as \
-          deprecated for 6 months (`window-months`)",
+            "\"deprecated\": it must be deprecated in a release first for 6 months (`window-months`)",
             "put it back and deprecate it",
         ),
         (
             &windowed,
             &old,
             &reserved,
-            "\"deprecated\": it may go from 2026-08-10 on, because it is \
-          deprecated since 2026-02-10 and `window-months` asks for 6 months",
+            "\"deprecated\": it may go from 2026-08-10 on, because `window-months` asks for 6 \
+             months; it is deprecated since 2026-02-10",
             "put it back until then",
         ),
         (
@@ -413,6 +404,30 @@ fn s003_027_a_removal_says_when_it_would_be_allowed() {
         assert_eq!(said_help, help);
         assert_eq!(status, 1);
     }
+    // Without a window, the schedule of the clients counts, and freezes with it.
+    let scheduled = format!("{CLOCKS}{deprecated}");
+    let frozen = format!("{scheduled}freeze = {{ from = 2026-06-01, until = 2026-09-30 }}\n");
+    let forever = format!("{scheduled}freeze = true\n");
+    for (policy, why) in [
+        (
+            &scheduled,
+            "it may go from 2026-06-30 on, because clients refuse it only from then on \
+                      (`client-releases`); it is deprecated since 2026-02-10",
+        ),
+        (
+            &frozen,
+            "it may go from 2026-12-31 on, because clients refuse it only from then on \
+                   (`client-releases` and `freeze`); it is deprecated since 2026-02-10",
+        ),
+        (&forever, "it may not go until `freeze` ends; it is deprecated since 2026-02-10"),
+    ] {
+        let (status, told) = removed(policy, &old, &reserved, "2026-03-01");
+        let [[_, said, _]] = &told[..] else { panic!("{policy}: {told:?}") };
+        assert_eq!(said, &format!("`[deprecation] removal` is \"deprecated\": {why}"));
+        assert_eq!(status, 1);
+    }
+    assert_eq!(removed(&scheduled, &old, &reserved, "2026-06-30").0, 0);
+    assert_eq!(removed(&frozen, &old, &reserved, "2026-12-30").0, 1);
     // On the day that was named, it is allowed.
     assert_eq!(removed(&windowed, &old, &reserved, "2026-08-10").0, 0);
     assert_eq!(removed(deprecated, &old, &reserved, "2026-03-01").0, 0);
@@ -436,7 +451,7 @@ fn s003_100_what_was_never_deprecated_does_not_leave_envoy() {
         put(tree.path(), &[(path, &reserved)]);
         let ran = abide(tree.path(), &["check", "--against", "git:HEAD"]);
         assert_eq!(ran.status, status, "{mark}: {}", ran.text());
-        let told = "may go once a release had it as deprecated";
+        let told = "it must be deprecated in a release first";
         assert_eq!(ran.text().contains(told), status == 1, "{}", ran.text());
     }
 }

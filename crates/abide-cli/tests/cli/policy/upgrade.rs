@@ -420,6 +420,8 @@ fn s003_102_what_people_keep_by_hand_is_released() {
     let wild = read(folder, "acme/wild/v1alpha/wild.proto");
     assert!(wild.contains("acme.user.v2.User") && wild.contains("user/v2/people"), "{wild}");
     assert_eq!(read(folder, USER), OLD_FIELD, "without a status there is nothing to change");
+    let lock = read(folder, "abide.lock");
+    assert!(lock.contains(&format!("frozen acme.user.v1 {DAY} ")), "{lock}");
     ok(folder, &["release", "--check"]);
     ok(folder, &["check", "--as-of", DAY]);
 }

@@ -229,7 +229,7 @@ fn s003_126_a_marked_change_is_a_patch_wherever_it_is_reported() {
     let path = "acme/user/v1/user.proto";
     let file = |body: &str| format!("syntax = \"proto3\";\npackage acme.user.v1;\n{body}\n");
     let mark = "// abide:security-fix: mails leaked\n";
-    let required = |old: &str, new: &str| {
+    let with = |config: &str, old: &str, new: &str| {
         let folder = tree(&[("abide.toml", config), (path, &file(old))]);
         assert_eq!(abide(folder.path(), &["bump", "--write"]).status, 0, "{old}");
         commit(folder.path());
@@ -238,6 +238,7 @@ fn s003_126_a_marked_change_is_a_patch_wherever_it_is_reported() {
         let bump = abide(folder.path(), &["bump", "--against", "git:r1", "--format", "json"]);
         bump.json()[0]["required"].as_str().unwrap().to_owned()
     };
+    let required = |old: &str, new: &str| with(config, old, new);
     let two = "message User { string id = 1; string mail = 2; }";
     let in_oneof = "message User { oneof key { string id = 1; string mail = 2; } }";
     let cases = [
@@ -274,6 +275,19 @@ fn s003_126_a_marked_change_is_a_patch_wherever_it_is_reported() {
         assert_eq!(required(old, new), "patch", "{new}");
         assert_eq!(required(old, &new.replace("MARK", "")), "minor", "{new} without a mark");
     }
+    // What `abide.toml` names needs no comment.
+    let named = "[[security-fix]]\nelement = \"acme.user.v1.User.mail\"\nreason = \"it leaks\"\n";
+    let by_name = [
+        (two, "message User { string id = 1; reserved 2; reserved \"mail\"; }"),
+        (two, "message User { string id = 1; string mail = 2 [debug_redact = true]; }"),
+        (two, "message User { string id = 1; oneof key { string mail = 2; } }"),
+    ];
+    for (old, new) in by_name {
+        assert_eq!(with(&format!("{config}{named}"), old, new), "patch", "{new}");
+    }
+    // Lines may end as on Windows.
+    let crlf = "message User { string id = 1;\r\nMARK reserved 2;\r\nreserved \"mail\"; }";
+    assert_eq!(required(two, crlf), "patch");
     // What is beside the mark counts as before.
     let beside = [
         "message User { string id = 1; string mail = 2;\nMARK reserved 7;\nreserved 8; }",

@@ -1,0 +1,134 @@
+//! `abide calendar`.
+
+use abide::{DeprecationList, Life, Lock, Scenario, Simulation, Status, nearest};
+use abide_schema::{Element, Package, Tree};
+
+use super::fitness::{link_errors, troubles};
+use super::outcome::Outcome;
+use crate::args::{CalendarArgs, CalendarCommand, Global, SimulateArgs, TreeArgs};
+use crate::error::Error;
+use crate::load::{Loaded, load};
+use crate::printable::shown;
+use crate::progress::Progress;
+use crate::render::SimulationReport;
+use crate::settings::{Settings, lock, today};
+use crate::terminal::{error_color, look, say};
+
+pub(super) fn calendar(global: &Global, args: &CalendarArgs) -> Result<Outcome, Error> {
+    if let Some(CalendarCommand::Simulate(simulated)) = &args.simulate {
+        if args.tree.source.is_some() || !args.tree.import_path.is_empty() {
+            let message = "name the tree behind `simulate`: `abide calendar simulate SOURCE`";
+            return Err(Error::Usage(message.to_owned()));
+        }
+        return simulate(global, simulated);
+    }
+    let settings = Settings::read(global, args.tree.source.as_deref(), error_color(global))?;
+    let loaded = opened(global, &settings, &args.tree)?;
+    let as_of = global.as_of.unwrap_or_else(today);
+    let recorded = recorded(&settings, &args.tree)?;
+    let status = Status::of(&loaded.tree, &settings.config.policy, recorded.as_ref(), as_of);
+    let text = (args.format.write)(&status, look(global, args.format.is_styled));
+    let failed = told_errors(global, &settings, &loaded);
+    Ok(Outcome { failed, troubles: troubles(&loaded), ..Outcome::of(text) })
+}
+
+fn simulate(global: &Global, args: &SimulateArgs) -> Result<Outcome, Error> {
+    let settings = Settings::read(global, args.tree.source.as_deref(), error_color(global))?;
+    let policy = &settings.config.policy;
+    let as_of = global.as_of.unwrap_or_else(today);
+    let scenario = Scenario {
+        from: args.from.unwrap_or(as_of),
+        years: args.years,
+        notice: args.notice,
+        major_every: args.major_every,
+    };
+    let simulation = Simulation::of(policy, scenario).ok_or_else(|| {
+        Error::Usage(
+            "nothing says when majors appear: pass `--major-every MONTHS`, set `api-releases` in \
+             [calendar], or choose the preset `envoy`"
+                .to_owned(),
+        )
+    })?;
+    // The policy alone is enough, unless the life of something in a tree is asked for.
+    let asked = args.element.as_deref().or(args.package.as_deref());
+    let loaded = match asked {
+        Some(_) => Some(opened(global, &settings, &args.tree)?),
+        None => None,
+    };
+    let recorded = asked.map(|_| recorded(&settings, &args.tree)).transpose()?.flatten();
+    let life = match (&loaded, asked) {
+        (Some(loaded), Some(name)) => {
+            let status = Status::of(&loaded.tree, policy, recorded.as_ref(), as_of);
+            Some(match args.element.is_some() {
+                true => {
+                    let element = element_named(&loaded.tree, name)?;
+                    let list = DeprecationList::of(&loaded.tree, policy, &status);
+                    let name = element.full_name();
+                    let deprecated = list.entries.iter().find(|it| it.holder.full_name() == name);
+                    Life::of_element(element, deprecated, policy, &scenario)
+                }
+                false => {
+                    let package = package_named(&loaded.tree, name)?;
+                    let by_lock = || recorded.as_ref()?.introduced(package.name());
+                    let introduced = policy.calendar.introduced(package).or_else(by_lock);
+                    Life::of_package(package, introduced, &status, policy, &scenario)
+                }
+            })
+        }
+        _ => None,
+    };
+    let report = SimulationReport { simulation: &simulation, life: life.as_ref() };
+    let text = (args.format.write)(&report, look(global, args.format.is_styled));
+    let failed = loaded.as_ref().is_some_and(|it| told_errors(global, &settings, it));
+    let troubles = loaded.as_ref().map(troubles).unwrap_or_default();
+    Ok(Outcome { failed, troubles, ..Outcome::of(text) })
+}
+
+fn opened(global: &Global, settings: &Settings, tree: &TreeArgs) -> Result<Loaded, Error> {
+    let progress = Progress::new(global.quiet);
+    let loaded = load(&settings.source(tree)?, &progress)?;
+    progress.finish();
+    for note in loaded.notes.iter().filter(|_| !global.quiet) {
+        say(&format!("note: {}", shown(note)));
+    }
+    Ok(loaded)
+}
+
+/// Reports the link errors of a tree, and says whether there are any.
+fn told_errors(global: &Global, settings: &Settings, loaded: &Loaded) -> bool {
+    let errors = link_errors(global, settings, &loaded.tree);
+    if let Some(errors) = &errors {
+        say(errors);
+        say("note: the tree is not valid, so the calendar may be incomplete");
+    }
+    errors.is_some()
+}
+
+/// The `abide.lock` of the tree.
+fn recorded(settings: &Settings, tree: &TreeArgs) -> Result<Option<Lock>, Error> {
+    lock(&settings.source(tree)?, "", false)
+}
+
+fn element_named<'t>(tree: &'t Tree, name: &str) -> Result<Element<'t>, Error> {
+    let found = tree.element_named(name).filter(|it| it.file().is_judged());
+    found.ok_or_else(|| {
+        let elements = tree.files().filter(|it| it.is_judged()).flat_map(|it| it.elements());
+        let known: Vec<String> = elements.map(Element::full_name).collect();
+        unknown("element", name, &known)
+    })
+}
+
+fn package_named<'t>(tree: &'t Tree, name: &str) -> Result<Package<'t>, Error> {
+    let found = tree.package_named(name).filter(|it| it.is_judged());
+    found.ok_or_else(|| {
+        let packages = tree.packages().filter(|it| it.is_judged());
+        let known: Vec<String> = packages.map(|it| it.full_name()).collect();
+        unknown("package", name, &known)
+    })
+}
+
+fn unknown(noun: &str, name: &str, known: &[String]) -> Error {
+    let near = nearest(name, known.iter().map(String::as_str));
+    let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+    Error::Usage(format!("there is no {noun} `{name}`{near}"))
+}

@@ -1,0 +1,80 @@
+//! The generated part of a file that people may write around.
+
+/// What stands before the generated part, on a line of its own.
+const BEGIN: &str =
+    "<!-- abide deprecations: begin; `abide deprecations --write` replaces this part -->";
+/// What stands behind it.
+const END: &str = "<!-- abide deprecations: end -->";
+
+/// Why a text cannot take a generated part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unfit {
+    /// It has no marks: somebody else wrote it.
+    Foreign,
+    /// Its marks are not one beginning before one end.
+    Marks,
+}
+
+/// The whole text with its generated part replaced. A text that does not exist, or is blank, becomes
+/// a title and the part; so does any text if `overwrite` is set and it has no marks. The part gets
+/// the line ends of the text.
+pub(crate) fn replaced(
+    old: Option<&str>,
+    title: &str,
+    part: &str,
+    overwrite: bool,
+) -> Result<String, Unfit> {
+    let marked = format!("{BEGIN}\n\n{}\n\n{END}", part.trim_end());
+    let whole = || format!("# {title}\n\n{marked}\n");
+    let Some(old) = old.filter(|old| !old.trim().is_empty()) else { return Ok(whole()) };
+    let ends = if old.contains("\r\n") { "\r\n" } else { "\n" };
+    match (places(old, "begin").as_slice(), places(old, "end").as_slice()) {
+        ([], []) if overwrite => Ok(whole().replace('\n', ends)),
+        ([], []) => Err(Unfit::Foreign),
+        (&[(from, _)], &[(begin, to)]) if from < begin => {
+            Ok(format!("{}{}{}", &old[..from], marked.replace('\n', ends), &old[to..]))
+        }
+        _ => Err(Unfit::Marks),
+    }
+}
+
+/// Where the comments that begin or end the part are. What follows the word is not compared.
+fn places(text: &str, word: &str) -> Vec<(usize, usize)> {
+    let mark = format!("<!-- abide deprecations: {word}");
+    let found = text.match_indices(&mark).filter_map(|(at, _)| {
+        let close = text[at..].find("-->")?;
+        Some((at, at + close + "-->".len()))
+    });
+    found.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_people_wrote_around_the_part_stays() {
+        let first = replaced(None, "Gone", "| a |\n", false).expect("there is nothing to lose");
+        assert_eq!(first, format!("# Gone\n\n{BEGIN}\n\n| a |\n\n{END}\n"));
+        let edited = first.replace("# Gone", "# Ours\n\nBefore.") + "\nBehind.\n";
+        let again = replaced(Some(&edited), "Gone", "| b |", true).expect("it has marks");
+        assert_eq!(again, edited.replace("| a |", "| b |"));
+        assert_eq!(replaced(Some(&again), "Gone", "| b |", false), Ok(again.clone()));
+        // A checkout with the line ends of Windows is up to date, too.
+        let windows = again.replace('\n', "\r\n");
+        assert_eq!(replaced(Some(&windows), "Gone", "| b |", false), Ok(windows.clone()));
+    }
+
+    #[test]
+    fn what_others_wrote_is_refused() {
+        assert_eq!(replaced(Some("# Notes\n"), "Gone", "", false), Err(Unfit::Foreign));
+        assert!(
+            replaced(Some("# Notes\n"), "Gone", "x", true).is_ok_and(|it| !it.contains("Notes"))
+        );
+        assert!(replaced(Some(" \n"), "Gone", "x", false).is_ok());
+        for broken in [format!("{END}\n{BEGIN}"), BEGIN.to_owned(), format!("{BEGIN}{BEGIN}{END}")]
+        {
+            assert_eq!(replaced(Some(&broken), "Gone", "x", true), Err(Unfit::Marks), "{broken}");
+        }
+    }
+}

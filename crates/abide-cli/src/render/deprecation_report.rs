@@ -1,0 +1,393 @@
+//! The list of what is deprecated: for people, as JSON Lines and as Markdown.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use abide::{Deprecated, DeprecationList, Phase, Replacement, Unknown};
+use jiff::civil::Date;
+use serde_json::{Map, Value, json};
+
+use super::markdown::code;
+use super::scene::{Look, paint};
+use crate::printable::shown;
+
+/// The title of the file of the list.
+pub(crate) const TITLE: &str = "Deprecated elements";
+
+/// The list, and the day of its phases.
+pub(crate) struct DeprecationReport<'a, 't> {
+    /// The list.
+    pub(crate) list: &'a DeprecationList<'t>,
+    /// The day.
+    pub(crate) as_of: Date,
+}
+
+/// For people: each element with its phase on the day.
+pub(super) fn human(report: &DeprecationReport<'_, '_>, look: Look) -> Vec<u8> {
+    let mut text = String::new();
+    for (package, entries) in report.list.by_package() {
+        paint(&mut text, look.color, "1", &package_title(package));
+        text.push('\n');
+        for entry in entries {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "  {}", shown(&entry.holder.phrase()));
+            if let Some(phases) = entry.phases {
+                let phase = phases.on(report.as_of);
+                text.push_str(": ");
+                paint(&mut text, look.color, colour(phase), words(phase));
+            }
+            let _ = writeln!(
+                text,
+                "\n    {}; {}",
+                since(entry),
+                shown(&replacement(entry, str::to_owned))
+            );
+            let ahead = days_ahead(entry, report.as_of);
+            if !ahead.is_empty() {
+                let _ = writeln!(text, "    {}", ahead.join(", "));
+            }
+            if let Some(reason) = unknown(report.list, entry) {
+                let _ = writeln!(text, "    {}", shown(&reason));
+            }
+        }
+    }
+    if !look.quiet {
+        let entries = report.list.entries.len();
+        let packages = report.list.by_package().len();
+        let count = |count: usize, noun: &str| match count {
+            1 => format!("1 {noun}"),
+            _ => format!("{count} {noun}s"),
+        };
+        text += &match entries {
+            0 => "nothing is deprecated\n".to_owned(),
+            _ => format!(
+                "{} in {}\n",
+                count(entries, "deprecated element"),
+                count(packages, "package")
+            ),
+        };
+    }
+    text.into_bytes()
+}
+
+/// The colour of a phase: the nearer the end, the more urgent.
+const fn colour(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Deprecated => "32",
+        Phase::Warned => "33;1",
+        Phase::Disallowed | Phase::Removed => "31;1",
+    }
+}
+
+fn package_title(package: &str) -> String {
+    if package.is_empty() { "(no package)".to_owned() } else { shown(package) }
+}
+
+fn since(entry: &Deprecated<'_>) -> String {
+    match (entry.since, entry.day) {
+        (Some(text), Some(day)) if text != day.to_string() => {
+            format!("deprecated since {} ({day})", shown(text))
+        }
+        (Some(text), _) => format!("deprecated since {}", shown(text)),
+        (None, _) => "deprecated since an unknown day".to_owned(),
+    }
+}
+
+/// What replaces an element; `name` writes the name of one.
+fn replacement(entry: &Deprecated<'_>, name: impl Fn(&str) -> String) -> String {
+    if entry.replacement == Replacement::Nothing {
+        return "nothing replaces it".to_owned();
+    }
+    let equivalent = match entry.replacement {
+        Replacement::NoEquivalent => ", which is not equivalent",
+        Replacement::Equivalent | Replacement::Nothing => "",
+    };
+    match (&entry.replaced_by, &entry.advice) {
+        (Some(full), _) => format!("use {}{equivalent}", name(inside(entry, full))),
+        (None, Some(advice)) => advice.clone(),
+        (None, None) => "no replacement is named".to_owned(),
+    }
+}
+
+/// A full name without the package that both elements are in.
+fn inside<'n>(entry: &Deprecated<'_>, full: &'n str) -> &'n str {
+    let rest = full.trim_start_matches('.');
+    let own = rest.strip_prefix(entry.package()).and_then(|rest| rest.strip_prefix('.'));
+    own.unwrap_or(rest)
+}
+
+/// What is still to come on a day.
+fn days_ahead(entry: &Deprecated<'_>, as_of: Date) -> Vec<String> {
+    let mut parts = Vec::new();
+    if let Some(phases) = entry.phases {
+        let days = [
+            (Phase::Warned, Some(phases.warned)),
+            (Phase::Disallowed, phases.disallowed),
+            (Phase::Removed, phases.removed),
+        ];
+        for (phase, day) in days {
+            match day {
+                Some(day) if day > as_of => parts.push(format!("{} from {day}", words(phase))),
+                None if phase == Phase::Removed && entry.waits_for_major => {
+                    parts.push("removed in the next major".to_owned());
+                }
+                _ => {}
+            }
+        }
+    }
+    parts.extend(entry.served_until.map(|day| match (entry.is_retired, day < as_of) {
+        (true, true) => format!("was served until {day}"),
+        (true, false) => format!("served until {day}"),
+        (false, true) => "served until the next major has replaced this one".to_owned(),
+        (false, false) => format!("served at least until {day}"),
+    }));
+    parts
+}
+
+/// What happens to an element when a phase begins.
+const fn words(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Removed => "removed from clients",
+        phase => phase.words(),
+    }
+}
+
+/// Why the days of an entry are not known, where the policy would count from them.
+fn unknown(list: &DeprecationList<'_>, entry: &Deprecated<'_>) -> Option<String> {
+    let reason = entry.unknown().filter(|_| list.has_phases)?;
+    Some(match reason {
+        Unknown::Since => "its days are unknown: nothing says since when it is deprecated; set \
+                           `deprecated_at`"
+            .to_owned(),
+        Unknown::DayOf(version) => format!(
+            "its days are unknown: write the day of `{version}` into `version-dates` of [calendar]"
+        ),
+    })
+}
+
+/// JSON Lines: one object per element, then a summary.
+pub(super) fn json(report: &DeprecationReport<'_, '_>, _: Look) -> Vec<u8> {
+    let mut out = String::new();
+    for entry in &report.list.entries {
+        let _ = writeln!(out, "{}", object(report, entry));
+    }
+    let count = |phase: Phase| {
+        let phases = report.list.entries.iter().filter_map(|it| it.phases);
+        phases.filter(|it| it.on(report.as_of) == phase).count()
+    };
+    let summary = json!({
+        "kind": "summary",
+        "as_of": report.as_of.to_string(),
+        "deprecations": report.list.entries.len(),
+        "packages": report.list.by_package().len(),
+        "deprecated": count(Phase::Deprecated),
+        "warned": count(Phase::Warned),
+        "disallowed": count(Phase::Disallowed),
+        "removed": count(Phase::Removed),
+        "unknown": report.list.entries.iter().filter(|it| it.unknown().is_some()).count(),
+    });
+    let _ = writeln!(out, "{summary}");
+    out.into_bytes()
+}
+
+fn object(report: &DeprecationReport<'_, '_>, entry: &Deprecated<'_>) -> Value {
+    let mut object = Map::new();
+    let mut put = |key: &str, value: Option<Value>| {
+        object.extend(value.map(|value| (key.to_owned(), value)));
+    };
+    let file = entry.holder.file();
+    let day = |day: Date| Some(Value::from(day.to_string()));
+    put("kind", Some("deprecation".into()));
+    put("package", Some(entry.package()).filter(|it| !it.is_empty()).map(Value::from));
+    put("element", Some(entry.holder.full_name().into()));
+    put("path", Some((*file.decl().display).into()));
+    if let Some((start, _)) = file.decl().lines(entry.place.span) {
+        put("start", Some(json!({ "line": start.line, "column": start.column })));
+    }
+    put("since", entry.since.map(Value::from));
+    put("since_day", entry.day.and_then(day));
+    put("replaced_by", entry.replaced_by.as_deref().map(Value::from));
+    put("advice", entry.advice.as_deref().map(Value::from));
+    let replacement = match entry.replacement {
+        Replacement::Equivalent => "equivalent",
+        Replacement::NoEquivalent => "no-equivalent",
+        Replacement::Nothing => "nothing",
+    };
+    put("replacement", Some(replacement.into()));
+    if let Some(phases) = entry.phases {
+        put("phase", Some(phases.on(report.as_of).word().into()));
+        put("warned_on", day(phases.warned));
+        put("disallowed_on", phases.disallowed.and_then(day));
+        put("removed_on", phases.removed.and_then(day));
+    }
+    put("removal", entry.waits_for_major.then(|| "next-major".into()));
+    let served = if entry.is_retired { "served_until" } else { "served_at_least_until" };
+    put(served, entry.served_until.and_then(day));
+    put("unknown", unknown(report.list, entry).map(Value::from));
+    Value::Object(object)
+}
+
+/// The whole list as Markdown. It names days and no phase of today.
+pub(super) fn markdown(report: &DeprecationReport<'_, '_>, _: Look) -> Vec<u8> {
+    format!("# {TITLE}\n\n{}", tables(report.list)).into_bytes()
+}
+
+/// A table for each package.
+pub(crate) fn tables(list: &DeprecationList<'_>) -> String {
+    if list.entries.is_empty() {
+        return "Nothing is deprecated.\n".to_owned();
+    }
+    let is_served = list.entries.iter().any(|it| it.served_until.is_some());
+    let mut head = vec!["element", "since", "replacement"];
+    if list.has_phases {
+        head.extend([
+            "warned about from",
+            "disallowed by default from",
+            "removed from clients from",
+        ]);
+    }
+    if is_served {
+        head.push("served at least until");
+    }
+    let mut out = String::new();
+    for (package, entries) in list.by_package() {
+        let title = match package {
+            "" => "Files without a package".to_owned(),
+            name => code(name),
+        };
+        let _ =
+            write!(out, "## {title}\n\n| {} |\n|{}\n", head.join(" | "), "---|".repeat(head.len()));
+        let mut reasons = BTreeSet::new();
+        for entry in entries {
+            let mut cells = vec![name_cell(entry), since_cell(entry), replacement_cell(entry)];
+            let day =
+                |day: Option<Date>| day.map_or_else(|| "unknown".to_owned(), |it| it.to_string());
+            if list.has_phases {
+                cells.extend(phase_cells(entry));
+            }
+            if is_served {
+                cells.push(day(entry.served_until));
+            }
+            let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
+            let _ = writeln!(out, "| {} |", cells.join(" | "));
+            reasons.extend(entry.unknown().filter(|_| list.has_phases).map(|reason| {
+                match reason {
+                    Unknown::Since => "Nothing says since when some of them are deprecated: set \
+                                   `deprecated_at`."
+                        .to_owned(),
+                    Unknown::DayOf(version) => format!(
+                        "The day of {} is unknown: write it into `version-dates` of `[calendar]`.",
+                        code(version)
+                    ),
+                }
+            }));
+        }
+        for reason in reasons {
+            let _ = write!(out, "\n{reason}\n");
+        }
+        out.push('\n');
+    }
+    out.truncate(out.trim_end().len());
+    out.push('\n');
+    out
+}
+
+/// The days on which clients warn, refuse and remove an element.
+fn phase_cells(entry: &Deprecated<'_>) -> [String; 3] {
+    let Some(phases) = entry.phases else { return std::array::from_fn(|_| "unknown".to_owned()) };
+    let held = |day: Option<Date>| day.map_or_else(|| "held back".to_owned(), |it| it.to_string());
+    let removed = match phases.removed {
+        None if entry.waits_for_major => "in the next major".to_owned(),
+        day => held(day),
+    };
+    [phases.warned.to_string(), held(phases.disallowed), removed]
+}
+
+fn name_cell(entry: &Deprecated<'_>) -> String {
+    match entry.holder {
+        abide_change::Holder::File(file) => format!("file {}", code(file.path())),
+        abide_change::Holder::Element(it) => format!("{} {}", it.noun(), code(&it.relative_name())),
+    }
+}
+
+fn since_cell(entry: &Deprecated<'_>) -> String {
+    match (entry.since, entry.day) {
+        (Some(text), Some(day)) if text != day.to_string() => format!("{} ({day})", prose(text)),
+        (Some(text), _) => prose(text),
+        (None, _) => "unknown".to_owned(),
+    }
+}
+
+fn replacement_cell(entry: &Deprecated<'_>) -> String {
+    match (&entry.replaced_by, &entry.advice) {
+        (None, Some(advice)) if entry.replacement != Replacement::Nothing => prose(advice),
+        _ => replacement(entry, code),
+    }
+}
+
+/// A text of others as Markdown: its code spans stay, everything else is shown as it is.
+fn prose(text: &str) -> String {
+    let text = shown(text);
+    let mut rest = text.as_str();
+    let mut out = String::with_capacity(text.len());
+    while let Some(at) = rest.find('`') {
+        escape(&mut out, &rest[..at]);
+        rest = &rest[at..];
+        let ticks = rest.len() - rest.trim_start_matches('`').len();
+        // A run of backticks ends where one of the same length is; else it is none.
+        match closing(&rest[ticks..], ticks) {
+            Some(inside) => {
+                let end = ticks + inside + ticks;
+                out.push_str(&rest[..end]);
+                rest = &rest[end..];
+            }
+            None => {
+                out.push_str(&"\\`".repeat(ticks));
+                rest = &rest[ticks..];
+            }
+        }
+    }
+    escape(&mut out, rest);
+    out
+}
+
+/// Where the first run of exactly so many backticks begins.
+fn closing(text: &str, ticks: usize) -> Option<usize> {
+    let mut at = 0;
+    while let Some(found) = text[at..].find('`') {
+        let begin = at + found;
+        let run = text[begin..].len() - text[begin..].trim_start_matches('`').len();
+        if run == ticks {
+            return Some(begin);
+        }
+        at = begin + run;
+    }
+    None
+}
+
+fn escape(out: &mut String, text: &str) {
+    for c in text.chars() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '\\' | '*' | '_' | '[' | ']' | '#' => out.extend(['\\', c]),
+            c => out.push(c),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::prose;
+
+    #[test]
+    fn code_stays_and_the_rest_is_shown_as_it_is() {
+        for (text, markdown) in [
+            ("use `a_b` or ``c_d``, not a_b", "use `a_b` or ``c_d``, not a\\_b"),
+            ("an odd ` and *", "an odd \\` and \\*"),
+            ("``a ` b`` <i>", "``a ` b`` &lt;i>"),
+            ("`` a ` [b]", "\\`\\` a \\` \\[b\\]"),
+        ] {
+            assert_eq!(prose(text), markdown, "{text}");
+        }
+    }
+}

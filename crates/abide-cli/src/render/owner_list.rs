@@ -1,0 +1,197 @@
+//! Who owns the packages: for people, as JSON Lines, Markdown and annotations.
+
+use std::fmt::Write;
+
+use abide::PackageOwners;
+use serde_json::{Map, Value, json};
+
+use super::github::{data, property};
+use super::markdown::code;
+use super::scene::{Look, paint};
+use crate::printable::shown;
+
+/// The owners of packages.
+pub(crate) struct OwnerReport<'a> {
+    /// The packages.
+    pub(crate) packages: &'a [PackageOwners],
+    /// The path of `CODEOWNERS`, if there is one.
+    pub(crate) file: Option<&'a str>,
+    /// Whether these are only the packages that a change touches.
+    pub(crate) is_change: bool,
+    /// Whether a package without an owner is an error.
+    pub(crate) is_check: bool,
+}
+
+impl OwnerReport<'_> {
+    fn unowned(&self) -> impl Iterator<Item = &PackageOwners> {
+        self.packages.iter().filter(|it| !it.unowned().is_empty())
+    }
+
+    /// What to add for a package.
+    fn advice(&self, package: &PackageOwners) -> String {
+        let lines = package.missing_patterns();
+        let lines: Vec<String> = lines.iter().map(|it| format!("`{it} @OWNER`")).collect();
+        match self.file {
+            Some(file) => format!("add {} to the end of {file}", lines.join(" and ")),
+            None => format!("write .github/CODEOWNERS with {}", lines.join(" and ")),
+        }
+    }
+
+    /// What is wrong with a package that has a file without an owner.
+    fn complaint(&self, package: &PackageOwners) -> String {
+        let (unowned, all) = (package.unowned().len(), package.files.len());
+        match unowned == all {
+            true => format!("{} has no owner", quoted(package)),
+            false => format!("{} of the {all} files of {} have no owner", unowned, quoted(package)),
+        }
+    }
+}
+
+fn quoted(package: &PackageOwners) -> String {
+    match package.package.as_str() {
+        "" => "what has no package".to_owned(),
+        name => format!("`{}`", shown(name)),
+    }
+}
+
+fn names(package: &PackageOwners) -> String {
+    let owners: Vec<String> = package.owners().into_iter().map(shown).collect();
+    if owners.is_empty() { "no owner".to_owned() } else { owners.join(" ") }
+}
+
+/// The packages of a change with their owners, in one sentence; `None` if there are none.
+pub(super) fn sentence(packages: &[PackageOwners]) -> Option<String> {
+    if packages.is_empty() {
+        return None;
+    }
+    let one = |it: &PackageOwners| format!("{} ({})", quoted(it), names(it));
+    let packages: Vec<String> = packages.iter().map(one).collect();
+    Some(format!("this change touches {}", packages.join(", ")))
+}
+
+/// For people: a line for each package, and what to do about those without an owner.
+pub(super) fn human(report: &OwnerReport<'_>, look: Look) -> Vec<u8> {
+    let mut text = String::new();
+    for package in report.packages.iter().filter(|_| !look.quiet) {
+        let name = if package.package.is_empty() { "(no package)" } else { &package.package };
+        paint(&mut text, look.color, "1", &shown(name));
+        // Writing to a string cannot fail.
+        let _ = write!(text, "  {}", names(package));
+        if let Some(file) = report.file.filter(|_| !package.lines().is_empty()) {
+            let lines: Vec<String> = package.lines().iter().map(ToString::to_string).collect();
+            let _ = write!(text, "  ({}:{})", shown(file), lines.join(","));
+        }
+        text.push('\n');
+    }
+    let (word, code) = if report.is_check { ("error", "31;1") } else { ("warning", "33;1") };
+    for package in report.unowned().filter(|_| !look.quiet || report.is_check) {
+        paint(&mut text, look.color, code, word);
+        let _ = writeln!(text, ": {}", report.complaint(package));
+        let _ = writeln!(text, "  help: {}", shown(&report.advice(package)));
+    }
+    if !look.quiet {
+        let count = match report.packages.len() {
+            1 => "1 package".to_owned(),
+            count => format!("{count} packages"),
+        };
+        let changed = if report.is_change { " changed" } else { "" };
+        let unowned = match report.unowned().count() {
+            0 => String::new(),
+            without => format!(", {without} with a file that nobody owns"),
+        };
+        let _ = writeln!(text, "{count}{changed}{unowned}");
+    }
+    text.into_bytes()
+}
+
+/// JSON Lines: one object per package, then a summary.
+pub(super) fn json(report: &OwnerReport<'_>, _: Look) -> Vec<u8> {
+    let mut out = String::new();
+    for package in report.packages {
+        let _ = writeln!(out, "{}", object(report, package));
+    }
+    let mut summary = json!({
+        "kind": "summary",
+        "packages": report.packages.len(),
+        "unowned": report.unowned().count(),
+    });
+    if let (Value::Object(summary), Some(file)) = (&mut summary, report.file) {
+        summary.insert("file".to_owned(), file.into());
+    }
+    let _ = writeln!(out, "{summary}");
+    out.into_bytes()
+}
+
+fn object(report: &OwnerReport<'_>, package: &PackageOwners) -> Value {
+    let files = package.files.iter().map(|(path, ownership)| {
+        let mut object = Map::from_iter([("path".to_owned(), Value::from(path.as_str()))]);
+        if !ownership.owners.is_empty() {
+            object.insert("owners".to_owned(), ownership.owners.as_slice().into());
+        }
+        if !ownership.lines.is_empty() {
+            object.insert("lines".to_owned(), ownership.lines.as_slice().into());
+        }
+        if package.removed.contains(path) {
+            object.insert("removed".to_owned(), true.into());
+        }
+        Value::Object(object)
+    });
+    let mut object = json!({
+        "kind": "owners",
+        "package": package.package,
+        "owners": package.owners().into_iter().collect::<Vec<_>>(),
+        "files": files.collect::<Vec<_>>(),
+    });
+    if let Value::Object(object) = &mut object
+        && !package.unowned().is_empty()
+    {
+        object.insert("help".to_owned(), report.advice(package).into());
+    }
+    object
+}
+
+/// A table, for a comment on a pull request.
+pub(super) fn markdown(report: &OwnerReport<'_>, _: Look) -> Vec<u8> {
+    if report.packages.is_empty() {
+        return b"No package changed.\n".to_vec();
+    }
+    let mut out = String::from("| package | owners |\n|---|---|\n");
+    for package in report.packages {
+        let name = match package.package.as_str() {
+            "" => "(no package)".to_owned(),
+            name => code(name),
+        };
+        let owners: Vec<String> = package.owners().into_iter().map(shown).collect();
+        let owners = match (owners.is_empty(), package.unowned().is_empty()) {
+            (true, _) => "**no owner**".to_owned(),
+            (false, true) => owners.join(" "),
+            (false, false) => format!("{}, and files without an owner", owners.join(" ")),
+        };
+        let _ = writeln!(out, "| {name} | {} |", owners.replace('|', "\\|"));
+    }
+    out.into_bytes()
+}
+
+/// One notice with all packages, and an annotation for each without an owner.
+pub(super) fn github(report: &OwnerReport<'_>, look: Look) -> Vec<u8> {
+    let mut out = String::new();
+    if !look.quiet
+        && let Some(sentence) = sentence(report.packages).filter(|_| report.is_change)
+    {
+        out.push_str(&notice(&sentence));
+    }
+    let command = if report.is_check { "error" } else { "warning" };
+    for package in report.unowned().filter(|_| !look.quiet || report.is_check) {
+        let file =
+            package.unowned().first().map(|path| format!(" file={},", property(&shown(path))));
+        let text = format!("{}\n{}", report.complaint(package), shown(&report.advice(package)));
+        let file = file.unwrap_or_else(|| " ".to_owned());
+        let _ = writeln!(out, "::{command}{file}title=no owner::{}", data(&text));
+    }
+    out.into_bytes()
+}
+
+/// The annotation that names the packages of a change.
+pub(super) fn notice(sentence: &str) -> String {
+    format!("::notice title=touched packages::{}\n", data(sentence))
+}

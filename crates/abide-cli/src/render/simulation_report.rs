@@ -1,0 +1,284 @@
+//! A simulation of the calendar: for people and as JSON Lines. `page.rs` makes a page of it.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use abide::{Bound, Lane, Life, Simulation, State, Step, Stretch, Subject};
+use jiff::civil::Date;
+use serde_json::{Map, Value, json};
+
+use super::scene::{Look, paint};
+use crate::printable::shown;
+
+mod page;
+
+pub(super) use page::html;
+
+/// A simulation, with the life of one element or package if that was asked for.
+pub(crate) struct SimulationReport<'a> {
+    /// The simulation.
+    pub(crate) simulation: &'a Simulation,
+    /// The life.
+    pub(crate) life: Option<&'a Life>,
+}
+
+impl SimulationReport<'_> {
+    /// The first line: what the fleet needs.
+    fn headline(&self) -> String {
+        let Simulation { scenario, majors: (least, most), .. } = self.simulation;
+        let need = match (least, most) {
+            (1, 1) => "1 major".to_owned(),
+            (least, most) if least == most => format!("{most} majors at once"),
+            (least, most) => format!("at most {most} majors at once, and at least {least}"),
+        };
+        match scenario.notice {
+            0 => format!("a fleet that is updated together needs {need}"),
+            1 => format!("a fleet with 1 month of notice needs {need}"),
+            months => format!("a fleet with {months} months of notice needs {need}"),
+        }
+    }
+
+    fn lanes(&self) -> Vec<&Lane> {
+        self.life.map(|it| &it.lane).into_iter().chain(&self.simulation.lanes).collect()
+    }
+
+    /// The name of a lane.
+    fn name(&self, of: &Subject) -> String {
+        match of {
+            Subject::Named(name) => shown(name),
+            Subject::Major(at) => major(*at),
+        }
+    }
+
+    /// The majors of a fleet.
+    fn majors(&self, majors: impl Iterator<Item = i64>) -> String {
+        majors.map(major).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// A major, where vN is the newest one on the first day.
+fn major(at: i64) -> String {
+    match at {
+        0 => "vN".to_owned(),
+        1.. => format!("v(N+{at})"),
+        _ => format!("v(N{at})"),
+    }
+}
+
+/// A number of days in months of average length, with one decimal where it is not zero.
+fn months(days: u32) -> String {
+    let tenths = (u64::from(days) * 1_200_000 + 1_826_212) / 3_652_425;
+    match tenths % 10 {
+        0 => format!("{}", tenths / 10),
+        rest => format!("{}.{rest}", tenths / 10),
+    }
+}
+
+fn keys(step: &Step) -> String {
+    if step.keys.is_empty() { String::new() } else { format!("  ({})", step.keys.join(", ")) }
+}
+
+/// The span of a bound, in months.
+fn span(bound: &Bound) -> String {
+    let (least, most) = (months(bound.least), months(bound.most));
+    match least == most {
+        true => format!("{least} months"),
+        false => format!("{least} to {most} months, {} on average", months(bound.average)),
+    }
+}
+
+/// For people: the answer, its derivation, the bounds, the timeline.
+pub(super) fn human(report: &SimulationReport<'_>, look: Look) -> Vec<u8> {
+    let simulation = report.simulation;
+    let mut text = String::new();
+    let title = |text: &mut String, title: &str| {
+        text.push('\n');
+        paint(text, look.color, "1", title);
+        text.push('\n');
+    };
+    paint(&mut text, look.color, "1", &report.headline());
+    text.push('\n');
+    for (index, step) in simulation.steps.iter().enumerate() {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "  {}. {}{}", index + 1, step.text, keys(step));
+    }
+    for conflict in &simulation.conflicts {
+        text.push_str("  ");
+        paint(&mut text, look.color, "33;1", "but");
+        let _ = writeln!(text, " {}{}", conflict.text, keys(conflict));
+    }
+    title(&mut text, "majors in the fleet, where vN is the newest on the first day");
+    for fleet in &simulation.fleets {
+        let _ =
+            writeln!(text, "  from {}: {}", fleet.day, report.majors(fleet.majors.iter().copied()));
+    }
+    if !simulation.bounds.is_empty() {
+        title(&mut text, "bounds of the policy");
+        for bound in &simulation.bounds {
+            let _ = writeln!(text, "  {}: {}", bound.what, span(bound));
+            let _ = writeln!(text, "    {}{}", bound.derivation.text, keys(&bound.derivation));
+        }
+    }
+    if let Some(life) = report.life {
+        title(&mut text, &format!("life of {}", shown(&life.name)));
+        for event in &life.events {
+            let _ =
+                writeln!(text, "  {}  {}{}", event.day, shown(&event.step.text), keys(&event.step));
+        }
+    }
+    title(&mut text, "timeline");
+    text += &timeline(report, look.width);
+    text.into_bytes()
+}
+
+/// The letter that draws a state.
+const fn letter(state: State) -> char {
+    match state {
+        State::Newest => '#',
+        State::Supported => '=',
+        State::Usable => '+',
+        State::Deprecated => 'd',
+        State::Warned => 'w',
+        State::Disallowed => 'x',
+        State::Served => '.',
+    }
+}
+
+/// A row of letters for each lane, a letter for each month or for each quarter.
+fn timeline(report: &SimulationReport<'_>, width: usize) -> String {
+    let (from, until) = extent(report);
+    let lanes = report.lanes();
+    let names: Vec<String> = lanes.iter().map(|it| report.name(&it.of)).collect();
+    let column = names.iter().map(|it| it.chars().count()).max().unwrap_or(0);
+    let months = month_number(until) - month_number(from) + 1;
+    let room = i64::try_from(width.saturating_sub(column + 4)).unwrap_or(0);
+    let step = if months <= room { 1 } else { 3 };
+    let month_of = |at: i64| month_number(from) + at * step;
+    let columns = (months + step - 1) / step;
+    let mut text = String::new();
+    let mut years = String::new();
+    for at in 0..columns {
+        let january = |at: i64| (month_of(at)..month_of(at) + step).find(|it| it % 12 == 0);
+        // A year that only just ends has no room for its number.
+        let is_first = at == 0 && (1..6).all(|next| january(next).is_none());
+        if let Some(month) = january(at).or(is_first.then_some(month_of(0))) {
+            let written = years.chars().count();
+            years.extend(std::iter::repeat_n(' ', (at as usize).saturating_sub(written)));
+            years += &(month / 12).to_string();
+        }
+    }
+    let _ = writeln!(text, "  {:column$}  {years}", "");
+    let mut drawn = BTreeSet::new();
+    for (name, lane) in names.iter().zip(&lanes) {
+        let row = (0..columns).map(|at| {
+            let state = lane.stretches.iter().rev().find(|it| {
+                let (first, last) = (month_number(it.from), month_number(last_day(it)));
+                first < month_of(at) + step && last >= month_of(at)
+            });
+            state.map_or(' ', |it| letter(it.state))
+        });
+        let row: String = row.collect();
+        drawn.extend(row.chars());
+        let _ = writeln!(text, "  {name:column$}  {}", row.trim_end());
+    }
+    let legend: Vec<String> = State::ALL
+        .iter()
+        .filter(|state| drawn.contains(&letter(**state)))
+        .map(|state| format!("{} {}", letter(*state), state.word()))
+        .collect();
+    let unit = if step == 1 { "month" } else { "quarter" };
+    let _ = writeln!(text, "  each letter is a {unit}: {}", legend.join(", "));
+    text
+}
+
+fn last_day(stretch: &Stretch) -> Date {
+    stretch.until.yesterday().unwrap_or(Date::MIN)
+}
+
+/// A count of months since the year 0.
+fn month_number(day: Date) -> i64 {
+    i64::from(day.year()) * 12 + i64::from(day.month()) - 1
+}
+
+/// The first and the last day of everything that is drawn.
+fn extent(report: &SimulationReport<'_>) -> (Date, Date) {
+    let scenario = report.simulation.scenario;
+    let life = report.life.into_iter().flat_map(|it| &it.lane.stretches);
+    let (mut from, mut until) = (scenario.from, scenario.until());
+    for stretch in life {
+        from = from.min(stretch.from);
+        until = until.max(last_day(stretch));
+    }
+    (from, until)
+}
+
+/// JSON Lines: the simulation, its fleets, its bounds and its lanes.
+pub(super) fn json(report: &SimulationReport<'_>, _: Look) -> Vec<u8> {
+    let simulation = report.simulation;
+    let scenario = simulation.scenario;
+    let steps = |steps: &[Step]| -> Vec<Value> { steps.iter().map(step).collect() };
+    let mut head = json!({
+        "kind": "simulation",
+        "from": scenario.from.to_string(),
+        "until": scenario.until().to_string(),
+        "notice_months": scenario.notice,
+        "least_majors": simulation.majors.0,
+        "most_majors": simulation.majors.1,
+        "steps": steps(&simulation.steps),
+    });
+    if let Value::Object(head) = &mut head {
+        head.extend(scenario.major_every.map(|it| ("major_every_months".to_owned(), it.into())));
+        if !simulation.conflicts.is_empty() {
+            head.insert("conflicts".to_owned(), steps(&simulation.conflicts).into());
+        }
+    }
+    let mut lines = vec![head];
+    lines.extend(simulation.fleets.iter().map(|fleet| {
+        json!({
+            "kind": "fleet",
+            "from": fleet.day.to_string(),
+            "majors": fleet.majors.iter().map(|it| major(*it)).collect::<Vec<_>>(),
+            "clients": fleet.clients.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        })
+    }));
+    lines.extend(simulation.bounds.iter().map(|bound| {
+        json!({
+            "kind": "bound",
+            "name": bound.name,
+            "what": bound.what,
+            "least_days": bound.least,
+            "most_days": bound.most,
+            "average_days": bound.average,
+            "derivation": step(&bound.derivation),
+        })
+    }));
+    lines.extend(report.lanes().into_iter().map(|lane| {
+        let stretch = |it: &Stretch| {
+            json!({
+                "state": it.state.word(),
+                "from": it.from.to_string(),
+                "until": last_day(it).to_string(),
+            })
+        };
+        let mut object = Map::new();
+        object.insert("kind".to_owned(), "life".into());
+        object.insert("name".to_owned(), report.name(&lane.of).into());
+        let stretches: Vec<Value> = lane.stretches.iter().map(stretch).collect();
+        object.insert("stretches".to_owned(), stretches.into());
+        if let Some(life) = report.life.filter(|it| std::ptr::eq(&it.lane, lane)) {
+            let event =
+                |it: &abide::Event| json!({ "day": it.day.to_string(), "step": step(&it.step) });
+            object.insert("events".to_owned(), life.events.iter().map(event).collect());
+        }
+        Value::Object(object)
+    }));
+    lines.iter().map(|line| format!("{line}\n")).collect::<String>().into_bytes()
+}
+
+fn step(step: &Step) -> Value {
+    let mut object = Map::from_iter([("text".to_owned(), Value::from(step.text.as_str()))]);
+    if !step.keys.is_empty() {
+        object.insert("keys".to_owned(), step.keys.as_slice().into());
+    }
+    Value::Object(object)
+}

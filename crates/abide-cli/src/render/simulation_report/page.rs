@@ -1,0 +1,155 @@
+//! Renders a simulation as one self-contained HTML page without a script.
+
+use std::fmt::Write;
+
+use abide::{Step, Stretch};
+use jiff::civil::Date;
+
+use super::{SimulationReport, extent, last_day, span};
+use crate::printable::shown;
+use crate::render::markup::{BASE, escaped, fill};
+use crate::render::scene::Look;
+
+const PAGE: &str = include_str!("page.html");
+const STYLE: &str = include_str!("page.css");
+
+/// The page.
+pub(in crate::render) fn html(report: &SimulationReport<'_>, _: Look) -> Vec<u8> {
+    let headline = report.headline();
+    let title = headline[..1].to_uppercase() + &headline[1..];
+    let scenario = report.simulation.scenario;
+    let page = fill(PAGE, |mark| match mark {
+        "title" => escaped(&title),
+        "span" => format!(
+            "{} to {}. vN is the newest major on the first day.",
+            scenario.from,
+            scenario.until()
+        ),
+        "style" => [BASE, STYLE].concat(),
+        "timeline" => timeline(report),
+        "life" => life(report),
+        "steps" => steps(report),
+        "fleets" => fleets(report),
+        "bounds" => bounds(report),
+        _ => String::new(),
+    });
+    page.into_bytes()
+}
+
+/// A place on the time axis, in hundredths of a percent.
+struct Axis {
+    from: Date,
+    days: i64,
+}
+
+impl Axis {
+    fn of(report: &SimulationReport<'_>) -> Axis {
+        let (from, until) = extent(report);
+        Axis { from, days: i64::from((until - from).get_days()).max(1) + 1 }
+    }
+
+    fn place(&self, day: Date) -> i64 {
+        (i64::from((day - self.from).get_days()) * 10_000 / self.days).clamp(0, 10_000)
+    }
+
+    fn style(&self, from: Date, until: Date) -> String {
+        let (left, right) = (self.place(from), self.place(until));
+        format!("left:{};width:{}", percent(left), percent(right - left))
+    }
+}
+
+fn percent(hundredths: i64) -> String {
+    format!("{}.{:02}%", hundredths / 100, hundredths % 100)
+}
+
+fn timeline(report: &SimulationReport<'_>) -> String {
+    let axis = Axis::of(report);
+    let (from, until) = extent(report);
+    let mut out =
+        String::from("<div class=\"chart\">\n<div class=\"years\"><b></b><div class=\"ticks\">");
+    for year in from.year()..=until.year() {
+        let day = Date::new(year, 1, 1).unwrap_or(from).max(from);
+        // Writing to a string cannot fail.
+        let _ = write!(out, "<span style=\"left:{}\">{year}</span>", percent(axis.place(day)));
+    }
+    out.push_str("</div></div>\n");
+    for lane in report.lanes() {
+        let name = escaped(&report.name(&lane.of));
+        let _ = write!(out, "<div class=\"row\"><b><bdi>{name}</bdi></b><div class=\"lane\">");
+        for stretch in lane.stretches.iter().filter(|it| it.until > from && it.from <= until) {
+            out.push_str(&bar(&axis, stretch));
+        }
+        out.push_str("</div></div>\n");
+    }
+    out.push_str("</div>\n");
+    out
+}
+
+fn bar(axis: &Axis, stretch: &Stretch) -> String {
+    let word = stretch.state.word();
+    format!(
+        "<i class=\"{word}\" style=\"{}\" title=\"{word}: {} to {}\">{word}</i>",
+        axis.style(stretch.from, stretch.until),
+        stretch.from,
+        last_day(stretch)
+    )
+}
+
+fn phrase(step: &Step) -> String {
+    let keys = match step.keys.is_empty() {
+        true => String::new(),
+        false => format!(" <span class=\"keys\">{}</span>", escaped(&step.keys.join(", "))),
+    };
+    format!("{}{keys}", escaped(&shown(&step.text)))
+}
+
+fn life(report: &SimulationReport<'_>) -> String {
+    let Some(life) = report.life else { return String::new() };
+    let rows = life.events.iter().map(|event| [event.day.to_string(), phrase(&event.step)]);
+    let title = format!("Life of <bdi>{}</bdi>", escaped(&shown(&life.name)));
+    format!("<section>\n<h2>{title}</h2>\n{}</section>\n", table(["day", "what happens"], rows))
+}
+
+fn steps(report: &SimulationReport<'_>) -> String {
+    let mut out = String::from("<ol>\n");
+    for step in &report.simulation.steps {
+        let _ = writeln!(out, "<li>{}</li>", phrase(step));
+    }
+    out.push_str("</ol>\n");
+    for conflict in &report.simulation.conflicts {
+        let _ = writeln!(out, "<p><span class=\"but\">But</span> {}</p>", phrase(conflict));
+    }
+    out
+}
+
+fn fleets(report: &SimulationReport<'_>) -> String {
+    let rows = report.simulation.fleets.iter().map(|fleet| {
+        [fleet.day.to_string(), escaped(&report.majors(fleet.majors.iter().copied()))]
+    });
+    table(["from", "majors in the fleet"], rows)
+}
+
+fn bounds(report: &SimulationReport<'_>) -> String {
+    if report.simulation.bounds.is_empty() {
+        return String::new();
+    }
+    let rows = report
+        .simulation
+        .bounds
+        .iter()
+        .map(|bound| [escaped(bound.what), escaped(&span(bound)), phrase(&bound.derivation)]);
+    let table = table(["what", "how long", "derivation"], rows);
+    format!("<section>\n<h2>Bounds of the policy</h2>\n{table}</section>\n")
+}
+
+/// A table of cells that are HTML.
+fn table<const N: usize>(head: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
+    let head: String = head.iter().map(|it| format!("<th>{it}</th>")).collect();
+    let mut out = format!("<table>\n<tr>{head}</tr>\n");
+    for row in rows {
+        let cells: String = row.iter().map(|it| format!("<td>{it}</td>")).collect();
+        let _ = writeln!(out, "<tr>{cells}</tr>");
+    }
+    out.push_str("</table>\n");
+    out
+}

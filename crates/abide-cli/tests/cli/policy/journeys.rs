@@ -1,0 +1,207 @@
+//! Three stories of document 003, as their users live them: only protos are edited, and only
+//! commands run. After each step `abide check` is clean or says what is next, and what it says is
+//! done word for word.
+
+use std::fs;
+
+use tempfile::TempDir;
+
+use crate::breaking::{commit, git};
+use crate::run::{Ran, abide, put, repository};
+
+const BASE: &str = "acme/base/v1/base.proto";
+const USER: &str = "acme/user/v1/user.proto";
+const SHOP: &str = "acme/shop/v1/shop.proto";
+const CANDIDATE: &str = "acme/user/v2alpha/user.proto";
+
+/// A tree under version control, on one day.
+struct Journey {
+    folder: TempDir,
+    day: &'static str,
+    /// How many releases are tagged.
+    releases: u32,
+}
+
+impl Journey {
+    /// Begins on the day of the first release.
+    fn begin(version_in: &str, config: &str, files: &[(&str, &str)]) -> Journey {
+        let folder = TempDir::new().unwrap();
+        let api = repository().join("api").display().to_string();
+        let config = format!("import-paths = [{api:?}]\nversion-in = \"{version_in}\"\n{config}");
+        put(folder.path(), &[("abide.toml", &config)]);
+        put(folder.path(), files);
+        let mut journey = Journey { folder, day: "2026-07-05", releases: 0 };
+        journey.ok("bump --write");
+        journey.release();
+        assert_eq!(journey.follow(), [""; 0], "a new tree is clean");
+        journey
+    }
+
+    fn run(&self, command: &str) -> Ran {
+        let words: Vec<&str> = command.split(' ').chain(["--as-of", self.day]).collect();
+        abide(self.folder.path(), &words)
+    }
+
+    fn ok(&self, command: &str) -> Ran {
+        let ran = self.run(command);
+        assert_eq!(ran.status, 0, "abide {command}: {} {}", ran.text(), ran.stderr);
+        ran
+    }
+
+    /// What `abide check` reports that is more than a note: rule and advice.
+    fn asked(&self) -> Vec<(String, String)> {
+        let ran = self.run(&format!("check --format json --against git:r{}", self.releases));
+        assert_ne!(ran.status, 2, "{}", ran.stderr);
+        let lines = ran.json();
+        let findings =
+            lines.iter().filter(|it| it["kind"] == "finding" && it["severity"] != "note");
+        let text =
+            |it: &serde_json::Value, key: &str| it[key].as_str().unwrap_or_default().to_owned();
+        findings.map(|it| (text(it, "rule"), text(it, "help"))).collect()
+    }
+
+    /// Does what `abide check` advises, until it has nothing more to say. Returns the rules that
+    /// spoke, in the order in which they were obeyed.
+    fn follow(&self) -> Vec<String> {
+        let mut obeyed = Vec::new();
+        loop {
+            let asked = self.asked();
+            let Some((rule, command)) = asked.iter().find_map(|(rule, help)| {
+                let (_, command) = help.split_once("run `abide ")?;
+                Some((rule, command.split_once('`')?.0))
+            }) else {
+                assert!(asked.is_empty(), "no command is advised: {asked:?}");
+                return obeyed;
+            };
+            self.ok(command);
+            obeyed.push(rule.clone());
+            assert!(obeyed.len() < 9, "the advice leads nowhere: {obeyed:?}");
+        }
+    }
+
+    /// Everything is settled: commits it and tags it as a release.
+    fn release(&mut self) {
+        commit(self.folder.path());
+        self.releases += 1;
+        git(self.folder.path(), &["tag", &format!("r{}", self.releases)]);
+    }
+
+    fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.folder.path().join(path)).unwrap_or_default()
+    }
+
+    fn edit(&self, path: &str, from: &str, to: &str) {
+        let text = self.read(path);
+        assert!(text.contains(from), "{path} holds no {from:?}: {text}");
+        fs::write(self.folder.path().join(path), text.replacen(from, to, 1)).unwrap();
+    }
+
+    fn version(&self, package: &str) -> String {
+        let ran = self.ok("bump --format json --against git:HEAD");
+        let found = ran.json().into_iter().find(|it| it["package"] == package);
+        found.map_or_else(String::new, |it| it["to"].as_str().unwrap_or_default().to_owned())
+    }
+}
+
+const TELLINGS: [&str; 2] = ["lock", "option"];
+
+/// The next major has what the stable version has, and what is only planned for it.
+#[test]
+fn s003_148_a_field_is_added_to_the_stable_version_or_to_the_next_one_alone() {
+    for telling in TELLINGS {
+        let user = "syntax = \"proto3\";\n\npackage acme.user.v1;\n\n\
+                    import \"abide/annotations/v1/lifecycle.proto\";\n\nmessage User {\n  string id \
+                    = 1;\n\n  string name = 2 [\n    deprecated = true,\n    \
+                    (abide.annotations.v1.field_policy).replaced_by = \"id\"\n  ];\n}\n";
+        let mut journey = Journey::begin(telling, "", &[(USER, user)]);
+        journey.ok("upgrade --write");
+        assert_eq!(journey.follow(), ["version-not-bumped"], "the candidate gets a version");
+        journey.release();
+
+        journey.edit(USER, "\n}\n", "\n\n  // Where to write to.\n  string mail = 3;\n}\n");
+        let mut rules = journey.follow();
+        rules.sort();
+        rules.dedup();
+        assert_eq!(rules, ["candidate-edited", "version-not-bumped"]);
+        assert!(journey.read(CANDIDATE).contains("// Where to write to.\n  string mail = 3;"));
+        assert_eq!(journey.version("acme.user.v1"), "1.1.0");
+        journey.release();
+
+        // A field of the next major alone, declared as that.
+        let alone =
+            "string phone = 4 [(abide.annotations.v1.field_policy).next_major_only = true];";
+        journey.edit(CANDIDATE, "\n}\n", &format!("\n\n  // To call.\n  {alone}\n}}\n"));
+        let package = "package acme.user.v2alpha;\n";
+        let lifecycle = "import \"abide/annotations/v1/lifecycle.proto\";\n";
+        if !journey.read(CANDIDATE).contains(lifecycle) {
+            journey.edit(CANDIDATE, package, &format!("{package}\n{lifecycle}"));
+        }
+        let rules = journey.follow();
+        assert!(!rules.contains(&"candidate-edited".to_owned()), "{rules:?}");
+        journey.release();
+        // Whatever follows in the stable version, it stays.
+        journey.edit(USER, "string mail = 3;", "string mail = 3;\n\n  string city = 5;");
+        journey.follow();
+        let next = journey.read(CANDIDATE);
+        assert!(next.contains(alone) && next.contains("string city = 5;"), "{next}");
+        assert!(!journey.read(USER).contains("phone"));
+    }
+}
+
+/// A type moves from one package to another: the next versions of both are written by hand, and
+/// what depends on them follows in the release.
+#[test]
+fn s003_154_a_refactoring_across_packages_is_released_as_a_whole() {
+    let file =
+        |package: &str, body: &str| format!("syntax = \"proto3\";\n\npackage {package};\n\n{body}");
+    for telling in TELLINGS {
+        let base = file("acme.base.v1", "message Id {\n  string text = 1;\n}\n");
+        let user = file(
+            "acme.user.v1",
+            "import \"abide/annotations/v1/lifecycle.proto\";\nimport \
+             \"acme/base/v1/base.proto\";\n\nmessage User {\n  acme.base.v1.Id id = 1;\n\n  string \
+             street = 2 [(abide.annotations.v1.field_policy).lossy = \"addresses move\"];\n}\n",
+        );
+        let shop = file(
+            "acme.shop.v1",
+            "import \"acme/user/v1/user.proto\";\n\nmessage Order {\n  acme.user.v1.User buyer = \
+             1;\n}\n",
+        );
+        let config = "[calendar]\napi-releases = [\"06-30\"]\n[upgrade]\nby-hand = \
+                      [\"acme.*.v2alpha\"]\n";
+        let mut journey =
+            Journey::begin(telling, config, &[(BASE, &base), (USER, &user), (SHOP, &shop)]);
+        let base = file(
+            "acme.base.v2alpha",
+            "message Id {\n  string text = 1;\n}\n\nmessage Address {\n  string street = 1;\n}\n",
+        );
+        let user = file(
+            "acme.user.v2alpha",
+            "import \"acme/base/v2alpha/base.proto\";\n\nmessage User {\n  reserved 2;\n\n  \
+             reserved \"street\";\n\n  acme.base.v2alpha.Id id = 1;\n\n  acme.base.v2alpha.Address \
+             address = 3;\n}\n",
+        );
+        let folder = journey.folder.path();
+        put(folder, &[("acme/base/v2alpha/base.proto", &base), (CANDIDATE, &user)]);
+        assert_eq!(journey.follow().iter().filter(|it| *it != "version-not-bumped").count(), 0);
+        journey.release();
+
+        // Between two releases of the API it waits.
+        let refused = journey.run("release --write");
+        assert_eq!(refused.status, 1, "{}", refused.stderr);
+        assert!(refused.stderr.contains("2027-05-31"), "{}", refused.stderr);
+        journey.day = "2027-06-15";
+        let ran = journey.ok("release --write");
+        assert!(ran.stderr.contains("`acme.shop.v1` becomes `acme.shop.v2`"), "{}", ran.stderr);
+        journey.follow();
+        for (package, version) in [("base", "2.0.0"), ("user", "2.0.0"), ("shop", "2.0.0")] {
+            assert_eq!(journey.version(&format!("acme.{package}.v2")), version, "{package}");
+        }
+        let shop = journey.read("acme/shop/v2/shop.proto");
+        assert!(shop.contains("acme.user.v2.User buyer = 1;"), "{shop}");
+        assert!(journey.read("acme/user/v2/user.proto").contains("acme.base.v2.Address address"));
+        assert!(!journey.folder.path().join(CANDIDATE).exists());
+        journey.release();
+        assert_eq!(journey.ok("release --check").status, 0, "nothing is left to release");
+    }
+}
