@@ -195,11 +195,19 @@ impl Carrier<'_> {
         let own: BTreeMap<_, DeclId> =
             self.ours.children(ours).into_iter().map(|id| (self.ours.key(id), id)).collect();
         let mut end = theirs.map_or(0, |id| self.theirs.head_end(id));
-        let mut at = ours.map_or(0, |id| self.ours.head_end(id));
+        let head = ours.map_or(0, |id| self.ours.head_end(id));
+        let mut at = head;
+        // Whether the additions so far are the first statements.
+        let mut is_first = false;
         for id in self.theirs.children(theirs) {
             let tail = self.theirs.tail(id);
             let counterpart = own.get(&self.theirs.key(id)).copied();
-            if self.carried.contains(&id) {
+            let is_carried = self.carried.contains(&id);
+            if is_first && !is_carried {
+                self.space(end, at);
+            }
+            is_first = is_carried && at == head;
+            if is_carried {
                 let text = Span::new(end, tail).str(self.theirs.text);
                 self.edits.push(Edit::insert(at, text));
             } else if let Some(counterpart) = counterpart {
@@ -207,6 +215,22 @@ impl Carrier<'_> {
                 self.body(Some(id), Some(counterpart));
             }
             end = tail;
+        }
+    }
+
+    /// Gives what follows the first additions of a body the distance that it has from
+    /// them now.
+    fn space(&mut self, theirs: u32, ours: u32) {
+        let space = |text: &[u8], from: u32| {
+            let rest = text.get(from as usize..).unwrap_or_default();
+            let length = rest.iter().take_while(|it| it.is_ascii_whitespace()).count();
+            Span::new(from, from + length as u32)
+        };
+        let theirs = space(self.theirs.text, theirs).str(self.theirs.text);
+        let ours = space(self.ours.text, ours);
+        let closes = self.ours.text.get(ours.end as usize).is_none_or(|it| *it == b'}');
+        if !theirs.is_empty() && !ours.is_empty() && !closes {
+            self.edits.push(Edit::replace(ours, theirs));
         }
     }
 }
@@ -236,7 +260,8 @@ pub enum AdditionFault<'t> {
 /// The additions of a tree that cannot be carried along.
 pub fn impossible_additions<'t>(basis: Basis<'_, 't>) -> Vec<ImpossibleAddition<'t>> {
     let Basis { tree, settings, standings, .. } = basis;
-    let candidates = standings.candidates(tree);
+    // Without its source nothing is known about a candidate.
+    let candidates = standings.candidates(tree).filter(|it| standings.have_source(*it));
     let additions: Vec<Element<'t>> = candidates
         .filter_map(|it| Additions::of(settings.policy, it))
         .flat_map(|it| it.elements)

@@ -36,6 +36,8 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
                 let other_name = other.full_name();
                 (format!("is in a part of `{other_name}` that the next version lacks"), Some(other))
             }
+            // The type may lie in another part.
+            AdditionFault::Homeless(None) if context.partial => continue,
             AdditionFault::Homeless(None) => {
                 ("is in a type that nothing in the active version becomes".to_owned(), None)
             }

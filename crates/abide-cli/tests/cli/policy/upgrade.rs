@@ -420,6 +420,8 @@ fn s003_102_what_people_keep_by_hand_is_released() {
     let wild = read(folder, "acme/wild/v1alpha/wild.proto");
     assert!(wild.contains("acme.user.v2.User") && wild.contains("user/v2/people"), "{wild}");
     assert_eq!(read(folder, USER), OLD_FIELD, "without a status there is nothing to change");
+    let lock = read(folder, "abide.lock");
+    assert!(lock.contains(&format!("frozen acme.user.v1 {DAY} ")), "{lock}");
     ok(folder, &["release", "--check"]);
     ok(folder, &["check", "--as-of", DAY]);
 }
@@ -743,4 +745,43 @@ fn s003_154_a_refactor_goes_through_the_next_majors_of_all_packages() {
     ok(folder, &["upgrade", "--check"]);
     let ran = ok(folder, &["release", "--write", "--as-of", DAY]);
     assert_eq!(ran.stderr, "note: there is no candidate to release\n");
+}
+
+/// A part of a tree says nothing about what lies outside of it.
+#[test]
+fn s003_148_additions_are_not_judged_without_their_source() {
+    let tree = ready("roots = [\".\"]\n");
+    let folder = tree.path();
+    with_additions(folder);
+    let args = ["check", "acme/user/v2alpha", "--format", "json", "--as-of", DAY, "-q"];
+    assert_eq!(abide(folder, &args).rules(), [] as [&str; 0]);
+}
+
+/// Members of every kind keep their places, also where lines end as on Windows.
+#[test]
+fn s003_148_additions_of_every_kind_stay_where_they_are() {
+    let source = "\nmessage User {\n  string old = 1 [deprecated = true];\n  oneof contact {\n    \
+                  string mail = 2;\n  }\n}\n\nenum Kind {\n  KIND_UNSPECIFIED = 0;\n}\n\nservice \
+                  Users {\n  rpc Get(User) returns (User);\n}\n";
+    let tree = tree(
+        "upgrade.additions = [\"acme.shop.v2alpha.User.phone\", \"acme.shop.v2alpha.KIND_B\", \
+         \"acme.shop.v2alpha.Users.List\", \"acme.shop.v2alpha.User.extra\"]\n",
+        &[(SHOP, &shop(source).replace('\n', "\r\n"))],
+    );
+    let folder = tree.path();
+    ok(folder, &["upgrade", "--write"]);
+    for (before, addition) in [
+        ("    string mail = 2;\r\n", "    // Mobile.\r\n    string phone = 9;\r\n"),
+        ("  KIND_UNSPECIFIED = 0;\r\n", "  KIND_B = 1;\r\n"),
+        ("  rpc Get(User) returns (User);\r\n", "\r\n  rpc List(User) returns (stream User);\r\n"),
+        ("message User {\r\n", "  oneof extra { bool a = 20; }\r\n\r\n"),
+    ] {
+        edit(folder, SHOP_NEXT, before, &format!("{before}{addition}"));
+    }
+    let text = read(folder, SHOP_NEXT);
+    edit(folder, SHOP, "string name = 1;", "string name = 1;\r\n  int32 size = 2;");
+    ok(folder, &["upgrade", "--write"]);
+    let size = "string name = 1;\r\n  int32 size = 2;";
+    assert_eq!(read(folder, SHOP_NEXT), text.replace("string name = 1;", size));
+    ok(folder, &["upgrade", "--check"]);
 }
