@@ -3,6 +3,7 @@
 
 mod calendar;
 mod changes;
+mod deprecation;
 mod first_commit;
 mod next_major;
 mod shape;

@@ -237,7 +237,10 @@ fn s003_153_a_phase_of_a_deprecation_breaks_nobody() {
         world.edit(CALM, "deprecated = true", &format!("deprecated = true{refused}"));
         let planned = world.planned("envoy.calm.v3", "git:r1");
         assert_eq!(planned["required"], "minor", "{world}: {planned}");
-        assert_eq!(planned["reasons"][0]["rule"], "deprecation-terms-changed", "{world}: {planned}");
+        assert_eq!(
+            planned["reasons"][0]["rule"], "deprecation-terms-changed",
+            "{world}: {planned}"
+        );
     });
 }
 
