@@ -4,6 +4,7 @@
 mod days;
 mod journeys;
 mod lifecycle;
+mod next_major;
 mod reports;
 mod statements;
 mod upgrade;

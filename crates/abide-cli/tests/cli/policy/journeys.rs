@@ -205,3 +205,102 @@ fn s003_154_a_refactoring_across_packages_is_released_as_a_whole() {
         assert_eq!(journey.ok("release --check").status, 0, "nothing is left to release");
     }
 }
+
+/// A field is deprecated, and followed over two releases of the API: through every phase, the
+/// freeze of its major and the end of its support.
+#[test]
+fn s003_152_a_deprecated_field_is_followed_to_the_end_of_its_major() {
+    let config = "[packages]\nmax-majors = 3\n[calendar]\nclient-releases = [\"03-31\", \"06-30\", \
+                  \"09-30\", \"12-31\"]\napi-releases = [\"06-30\"]\nprevious-major-months = \
+                  12\nalpha-max-releases = 2\n[rules]\ndeprecation-without-version = \"error\"\n";
+    let user = "syntax = \"proto3\";\n\npackage acme.user.v1;\n\nmessage User {\n  string mail = \
+                1;\n\n  repeated string mails = 2;\n}\n";
+    for telling in TELLINGS {
+        let mut journey = Journey::begin(telling, config, &[(USER, user)]);
+        let rules = |journey: &Journey| -> Vec<String> {
+            journey.asked().into_iter().map(|it| it.0).collect()
+        };
+        // 2026: it is deprecated. What is missing is asked for, and then recorded.
+        journey.day = "2026-07-10";
+        let package = "package acme.user.v1;\n";
+        let lifecycle = "import \"abide/annotations/v1/lifecycle.proto\";\n";
+        journey.edit(USER, package, &format!("{package}\n{lifecycle}"));
+        let policy = "(abide.annotations.v1.field_policy)";
+        journey.edit(USER, "mail = 1;", &format!("mail = 1 [\n    deprecated = true,\n    {policy}.replaced_by = \"mails\"\n  ];"));
+        assert!(rules(&journey).contains(&"deprecation-without-version".to_owned()));
+        journey.edit(USER, "true,", &format!("true,\n    {policy}.deprecated_at = \"2026-07-10\","));
+        journey.follow();
+        journey.ok("upgrade --write");
+        journey.follow();
+        assert_eq!(journey.version("acme.user.v1"), "1.1.0");
+        assert!(journey.read(CANDIDATE).contains("reserved \"mail\";"));
+        journey.ok("deprecations --write");
+        journey.release();
+        let phase = |journey: &Journey| {
+            let lines = journey.ok("deprecations --format json").json();
+            let line = lines.into_iter().find(|it| it["kind"] == "deprecation");
+            line.map(|it| it["phase"].as_str().unwrap_or_default().to_owned())
+        };
+        assert_eq!(phase(&journey).as_deref(), Some("deprecated"));
+        // The next release of clients warns, the one after it refuses.
+        journey.day = "2026-10-01";
+        assert_eq!((phase(&journey).as_deref(), rules(&journey).len()), (Some("warned"), 0));
+        journey.day = "2027-01-02";
+        assert_eq!(phase(&journey).as_deref(), Some("disallowed"));
+        assert_eq!(rules(&journey), ["deprecated-not-disallowed"]);
+        journey.edit(USER, "true,", &format!("true,\n    {policy}.disallowed_by_default = true,"));
+        journey.follow();
+        assert_eq!(journey.version("acme.user.v1"), "1.2.0");
+        journey.release();
+        // Nothing asks for its removal: only the next major may lack it.
+        journey.day = "2027-05-01";
+        assert_eq!(rules(&journey), [""; 0]);
+        assert_eq!(journey.run("release --write").status, 1, "it is too early for a major");
+
+        // The first release of the API: v2 does not have it, and v1 is frozen with it.
+        journey.day = "2027-06-15";
+        journey.ok("release --write");
+        journey.follow();
+        journey.ok("deprecations --write");
+        journey.release();
+        assert_eq!(journey.version("acme.user.v2"), "2.0.0");
+        assert!(journey.read(USER).contains("string mail = 1"));
+        journey.edit(USER, "\n}\n", "\n  string late = 9;\n}\n");
+        assert_eq!(rules(&journey), ["frozen-package-changed"]);
+        assert_eq!(journey.run("bump --write --against git:HEAD").status, 1);
+        journey.edit(USER, "\n  string late = 9;\n}\n", "\n}\n");
+        assert_eq!(rules(&journey), [""; 0]);
+        let calendar = journey.ok("calendar").text();
+        assert!(calendar.contains("`acme.user.v1`") || calendar.contains("acme.user.v1 is supported until 2028-06-15"), "{calendar}");
+
+        // The second release of the API makes v3, and the support of v1 ends.
+        let reserved = "  string id = 3 [\n    deprecated = true,\n    (abide.annotations.v1.field_policy).deprecated_at = \"2027-07-10\",\n    (abide.annotations.v1.field_policy).lossy = \"nobody sets it\",\n    (abide.annotations.v1.field_policy).replaced_by = \"mails\"\n  ];\n}\n";
+        let second = "acme/user/v2/user.proto";
+        journey.day = "2027-07-10";
+        journey.edit(second, "\n}\n", &format!("\n\n{reserved}"));
+        if !journey.read(second).contains(lifecycle) {
+            let package = "package acme.user.v2;\n";
+            journey.edit(second, package, &format!("{package}\n{lifecycle}"));
+        }
+        journey.follow();
+        journey.ok("upgrade --write");
+        journey.follow();
+        journey.release();
+        journey.day = "2028-06-14";
+        assert_eq!(rules(&journey), ["deprecated-not-disallowed"], "{telling}");
+        journey.ok("release --write");
+        journey.follow();
+        journey.ok("deprecations --write");
+        journey.release();
+        assert_eq!(journey.version("acme.user.v3"), "3.0.0");
+        journey.day = "2028-06-16";
+        let late = rules(&journey);
+        assert_eq!(late, ["major-past-support"], "{telling}");
+        // What it advises is possible: nobody is promised v1 any longer.
+        git(journey.folder.path(), &["rm", "-rq", "acme/user/v1"]);
+        journey.follow();
+        let calendar = journey.ok("calendar").text();
+        assert!(!calendar.contains("acme.user.v1"), "{calendar}");
+        assert!(calendar.contains("acme.user.v2 is supported until 2029-06-14"), "{calendar}");
+    }
+}
