@@ -145,7 +145,7 @@ fn changes<'a>(
         let (path, old) = old(*id);
         let author = match &old {
             Some(old) if made.unverified.contains(id) => {
-                records.author(&path, &essence(settings.policy, Some(tree.file(*id)), old))
+                records.author(&path, &essence(settings.policy, None, old))
             }
             _ => Author::Abide,
         };

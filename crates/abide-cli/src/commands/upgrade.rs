@@ -276,7 +276,8 @@ fn changes<'a>(
         let path = file.decl().display.to_string();
         let old = file.decl().source_text().map(<[u8]>::to_vec);
         let author = match &old {
-            Some(old) if !stale.as_made => records.author(&path, &essence(policy, Some(file), old)),
+            // Additions go with it, so they count as well.
+            Some(old) if !stale.as_made => records.author(&path, &essence(policy, None, old)),
             _ => Author::Abide,
         };
         changes.insert(path, FileChange { old, new: None, last: false, author });

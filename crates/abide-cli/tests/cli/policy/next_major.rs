@@ -403,6 +403,21 @@ fn s003_154_a_refactor_goes_through_the_next_majors_of_all_packages() {
     assert_eq!(ran.stderr, "note: there is no candidate to release\n");
 }
 
+/// An addition goes with its candidate, so a candidate that nothing makes any more is left alone.
+#[test]
+fn s003_148_an_addition_is_not_deleted_with_a_stale_candidate() {
+    let tree = ready("");
+    let folder = tree.path();
+    let text = with_additions(folder);
+    ok(folder, &["upgrade", "--check"]);
+    fs::rename(folder.join(USER), folder.join("acme/user/v1/people.proto")).unwrap();
+    let check = abide(folder, &["check", "--as-of", DAY]).text();
+    assert!(check.contains("an upgrade leaves it alone"), "{check}");
+    let told = refused(folder, &["upgrade", "--write"]);
+    assert!(told.contains(&format!("error: `{USER_NEXT}` was not deleted")), "{told}");
+    assert_eq!(read(folder, USER_NEXT), text);
+}
+
 /// A part of a tree says nothing about what lies outside of it.
 #[test]
 fn s003_148_additions_are_not_judged_without_their_source() {
