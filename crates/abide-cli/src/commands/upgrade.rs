@@ -11,7 +11,9 @@ use abide_upgrade::{
 };
 
 use super::build_files::Builds;
-use super::file_changes::{Author, Changes, FileChange, diff_of, put, take_losing, write_changes};
+use super::file_changes::{
+    Author, Changes, FileChange, diff_of, put, take_losing, unedited, write_changes,
+};
 use super::fitness::{for_people, troubles};
 use super::folder_lock::exclusive;
 use super::made_files::MadeFiles;
@@ -23,6 +25,7 @@ use crate::printable::shown;
 use crate::progress::Progress;
 use crate::settings::{Settings, today};
 use crate::terminal::{error_color, say};
+use crate::write;
 
 pub(super) fn upgrade(
     global: &Global,
@@ -44,7 +47,7 @@ pub(super) fn upgrade(
         Opened::of(global, args, target.write)?;
     let source = settings.source(args)?;
     let loaded = load(&source, &progress)?;
-    let records = MadeFiles::of(global, &source)?;
+    let mut records = MadeFiles::of(global, &source)?;
     progress.step("upgrading");
     let closure =
         closure.and_then(|name| Closure::ALL.iter().find(|it| it.0 == name)).map(|it| it.1);
@@ -119,6 +122,7 @@ pub(super) fn upgrade(
             }
         }
         let folder = folder.unwrap_or_default();
+        unedited(&folder, &changes)?;
         write_changes(&folder, &changes)?;
         let as_of = global.as_of.unwrap_or_else(today);
         records.write(&folder, |lock| {
@@ -182,7 +186,7 @@ fn put_elsewhere(path: &Path, text: &[u8], overwrite: bool) -> Result<Option<Str
     if change.loses() {
         return Ok(Some(change.left_alone(&path.display().to_string(), "")));
     }
-    put(path, text)?;
+    put(path, text, |path, text| write::write(Some(path), text))?;
     Ok(None)
 }
 
