@@ -45,6 +45,14 @@ pub(super) fn upgrade(
     }
     let Opened { progress, settings, folder, guard: _guard } =
         Opened::of(global, args, target.write)?;
+    if settings.is_partial() {
+        // What lies outside calls for candidates, and is named in them.
+        return Err(Error::Usage(
+            "candidates depend on the whole tree: leave SOURCE out, or choose packages with \
+             `--package NAME`"
+                .to_owned(),
+        ));
+    }
     let source = settings.source(args)?;
     let loaded = load(&source, &progress)?;
     let mut records = MadeFiles::of(global, &source)?;

@@ -1,4 +1,4 @@
-use abide_schema::File;
+use abide_schema::{File, Import};
 use abide_upgrade::{Drift, drifts, essence};
 
 use crate::finding::Severity;
@@ -52,6 +52,14 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
         let message = match drift {
             // What calls for it, or what it is made from, may lie in another part.
             Drift::Uncalled { .. } | Drift::Stale | Drift::Orphaned if context.partial => continue,
+            // What it names may be upgraded in another part.
+            Drift::Differs(from)
+                if context.partial
+                    && author != Author::Editor
+                    && context.tree.file(from).imports().any(is_outside) =>
+            {
+                continue;
+            }
             Drift::Differs(from) => {
                 let source = context.tree.file(from).path();
                 match author {
@@ -87,6 +95,10 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
         finding.why(why);
         finding.help(help);
     }
+}
+
+fn is_outside(import: Import<'_>) -> bool {
+    import.file.is_none_or(|it| !it.is_judged())
 }
 
 fn advice(drift: Drift, author: Author) -> (&'static str, &'static str) {

@@ -352,3 +352,33 @@ fn s003_155_hidden_files_are_not_overwritten() {
     assert_eq!(read(folder, "acme/user/v2/user.proto"), "// mine\n");
     assert!(folder.join(USER_NEXT).exists(), "a release is made whole or not at all");
 }
+
+/// What lies outside of a part calls for candidates in it, and is named in them.
+#[test]
+fn s003_111_a_part_of_a_tree_is_not_upgraded() {
+    let feed = "syntax = \"proto3\";\n\npackage acme.feed.v1;\n\nimport \
+                \"acme/user/v1/user.proto\";\n\nmessage Feed {\n  acme.user.v1.User user = 1;\n  \
+                string old = 2 [deprecated = true];\n}\n";
+    let (user, next) = ("one/acme/user/v1/user.proto", "two/acme/feed/v2alpha/feed.proto");
+    let tree = tree(
+        "roots = [\"one\", \"two\"]\n",
+        &[(user, OLD_FIELD), ("two/acme/feed/v1/feed.proto", feed)],
+    );
+    let folder = tree.path();
+    ok(folder, &["upgrade", "--write"]);
+    let made = read(folder, next);
+    assert!(made.contains("acme.user.v2alpha.User user = 1;"), "{made}");
+    let ran = abide(folder, &["check", "two", "--format", "json", "--as-of", DAY, "-q"]);
+    assert_eq!(ran.status, 0, "{}", ran.text());
+    for how in ["--write", "--check", "--diff"] {
+        let ran = abide(folder, &["upgrade", "two", how]);
+        assert_eq!(ran.status, 2, "{how}: {}{}", ran.text(), ran.stderr);
+        assert!(ran.stderr.contains("leave SOURCE out"), "{}", ran.stderr);
+    }
+    assert_eq!(read(folder, next), made);
+    ok(folder, &["upgrade", "--check", "--package", "acme.feed.v1", "--package", "acme.user.v1"]);
+    // An edit is an edit in any part.
+    edit(folder, next, "message Feed {", "message Feed {\n  int32 more = 3;");
+    let ran = abide(folder, &["check", "two", "--format", "json", "--as-of", DAY, "-q"]);
+    assert!(ran.rules().contains(&"candidate-edited".to_owned()), "{}", ran.text());
+}
