@@ -29,6 +29,9 @@ pub enum Refusal {
     Drifted(String),
     /// The path of a released file is taken.
     Taken(String),
+    /// The first file depends on another one, and people wrote what is in the place
+    /// of its candidate.
+    Displaced(String, String),
 }
 
 impl std::fmt::Display for Refusal {
@@ -71,6 +74,11 @@ impl std::fmt::Display for Refusal {
             Refusal::Taken(path) => {
                 write!(f, "`{path}` already exists, and a release overwrites no file")
             }
+            Refusal::Displaced(path, other) => write!(
+                f,
+                "the next version of `{path}` would depend on `{other}`, which no upgrade made: \
+                 delete that file, or set `by_hand = true` in its `file_policy`"
+            ),
             Refusal::Overlap(path) => {
                 write!(f, "`{path}` cannot be upgraded: two migrations change the same text")
             }

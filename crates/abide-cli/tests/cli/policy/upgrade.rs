@@ -382,3 +382,33 @@ fn s003_111_a_part_of_a_tree_is_not_upgraded() {
     let ran = abide(folder, &["check", "two", "--format", "json", "--as-of", DAY, "-q"]);
     assert!(ran.rules().contains(&"candidate-edited".to_owned()), "{}", ran.text());
 }
+
+/// A file that people wrote in the place of a candidate, and a candidate that depends on it.
+#[test]
+fn s003_155_all_commands_agree_on_a_candidate_beside_a_file_of_people() {
+    let feed = "syntax = \"proto3\";\n\npackage acme.feed.v1;\n\nimport \
+                \"acme/user/v1/user.proto\";\n\nmessage Feed {\n  acme.user.v1.User user = 1;\n}\n";
+    let people = "syntax = \"proto3\";\n\npackage acme.user.v2alpha;\n\nmessage User {}\n";
+    let tree =
+        tree("", &[(USER, OLD_FIELD), (USER_NEXT, people), ("acme/feed/v1/feed.proto", feed)]);
+    let folder = tree.path();
+    ok(folder, &["upgrade", "--write"]);
+    ok(folder, &["upgrade", "--check"]);
+    ok(folder, &["bump", "--write"]);
+    ok(folder, &["bump", "--check"]);
+    assert!(!reported(folder).contains(&"candidate-edited".to_owned()));
+    let ran = abide(folder, &["release", "--write", "--as-of", DAY]);
+    let told = format!("would depend on `{USER_NEXT}`, which no upgrade made: delete that file");
+    assert!(ran.status == 2 && ran.stderr.contains(&told), "{}", ran.stderr);
+    assert_eq!(read(folder, USER_NEXT), people);
+
+    fs::remove_file(folder.join(USER_NEXT)).unwrap();
+    ok(folder, &["upgrade", "--write"]);
+    put(
+        folder,
+        &[("abide.toml", &(read(folder, "abide.toml") + "upgrade.lossy = [\"acme.**\"]\n"))],
+    );
+    ok(folder, &["release", "--write", "--as-of", DAY]);
+    assert!(read(folder, "acme/feed/v2/feed.proto").contains("acme.user.v2.User"));
+    ok(folder, &["upgrade", "--check"]);
+}
