@@ -71,9 +71,11 @@ impl std::fmt::Display for Refusal {
                 "the candidate `{path}` differs from what an upgrade generates: run `abide upgrade \
                  --write` and review the changes"
             ),
-            Refusal::Taken(path) => {
-                write!(f, "`{path}` already exists, and a release overwrites no file")
-            }
+            Refusal::Taken(path) => write!(
+                f,
+                "`{path}` already exists, and a release overwrites no file: delete its candidate \
+                 if it was released before, else move `{path}` away"
+            ),
             Refusal::Displaced(path, other) => write!(
                 f,
                 "the next version of `{path}` would depend on `{other}`, which no upgrade made: \

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use abide::Report;
 use abide_schema::{File, FileId, Tree};
 use abide_upgrade::{
-    BUILD_MARK, Closure, Generated, Refusal, StaleCandidate, Upgrade, UpgradeOptions,
-    UpgradePolicy, essence,
+    Closure, Generated, Refusal, StaleCandidate, Upgrade, UpgradeOptions, UpgradePolicy, essence,
 };
 
 use super::build_files::Builds;
@@ -121,7 +120,7 @@ pub(super) fn upgrade(
         Outcome::nothing(false)
     } else if target.write {
         let losing = if overwrite { Changes::new() } else { take_losing(&mut changes) };
-        left.extend(losing.iter().map(|(path, it)| it.left_alone(path, &instead(it))));
+        left.extend(losing.iter().map(|(path, it)| it.left_alone(path, &instead(path, it))));
         let is_deleted =
             |it: &StaleCandidate| changes.contains_key(&*loaded.tree.file(it.file).decl().display);
         for stale in made.stale.iter().filter(|it| is_deleted(it)) {
@@ -150,7 +149,7 @@ pub(super) fn upgrade(
         Outcome::nothing(false)
     } else if target.diff {
         for (path, change) in changes.iter().filter(|(_, it)| it.loses() && !overwrite) {
-            say(&change.left_alone(path, &instead(change)).replace("error: ", "warning: "));
+            say(&change.left_alone(path, &instead(path, change)).replace("error: ", "warning: "));
         }
         Outcome::of(diff_of(&changes, &settings.prefix(args)))
     } else if !target.check {
@@ -199,9 +198,8 @@ fn put_elsewhere(path: &Path, text: &[u8], overwrite: bool) -> Result<Option<Str
 }
 
 /// What helps besides `--overwrite` where a candidate is left alone.
-fn instead(change: &FileChange<'_>) -> String {
-    let is_proto = change.old.as_deref().is_some_and(|it| !it.starts_with(BUILD_MARK.as_bytes()));
-    if !is_proto {
+fn instead(path: &str, change: &FileChange<'_>) -> String {
+    if !path.ends_with(".proto") {
         return String::new();
     }
     let addition = "make the edit in the active version, or mark it with `next_major_only`; ";

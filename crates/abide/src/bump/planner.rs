@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use abide_meaning::{SemanticHash, TreeHashes};
 use abide_schema::{Package, PackageVersion, Stability, Tree, api_name};
-use abide_upgrade::{Standings, candidate_packages};
+use abide_upgrade::{Standing, Standings, candidate_packages};
 use jiff::civil::Date;
 use semver::Version;
 
@@ -120,6 +120,11 @@ impl Planner<'_> {
         for plan in packages.iter_mut().filter(|it| it.verdict == Verdict::Refused) {
             let found = trees.iter().find_map(|(tree, standings)| {
                 let package = tree.package_named(&plan.name).filter(|it| it.is_judged())?;
+                // A frozen package is in no candidate: it can only come back.
+                let is_frozen = package.files().any(|it| standings.file(it) == Standing::Frozen);
+                if plan.hash_new.is_none() && is_frozen {
+                    return Some(BTreeSet::new());
+                }
                 Some(candidate_packages(&self.policy.upgrade, standings, package))
             });
             plan.candidates = found.unwrap_or_default();

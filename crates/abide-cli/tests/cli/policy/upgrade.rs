@@ -412,3 +412,57 @@ fn s003_155_all_commands_agree_on_a_candidate_beside_a_file_of_people() {
     assert!(read(folder, "acme/feed/v2/feed.proto").contains("acme.user.v2.User"));
     ok(folder, &["upgrade", "--check"]);
 }
+
+/// A merge can bring a candidate back that was released before.
+#[test]
+fn s003_102_what_to_do_with_a_released_candidate_that_is_back_is_said() {
+    let tree = ready("");
+    let folder = tree.path();
+    let candidate = read(folder, USER_NEXT);
+    ok(folder, &["release", "--write", "--as-of", DAY]);
+    let released = "acme/user/v2/user.proto";
+    edit(folder, released, "string name = 1;", "string name = 1;\n\n  int32 age = 3;");
+    put(folder, &[(USER_NEXT, &candidate)]);
+    let ran = abide(folder, &["release", "--write", "--as-of", DAY]);
+    let told = format!("`{released}` already exists, and a release overwrites no file: delete its");
+    assert!(ran.status == 2 && ran.stderr.contains(&told), "{}", ran.stderr);
+    fs::remove_file(folder.join(USER_NEXT)).unwrap();
+    for args in [["release", "--check"], ["upgrade", "--check"]] {
+        ok(folder, &args);
+    }
+    assert!(read(folder, released).contains("int32 age = 3;"));
+}
+
+/// The oldest major is in no candidate, so nothing can be changed there instead.
+#[test]
+fn s003_082_a_removed_frozen_package_can_only_come_back() {
+    let tree = ready("");
+    let folder = tree.path();
+    ok(folder, &["release", "--write", "--as-of", DAY]);
+    ok(folder, &["bump", "--write", "--as-of", DAY]);
+    let old = TempDir::new().unwrap();
+    for path in ["abide.toml", "abide.lock", USER, "acme/user/v2/user.proto"] {
+        put(old.path(), &[(path, &read(folder, path))]);
+    }
+    fs::remove_file(folder.join(USER)).unwrap();
+    let against = old.path().display().to_string();
+    let told = refused(folder, &["bump", "--check", "--against", &against, "--as-of", DAY]);
+    assert!(told.contains("  undo it, or waive it with a reason\n"), "{told}");
+}
+
+#[test]
+fn s003_155_a_build_file_of_people_is_left_alone_without_advice_for_protos() {
+    let tree = tree("upgrade.build-files = true\n", &[(USER, OLD_FIELD)]);
+    let folder = tree.path();
+    let build = "acme/user/v2alpha/BUILD";
+    put(folder, &[(build, "# mine\n")]);
+    let told = refused(folder, &["upgrade", "--write"]);
+    let line = format!(
+        "error: `{build}` was not overwritten, because nothing records that abide wrote it: \
+         `--overwrite` replaces it\n"
+    );
+    assert!(told.contains(&line), "{told}");
+    assert_eq!(read(folder, build), "# mine\n");
+    ok(folder, &["upgrade", "--write", "--overwrite"]);
+    ok(folder, &["upgrade", "--check"]);
+}
