@@ -19,6 +19,7 @@ use crate::records::{Records, VersionIn};
 use crate::rules::EARLY_MAJOR;
 use crate::security_fixes::SecurityFixes;
 use crate::semantic_version;
+use crate::stamps::stamp_merged;
 
 use super::annotation::{self, Annotated};
 use super::changes::{self, renames};
@@ -104,6 +105,7 @@ impl Planner<'_> {
         self.name_candidates(&mut packages);
         packages.sort_by(|a, b| a.name.cmp(&b.name));
         rewritten.sort_by(|a, b| a.path.cmp(&b.path));
+        stamp_merged(&mut lock, self.tree, self.policy);
         let is_lock_stale = *self.records.lock.unwrap_or(&Lock::default()) != lock;
         Plan { packages, lock, rewritten, is_lock_stale }
     }

@@ -466,3 +466,39 @@ fn s003_155_a_build_file_of_people_is_left_alone_without_advice_for_protos() {
     ok(folder, &["upgrade", "--write", "--overwrite"]);
     ok(folder, &["upgrade", "--check"]);
 }
+
+/// What git merges of two candidates is what an upgrade makes, though neither side made it.
+#[test]
+fn s003_155_a_merged_candidate_is_not_taken_for_an_edit() {
+    let comment = |first: &str, last: &str| {
+        OLD_FIELD.replace(
+            "  string name = 1;\n",
+            &format!("  // {first}\n  string name = 1;\n\n  // {last}\n  int32 age = 3;\n"),
+        )
+    };
+    let tree = tree("", &[(USER, &comment("A name.", "An age."))]);
+    let folder = tree.path();
+    let side = |first: &str, last: &str| {
+        put(folder, &[(USER, &comment(first, last))]);
+        ok(folder, &["upgrade", "--write"]);
+        ok(folder, &["bump", "--write", "--as-of", DAY]);
+        (read(folder, USER_NEXT), read(folder, "abide.lock"))
+    };
+    let merged = side("The name.", "The age.").0;
+    side("A name.", "The age.");
+    let lock = side("The name.", "An age.").1;
+    put(folder, &[(USER, &comment("The name.", "The age.")), (USER_NEXT, &merged)]);
+    put(folder, &[("abide.lock", &lock)]);
+    ok(folder, &["upgrade", "--check"]);
+    ok(folder, &["bump", "--write", "--as-of", DAY]);
+    ok(folder, &["bump", "--check", "--as-of", DAY]);
+    edit(folder, USER, "The age.", "The age in years.");
+    ok(folder, &["upgrade", "--write"]);
+    assert!(read(folder, USER_NEXT).contains("The age in years."));
+
+    // An edit stays an edit.
+    edit(folder, USER_NEXT, "The name.", "My name.");
+    ok(folder, &["bump", "--write", "--as-of", DAY]);
+    assert!(refused(folder, &["upgrade", "--write"]).contains("somebody edited it"));
+    assert!(read(folder, USER_NEXT).contains("My name."));
+}
