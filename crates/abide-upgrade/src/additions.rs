@@ -269,7 +269,7 @@ pub fn impossible_additions<'t>(basis: Basis<'_, 't>) -> Vec<ImpossibleAddition<
     if additions.is_empty() {
         return Vec::new();
     }
-    let Ok(plan) = UpgradePlan::of(basis, Choice::Present, Stage::Candidate) else {
+    let Ok(plan) = UpgradePlan::of(basis, Choice::Present(&[]), Stage::Candidate) else {
         return Vec::new();
     };
     let sources = tree.files().filter(|it| plan.generates(it.id)).flat_map(File::elements);

@@ -1,6 +1,6 @@
 //! What an upgrade is planned from, and what is asked of it.
 
-use abide_schema::{Graph, Tree};
+use abide_schema::{Graph, PackageId, Tree};
 
 use crate::standing::Standings;
 use crate::upgrade_policy::{Closure, UpgradeSettings};
@@ -34,8 +34,9 @@ pub(crate) enum Choice<'o> {
     /// Those that are asked for, or that need it, with those that their closure
     /// adds.
     Asked(&'o UpgradeOptions<'o>),
-    /// Those whose candidates are in the tree, whatever the reason.
-    Present,
+    /// Those whose candidates are in the tree, whatever the reason, and these, for
+    /// whose candidates there is no place.
+    Present(&'o [PackageId]),
     /// None, besides those that people keep.
     Nothing,
 }

@@ -11,7 +11,7 @@ use crate::recorded::unrecorded;
 use crate::refusal::{Refusal, check_source};
 use crate::rewrite::{RewrittenText, rewrite, stabilised};
 use crate::standing::Standings;
-use crate::upgrade_plan::UpgradePlan;
+use crate::upgrade_plan::{Conflict, UpgradePlan};
 use crate::upgrade_policy::{UpgradePolicy, UpgradeSettings};
 
 /// The result of an upgrade.
@@ -83,7 +83,9 @@ pub fn upgrade(
             .filter(|it| !is_added(settings.policy, *it))
             .peekable();
         if stale.peek().is_some() {
-            let plan = UpgradePlan::of(basis, Choice::Present, Stage::Candidate)?;
+            let package = |it: Conflict| tree.file(it.file).package().id;
+            let displaced: Vec<PackageId> = plan.displaced().map(package).collect();
+            let plan = UpgradePlan::of(basis, Choice::Present(&displaced), Stage::Candidate)?;
             let present = generate(&plan).unwrap_or_default();
             made.stale = stale.map(|it| StaleCandidate::of(it, &present)).collect();
         }

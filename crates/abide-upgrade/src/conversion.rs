@@ -107,7 +107,7 @@ pub fn unconverted<'t>(basis: Basis<'_, 't>) -> Vec<Unconverted<'t>> {
     if !tree.files().any(|it| is_next(&standings.file(it))) {
         return Vec::new();
     }
-    let Ok(present) = UpgradePlan::of(basis, Choice::Present, Stage::Candidate) else {
+    let Ok(present) = UpgradePlan::of(basis, Choice::Present(&[]), Stage::Candidate) else {
         return Vec::new();
     };
     let sources = tree.files().filter(|it| present.generates(it.id));

@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use abide_schema::{File, FileId};
+use abide_schema::{File, FileId, PackageId, Tree};
 
 use crate::additions::is_added;
 use crate::basis::{Basis, Choice, UpgradeOptions};
 use crate::candidate::{Generated, generate, is_made};
 use crate::next_version::Stage;
 use crate::refusal::Refusal;
-use crate::upgrade_plan::UpgradePlan;
+use crate::upgrade_plan::{Conflict, UpgradePlan};
 use crate::upgrade_policy::Closure;
 
 /// How a candidate is out of date.
@@ -67,6 +67,8 @@ pub(crate) struct Remade {
     pub(crate) called: Vec<Generated>,
     /// What nothing calls for.
     pub(crate) uncalled: Vec<Generated>,
+    /// What cannot be made, since what people wrote is there.
+    pub(crate) displaced: Vec<Conflict>,
 }
 
 impl Remade {
@@ -82,6 +84,24 @@ impl Remade {
             .filter(|it| !is_added(basis.settings.policy, *it))
             .map(|it| it.id)
             .collect()
+    }
+
+    /// The first of what is called for that would depend on an alpha or a beta in the
+    /// place of a candidate, with that.
+    pub(crate) fn on_displaced(&self, tree: &Tree) -> Option<(FileId, FileId)> {
+        let is_unstable = |it: FileId| {
+            let version = tree.file(it).package().version();
+            version.is_some_and(|it| !it.is_stable())
+        };
+        self.called.iter().find_map(|file| {
+            let imports = |id: PackageId| {
+                let mut imported = tree.file(file.from).imports().filter_map(|it| it.file);
+                imported.any(|it| it.package().id == id)
+            };
+            let mut displaced = self.displaced.iter().filter(|it| is_unstable(it.other));
+            let other = displaced.find(|it| imports(tree.file(it.file).package().id))?.other;
+            Some((file.from, other))
+        })
     }
 }
 
@@ -103,7 +123,11 @@ pub(crate) fn remake(basis: Basis<'_, '_>, closures: &[Closure]) -> Result<Remad
     let is_called = |file: &Generated| {
         plans.values().any(|it| it.generates(file.from) || it.resumed.contains(&file.from))
     };
-    let present = generate(&UpgradePlan::of(basis, Choice::Present, Stage::Candidate)?)?;
+    let displaced: Vec<Conflict> = plans.values().flat_map(UpgradePlan::displaced).collect();
+    let packages: Vec<PackageId> =
+        displaced.iter().map(|it| basis.tree.file(it.file).package().id).collect();
+    let present = UpgradePlan::of(basis, Choice::Present(&packages), Stage::Candidate)?;
+    let present = generate(&present)?;
     let (called, uncalled) = present.into_iter().partition(is_called);
-    Ok(Remade { called, uncalled })
+    Ok(Remade { called, uncalled, displaced })
 }

@@ -29,6 +29,9 @@ pub enum Refusal {
     Drifted(String),
     /// The path of a released file is taken.
     Taken(String),
+    /// The first file depends on another one, and people wrote what is in the place
+    /// of its candidate.
+    Displaced(String, String),
 }
 
 impl std::fmt::Display for Refusal {
@@ -68,9 +71,16 @@ impl std::fmt::Display for Refusal {
                 "the candidate `{path}` differs from what an upgrade generates: run `abide upgrade \
                  --write` and review the changes"
             ),
-            Refusal::Taken(path) => {
-                write!(f, "`{path}` already exists, and a release overwrites no file")
-            }
+            Refusal::Taken(path) => write!(
+                f,
+                "`{path}` already exists, and a release overwrites no file: delete its candidate \
+                 if it was released before, else move `{path}` away"
+            ),
+            Refusal::Displaced(path, other) => write!(
+                f,
+                "the next version of `{path}` would depend on `{other}`, which no upgrade made: \
+                 delete that file, or set `by_hand = true` in its `file_policy`"
+            ),
             Refusal::Overlap(path) => {
                 write!(f, "`{path}` cannot be upgraded: two migrations change the same text")
             }

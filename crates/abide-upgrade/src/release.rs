@@ -88,7 +88,7 @@ pub fn release(tree: &Tree, settings: UpgradeSettings<'_>) -> Result<Release, Re
     let left = left_behind(basis);
     let mut made = release_all(basis, &graph, &left)?;
     if !left.is_empty() {
-        let present = UpgradePlan::of(basis, Choice::Present, Stage::Candidate)?;
+        let present = UpgradePlan::of(basis, Choice::Present(&[]), Stage::Candidate)?;
         let present = generate(&present)?;
         let is_as_made = |id: &FileId| {
             present.iter().any(|it| it.path == tree.file(*id).path() && is_made(tree.file(*id), it))
@@ -114,6 +114,10 @@ fn release_all<'t>(
     }
     if let Some(stale) = made.stale(basis).iter().find(|id| !left.contains(id)) {
         return Err(Refusal::Drifted(tree.file(*stale).path().to_owned()));
+    }
+    if let Some((file, other)) = made.on_displaced(tree) {
+        let path = |id: FileId| tree.file(id).path().to_owned();
+        return Err(Refusal::Displaced(path(file), path(other)));
     }
     let candidates: BTreeMap<&str, File<'_>> =
         standings.candidates(tree).map(|it| (it.path(), it)).collect();

@@ -120,7 +120,7 @@ impl<'t> UpgradePlan<'t> {
         let by_reason = LazyCell::new(|| by_type(&reason));
         let mut upgraded: BTreeSet<PackageId> = match choice {
             Choice::Nothing => BTreeSet::new(),
-            Choice::Present => {
+            Choice::Present(displaced) => {
                 let candidates: BTreeSet<&str> = tree
                     .files()
                     .filter(|it| of(*it) == Standing::Candidate)
@@ -131,7 +131,9 @@ impl<'t> UpgradePlan<'t> {
                         && candidate_package(policy, file)
                             .is_some_and(|it| candidates.contains(it.as_str()))
                 };
-                let packages = tree.packages().filter(|it| rises(*it) && it.files().any(present));
+                let packages = tree.packages().filter(|it| {
+                    rises(*it) && (displaced.contains(&it.id) || it.files().any(present))
+                });
                 packages.map(|it| it.id).collect()
             }
             Choice::Asked(options) => {
@@ -287,6 +289,11 @@ impl<'t> UpgradePlan<'t> {
     /// Whether a candidate is generated from a file.
     pub(crate) fn generates(&self, file: FileId) -> bool {
         self.generated.contains(file.0 as usize)
+    }
+
+    /// The files whose candidates have no place, since what people wrote is there.
+    pub(crate) fn displaced(&self) -> impl Iterator<Item = Conflict> + '_ {
+        self.conflicts.iter().copied().filter(|it| it.exists)
     }
 
     /// The candidate in the tree at this path.

@@ -135,6 +135,11 @@ impl Lock {
         self.packages.entry(package.to_owned()).or_default().frozen.get_or_insert(freeze);
     }
 
+    /// Whether a file at this path was generated, whatever is there now.
+    pub(crate) fn has_made(&self, path: &str) -> bool {
+        self.made.contains_key(path)
+    }
+
     /// Whether a file contains what was generated there.
     pub fn is_made(&self, path: &str, text: &[u8]) -> bool {
         self.made.get(path).is_some_and(|digests| digests.contains(&TextDigest::of(text)))

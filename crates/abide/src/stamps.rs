@@ -1,14 +1,15 @@
 //! The days that an upgrade and a release record in `abide.lock`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use abide_meaning::TreeHashes;
 use abide_schema::{File, PackageVersion, Stability, Tree};
-use abide_upgrade::{Release, Upgrade};
+use abide_upgrade::{Release, Upgrade, UpgradeOptions, essence, is_made, upgrade};
 use jiff::civil::Date;
 
 use crate::lifecycle::{apis, stable_major};
 use crate::lock::{Freeze, Lock};
+use crate::policy::Policy;
 
 /// Records the day on which candidates were introduced, for an upgrade that makes
 /// them. A candidate that is on record already is not new.
@@ -19,6 +20,32 @@ pub fn stamp_upgrade(lock: &mut Lock, tree: &Tree, made: &Upgrade, day: Date) {
     for name in made.into_iter().filter(|it| !lock.knows(it)).collect::<Vec<_>>() {
         if !tree.package_named(name).is_some_and(|it| it.files().any(is_on_record)) {
             lock.introduce(name, day);
+        }
+    }
+}
+
+/// Records the candidates that are what an upgrade makes, where another text is on
+/// record: after a merge, neither side made them.
+pub(crate) fn stamp_merged(lock: &mut Lock, tree: &Tree, policy: &Policy) {
+    let mut unknown = BTreeMap::new();
+    for file in tree.files() {
+        let path = &*file.decl().display;
+        if let Some(text) = file.decl().source_text().filter(|_| lock.has_made(path)) {
+            let text = essence(&policy.upgrade, Some(file), text);
+            if !lock.is_made(path, &text) {
+                unknown.insert(file.path(), (file, text));
+            }
+        }
+    }
+    if unknown.is_empty() {
+        return;
+    }
+    let options = UpgradeOptions::default();
+    let Ok(made) = upgrade(tree, policy.upgrade_settings(), &options) else { return };
+    for generated in &made.files {
+        let candidate = unknown.remove(generated.path.as_str());
+        if let Some((file, text)) = candidate.filter(|it| is_made(it.0, generated)) {
+            lock.set_made(&file.decl().display, &text);
         }
     }
 }

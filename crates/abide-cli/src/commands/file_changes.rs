@@ -95,9 +95,8 @@ pub(super) fn take_losing<'a>(changes: &mut Changes<'a>) -> Changes<'a> {
     losing
 }
 
-/// Adds new files first, then changes existing ones, then deletes, so that an interrupted run can
-/// be repeated. Writes nothing at all if somebody edited one of the files since it was read.
-pub(super) fn write_changes(folder: &Path, changes: &Changes<'_>) -> Result<(), Error> {
+/// Fails if somebody edited one of the files since it was read.
+pub(super) fn unedited(folder: &Path, changes: &Changes<'_>) -> Result<(), Error> {
     for (path, change) in changes {
         let is_still = write::is_still(&folder.join(path), change.old.as_deref());
         let cannot = |error| Error::File { what: format!("cannot read `{}`", shown(path)), error };
@@ -108,11 +107,17 @@ pub(super) fn write_changes(folder: &Path, changes: &Changes<'_>) -> Result<(), 
             )));
         }
     }
+    Ok(())
+}
+
+/// Adds new files first, then changes existing ones, then deletes, so that an interrupted run can
+/// be repeated. The caller has the tree for itself and knows that the files are [`unedited`].
+pub(super) fn write_changes(folder: &Path, changes: &Changes<'_>) -> Result<(), Error> {
     let mut ordered: Vec<_> = changes.iter().collect();
     ordered.sort_by_key(|(_, change)| (change.old.is_some(), change.last));
     for (path, change) in ordered {
         if let Some(text) = change.new {
-            put(&folder.join(path), text)?;
+            put(&folder.join(path), text, write::replace)?;
         }
     }
     for (path, _) in changes.iter().filter(|(_, change)| change.new.is_none()) {
@@ -129,12 +134,16 @@ pub(super) fn diff_of(changes: &Changes<'_>, prefix: &str) -> String {
     changes.iter().map(shown).collect()
 }
 
-/// Writes a file, unless it has this content already.
-pub(super) fn put(path: &Path, text: &[u8]) -> Result<(), Error> {
+/// Writes a file in this way, unless it has this content already.
+pub(super) fn put(
+    path: &Path,
+    text: &[u8],
+    write: fn(&Path, &[u8]) -> std::io::Result<()>,
+) -> Result<(), Error> {
     if std::fs::read(path).is_ok_and(|old| old == text) {
         return Ok(());
     }
-    write::write(Some(path), text)
+    write(path, text)
         .map_err(|error| Error::File { what: format!("cannot write `{}`", path.display()), error })
 }
 

@@ -31,10 +31,14 @@ impl MadeFiles {
         Author::of(self.lock.as_ref(), path, essence)
     }
 
-    /// Writes the lock, if `edit` changes it. This comes last: a lock that is not written yet
-    /// does not keep an interrupted run from being repeated, since files that equal what is
-    /// generated count as generated.
-    pub(super) fn write(self, folder: &Path, edit: impl FnOnce(&mut Lock)) -> Result<(), Error> {
+    /// Writes the lock, if `edit` changes it. Generated files are recorded last: a lock that is not
+    /// written yet does not keep an interrupted run from being repeated, since files that equal
+    /// what is generated count as generated.
+    pub(super) fn write(
+        &mut self,
+        folder: &Path,
+        edit: impl FnOnce(&mut Lock),
+    ) -> Result<(), Error> {
         let mut lock = self.lock.clone().unwrap_or_default();
         edit(&mut lock);
         // A file that is gone can be anybody's when it comes back.
@@ -44,7 +48,7 @@ impl MadeFiles {
             .map(str::to_owned)
             .collect();
         gone.iter().for_each(|path| lock.forget_made(path));
-        if lock == self.lock.unwrap_or_default() {
+        if self.lock.as_ref().map_or(lock == Lock::default(), |it| *it == lock) {
             return Ok(());
         }
         let path = folder.join(LOCK);
@@ -60,8 +64,12 @@ impl MadeFiles {
         }
         // A lock that only recorded what is gone now would say that versions are wanted.
         if lock == Lock::default() {
+            (self.text, self.lock) = (None, None);
             return std::fs::remove_file(&path).map_err(|error| failed("delete", error));
         }
-        write::replace(&path, lock.to_string().as_bytes()).map_err(|error| failed("write", error))
+        let text = lock.to_string().into_bytes();
+        write::replace(&path, &text).map_err(|error| failed("write", error))?;
+        (self.text, self.lock) = (Some(text), Some(lock));
+        Ok(())
     }
 }

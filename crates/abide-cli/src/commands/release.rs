@@ -8,7 +8,9 @@ use abide_upgrade::{Refusal, Release, Risen, UpgradeSettings, essence};
 use jiff::civil::Date;
 
 use super::build_files::Builds;
-use super::file_changes::{Author, Changes, FileChange, diff_of, take_losing, write_changes};
+use super::file_changes::{
+    Author, Changes, FileChange, diff_of, take_losing, unedited, write_changes,
+};
 use super::fitness::{for_people, troubles};
 use super::made_files::MadeFiles;
 use super::outcome::Outcome;
@@ -45,7 +47,7 @@ pub(super) fn release(
     let day = global.as_of.unwrap_or_else(today);
     let source = settings.source(args)?;
     let loaded = load(&source, &progress)?;
-    let records = MadeFiles::of(global, &source)?;
+    let mut records = MadeFiles::of(global, &source)?;
     if !loaded.unreadable.is_empty() {
         return Err(Error::Usage(format!(
             "nothing was released, because some files cannot be read: {}",
@@ -92,6 +94,10 @@ pub(super) fn release(
     }
     if target.write {
         let folder = folder.unwrap_or_default();
+        unedited(&folder, &changes)?;
+        // The days come first: a run that continues an interrupted release cannot know all that
+        // was replaced.
+        records.write(&folder, |lock| abide::stamp_release(lock, &loaded.tree, &made, day))?;
         write_changes(&folder, &changes)?;
         // What is released is no longer generated; the lines of candidates go with their files.
         records.write(&folder, |lock| {
@@ -99,7 +105,6 @@ pub(super) fn release(
                 lock.forget_made(&display(loaded.tree.file(it.from), &it.path));
             });
             builds.made().for_each(|(path, text)| lock.set_made(path, text));
-            abide::stamp_release(lock, &loaded.tree, &made, day);
         })?;
         return Ok(Outcome::nothing(false));
     }
@@ -145,7 +150,7 @@ fn changes<'a>(
         let (path, old) = old(*id);
         let author = match &old {
             Some(old) if made.unverified.contains(id) => {
-                records.author(&path, &essence(settings.policy, Some(tree.file(*id)), old))
+                records.author(&path, &essence(settings.policy, None, old))
             }
             _ => Author::Abide,
         };

@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use abide::Report;
 use abide_schema::{File, FileId, Tree};
 use abide_upgrade::{
-    BUILD_MARK, Closure, Generated, Refusal, StaleCandidate, Upgrade, UpgradeOptions,
-    UpgradePolicy, essence,
+    Closure, Generated, Refusal, StaleCandidate, Upgrade, UpgradeOptions, UpgradePolicy, essence,
 };
 
 use super::build_files::Builds;
-use super::file_changes::{Author, Changes, FileChange, diff_of, put, take_losing, write_changes};
+use super::file_changes::{
+    Author, Changes, FileChange, diff_of, put, take_losing, unedited, write_changes,
+};
 use super::fitness::{for_people, troubles};
 use super::folder_lock::exclusive;
 use super::made_files::MadeFiles;
@@ -23,6 +24,7 @@ use crate::printable::shown;
 use crate::progress::Progress;
 use crate::settings::{Settings, today};
 use crate::terminal::{error_color, say};
+use crate::write;
 
 pub(super) fn upgrade(
     global: &Global,
@@ -42,9 +44,17 @@ pub(super) fn upgrade(
     }
     let Opened { progress, settings, folder, guard: _guard } =
         Opened::of(global, args, target.write)?;
+    if settings.is_partial() {
+        // What lies outside calls for candidates, and is named in them.
+        return Err(Error::Usage(
+            "candidates depend on the whole tree: leave SOURCE out, or choose packages with \
+             `--package NAME`"
+                .to_owned(),
+        ));
+    }
     let source = settings.source(args)?;
     let loaded = load(&source, &progress)?;
-    let records = MadeFiles::of(global, &source)?;
+    let mut records = MadeFiles::of(global, &source)?;
     progress.step("upgrading");
     let closure =
         closure.and_then(|name| Closure::ALL.iter().find(|it| it.0 == name)).map(|it| it.1);
@@ -110,7 +120,7 @@ pub(super) fn upgrade(
         Outcome::nothing(false)
     } else if target.write {
         let losing = if overwrite { Changes::new() } else { take_losing(&mut changes) };
-        left.extend(losing.iter().map(|(path, it)| it.left_alone(path, &instead(it))));
+        left.extend(losing.iter().map(|(path, it)| it.left_alone(path, &instead(path, it))));
         let is_deleted =
             |it: &StaleCandidate| changes.contains_key(&*loaded.tree.file(it.file).decl().display);
         for stale in made.stale.iter().filter(|it| is_deleted(it)) {
@@ -119,6 +129,7 @@ pub(super) fn upgrade(
             }
         }
         let folder = folder.unwrap_or_default();
+        unedited(&folder, &changes)?;
         write_changes(&folder, &changes)?;
         let as_of = global.as_of.unwrap_or_else(today);
         records.write(&folder, |lock| {
@@ -138,7 +149,7 @@ pub(super) fn upgrade(
         Outcome::nothing(false)
     } else if target.diff {
         for (path, change) in changes.iter().filter(|(_, it)| it.loses() && !overwrite) {
-            say(&change.left_alone(path, &instead(change)).replace("error: ", "warning: "));
+            say(&change.left_alone(path, &instead(path, change)).replace("error: ", "warning: "));
         }
         Outcome::of(diff_of(&changes, &settings.prefix(args)))
     } else if !target.check {
@@ -182,14 +193,13 @@ fn put_elsewhere(path: &Path, text: &[u8], overwrite: bool) -> Result<Option<Str
     if change.loses() {
         return Ok(Some(change.left_alone(&path.display().to_string(), "")));
     }
-    put(path, text)?;
+    put(path, text, |path, text| write::write(Some(path), text))?;
     Ok(None)
 }
 
 /// What helps besides `--overwrite` where a candidate is left alone.
-fn instead(change: &FileChange<'_>) -> String {
-    let is_proto = change.old.as_deref().is_some_and(|it| !it.starts_with(BUILD_MARK.as_bytes()));
-    if !is_proto {
+fn instead(path: &str, change: &FileChange<'_>) -> String {
+    if !path.ends_with(".proto") {
         return String::new();
     }
     let addition = "make the edit in the active version, or mark it with `next_major_only`; ";
@@ -276,7 +286,8 @@ fn changes<'a>(
         let path = file.decl().display.to_string();
         let old = file.decl().source_text().map(<[u8]>::to_vec);
         let author = match &old {
-            Some(old) if !stale.as_made => records.author(&path, &essence(policy, Some(file), old)),
+            // Additions go with it, so they count as well.
+            Some(old) if !stale.as_made => records.author(&path, &essence(policy, None, old)),
             _ => Author::Abide,
         };
         changes.insert(path, FileChange { old, new: None, last: false, author });

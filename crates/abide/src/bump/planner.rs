@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use abide_meaning::{SemanticHash, TreeHashes};
 use abide_schema::{Package, PackageVersion, Stability, Tree, api_name};
-use abide_upgrade::{Standings, candidate_packages};
+use abide_upgrade::{Standing, Standings, candidate_packages};
 use jiff::civil::Date;
 use semver::Version;
 
@@ -19,6 +19,7 @@ use crate::records::{Records, VersionIn};
 use crate::rules::EARLY_MAJOR;
 use crate::security_fixes::SecurityFixes;
 use crate::semantic_version;
+use crate::stamps::stamp_merged;
 
 use super::annotation::{self, Annotated};
 use super::changes::{self, renames};
@@ -104,6 +105,7 @@ impl Planner<'_> {
         self.name_candidates(&mut packages);
         packages.sort_by(|a, b| a.name.cmp(&b.name));
         rewritten.sort_by(|a, b| a.path.cmp(&b.path));
+        stamp_merged(&mut lock, self.tree, self.policy);
         let is_lock_stale = *self.records.lock.unwrap_or(&Lock::default()) != lock;
         Plan { packages, lock, rewritten, is_lock_stale }
     }
@@ -120,6 +122,11 @@ impl Planner<'_> {
         for plan in packages.iter_mut().filter(|it| it.verdict == Verdict::Refused) {
             let found = trees.iter().find_map(|(tree, standings)| {
                 let package = tree.package_named(&plan.name).filter(|it| it.is_judged())?;
+                // A frozen package is in no candidate: it can only come back.
+                let is_frozen = package.files().any(|it| standings.file(it) == Standing::Frozen);
+                if plan.hash_new.is_none() && is_frozen {
+                    return Some(BTreeSet::new());
+                }
                 Some(candidate_packages(&self.policy.upgrade, standings, package))
             });
             plan.candidates = found.unwrap_or_default();

@@ -1,4 +1,4 @@
-use abide_schema::File;
+use abide_schema::{File, Import};
 use abide_upgrade::{Drift, drifts, essence};
 
 use crate::finding::Severity;
@@ -27,13 +27,15 @@ enum Author {
 }
 
 impl Author {
-    fn of(context: &Context<'_>, file: File<'_>) -> Author {
+    fn of(context: &Context<'_>, file: File<'_>, drift: Drift) -> Author {
         let path = &*file.decl().display;
         let (Some(lock), Some(text)) = (context.records().lock, file.decl().source_text()) else {
             return Author::Unknown;
         };
+        // An upgrade carries additions along, unless the candidate goes.
+        let carried = matches!(drift, Drift::Differs(_)).then_some(file);
         match lock.made_paths().any(|it| it == path) {
-            true if lock.is_made(path, &essence(&context.policy.upgrade, Some(file), text)) => {
+            true if lock.is_made(path, &essence(&context.policy.upgrade, carried, text)) => {
                 Author::Upgrade
             }
             true => Author::Editor,
@@ -46,10 +48,18 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
     for (id, drift) in drifts(context.upgrade_basis()) {
         let file = context.tree.file(id);
         let (path, package) = (file.path(), file.package().name());
-        let author = Author::of(context, file);
+        let author = Author::of(context, file, drift);
         let message = match drift {
             // What calls for it, or what it is made from, may lie in another part.
             Drift::Uncalled { .. } | Drift::Stale | Drift::Orphaned if context.partial => continue,
+            // What it names may be upgraded in another part.
+            Drift::Differs(from)
+                if context.partial
+                    && author != Author::Editor
+                    && context.tree.file(from).imports().any(is_outside) =>
+            {
+                continue;
+            }
             Drift::Differs(from) => {
                 let source = context.tree.file(from).path();
                 match author {
@@ -85,6 +95,10 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
         finding.why(why);
         finding.help(help);
     }
+}
+
+fn is_outside(import: Import<'_>) -> bool {
+    import.file.is_none_or(|it| !it.is_judged())
 }
 
 fn advice(drift: Drift, author: Author) -> (&'static str, &'static str) {

@@ -100,6 +100,40 @@ fn s003_102_a_first_version_and_a_glob_are_released_by_hand() {
     ok(folder, &["check", "--as-of", DAY]);
 }
 
+/// A release that fails in the middle is made complete by the next run, and leaves nothing behind.
+#[test]
+fn s003_065_an_interrupted_release_freezes_all_that_it_replaces() {
+    let feed = "syntax = \"proto3\";\n\npackage acme.feed.v1;\n\nimport \
+                \"acme/user/v1/user.proto\";\n\nmessage Feed {\n  acme.user.v1.User user = 1;\n}\n";
+    let next = by_hand("acme.user.v2alpha", "\nmessage User {\n  string name = 1;\n}\n");
+    let tree = tree(
+        "rules.conversion-missing = \"off\"\n",
+        &[(USER, OLD_FIELD), (USER_NEXT, &next), ("acme/feed/v1/feed.proto", feed)],
+    );
+    let folder = tree.path();
+    // The name of the temporary file is taken by a folder.
+    let obstacle = folder.join("acme/user/v2/.user.proto.abide-new");
+    fs::create_dir_all(&obstacle).unwrap();
+    let ran = abide(folder, &["release", "--write", "--as-of", DAY]);
+    assert_eq!(ran.status, 2, "{}", ran.stderr);
+    assert!(folder.join("acme/feed/v2/feed.proto").exists() && folder.join(USER_NEXT).exists());
+    fs::remove_dir(&obstacle).unwrap();
+    // What a killed run leaves there.
+    fs::write(&obstacle, "syntax").unwrap();
+    ok(folder, &["release", "--write", "--as-of", "2026-01-20"]);
+    assert!(!obstacle.exists() && !folder.join(USER_NEXT).exists());
+    let lock = read(folder, "abide.lock");
+    for line in [
+        format!("frozen acme.feed.v1 {DAY} "),
+        format!("frozen acme.user.v1 {DAY} "),
+        format!("introduced acme.feed.v2 {DAY}\n"),
+        format!("introduced acme.user.v2 {DAY}\n"),
+    ] {
+        assert!(lock.contains(&line), "{line}: {lock}");
+    }
+    ok(folder, &["check", "--as-of", DAY]);
+}
+
 /// What stays may not name what the version kept by hand does not have.
 #[test]
 fn s003_102_what_is_missing_by_hand_is_told() {
@@ -401,6 +435,21 @@ fn s003_154_a_refactor_goes_through_the_next_majors_of_all_packages() {
     ok(folder, &["upgrade", "--check"]);
     let ran = ok(folder, &["release", "--write", "--as-of", DAY]);
     assert_eq!(ran.stderr, "note: there is no candidate to release\n");
+}
+
+/// An addition goes with its candidate, so a candidate that nothing makes any more is left alone.
+#[test]
+fn s003_148_an_addition_is_not_deleted_with_a_stale_candidate() {
+    let tree = ready("");
+    let folder = tree.path();
+    let text = with_additions(folder);
+    ok(folder, &["upgrade", "--check"]);
+    fs::rename(folder.join(USER), folder.join("acme/user/v1/people.proto")).unwrap();
+    let check = abide(folder, &["check", "--as-of", DAY]).text();
+    assert!(check.contains("an upgrade leaves it alone"), "{check}");
+    let told = refused(folder, &["upgrade", "--write"]);
+    assert!(told.contains(&format!("error: `{USER_NEXT}` was not deleted")), "{told}");
+    assert_eq!(read(folder, USER_NEXT), text);
 }
 
 /// A part of a tree says nothing about what lies outside of it.

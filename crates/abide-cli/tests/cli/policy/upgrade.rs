@@ -352,3 +352,153 @@ fn s003_155_hidden_files_are_not_overwritten() {
     assert_eq!(read(folder, "acme/user/v2/user.proto"), "// mine\n");
     assert!(folder.join(USER_NEXT).exists(), "a release is made whole or not at all");
 }
+
+/// What lies outside of a part calls for candidates in it, and is named in them.
+#[test]
+fn s003_111_a_part_of_a_tree_is_not_upgraded() {
+    let feed = "syntax = \"proto3\";\n\npackage acme.feed.v1;\n\nimport \
+                \"acme/user/v1/user.proto\";\n\nmessage Feed {\n  acme.user.v1.User user = 1;\n  \
+                string old = 2 [deprecated = true];\n}\n";
+    let (user, next) = ("one/acme/user/v1/user.proto", "two/acme/feed/v2alpha/feed.proto");
+    let tree = tree(
+        "roots = [\"one\", \"two\"]\n",
+        &[(user, OLD_FIELD), ("two/acme/feed/v1/feed.proto", feed)],
+    );
+    let folder = tree.path();
+    ok(folder, &["upgrade", "--write"]);
+    let made = read(folder, next);
+    assert!(made.contains("acme.user.v2alpha.User user = 1;"), "{made}");
+    let ran = abide(folder, &["check", "two", "--format", "json", "--as-of", DAY, "-q"]);
+    assert_eq!(ran.status, 0, "{}", ran.text());
+    for how in ["--write", "--check", "--diff"] {
+        let ran = abide(folder, &["upgrade", "two", how]);
+        assert_eq!(ran.status, 2, "{how}: {}{}", ran.text(), ran.stderr);
+        assert!(ran.stderr.contains("leave SOURCE out"), "{}", ran.stderr);
+    }
+    assert_eq!(read(folder, next), made);
+    ok(folder, &["upgrade", "--check", "--package", "acme.feed.v1", "--package", "acme.user.v1"]);
+    // An edit is an edit in any part.
+    edit(folder, next, "message Feed {", "message Feed {\n  int32 more = 3;");
+    let ran = abide(folder, &["check", "two", "--format", "json", "--as-of", DAY, "-q"]);
+    assert!(ran.rules().contains(&"candidate-edited".to_owned()), "{}", ran.text());
+}
+
+/// A file that people wrote in the place of a candidate, and a candidate that depends on it.
+#[test]
+fn s003_155_all_commands_agree_on_a_candidate_beside_a_file_of_people() {
+    let feed = "syntax = \"proto3\";\n\npackage acme.feed.v1;\n\nimport \
+                \"acme/user/v1/user.proto\";\n\nmessage Feed {\n  acme.user.v1.User user = 1;\n}\n";
+    let people = "syntax = \"proto3\";\n\npackage acme.user.v2alpha;\n\nmessage User {}\n";
+    let tree =
+        tree("", &[(USER, OLD_FIELD), (USER_NEXT, people), ("acme/feed/v1/feed.proto", feed)]);
+    let folder = tree.path();
+    ok(folder, &["upgrade", "--write"]);
+    ok(folder, &["upgrade", "--check"]);
+    ok(folder, &["bump", "--write"]);
+    ok(folder, &["bump", "--check"]);
+    assert!(!reported(folder).contains(&"candidate-edited".to_owned()));
+    let ran = abide(folder, &["release", "--write", "--as-of", DAY]);
+    let told = format!("would depend on `{USER_NEXT}`, which no upgrade made: delete that file");
+    assert!(ran.status == 2 && ran.stderr.contains(&told), "{}", ran.stderr);
+    assert_eq!(read(folder, USER_NEXT), people);
+
+    fs::remove_file(folder.join(USER_NEXT)).unwrap();
+    ok(folder, &["upgrade", "--write"]);
+    put(
+        folder,
+        &[("abide.toml", &(read(folder, "abide.toml") + "upgrade.lossy = [\"acme.**\"]\n"))],
+    );
+    ok(folder, &["release", "--write", "--as-of", DAY]);
+    assert!(read(folder, "acme/feed/v2/feed.proto").contains("acme.user.v2.User"));
+    ok(folder, &["upgrade", "--check"]);
+}
+
+/// A merge can bring a candidate back that was released before.
+#[test]
+fn s003_102_what_to_do_with_a_released_candidate_that_is_back_is_said() {
+    let tree = ready("");
+    let folder = tree.path();
+    let candidate = read(folder, USER_NEXT);
+    ok(folder, &["release", "--write", "--as-of", DAY]);
+    let released = "acme/user/v2/user.proto";
+    edit(folder, released, "string name = 1;", "string name = 1;\n\n  int32 age = 3;");
+    put(folder, &[(USER_NEXT, &candidate)]);
+    let ran = abide(folder, &["release", "--write", "--as-of", DAY]);
+    let told = format!("`{released}` already exists, and a release overwrites no file: delete its");
+    assert!(ran.status == 2 && ran.stderr.contains(&told), "{}", ran.stderr);
+    fs::remove_file(folder.join(USER_NEXT)).unwrap();
+    for args in [["release", "--check"], ["upgrade", "--check"]] {
+        ok(folder, &args);
+    }
+    assert!(read(folder, released).contains("int32 age = 3;"));
+}
+
+/// The oldest major is in no candidate, so nothing can be changed there instead.
+#[test]
+fn s003_082_a_removed_frozen_package_can_only_come_back() {
+    let tree = ready("");
+    let folder = tree.path();
+    ok(folder, &["release", "--write", "--as-of", DAY]);
+    ok(folder, &["bump", "--write", "--as-of", DAY]);
+    let old = TempDir::new().unwrap();
+    for path in ["abide.toml", "abide.lock", USER, "acme/user/v2/user.proto"] {
+        put(old.path(), &[(path, &read(folder, path))]);
+    }
+    fs::remove_file(folder.join(USER)).unwrap();
+    let against = old.path().display().to_string();
+    let told = refused(folder, &["bump", "--check", "--against", &against, "--as-of", DAY]);
+    assert!(told.contains("  undo it, or waive it with a reason\n"), "{told}");
+}
+
+#[test]
+fn s003_155_a_build_file_of_people_is_left_alone_without_advice_for_protos() {
+    let tree = tree("upgrade.build-files = true\n", &[(USER, OLD_FIELD)]);
+    let folder = tree.path();
+    let build = "acme/user/v2alpha/BUILD";
+    put(folder, &[(build, "# mine\n")]);
+    let told = refused(folder, &["upgrade", "--write"]);
+    let line = format!(
+        "error: `{build}` was not overwritten, because nothing records that abide wrote it: \
+         `--overwrite` replaces it\n"
+    );
+    assert!(told.contains(&line), "{told}");
+    assert_eq!(read(folder, build), "# mine\n");
+    ok(folder, &["upgrade", "--write", "--overwrite"]);
+    ok(folder, &["upgrade", "--check"]);
+}
+
+/// What git merges of two candidates is what an upgrade makes, though neither side made it.
+#[test]
+fn s003_155_a_merged_candidate_is_not_taken_for_an_edit() {
+    let comment = |first: &str, last: &str| {
+        OLD_FIELD.replace(
+            "  string name = 1;\n",
+            &format!("  // {first}\n  string name = 1;\n\n  // {last}\n  int32 age = 3;\n"),
+        )
+    };
+    let tree = tree("", &[(USER, &comment("A name.", "An age."))]);
+    let folder = tree.path();
+    let side = |first: &str, last: &str| {
+        put(folder, &[(USER, &comment(first, last))]);
+        ok(folder, &["upgrade", "--write"]);
+        ok(folder, &["bump", "--write", "--as-of", DAY]);
+        (read(folder, USER_NEXT), read(folder, "abide.lock"))
+    };
+    let merged = side("The name.", "The age.").0;
+    side("A name.", "The age.");
+    let lock = side("The name.", "An age.").1;
+    put(folder, &[(USER, &comment("The name.", "The age.")), (USER_NEXT, &merged)]);
+    put(folder, &[("abide.lock", &lock)]);
+    ok(folder, &["upgrade", "--check"]);
+    ok(folder, &["bump", "--write", "--as-of", DAY]);
+    ok(folder, &["bump", "--check", "--as-of", DAY]);
+    edit(folder, USER, "The age.", "The age in years.");
+    ok(folder, &["upgrade", "--write"]);
+    assert!(read(folder, USER_NEXT).contains("The age in years."));
+
+    // An edit stays an edit.
+    edit(folder, USER_NEXT, "The name.", "My name.");
+    ok(folder, &["bump", "--write", "--as-of", DAY]);
+    assert!(refused(folder, &["upgrade", "--write"]).contains("somebody edited it"));
+    assert!(read(folder, USER_NEXT).contains("My name."));
+}
