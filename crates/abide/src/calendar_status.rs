@@ -3,10 +3,10 @@
 use abide_schema::{Element, Package, Place, Tree};
 use jiff::civil::Date;
 
-use crate::calendar::{Phases, Window};
-use crate::deprecation_policy::PhaseFreeze;
+use crate::calendar::Window;
 use crate::lifecycle::{PackageDays, apis, stable_major};
 use crate::lock::Lock;
+use crate::phases::{PhaseFreeze, Phases};
 use crate::policy::Policy;
 
 /// The state of a tree in the calendar on a given day: the next releases, what is

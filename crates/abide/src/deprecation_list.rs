@@ -7,8 +7,8 @@ use abide_change::Holder;
 use abide_schema::{Element, Node, Place, Tree};
 use jiff::civil::Date;
 
-use crate::calendar::{Phases, Replacement};
 use crate::calendar_status::{Deprecation, Status};
+use crate::phases::{Phases, Replacement};
 use crate::policy::Policy;
 use crate::replacement_words::sentence_about_another;
 

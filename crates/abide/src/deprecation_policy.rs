@@ -4,9 +4,11 @@
 use abide_schema::Glob;
 use jiff::civil::Date;
 
-use crate::calendar::{Calendar, Replacement};
+use crate::calendar::Calendar;
+use crate::counted::counted;
 use crate::dates::months_after;
 use crate::finding::Gone;
+use crate::phases::{PhaseFreeze, Replacement};
 
 /// When deprecated elements may be removed.
 #[derive(Clone, Debug, Default)]
@@ -26,22 +28,6 @@ pub struct DeprecationPolicy {
     /// The Markdown file that lists what is deprecated, relative to the folder of
     /// `abide.toml`.
     pub file: Option<String>,
-}
-
-/// Days on which no client release disallows or removes more than the one before.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PhaseFreeze {
-    /// The first day; `None` if it was always so.
-    pub from: Option<Date>,
-    /// The last day; `None` if no end is known.
-    pub until: Option<Date>,
-}
-
-impl PhaseFreeze {
-    /// Whether a day lies in it.
-    pub fn contains(self, day: Date) -> bool {
-        self.from.is_none_or(|from| from <= day) && self.until.is_none_or(|until| day <= until)
-    }
 }
 
 /// What may be removed from a package that must not break.
@@ -120,7 +106,7 @@ impl DeprecationPolicy {
         calendar: &Calendar,
     ) -> Option<(Option<Date>, String)> {
         let window = self.window_months.map(|months| {
-            let asked = format!("`window-months` asks for {}", counted(months, "month"));
+            let asked = format!("`window-months` asks for {}", counted(months as usize, "month"));
             (months_after(since, months), asked)
         });
         let phases = calendar.phases(since, self.replacement(element));
@@ -168,9 +154,9 @@ impl DeprecationPolicy {
                 (format!("{by}: it may go once its number and its name are reserved"), None)
             }
             Removal::Deprecated if !gone.deprecated => {
-                let window = self
-                    .window_months
-                    .map(|months| format!(" for {} (`window-months`)", counted(months, "month")));
+                let window = self.window_months.map(|months| {
+                    format!(" for {} (`window-months`)", counted(months as usize, "month"))
+                });
                 let window = window.unwrap_or_default();
                 (
                     format!("{by}: it must be deprecated in a release first{window}{reserve}"),
@@ -205,13 +191,5 @@ impl DeprecationPolicy {
             }
         };
         Some(RemovalTerms { why, help })
-    }
-}
-
-/// A number with its noun.
-fn counted(count: u32, noun: &str) -> String {
-    match count {
-        1 => format!("one {noun}"),
-        _ => format!("{count} {noun}s"),
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use abide::Lock;
+use abide_schema::File;
 
 use crate::diff::unified;
 use crate::error::Error;
@@ -155,4 +156,10 @@ fn remove(folder: &Path, path: &Path) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// The place of a file generated from another one: below the same root.
+pub(super) fn display(from: File<'_>, path: &str) -> String {
+    let shown = &*from.decl().display;
+    format!("{}{path}", shown.strip_suffix(from.path()).unwrap_or_default())
 }

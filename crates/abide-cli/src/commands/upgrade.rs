@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use abide::Report;
+use abide::{Report, counted};
 use abide_schema::{File, FileId, Tree};
 use abide_upgrade::{
     BUILD_MARK, Closure, Generated, Refusal, StaleCandidate, Upgrade, UpgradeOptions,
@@ -11,7 +11,9 @@ use abide_upgrade::{
 };
 
 use super::build_files::Builds;
-use super::file_changes::{Author, Changes, FileChange, diff_of, put, take_losing, write_changes};
+use super::file_changes::{
+    Author, Changes, FileChange, diff_of, display, put, take_losing, write_changes,
+};
 use super::fitness::{for_people, troubles};
 use super::folder_lock::exclusive;
 use super::made_files::MadeFiles;
@@ -303,30 +305,17 @@ fn deletion(tree: &Tree, stale: &StaleCandidate) -> String {
     }
 }
 
-/// The place of a file generated from another one: below the same root.
-pub(super) fn display(from: File<'_>, path: &str) -> String {
-    let shown = &*from.decl().display;
-    format!("{}{path}", shown.strip_suffix(from.path()).unwrap_or_default())
-}
-
 fn summary(loaded: &Loaded, made: &Upgrade) -> String {
     let packages: BTreeSet<&str> =
         made.files.iter().map(|file: &Generated| file.package.as_str()).collect();
     let files = loaded.tree.files().filter(|file| file.is_judged()).count();
     match made.files.len() {
-        0 => format!("no candidate is needed in a tree of {}", count(files, "file")),
+        0 => format!("no candidate is needed in a tree of {}", counted(files, "file")),
         number => format!(
             "generated {} in {} from a tree of {}",
-            count(number, "candidate"),
-            count(packages.len(), "package"),
-            count(files, "file")
+            counted(number, "candidate"),
+            counted(packages.len(), "package"),
+            counted(files, "file")
         ),
-    }
-}
-
-pub(super) fn count(number: usize, noun: &str) -> String {
-    match number {
-        1 => format!("1 {noun}"),
-        number => format!("{number} {noun}s"),
     }
 }

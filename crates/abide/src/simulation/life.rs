@@ -6,9 +6,10 @@ use jiff::civil::Date;
 
 use super::schedule::Schedule;
 use super::{Scenario, Step};
-use crate::calendar::{Calendar, Phases, Replacement};
+use crate::calendar::Calendar;
 use crate::calendar_status::Status;
 use crate::deprecation_list::Deprecated;
+use crate::phases::{Phases, Replacement};
 use crate::policy::Policy;
 
 /// A life as a row of a timeline.

@@ -226,9 +226,19 @@ fn s003_152_a_deprecated_field_is_followed_to_the_end_of_its_major() {
         let lifecycle = "import \"abide/annotations/v1/lifecycle.proto\";\n";
         journey.edit(USER, package, &format!("{package}\n{lifecycle}"));
         let policy = "(abide.annotations.v1.field_policy)";
-        journey.edit(USER, "mail = 1;", &format!("mail = 1 [\n    deprecated = true,\n    {policy}.replaced_by = \"mails\"\n  ];"));
+        journey.edit(
+            USER,
+            "mail = 1;",
+            &format!(
+                "mail = 1 [\n    deprecated = true,\n    {policy}.replaced_by = \"mails\"\n  ];"
+            ),
+        );
         assert!(rules(&journey).contains(&"deprecation-without-version".to_owned()));
-        journey.edit(USER, "true,", &format!("true,\n    {policy}.deprecated_at = \"2026-07-10\","));
+        journey.edit(
+            USER,
+            "true,",
+            &format!("true,\n    {policy}.deprecated_at = \"2026-07-10\","),
+        );
         journey.follow();
         journey.ok("upgrade --write");
         journey.follow();
@@ -271,7 +281,11 @@ fn s003_152_a_deprecated_field_is_followed_to_the_end_of_its_major() {
         journey.edit(USER, "\n  string late = 9;\n}\n", "\n}\n");
         assert_eq!(rules(&journey), [""; 0]);
         let calendar = journey.ok("calendar").text();
-        assert!(calendar.contains("`acme.user.v1`") || calendar.contains("acme.user.v1 is supported until 2028-06-15"), "{calendar}");
+        assert!(
+            calendar.contains("`acme.user.v1`")
+                || calendar.contains("acme.user.v1 is supported until 2028-06-15"),
+            "{calendar}"
+        );
 
         // The second release of the API makes v3, and the support of v1 ends.
         let reserved = "  string id = 3 [\n    deprecated = true,\n    (abide.annotations.v1.field_policy).deprecated_at = \"2027-07-10\",\n    (abide.annotations.v1.field_policy).lossy = \"nobody sets it\",\n    (abide.annotations.v1.field_policy).replaced_by = \"mails\"\n  ];\n}\n";
