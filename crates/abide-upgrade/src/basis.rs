@@ -36,6 +36,6 @@ pub(crate) enum Choice<'o> {
     Asked(&'o UpgradeOptions<'o>),
     /// Those whose candidates are in the tree, whatever the reason.
     Present,
-    /// None, besides those that people keep.
+    /// None, besides those that people maintain.
     Nothing,
 }

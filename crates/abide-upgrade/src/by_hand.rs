@@ -1,4 +1,4 @@
-//! Packages that people keep as the next major version of an API.
+//! Packages that people maintain by hand as the next major version of an API.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use abide_schema::{Element, File, Message, Package, PackageId, Tree, api_name};
 
 use crate::standing::{Standing, Standings};
 
-/// The packages of a tree that people keep as the next major version.
+/// The packages of a tree that people maintain as the next major version.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ByHand {
     /// The packages, in the order of the tree.

@@ -102,7 +102,7 @@ pub struct Deprecation<'t> {
     pub place: Place,
     /// The days on which its phases begin.
     pub phases: Phases,
-    /// Whether only the next major version may lack it.
+    /// Whether only the next major version may remove it.
     pub waits_for_major: bool,
     /// The last day on which anybody serves it. Clients remove it earlier; the
     /// API only removes it in the next major.

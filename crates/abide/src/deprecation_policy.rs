@@ -85,7 +85,7 @@ impl DeprecationPolicy {
 
     /// The first day on which an element that is deprecated since a day may be
     /// removed from a package that must not break; `None` if only the next major
-    /// version may lack it.
+    /// version may remove it.
     pub(crate) fn removable_from(&self, since: Date) -> Option<Date> {
         match self.removal {
             Removal::Never => None,
@@ -134,16 +134,17 @@ impl DeprecationPolicy {
             false => "put it back and deprecate it",
         };
         let since = gone.deprecated_at.as_deref().and_then(|text| calendar.day_of(text));
-        let known = since.map(|day| format!("; it is deprecated since {day}")).unwrap_or_default();
+        let known =
+            since.map(|day| format!("; it has been deprecated since {day}")).unwrap_or_default();
         let reserve = if gone.reserved { "" } else { "; its number and its name must be reserved" };
         let (why, help) = match self.removal {
             Removal::Never => {
                 let window = calendar
                     .major_window(as_of)
-                    .map(|it| format!(", which may appear from {} to {}", it.opens, it.closes));
+                    .map(|it| format!(", which may appear from {} to {},", it.opens, it.closes));
                 let window = window.unwrap_or_default();
                 (
-                    format!("{by}: only the next major version may lack it{window}{known}"),
+                    format!("{by}: only the next major version{window} may remove it{known}"),
                     Some(format!(
                         "{put_back}; `abide upgrade` leaves it out of the next major version"
                     )),
@@ -169,8 +170,8 @@ impl DeprecationPolicy {
                      not known{reserve}"
                 ),
                 Some(format!(
-                    "{put_back}; say in `deprecated_at` since which day it is deprecated, or since \
-                     which version of `version-dates`"
+                    "{put_back}, and set `deprecated_at` to the day on which it was deprecated, or to a \
+                     version in `version-dates`"
                 )),
             ),
             Removal::Deprecated => {

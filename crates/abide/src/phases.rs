@@ -81,7 +81,7 @@ pub struct Phases {
     /// if a freeze without an end holds it back.
     pub disallowed: Option<Date>,
     /// The first client release without it; `None` if only the next major version
-    /// may lack it, and if a freeze without an end holds it back.
+    /// may remove it, and if a freeze without an end holds it back.
     pub removed: Option<Date>,
 }
 

@@ -302,7 +302,7 @@ impl Policy {
         Some(Phases { removed, ..phases })
     }
 
-    /// Whether only the next major version may lack a deprecated element.
+    /// Whether only the next major version may remove a deprecated element.
     pub fn waits_for_major(&self, element: Element<'_>) -> bool {
         self.is_bound(element.package().name()) && self.deprecation.removal == Removal::Never
     }

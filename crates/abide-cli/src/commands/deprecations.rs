@@ -92,7 +92,7 @@ pub(super) fn deprecations(global: &Global, args: &DeprecationsArgs) -> Result<O
             let old = file.old.as_deref().map(str::as_bytes);
             if !write::is_still(&target, old).map_err(|error| failed("read", error))? {
                 return Err(Error::Usage(format!(
-                    "`{path}` was changed meanwhile: run this again"
+                    "`{path}` was edited in the meantime: run the command again"
                 )));
             }
             write::replace(&target, new.as_bytes()).map_err(|error| failed("write", error))?;

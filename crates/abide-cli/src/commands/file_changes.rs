@@ -65,17 +65,17 @@ impl FileChange<'_> {
     /// What `--check` reports.
     pub(super) fn complaint(&self, path: &str) -> String {
         let path = shown(path);
-        let told = match (&self.old, self.new) {
+        let state = match (&self.old, self.new) {
             (None, _) => "is missing",
             (_, None) => "is no longer needed",
             _ => "differs from the generated file",
         };
         let author = if self.loses() { self.author.phrase() } else { "" };
         let gap = if author.is_empty() { "" } else { "; " };
-        format!("{path}: {told}{gap}{author}\n")
+        format!("{path}: {state}{gap}{author}\n")
     }
 
-    /// What is said where the file is left as it is. `instead` says what else helps.
+    /// The message where the file is left as it is. `instead` says what else helps.
     pub(super) fn left_alone(&self, path: &str, instead: &str) -> String {
         let (verb, overwrites) = match self.new {
             Some(_) => ("overwritten", "replaces"),

@@ -158,12 +158,12 @@ pub(super) fn upgrade(
     }
     for (package, next) in made.by_hand.iter().filter(|_| !global.quiet) {
         say(&format!(
-            "note: `{}` was not upgraded: people keep `{}` as its next major version",
+            "note: `{}` was not upgraded: people maintain `{}` as its next major version",
             loaded.tree.package(*package).name(),
             loaded.tree.package(*next).name()
         ));
     }
-    left.iter().for_each(|told| say(told));
+    left.iter().for_each(|message| say(message));
     if !global.quiet && (target.out.is_some() || target.write) {
         say(&format!("note: {}", summary(&loaded, &made)));
     }
@@ -173,7 +173,7 @@ pub(super) fn upgrade(
 }
 
 /// Writes a file outside of the tree. What is there already is only replaced if it is the same or
-/// the user says so, since nothing records who wrote it; returns what is said then.
+/// the user says so, since nothing records who wrote it; returns the message for that case.
 fn put_elsewhere(path: &Path, text: &[u8], overwrite: bool) -> Result<Option<String>, Error> {
     let old = std::fs::read(path).ok();
     let author = match &old {
@@ -195,7 +195,7 @@ fn instead(change: &FileChange<'_>) -> String {
         return String::new();
     }
     let addition = "make the edit in the active version, or mark it with `next_major_only`; ";
-    let by_hand = "if people keep this package, set `by_hand = true` in its `file_policy`; ";
+    let by_hand = "if people maintain this package, set `by_hand = true` in its `file_policy`; ";
     match change.author {
         Author::Editor => addition.to_owned(),
         _ => by_hand.to_owned(),

@@ -49,7 +49,7 @@ impl OwnerReport<'_> {
 
 fn quoted(package: &PackageOwners) -> String {
     match package.package.as_str() {
-        "" => "what has no package".to_owned(),
+        "" => "the unnamed package".to_owned(),
         name => format!("`{}`", shown(name)),
     }
 }

@@ -262,7 +262,7 @@ fn s003_152_a_deprecated_field_is_followed_to_the_end_of_its_major() {
         journey.follow();
         assert_eq!(journey.version("acme.user.v1"), "1.2.0");
         journey.release();
-        // Nothing asks for its removal: only the next major may lack it.
+        // Nothing asks for its removal: only the next major may remove it.
         journey.day = "2027-05-01";
         assert_eq!(rules(&journey), [""; 0]);
         assert_eq!(journey.run("release --write").status, 1, "it is too early for a major");

@@ -12,7 +12,7 @@ use crate::run::{abide, put};
 const POLICY: &str = "import \"abide/annotations/v1/status.proto\";\n\noption \
                       (abide.annotations.v1.file_policy)";
 
-/// A package that people keep as the next major version, with this in it.
+/// A package that people maintain as the next major version, with this in it.
 fn by_hand(package: &str, rest: &str) -> String {
     format!("syntax = \"proto3\";\n\npackage {package};\n\n{POLICY}.by_hand = true;\n{rest}")
 }
@@ -50,7 +50,7 @@ fn s003_102_what_people_keep_by_hand_is_released() {
     );
     let folder = tree.path();
     let ran = ok(folder, &["upgrade", "--write"]);
-    let note = "note: `acme.user.v1` was not upgraded: people keep `acme.user.v2alpha` as its next \
+    let note = "note: `acme.user.v1` was not upgraded: people maintain `acme.user.v2alpha` as its next \
                 major version\n";
     assert_eq!(ran.stderr.matches(note).count(), 1, "{}", ran.stderr);
     assert_eq!(read(folder, people), next, "no upgrade touches it");
@@ -100,7 +100,7 @@ fn s003_102_a_first_version_and_a_glob_are_released_by_hand() {
     ok(folder, &["check", "--as-of", DAY]);
 }
 
-/// What stays may not name what the version kept by hand does not have.
+/// What stays may not name what the version maintained by hand does not have.
 #[test]
 fn s003_102_what_is_missing_by_hand_is_told() {
     let feed = "syntax = \"proto3\";\n\npackage acme.feed.v1;\n\nimport \
@@ -226,7 +226,7 @@ fn s003_148_a_clash_with_an_addition_is_told_with_both_places() {
     }
     put(folder, &[(USER, &OLD_FIELD.replace("message User {", "message Person {"))]);
     let told = refused(folder, &["upgrade", "--write"]);
-    assert!(told.contains("is in a type that nothing in the active version becomes"), "{told}");
+    assert!(told.contains("is in a type that the active version does not have"), "{told}");
     assert_eq!(read(folder, USER_NEXT), text);
 }
 

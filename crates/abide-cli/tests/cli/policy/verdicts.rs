@@ -409,7 +409,7 @@ fn s003_062_features_are_listed_once_in_order_in_reverse_dns() {
         [
             "api/features.txt:3:3-13 `Com.acme.b` is not a reverse-DNS name of a feature",
             "api/features.txt:4:1-6 `plain` is not a reverse-DNS name of a feature",
-            "api/features.txt:6:1-14 feature `com.acme.auth` is listed behind `com.acme.lb.zones`",
+            "api/features.txt:6:1-14 feature `com.acme.auth` must be listed before `com.acme.lb.zones`",
             "api/features.txt:7:1-18 feature `com.acme.lb.zones` is listed twice",
         ]
     );
