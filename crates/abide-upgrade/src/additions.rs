@@ -53,7 +53,7 @@ impl<'t> Additions<'t> {
     }
 
     /// A candidate that was made without them, with them: each where it stands now,
-    /// behind the same statement.
+    /// after the same statement.
     pub(crate) fn carry(&self, made: Vec<u8>) -> Vec<u8> {
         let decl = self.file.decl();
         let made = parsed(decl.path.clone(), &made);

@@ -25,7 +25,7 @@ pub struct Upgrade {
     /// that are not upgraded: an extension number cannot be used twice.
     pub staying: Vec<PackageId>,
     /// The packages that have no candidate because people maintain their next major
-    /// version, with that.
+    /// version, and that version.
     pub by_hand: Vec<(PackageId, PackageId)>,
 }
 

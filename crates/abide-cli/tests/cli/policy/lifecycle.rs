@@ -394,8 +394,8 @@ fn s003_027_a_removal_says_when_it_would_be_allowed() {
             &reserved,
             "\"deprecated\" and `window-months` counts from the day \
           of its `deprecated_at`, which is not known",
-            "put it back; say in `deprecated_at` since which day it is deprecated, or since which \
-          version of `version-dates`",
+            "put it back, and set `deprecated_at` to the day on which it was deprecated, or to a \
+             version in `version-dates`",
         ),
     ] {
         let (status, told) = removed(policy, old, new, "2026-03-01");
