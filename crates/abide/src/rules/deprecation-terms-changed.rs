@@ -1,8 +1,9 @@
+use abide_change::{Change, Diff, Holder};
+use abide_schema::{Part, Place};
+
 use crate::finding::Severity;
 use crate::location::Location;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use abide_change::{Change, Diff, Holder};
-use abide_schema::{Part, Place};
 
 pub(super) static RULE: Rule = Rule {
     id: "deprecation-terms-changed",

@@ -102,7 +102,7 @@ fn s003_102_a_first_version_and_a_glob_are_released_by_hand() {
 
 /// What stays may not name what the version maintained by hand does not have.
 #[test]
-fn s003_102_what_is_missing_by_hand_is_told() {
+fn s003_102_what_is_missing_by_hand_is_reported() {
     let feed = "syntax = \"proto3\";\n\npackage acme.feed.v1;\n\nimport \
                 \"acme/user/v1/user.proto\";\n\nmessage Feed {\n  acme.user.v1.User user = 1;\n}\n";
     let other = by_hand("acme.user.v2alpha", "\nmessage Person {}\n");
@@ -207,7 +207,7 @@ fn s003_148_additions_to_a_candidate_are_carried_along() {
 }
 
 #[test]
-fn s003_148_a_clash_with_an_addition_is_told_with_both_places() {
+fn s003_148_a_clash_with_an_addition_is_reported_with_both_places() {
     let tree = ready("");
     let folder = tree.path();
     let text = with_additions(folder);
