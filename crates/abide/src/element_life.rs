@@ -68,19 +68,14 @@ fn is_of_map(element: Element<'_>) -> bool {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Moment {
     /// The first version of the package in which it is so; `None` as long as no
-    /// version is recorded.
+    /// version is recorded, and if the package is gone.
     pub version: Option<Version>,
     /// The day.
     pub day: Option<Date>,
     /// The revision, such as the id of a commit.
     pub revision: Option<Arc<str>>,
-}
-
-impl Moment {
-    /// Whether it happened in a known revision, and no version is recorded since.
-    fn is_unrecorded(&self) -> bool {
-        self.version.is_none() && self.revision.is_some()
-    }
+    /// Whether the next version that is recorded is the first one in which it is so.
+    pub unreleased: bool,
 }
 
 /// The life of an element.
@@ -108,7 +103,7 @@ impl ElementLife {
 
     fn record(&mut self, recorded: &Version) {
         for moment in self.moments() {
-            if moment.is_unrecorded() {
+            if std::mem::take(&mut moment.unreleased) {
                 moment.version = Some(recorded.clone());
             }
         }
@@ -116,7 +111,7 @@ impl ElementLife {
 
     /// Whether no version ever had it.
     fn is_unreleased(&self) -> bool {
-        self.appeared.is_unrecorded()
+        self.appeared.unreleased
     }
 }
 
@@ -137,7 +132,7 @@ pub fn elements<'t>(
                 deprecated: deprecated.then(|| Moment {
                     version: since.and_then(version_of),
                     day: since.and_then(|text| calendar.day_of(text)),
-                    revision: None,
+                    ..Moment::default()
                 }),
                 disallowed: disallowed.then(Moment::default),
                 removed: None,
@@ -207,7 +202,7 @@ impl ElementLives {
                 continue;
             }
             let removed = moment(&life.package);
-            if removed.is_unrecorded() {
+            if removed.unreleased {
                 let index = self.past.len();
                 self.unrecorded_past.entry(life.package.clone()).or_default().push(index);
             }
@@ -234,7 +229,7 @@ impl ElementLives {
                 false => *known = None,
             }
         }
-        if life.moments().any(|it| it.is_unrecorded()) {
+        if life.moments().any(|it| it.unreleased) {
             self.unrecorded.entry(package.to_owned()).or_default().insert(facts.id);
         }
     }
@@ -279,7 +274,8 @@ mod tests {
 
     fn at(day: i8, version: Option<u64>) -> Moment {
         let version = version.map(|minor| Version::new(1, minor, 0));
-        Moment { version, day: Some(date(2026, 1, day)), revision: Some("r".into()) }
+        let unreleased = version.is_none();
+        Moment { version, day: Some(date(2026, 1, day)), revision: Some("r".into()), unreleased }
     }
 
     #[test]

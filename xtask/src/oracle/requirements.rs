@@ -38,8 +38,6 @@ pub(super) fn run(place: &Place, parts: &[&str]) -> Result<bool> {
             shared.join(INVENTORY).display()
         ),
     }
-    let pending = rows.iter().filter(|row| row.is(|it| matches!(it, Proof::Pending(_))));
-    faults.extend(pending.map(|row| format!("{}: not proven yet", row.number)));
     for fault in &faults {
         println!("FAULT: {fault}");
     }
@@ -183,13 +181,14 @@ impl<'p> Evidence<'p> {
             Proof::Oracle(part) => {
                 (!self.parts.contains(part)).then(|| format!("the oracle has no part `{part}`"))
             }
-            Proof::Open(_) | Proof::Pending(_) => None,
+            Proof::Open(_) => None,
+            Proof::Pending(words) => Some(format!("is not proven yet: {words}")),
             Proof::Unreadable(text) => Some(format!("`{text}` is no proof")),
         }
     }
 }
 
-/// What is wrong with the table, apart from what is pending.
+/// What is wrong with the table.
 fn faults(rows: &[Row<'_>], evidence: &Evidence<'_>) -> Vec<String> {
     let mut faults = Vec::new();
     let mut seen = BTreeSet::new();
@@ -313,6 +312,7 @@ mod tests {
         assert_eq!(said("`rules/none.md`"), "003-001: there is no rule `none`");
         assert_eq!(said("`oracle none`"), "003-001: the oracle has no part `none`");
         assert_eq!(said("open: later"), "003-001: `open: later` is no proof");
+        assert_eq!(said("pending: soon"), "003-001: is not proven yet: soon");
         assert_eq!(said("kept"), "003-001: `kept` is no proof");
         assert_eq!(said("`kept` | more"), "003-001: has no proof");
         let twice = rows("| 003-001 | a | `kept` |\n| 003-001 | b | `kept` |\n");

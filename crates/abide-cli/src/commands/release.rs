@@ -214,6 +214,15 @@ fn notes(
         notes.push("the interrupted release is now complete".to_owned());
     } else if made.risen.is_empty() {
         notes.push("there is no candidate to release".to_owned());
+        let undeclared =
+            abide_upgrade::undeclared_alphas(&loaded.tree, &settings.config.policy.upgrade);
+        notes.extend(undeclared.iter().map(|package| {
+            format!(
+                "`{0}` is left alone: if people maintain it as the next major version, name it in \
+                 `by-hand` of [upgrade] to release it",
+                package.name()
+            )
+        }));
     } else {
         notes.push(format!("{} released", counted(made.files.len(), "file")));
     }

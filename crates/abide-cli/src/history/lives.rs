@@ -78,7 +78,13 @@ impl Lives {
             let counted = versions.get(package).filter(|row| !row.recorded);
             let counted = counted.and_then(|row| row.to.clone());
             let version = anew.get(package).cloned().or(counted);
-            Moment { version, day: Some(step.day), revision: Some(Arc::clone(&step.commit)) }
+            let is_there = ledger.files_of(package).next().is_some();
+            Moment {
+                unreleased: version.is_none() && is_there,
+                version,
+                day: Some(step.day),
+                revision: Some(Arc::clone(&step.commit)),
+            }
         };
         self.lives.step(files, moment);
         for (package, version) in anew {

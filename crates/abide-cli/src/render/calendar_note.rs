@@ -46,7 +46,9 @@ pub(super) fn human(status: &Status<'_>, look: Look) -> String {
     }
     for it in status.deprecations.iter().take(count) {
         let name = it.element.full_name();
-        let _ = write!(text, "  {}: {}", shown(&name), what_next(it, status.as_of));
+        let retired = status.retirements.iter().find(|of| of.package == it.element.package());
+        let successor = retired.map(|of| of.successor.name());
+        let _ = write!(text, "  {}: {}", shown(&name), what_next(it, successor, status.as_of));
         let _ = write!(text, ", deprecated since {}", it.phases.deprecated);
         let _ = it.served_until.map(|day| write!(text, ", served until {day}"));
         text.push('\n');
@@ -57,8 +59,9 @@ pub(super) fn human(status: &Status<'_>, look: Look) -> String {
     text
 }
 
-/// What happens next to a deprecated element, or what has happened.
-fn what_next(it: &Deprecation<'_>, as_of: Date) -> String {
+/// What happens next to a deprecated element, or what has happened. `successor` is the next major
+/// version of its package, if there is one.
+fn what_next(it: &Deprecation<'_>, successor: Option<&str>, as_of: Date) -> String {
     if let Some((phase, day)) = it.phases.next(as_of) {
         return format!("{} from {day}", phase.words());
     }
@@ -66,7 +69,8 @@ fn what_next(it: &Deprecation<'_>, as_of: Date) -> String {
     match (phase, it.phases.removed) {
         (Phase::Removed, Some(day)) => format!("due for removal since {day}"),
         (Phase::Disallowed, _) if it.waits_for_major => {
-            format!("{}, removed in the next major", phase.words())
+            let next = successor.map_or_else(|| "the next major".to_owned(), shown);
+            format!("{}, removed in {next}", phase.words())
         }
         _ => phase.words().to_owned(),
     }

@@ -136,7 +136,7 @@ fn when(moment: &Moment) -> String {
     match (version, day) {
         (Some(version), Some(day)) => format!("{version} ({day})"),
         (Some(version), None) => version,
-        (None, Some(day)) if moment.revision.is_some() => format!("unreleased ({day})"),
+        (None, Some(day)) if moment.unreleased => format!("unreleased ({day})"),
         (None, Some(day)) => day,
         (None, None) => "earlier".to_owned(),
     }

@@ -424,7 +424,7 @@ fn the_calendar_counts_from_as_of() {
         ("2026-07-01", "acme.user.v1 was supported until 2026-06-30"),
         ("2025-06-29", "acme.user.v2 will be stable on 2025-06-30"),
         ("2026-06-29", "User.nick: disallowed by default from 2026-06-30"),
-        ("2026-06-30", "User.nick: disallowed by default, removed in the next major"),
+        ("2026-06-30", "User.nick: disallowed by default, removed in acme.user.v2"),
     ] {
         let text = bump(day, &[]).text();
         assert!(text.contains(says), "on {day}: {text}");

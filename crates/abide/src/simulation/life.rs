@@ -246,9 +246,12 @@ impl Life {
             events.push(Event { day: retired.end, step: supported_until() });
             days.push((State::Supported, retired.since));
             last = retired.end;
-        } else if let Some(next) =
-            Schedule::of(calendar, scenario).and_then(|it| it.next_major(born.max(scenario.from)))
-        {
+        } else if let Some(next) = Schedule::of(calendar, scenario).and_then(|it| {
+            // What appears in the window belongs to the release that closes it.
+            let window = calendar.major_window(born).filter(|it| it.contains(born));
+            let release = window.filter(|_| scenario.major_every.is_none());
+            it.next_major(release.map_or(born, |it| it.closes).max(scenario.from))
+        }) {
             events.push(Event {
                 day: next,
                 step: Step::new(

@@ -113,6 +113,9 @@ fn s003_055_each_element_has_the_version_that_first_had_it() {
         let released = "User.mail 2: 1.1.0, deprecated 1.2.0, disallowed 1.3.0, removed 1.4.0";
         assert_eq!(all[2..], [released, "User.note 3: 1.4.0"], "{version_in}");
 
+        // A package that is gone has no version without its elements.
+        let gone = abide(folder, &["history", "--fields"]).text();
+        assert!(!gone.contains("unreleased"), "{gone}");
         // What was there before the walk has no beginning, and the rest is the same.
         let later = ok(folder, &["history", "--fields", "--since", "r2", "--format", "json"]);
         let later: Vec<String> = later.iter().map(told).collect();

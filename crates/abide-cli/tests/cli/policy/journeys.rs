@@ -288,6 +288,10 @@ fn s003_152_a_deprecated_field_is_followed_to_the_end_of_its_major() {
             "{calendar}"
         );
 
+        // What came in the window of 2027 is the newest until that of 2028.
+        let life = journey.ok("calendar simulate --from 2027-07-01 --package acme.user.v2").text();
+        assert!(life.contains("2028-06-30  the next major may be stable"), "{life}");
+
         // The second release of the API makes v3, and the support of v1 ends.
         let reserved = "  string id = 3 [\n    deprecated = true,\n    (abide.annotations.v1.field_policy).deprecated_at = \"2027-07-10\",\n    (abide.annotations.v1.field_policy).lossy = \"nobody sets it\",\n    (abide.annotations.v1.field_policy).replaced_by = \"mails\"\n  ];\n}\n";
         let second = "acme/user/v2/user.proto";

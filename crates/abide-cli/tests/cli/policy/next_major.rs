@@ -441,3 +441,17 @@ fn s003_148_additions_of_every_kind_stay_where_they_are() {
     assert_eq!(read(folder, SHOP_NEXT), text.replace("string name = 1;", size));
     ok(folder, &["upgrade", "--check"]);
 }
+
+/// Who keeps an alpha by hand and never said so learns how to release it.
+#[test]
+fn s003_102_an_alpha_that_nobody_declared_is_named_by_a_release() {
+    let user = "syntax = \"proto3\";\n\npackage acme.user.v1;\n\nmessage User {}\n";
+    let next = user.replace("v1", "v2alpha");
+    let far = user.replace("v1", "v4alpha");
+    let files = [(USER, user), (USER_NEXT, &*next), ("acme/user/v4alpha/user.proto", &*far)];
+    let tree = tree("", &files);
+    let ran = ok(tree.path(), &["release", "--check", "--as-of", DAY]);
+    let left = "note: `acme.user.v2alpha` is left alone: if people maintain it as the next major version, \
+                name it in `by-hand` of [upgrade] to release it\n";
+    assert_eq!(ran.stderr, format!("note: there is no candidate to release\n{left}"));
+}

@@ -112,7 +112,7 @@ fn s003_149_a_deprecated_field_is_followed_over_two_releases() {
         // Only `envoy` allows removals within a major.
         let phase = match world.preset {
             "envoy" => "User.name: due for removal since 2026-09-30",
-            _ => "User.name: disallowed by default, removed in the next major",
+            _ => "User.name: disallowed by default, removed in envoy.user.v4",
         };
         for words in
             ["envoy.user.v3 is supported until 2027-06-15", phase, "served until 2027-06-15"]
