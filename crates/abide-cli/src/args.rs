@@ -132,7 +132,7 @@ Examples:
   abide history --since v1.4
   abide history --path proto/acme/user
   abide history --format html --output history.html
-  abide history --fields                 since which version each field exists, and until when
+  abide history --fields                 when each field appeared, and when it was removed
 
 Exit status: 0 if the history was shown, even if it has breaks; 2 if abide could not do its work.";
 
@@ -226,8 +226,8 @@ pub(crate) struct HistoryArgs {
     /// Resolve imports in DIR; its files are linked but not checked (repeatable)
     #[arg(short = 'I', long = "import-path", value_name = "DIR")]
     pub(crate) import_path: Vec<String>,
-    /// For each field, enum value, method and type, show since which version and day it exists, is
-    /// deprecated, is disallowed by default, and is gone
+    /// Show for each field, enum value, method and type the version and the day in which it
+    /// appeared, was deprecated, was disallowed by default, and was removed
     #[arg(long)]
     pub(crate) fields: bool,
     /// The format of the history
@@ -378,7 +378,7 @@ pub(crate) enum Command {
         /// What to do with the candidates.
         #[command(flatten)]
         target: UpgradeTarget,
-        /// Replace or delete also what a person may have written
+        /// Also replace or delete files that a person may have written
         #[arg(long)]
         overwrite: bool,
     },
@@ -391,10 +391,10 @@ pub(crate) enum Command {
         /// What to do.
         #[command(flatten)]
         target: ReleaseTarget,
-        /// Release also outside the window for new majors that `api-releases` sets
+        /// Release even outside the window for new majors that `api-releases` sets
         #[arg(long)]
         outside_window: bool,
-        /// Replace or delete also what a person may have written
+        /// Also replace or delete files that a person may have written
         #[arg(long)]
         overwrite: bool,
     },
@@ -410,8 +410,8 @@ pub(crate) enum Command {
         /// What to do.
         #[command(flatten)]
         action: BumpAction,
-        /// Take days that were never recorded from git: when each package first existed, and when
-        /// the successor of a frozen one became stable
+        /// Where no day is recorded, take it from git: when the package first appeared, and when the
+        /// successor of a frozen one became stable
         #[arg(long)]
         from_history: bool,
         /// The format of the report
@@ -471,8 +471,8 @@ pub(crate) enum Command {
         /// message, an enum, a service or an extension
         #[arg(long, value_name = "NAME", conflicts_with_all = ["package", "format"])]
         facts: Option<String>,
-        /// List the elements instead of hashes, with what the tree says about them: number, since
-        /// when deprecated, whether disallowed by default. `abide history --fields` knows more
+        /// List the elements instead of hashes: number, deprecation version, and whether disallowed
+        /// by default. `abide history --fields` shows more
         #[arg(long, conflicts_with = "facts")]
         fields: bool,
         /// The format of the list

@@ -3,7 +3,7 @@
 /// What stands before the generated part, on a line of its own.
 const BEGIN: &str =
     "<!-- abide deprecations: begin; `abide deprecations --write` replaces this part -->";
-/// What stands behind it.
+/// What stands after it.
 const END: &str = "<!-- abide deprecations: end -->";
 
 /// Why a text cannot take a generated part.
@@ -17,7 +17,7 @@ pub(crate) enum Unfit {
 
 /// The whole text with its generated part replaced. A text that does not exist, or is blank, becomes
 /// a title and the part; so does any text if `overwrite` is set and it has no marks. The part gets
-/// the line ends of the text.
+/// the line endings of the text.
 pub(crate) fn replaced(
     old: Option<&str>,
     title: &str,
@@ -60,7 +60,7 @@ mod tests {
         let again = replaced(Some(&edited), "Gone", "| b |", true).expect("it has marks");
         assert_eq!(again, edited.replace("| a |", "| b |"));
         assert_eq!(replaced(Some(&again), "Gone", "| b |", false), Ok(again.clone()));
-        // A checkout with the line ends of Windows is up to date, too.
+        // A checkout with Windows line endings is up to date, too.
         let windows = again.replace('\n', "\r\n");
         assert_eq!(replaced(Some(&windows), "Gone", "| b |", false), Ok(windows.clone()));
     }

@@ -21,6 +21,7 @@ mod scene;
 mod simulation_report;
 mod snippets;
 mod sources;
+mod workflow_command;
 
 use abide::{GraphView, Report, Status};
 use abide_schema::Graph;

@@ -163,7 +163,7 @@ impl<'t> File<'t> {
         options.text(options.field_of(&[Annotation::AbideFile], name))
     }
 
-    /// Whether people keep its package as the next major version.
+    /// Whether people maintain its package as the next major version.
     pub fn by_hand(self) -> Option<Place> {
         let options = self.annotated();
         options.flag(options.field_of(&[Annotation::AbideFile], "by_hand"))

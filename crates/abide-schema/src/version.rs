@@ -48,7 +48,7 @@ pub struct PackageVersion {
     pub minor: Option<u32>,
     /// Alpha, beta or stable.
     pub stability: Stability,
-    /// The number behind `alpha` or `beta`.
+    /// The number after `alpha` or `beta`.
     pub revision: Option<u32>,
     /// The component as it is written.
     pub text: String,
@@ -58,7 +58,7 @@ pub struct PackageVersion {
 
 impl PackageVersion {
     /// The forms that a version component can have: `N` is the major version, `P` the
-    /// minor one, and `M` the number behind the stability.
+    /// minor one, and `M` the number after the stability.
     pub const FORMS: &[&str] = &[
         "vN",
         "vNalpha",

@@ -37,6 +37,6 @@ pub(crate) enum Choice<'o> {
     /// Those whose candidates are in the tree, whatever the reason, and these, for
     /// whose candidates there is no place.
     Present(&'o [PackageId]),
-    /// None, besides those that people keep.
+    /// None, besides those that people maintain.
     Nothing,
 }

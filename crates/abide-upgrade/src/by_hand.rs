@@ -1,4 +1,4 @@
-//! Packages that people keep as the next major version of an API.
+//! Packages that people maintain by hand as the next major version of an API.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::standing::{Standing, Standings};
 use crate::upgrade_policy::UpgradePolicy;
 
 /// The alphas of the next major version of an API that no upgrade makes, and that
-/// nobody declared to be kept by hand: a release leaves them alone.
+/// nobody declared to be maintained by hand: a release leaves them alone.
 pub fn undeclared_alphas<'t>(tree: &'t Tree, policy: &UpgradePolicy) -> Vec<Package<'t>> {
     let standings = Standings::of(tree, policy);
     let newest = |api: &str| {
@@ -25,7 +25,7 @@ pub fn undeclared_alphas<'t>(tree: &'t Tree, policy: &UpgradePolicy) -> Vec<Pack
     tree.packages().filter(is_next).collect()
 }
 
-/// The packages of a tree that people keep as the next major version.
+/// The packages of a tree that people maintain as the next major version.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ByHand {
     /// The packages, in the order of the tree.

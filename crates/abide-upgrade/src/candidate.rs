@@ -24,8 +24,8 @@ pub struct Upgrade {
     /// The packages that need an upgrade but stay, because they extend messages
     /// that are not upgraded: an extension number cannot be used twice.
     pub staying: Vec<PackageId>,
-    /// The packages that have no candidate because people keep their next major
-    /// version, with that.
+    /// The packages that have no candidate because people maintain their next major
+    /// version, and that version.
     pub by_hand: Vec<(PackageId, PackageId)>,
 }
 

@@ -33,7 +33,7 @@ impl Conversion {
             return Conversion { replacement: String::new(), translatable: true, reason };
         }
         let Some((name, _)) = element.replaced_by() else {
-            let reason = "`replaced_by` does not name a replacement";
+            let reason = "`replaced_by` is not set";
             return Conversion::impossible(reason.to_owned());
         };
         let Some(other) = element.replacement() else {

@@ -35,3 +35,13 @@ pub(crate) fn is_own(element: Element<'_>) -> bool {
         _ => true,
     }
 }
+
+/// The type of a field.
+pub(crate) fn field_target(field: Field<'_>) -> Option<Element<'_>> {
+    let field = match field.message_type().filter(|_| field.is_map()) {
+        Some(entry) => entry.field_numbered(2)?,
+        None => field,
+    };
+    let message = field.message_type().map(Element::Message);
+    message.or(field.enum_type().map(Element::Enum))
+}

@@ -14,11 +14,11 @@ mod vocabulary;
 use abide_schema::{Element, Enum, File, Message, MessageKind, Node, PackageVersionStatus, value};
 use abide_syntax::{DeclId, DeclKind, Span, text_start};
 
-pub(crate) use self::references::field_target;
 use self::rewriter::{ImportNeeds, Mode, Rewriter, ScopeChange, extension};
 use self::vocabulary::ANCESTRIES;
 use crate::canonical_layout::canonical_layout;
 use crate::edit::{Edit, apply};
+use crate::file_elements::field_target;
 use crate::file_policy::record_edits;
 use crate::lines::{is_windows, windows};
 use crate::links::Links;

@@ -1,10 +1,10 @@
 //! How references write the names of types.
 
-use abide_schema::{Element, File, FileId, Tree};
-use abide_syntax::ImportKind;
+use abide_schema::{Element, File, FileId};
 use rustc_hash::FxHashSet;
 
 use crate::file_elements::extensions;
+use crate::public_imports::seen_through;
 use crate::upgrade_plan::UpgradePlan;
 
 /// Words that would begin another statement in the place of a field's type.
@@ -119,24 +119,6 @@ pub(crate) fn rewritten(
     let count = |name: &str| name.split('.').count();
     let components = if written == old.target { count(new.target) } else { count(written) };
     next_names.relative(new.scope, new.target, components)
-}
-
-/// Files, and the files that they import publicly in any number of steps.
-pub(crate) fn seen_through(tree: &Tree, files: impl Iterator<Item = FileId>) -> Vec<FileId> {
-    let mut found: Vec<FileId> = files.collect();
-    let mut known: FxHashSet<FileId> = found.iter().copied().collect();
-    let mut at = 0;
-    while let Some(id) = found.get(at) {
-        for import in tree.file(*id).imports() {
-            if let Some(target) = import.file.filter(|_| import.decl.kind == ImportKind::Public)
-                && known.insert(target.id)
-            {
-                found.push(target.id);
-            }
-        }
-        at += 1;
-    }
-    found
 }
 
 /// A scope and its enclosing scopes, from the inside out.

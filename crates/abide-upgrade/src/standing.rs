@@ -44,7 +44,7 @@ pub(crate) fn mark_of(file: File<'_>) -> Option<Span> {
     Some(Span::new(0, (line + space) as u32))
 }
 
-/// Whether people keep a package as the next major version: one of its files or
+/// Whether people maintain a package as the next major version: one of its files or
 /// the policy says so, and it is not stable yet.
 fn is_by_hand(package: Package<'_>, policy: &UpgradePolicy) -> bool {
     package.version().is_some_and(|it| !it.is_stable())

@@ -35,8 +35,8 @@ pub(crate) struct UpgradePlan<'t> {
     /// By file: whether it is released as it is, without migrations.
     kept: FixedBitSet,
     pub(crate) by_hand: ByHand,
-    /// Whether what people keep replaces what is before it, although nothing is
-    /// released.
+    /// Whether versions that people maintain replace the stable ones already, although
+    /// nothing is released.
     looks_ahead: bool,
     /// The candidates in the tree, by path.
     candidates: BTreeMap<&'t str, FileId>,
@@ -325,8 +325,7 @@ impl<'t> UpgradePlan<'t> {
         self.kept.contains(file.id.0 as usize)
     }
 
-    /// Makes what people keep the next version of what it replaces, before a release
-    /// too.
+    /// Redirects references to the versions that people maintain, before a release too.
     pub(crate) fn look_ahead(&mut self) {
         for (before, after) in self.by_hand.replaced() {
             let (before, after) = (self.tree.package(before), self.tree.package(after));
@@ -338,7 +337,7 @@ impl<'t> UpgradePlan<'t> {
         self.looks_ahead = true;
     }
 
-    /// Whether a package that people keep replaces a file.
+    /// Whether a package that people maintain replaces a file.
     pub(crate) fn is_replaced(&self, file: File<'t>) -> bool {
         let asks = self.stage == Stage::Stable || self.looks_ahead;
         asks && self.by_hand.after(file.package().id).is_some()
@@ -386,9 +385,9 @@ impl<'t> UpgradePlan<'t> {
     }
 }
 
-/// Makes a package that people keep the next version of all files of a stable one.
-/// What is imported is found by name; the path is that of a file with the same
-/// base name, or else of the first file.
+/// Sets the files of a package that people maintain as the next version of those of
+/// a stable one. What is imported is found by name; the path is that of a file with
+/// the same base name, or else of the first file.
 fn replace<'t>(
     before: Package<'t>,
     after: Package<'t>,

@@ -23,7 +23,7 @@ pub struct UpgradePolicy {
     pub reasons: Vec<UpgradeReason>,
     /// Packages that are always upgraded.
     pub always: Vec<Glob>,
-    /// Packages that people keep as the next major version, besides those that
+    /// Packages that people maintain as the next major version, besides those that
     /// say so themselves.
     pub by_hand: Vec<Glob>,
     /// Elements of candidates that are additions, besides those that say so

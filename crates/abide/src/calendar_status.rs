@@ -3,10 +3,10 @@
 use abide_schema::{Element, Package, Place, Tree};
 use jiff::civil::Date;
 
-use crate::calendar::{Phases, Window};
-use crate::deprecation_policy::PhaseFreeze;
+use crate::calendar::Window;
 use crate::lifecycle::{PackageDays, apis, stable_major};
 use crate::lock::Lock;
+use crate::phases::{PhaseFreeze, Phases};
 use crate::policy::Policy;
 
 /// The state of a tree in the calendar on a given day: the next releases, what is
@@ -102,7 +102,7 @@ pub struct Deprecation<'t> {
     pub place: Place,
     /// The days on which its phases begin.
     pub phases: Phases,
-    /// Whether only the next major version may lack it.
+    /// Whether only the next major version may remove it.
     pub waits_for_major: bool,
     /// The last day on which anybody serves it. Clients remove it earlier; the
     /// API only removes it in the next major.

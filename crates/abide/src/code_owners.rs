@@ -153,7 +153,7 @@ fn header(line: &str) -> Option<&str> {
 }
 
 /// The words of a line with their places, up to a comment. A backslash keeps the
-/// character behind it in its word.
+/// character after it in its word.
 fn words(line: &str, begin: usize) -> Vec<(String, Span)> {
     let mut places: Vec<(usize, usize)> = Vec::new();
     let mut word: Option<(usize, usize)> = None;

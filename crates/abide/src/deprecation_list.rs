@@ -7,8 +7,8 @@ use abide_change::Holder;
 use abide_schema::{Element, Node, Place, Tree};
 use jiff::civil::Date;
 
-use crate::calendar::{Phases, Replacement};
 use crate::calendar_status::{Deprecation, Status};
+use crate::phases::{Phases, Replacement};
 use crate::policy::Policy;
 use crate::replacement_words::sentence_about_another;
 
@@ -35,13 +35,13 @@ pub struct Deprecated<'t> {
     /// What its annotation names as its replacement: a full name, or a name in
     /// the same package.
     pub replaced_by: Option<String>,
-    /// What its comment says of a replacement, if no annotation names one.
+    /// What its comment says about a replacement, if no annotation names one.
     pub advice: Option<String>,
-    /// What the policy says of its replacement.
+    /// What the policy says about its replacement.
     pub replacement: Replacement,
     /// The days on which its phases begin.
     pub phases: Option<Phases>,
-    /// Whether only the next major version may lack it.
+    /// Whether only the next major version may remove it.
     pub waits_for_major: bool,
     /// The last day on which anybody serves it, as far as it is known.
     pub served_until: Option<Date>,
@@ -55,7 +55,7 @@ pub struct Deprecated<'t> {
 pub enum Unknown<'t> {
     /// Nothing says since when it is deprecated.
     Since,
-    /// It is deprecated since a version whose day is not recorded.
+    /// The day of the version that deprecated it is not recorded.
     DayOf(&'t str),
 }
 

@@ -4,9 +4,11 @@
 use abide_schema::Glob;
 use jiff::civil::Date;
 
-use crate::calendar::{Calendar, Replacement};
+use crate::calendar::Calendar;
+use crate::counted::counted;
 use crate::dates::months_after;
 use crate::finding::Gone;
+use crate::phases::{PhaseFreeze, Replacement};
 
 /// When deprecated elements may be removed.
 #[derive(Clone, Debug, Default)]
@@ -26,22 +28,6 @@ pub struct DeprecationPolicy {
     /// The Markdown file that lists what is deprecated, relative to the folder of
     /// `abide.toml`.
     pub file: Option<String>,
-}
-
-/// Days on which no client release disallows or removes more than the one before.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PhaseFreeze {
-    /// The first day; `None` if it was always so.
-    pub from: Option<Date>,
-    /// The last day; `None` if no end is known.
-    pub until: Option<Date>,
-}
-
-impl PhaseFreeze {
-    /// Whether a day lies in it.
-    pub fn contains(self, day: Date) -> bool {
-        self.from.is_none_or(|from| from <= day) && self.until.is_none_or(|until| day <= until)
-    }
 }
 
 /// What may be removed from a package that must not break.
@@ -99,7 +85,7 @@ impl DeprecationPolicy {
 
     /// The first day on which an element that is deprecated since a day may be
     /// removed from a package that must not break; `None` if only the next major
-    /// version may lack it.
+    /// version may remove it.
     pub(crate) fn removable_from(&self, since: Date) -> Option<Date> {
         match self.removal {
             Removal::Never => None,
@@ -120,7 +106,7 @@ impl DeprecationPolicy {
         calendar: &Calendar,
     ) -> Option<(Option<Date>, String)> {
         let window = self.window_months.map(|months| {
-            let asked = format!("`window-months` asks for {}", counted(months, "month"));
+            let asked = format!("`window-months` asks for {}", counted(months as usize, "month"));
             (months_after(since, months), asked)
         });
         let phases = calendar.phases(since, self.replacement(element));
@@ -148,16 +134,17 @@ impl DeprecationPolicy {
             false => "put it back and deprecate it",
         };
         let since = gone.deprecated_at.as_deref().and_then(|text| calendar.day_of(text));
-        let known = since.map(|day| format!("; it is deprecated since {day}")).unwrap_or_default();
+        let known =
+            since.map(|day| format!("; it has been deprecated since {day}")).unwrap_or_default();
         let reserve = if gone.reserved { "" } else { "; its number and its name must be reserved" };
         let (why, help) = match self.removal {
             Removal::Never => {
                 let window = calendar
                     .major_window(as_of)
-                    .map(|it| format!(", which may appear from {} to {}", it.opens, it.closes));
+                    .map(|it| format!(", which may appear from {} to {},", it.opens, it.closes));
                 let window = window.unwrap_or_default();
                 (
-                    format!("{by}: only the next major version may lack it{window}{known}"),
+                    format!("{by}: only the next major version{window} may remove it{known}"),
                     Some(format!(
                         "{put_back}; `abide upgrade` leaves it out of the next major version"
                     )),
@@ -168,9 +155,9 @@ impl DeprecationPolicy {
                 (format!("{by}: it may go once its number and its name are reserved"), None)
             }
             Removal::Deprecated if !gone.deprecated => {
-                let window = self
-                    .window_months
-                    .map(|months| format!(" for {} (`window-months`)", counted(months, "month")));
+                let window = self.window_months.map(|months| {
+                    format!(" for {} (`window-months`)", counted(months as usize, "month"))
+                });
                 let window = window.unwrap_or_default();
                 (
                     format!("{by}: it must be deprecated in a release first{window}{reserve}"),
@@ -183,8 +170,8 @@ impl DeprecationPolicy {
                      not known{reserve}"
                 ),
                 Some(format!(
-                    "{put_back}; say in `deprecated_at` since which day it is deprecated, or since \
-                     which version of `version-dates`"
+                    "{put_back}, and set `deprecated_at` to the day on which it was deprecated, or to a \
+                     version in `version-dates`"
                 )),
             ),
             Removal::Deprecated => {
@@ -205,13 +192,5 @@ impl DeprecationPolicy {
             }
         };
         Some(RemovalTerms { why, help })
-    }
-}
-
-/// A number with its noun.
-fn counted(count: u32, noun: &str) -> String {
-    match count {
-        1 => format!("one {noun}"),
-        _ => format!("{count} {noun}s"),
     }
 }

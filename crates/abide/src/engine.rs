@@ -1,6 +1,7 @@
 //! The engine: runs the rules over a tree and applies the policy to the findings.
 
 mod acceptance;
+mod frozen_changes;
 pub(crate) mod hindrances;
 pub(crate) mod judging;
 mod linker_findings;

@@ -1,5 +1,5 @@
 //! Text files that list the names of features: one name on a line, and comments
-//! behind `#`.
+//! after `#`.
 
 use abide_syntax::Span;
 

@@ -10,11 +10,13 @@ mod bump_level;
 mod calendar;
 mod calendar_status;
 mod case;
+mod clock;
 mod code_owners;
 mod comment_scope;
 mod config;
 mod config_error;
 mod constraints;
+mod counted;
 mod dates;
 mod dependencies;
 mod deprecation_list;
@@ -32,6 +34,7 @@ mod location;
 mod lock;
 mod marks;
 mod options;
+mod phases;
 mod places;
 mod policy;
 mod preset;
@@ -58,14 +61,16 @@ pub use accepted::Accepted;
 pub use bump::changes::rises;
 pub use bump::{PackagePlan, Plan, Reason, Rewritten, Verdict};
 pub use bump_level::Bump;
-pub use calendar::{Calendar, Clock, Phase, Phases, Replacement, Window};
+pub use calendar::{Calendar, Window};
 pub use calendar_status::{Deprecation, Retirement, Status};
+pub use clock::Clock;
 pub use code_owners::packages::{PackageFiles, PackageOwners, all_files, touched_files};
 pub use code_owners::{CodeOwners, Forge, Ownership};
 pub use config::Config;
 pub use config_error::ConfigError;
+pub use counted::counted;
 pub use deprecation_list::{Deprecated, DeprecationList, Unknown};
-pub use deprecation_policy::{DeprecationPolicy, PhaseFreeze, Removal};
+pub use deprecation_policy::{DeprecationPolicy, Removal};
 pub use drawing::view::GraphView;
 pub use element_life::{
     ElementFacts, ElementId, ElementLife, ElementLives, FileElements, Moment, elements,
@@ -79,6 +84,7 @@ pub use group::{Group, RuleDefaults};
 pub use location::{Location, Origin};
 pub use lock::{Freeze, Lock, Record};
 pub use options::{Options, RuleScope};
+pub use phases::{Phase, PhaseFreeze, Phases, Replacement};
 pub use policy::{
     BreakingPolicy, ConfigWaiver, DependencyPolicy, Edge, OptionOrder, PackagePolicy, Policy,
     SecurityFix, WaiverTarget,

@@ -8,10 +8,11 @@ use abide_syntax::Span;
 use abide_upgrade::{UpgradePolicy, UpgradeSettings};
 use jiff::civil::Date;
 
-use crate::calendar::{Calendar, Phases};
+use crate::calendar::Calendar;
 use crate::deprecation_policy::{DeprecationPolicy, Removal};
 use crate::finding::{ChangeFacts, Finding, Severity};
 use crate::group::RuleDefaults;
+use crate::phases::Phases;
 use crate::severities::Layers;
 
 /// Everything that decides how a tree is checked: a preset with the changes of
@@ -301,7 +302,7 @@ impl Policy {
         Some(Phases { removed, ..phases })
     }
 
-    /// Whether only the next major version may lack a deprecated element.
+    /// Whether only the next major version may remove a deprecated element.
     pub fn waits_for_major(&self, element: Element<'_>) -> bool {
         self.is_bound(element.package().name()) && self.deprecation.removal == Removal::Never
     }

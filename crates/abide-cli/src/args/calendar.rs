@@ -68,7 +68,7 @@ pub(crate) struct SimulateArgs {
     /// Assume a new major every so many months [default: at each API release of the policy]
     #[arg(long, value_name = "MONTHS", value_parser = clap::value_parser!(u32).range(1..=240))]
     pub(crate) major_every: Option<u32>,
-    /// Show the life of this element; if it is not deprecated, as if it were on the first day
+    /// Show the life of this element; if it is not deprecated, as if it became so on the first day
     #[arg(long, value_name = "NAME", conflicts_with = "package")]
     pub(crate) element: Option<String>,
     /// Show the life of this package

@@ -6,9 +6,9 @@ use super::TreeArgs;
 use crate::render::{DEPRECATIONS, DeprecationFormat, one_of};
 
 pub(super) const HELP: &str = "\
-The list says of each deprecated element since when, what replaces it, and on which days clients \
-warn, refuse and remove it, as far as [calendar] says so. The file has the same list with dates \
-only, so it does not change from one day to the next. `file` in [deprecation] names another file. \
+For each deprecated element, the list shows since when it is deprecated, what replaces it, and when \
+clients warn about it, refuse it and remove it. [calendar] sets these days. The file has the same \
+list with dates only, so it does not change from one day to the next. `file` in [deprecation] names another file. \
 If the file has the two comments that --write puts around the list, only what is between them is \
 replaced.
 

@@ -6,9 +6,8 @@ use std::path::Path;
 use abide_schema::{FileId, Tree};
 use abide_upgrade::{BUILD_MARK, BuildFile};
 
-use super::file_changes::{Author, Changes, FileChange};
+use super::file_changes::{Author, Changes, FileChange, display};
 use super::made_files::MadeFiles;
-use super::upgrade::display;
 
 /// BUILD files to write or delete.
 pub(super) struct Builds<'a> {

@@ -17,7 +17,7 @@ use crate::terminal::{error_color, look, say};
 pub(super) fn calendar(global: &Global, args: &CalendarArgs) -> Result<Outcome, Error> {
     if let Some(CalendarCommand::Simulate(simulated)) = &args.simulate {
         if args.tree.source.is_some() || !args.tree.import_path.is_empty() {
-            let message = "name the tree behind `simulate`: `abide calendar simulate SOURCE`";
+            let message = "name the tree after `simulate`: `abide calendar simulate SOURCE`";
             return Err(Error::Usage(message.to_owned()));
         }
         return simulate(global, simulated);

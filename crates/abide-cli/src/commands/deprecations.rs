@@ -1,5 +1,7 @@
 //! `abide deprecations`.
 
+use std::path::Path;
+
 use abide::{DeprecationList, Status};
 
 use super::bump::writable;
@@ -84,18 +86,7 @@ pub(super) fn deprecations(global: &Global, args: &DeprecationsArgs) -> Result<O
     } else {
         let changed = file.new.as_deref().filter(|_| !is_current);
         if let Some((folder, new)) = folder.zip(changed) {
-            let target = folder.join(path);
-            let failed = |what: &str, error| Error::File {
-                what: format!("cannot {what} `{}`", target.display()),
-                error,
-            };
-            let old = file.old.as_deref().map(str::as_bytes);
-            if !write::is_still(&target, old).map_err(|error| failed("read", error))? {
-                return Err(Error::Usage(format!(
-                    "`{path}` was changed meanwhile: run this again"
-                )));
-            }
-            write::replace(&target, new.as_bytes()).map_err(|error| failed("write", error))?;
+            file.write(folder, path, new)?;
         }
         match (global.quiet, is_current, &file.new) {
             (true, ..) => String::new(),
@@ -142,5 +133,20 @@ impl ListFile {
             )),
         })?;
         Ok(ListFile { old, new: Some(new) })
+    }
+    /// Writes the new text, unless somebody edited the file since it was read.
+    fn write(&self, folder: &Path, path: &str, new: &str) -> Result<(), Error> {
+        let target = folder.join(path);
+        let failed = |what: &str, error| Error::File {
+            what: format!("cannot {what} `{}`", target.display()),
+            error,
+        };
+        let old = self.old.as_deref().map(str::as_bytes);
+        if !write::is_still(&target, old).map_err(|error| failed("read", error))? {
+            return Err(Error::Usage(format!(
+                "`{path}` was edited in the meantime: run the command again"
+            )));
+        }
+        write::replace(&target, new.as_bytes()).map_err(|error| failed("write", error))
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use abide::Lock;
+use abide_schema::File;
 
 use crate::diff::unified;
 use crate::error::Error;
@@ -64,17 +65,17 @@ impl FileChange<'_> {
     /// What `--check` reports.
     pub(super) fn complaint(&self, path: &str) -> String {
         let path = shown(path);
-        let told = match (&self.old, self.new) {
+        let state = match (&self.old, self.new) {
             (None, _) => "is missing",
             (_, None) => "is no longer needed",
             _ => "differs from the generated file",
         };
         let author = if self.loses() { self.author.phrase() } else { "" };
         let gap = if author.is_empty() { "" } else { "; " };
-        format!("{path}: {told}{gap}{author}\n")
+        format!("{path}: {state}{gap}{author}\n")
     }
 
-    /// What is said where the file is left as it is. `instead` says what else helps.
+    /// The message where the file is left as it is. `instead` says what else helps.
     pub(super) fn left_alone(&self, path: &str, instead: &str) -> String {
         let (verb, overwrites) = match self.new {
             Some(_) => ("overwritten", "replaces"),
@@ -164,4 +165,10 @@ fn remove(folder: &Path, path: &Path) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// The place of a file generated from another one: below the same root.
+pub(super) fn display(from: File<'_>, path: &str) -> String {
+    let shown = &*from.decl().display;
+    format!("{}{path}", shown.strip_suffix(from.path()).unwrap_or_default())
 }

@@ -2,19 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use abide::{Records, Report};
+use abide::{Records, Report, counted};
 use abide_schema::Tree;
 use abide_upgrade::{Refusal, Release, Risen, UpgradeSettings, essence};
 use jiff::civil::Date;
 
 use super::build_files::Builds;
 use super::file_changes::{
-    Author, Changes, FileChange, diff_of, take_losing, unedited, write_changes,
+    Author, Changes, FileChange, diff_of, display, take_losing, unedited, write_changes,
 };
 use super::fitness::{for_people, troubles};
 use super::made_files::MadeFiles;
 use super::outcome::Outcome;
-use super::upgrade::{Opened, count, display, hindrances};
+use super::upgrade::{Opened, hindrances};
 use crate::args::{Global, ReleaseTarget, TreeArgs};
 use crate::error::Error;
 use crate::load::{Loaded, load};
@@ -221,13 +221,13 @@ fn notes(
             abide_upgrade::undeclared_alphas(&loaded.tree, &settings.config.policy.upgrade);
         notes.extend(undeclared.iter().map(|package| {
             format!(
-                "`{0}` is left alone: if people keep it as the next major version, name it in \
+                "`{0}` is left alone: if people maintain it as the next major version, name it in \
                  `by-hand` of [upgrade] to release it",
                 package.name()
             )
         }));
     } else {
-        notes.push(format!("{} released", count(made.files.len(), "file")));
+        notes.push(format!("{} released", counted(made.files.len(), "file")));
     }
     let options = abide::Options { records, ..abide::Options::on(day) };
     let report = abide::check(&loaded.tree, &settings.config.policy, options);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use abide::Report;
+use abide::{Report, counted};
 use abide_schema::{File, FileId, Tree};
 use abide_upgrade::{
     Closure, Generated, Refusal, StaleCandidate, Upgrade, UpgradeOptions, UpgradePolicy, essence,
@@ -11,7 +11,7 @@ use abide_upgrade::{
 
 use super::build_files::Builds;
 use super::file_changes::{
-    Author, Changes, FileChange, diff_of, put, take_losing, unedited, write_changes,
+    Author, Changes, FileChange, diff_of, display, put, take_losing, unedited, write_changes,
 };
 use super::fitness::{for_people, troubles};
 use super::folder_lock::exclusive;
@@ -167,12 +167,12 @@ pub(super) fn upgrade(
     }
     for (package, next) in made.by_hand.iter().filter(|_| !global.quiet) {
         say(&format!(
-            "note: `{}` was not upgraded: people keep `{}` as its next major version",
+            "note: `{}` was not upgraded: people maintain `{}` as its next major version",
             loaded.tree.package(*package).name(),
             loaded.tree.package(*next).name()
         ));
     }
-    left.iter().for_each(|told| say(told));
+    left.iter().for_each(|message| say(message));
     if !global.quiet && (target.out.is_some() || target.write) {
         say(&format!("note: {}", summary(&loaded, &made)));
     }
@@ -182,7 +182,7 @@ pub(super) fn upgrade(
 }
 
 /// Writes a file outside of the tree. What is there already is only replaced if it is the same or
-/// the user says so, since nothing records who wrote it; returns what is said then.
+/// the user says so, since nothing records who wrote it; returns the message for that case.
 fn put_elsewhere(path: &Path, text: &[u8], overwrite: bool) -> Result<Option<String>, Error> {
     let old = std::fs::read(path).ok();
     let author = match &old {
@@ -203,7 +203,7 @@ fn instead(path: &str, change: &FileChange<'_>) -> String {
         return String::new();
     }
     let addition = "make the edit in the active version, or mark it with `next_major_only`; ";
-    let by_hand = "if people keep this package, set `by_hand = true` in its `file_policy`; ";
+    let by_hand = "if people maintain this package, set `by_hand = true` in its `file_policy`; ";
     match change.author {
         Author::Editor => addition.to_owned(),
         _ => by_hand.to_owned(),
@@ -314,30 +314,17 @@ fn deletion(tree: &Tree, stale: &StaleCandidate) -> String {
     }
 }
 
-/// The place of a file generated from another one: below the same root.
-pub(super) fn display(from: File<'_>, path: &str) -> String {
-    let shown = &*from.decl().display;
-    format!("{}{path}", shown.strip_suffix(from.path()).unwrap_or_default())
-}
-
 fn summary(loaded: &Loaded, made: &Upgrade) -> String {
     let packages: BTreeSet<&str> =
         made.files.iter().map(|file: &Generated| file.package.as_str()).collect();
     let files = loaded.tree.files().filter(|file| file.is_judged()).count();
     match made.files.len() {
-        0 => format!("no candidate is needed in a tree of {}", count(files, "file")),
+        0 => format!("no candidate is needed in a tree of {}", counted(files, "file")),
         number => format!(
             "generated {} in {} from a tree of {}",
-            count(number, "candidate"),
-            count(packages.len(), "package"),
-            count(files, "file")
+            counted(number, "candidate"),
+            counted(packages.len(), "package"),
+            counted(files, "file")
         ),
-    }
-}
-
-pub(super) fn count(number: usize, noun: &str) -> String {
-    match number {
-        1 => format!("1 {noun}"),
-        number => format!("{number} {noun}s"),
     }
 }

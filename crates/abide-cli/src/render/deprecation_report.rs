@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use abide::{Deprecated, DeprecationList, Phase, Replacement, Unknown};
+use abide::{Deprecated, DeprecationList, Phase, Replacement, Unknown, counted};
 use jiff::civil::Date;
 use serde_json::{Map, Value, json};
 
@@ -54,16 +54,12 @@ pub(super) fn human(report: &DeprecationReport<'_, '_>, look: Look) -> Vec<u8> {
     if !look.quiet {
         let entries = report.list.entries.len();
         let packages = report.list.by_package().len();
-        let count = |count: usize, noun: &str| match count {
-            1 => format!("1 {noun}"),
-            _ => format!("{count} {noun}s"),
-        };
         text += &match entries {
             0 => "nothing is deprecated\n".to_owned(),
             _ => format!(
                 "{} in {}\n",
-                count(entries, "deprecated element"),
-                count(packages, "package")
+                counted(entries, "deprecated element"),
+                counted(packages, "package")
             ),
         };
     }

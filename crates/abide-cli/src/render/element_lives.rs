@@ -5,11 +5,11 @@ use abide::{ElementLife, Moment};
 use serde_json::{Map, Value};
 use unicode_width::UnicodeWidthStr;
 
-use super::markup::{BASE, escaped, fill};
+use super::markup::{Page, escaped};
 use super::scene::{Look, paint};
 use crate::printable::shown;
 
-const PAGE: &str = include_str!("element_lives/page.html");
+const BODY: &str = include_str!("element_lives/body.html");
 const STYLE: &str = include_str!("element_lives/page.css");
 
 /// What happens to an element after it appeared, in order: the word for it, the key in JSON, and
@@ -91,7 +91,7 @@ fn moment(moment: &Moment) -> Value {
 }
 
 /// A page with a table for each package.
-pub(super) fn html(lives: &[ElementLife], title: &str) -> String {
+pub(super) fn html(lives: &[ElementLife], title: &str) -> Vec<u8> {
     let mut tables = String::new();
     for package in lives.chunk_by(|a, b| a.package == b.package) {
         tables.push_str(&format!(
@@ -111,9 +111,8 @@ pub(super) fn html(lives: &[ElementLife], title: &str) -> String {
         }
         tables.push_str("</table>\n");
     }
-    fill(PAGE, |mark| match mark {
-        "title" => escaped(title),
-        "style" => [BASE, STYLE].concat(),
+    let page = Page { title, style: STYLE, script: None, body: BODY };
+    page.fill(|mark| match mark {
         "tables" => tables.clone(),
         _ => String::new(),
     })

@@ -4,8 +4,9 @@ use std::fmt::Write;
 
 use abide::{Report, Severity};
 
-use super::owner_list::{notice, sentence};
+use super::owner_list::sentence;
 use super::scene::Scene;
+use super::workflow_command::{data, property, touched_packages};
 use crate::printable::shown;
 
 pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
@@ -40,16 +41,6 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
         let _ = writeln!(out, ",title={}::{}", property(finding.rule), data(&text));
     }
     let touched = sentence(scene.touched).filter(|_| !scene.look.quiet);
-    out.extend(touched.map(|sentence| notice(&sentence)));
+    out.extend(touched.map(|sentence| touched_packages(&sentence)));
     out.into_bytes()
-}
-
-/// Escapes the message of a workflow command.
-pub(super) fn data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
-}
-
-/// Escapes a property of a workflow command.
-pub(super) fn property(text: &str) -> String {
-    data(text).replace(':', "%3A").replace(',', "%2C")
 }

@@ -22,7 +22,7 @@ pub(crate) struct HashList<'t> {
     pub(crate) hashes: &'t TreeHashes,
     /// Whether people see the messages too.
     pub(crate) with_messages: bool,
-    /// What is told instead, if it is asked: the elements of the packages.
+    /// The elements of the packages, which are listed instead if that is asked.
     pub(crate) elements: Option<&'t [ElementLife]>,
 }
 

@@ -1,6 +1,6 @@
 //! Renders a history as a table, as JSON Lines or as an HTML page.
 
-use abide::Severity;
+use abide::{Severity, counted};
 use serde_json::{Map, Value, json};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -141,10 +141,6 @@ fn packages(history: &History) -> usize {
 
 /// The summary line.
 fn total(history: &History) -> String {
-    let plural = |count: usize, noun: &str| match count {
-        1 => format!("1 {noun}"),
-        _ => format!("{count} {noun}s"),
-    };
     let verdicts = [Verdict::Refused, Verdict::Breaking, Verdict::Unlinked, Verdict::Compatible];
     let found: Vec<String> = verdicts
         .into_iter()
@@ -155,8 +151,8 @@ fn total(history: &History) -> String {
     format!(
         "{} of {} affected {}: {found}\n",
         history.commits.len(),
-        plural(history.walked, "commit"),
-        plural(packages(history), "package"),
+        counted(history.walked, "commit"),
+        counted(packages(history), "package"),
     )
 }
 

@@ -4,16 +4,16 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-use abide::{Finding, Location, Origin, Report, Severity};
+use abide::{Finding, Location, Origin, Report, Severity, counted};
 use codespan_reporting::files::Files;
 
-use super::markup::{BASE, escaped, fill};
+use super::markup::{Page, escaped};
 use super::scene::{Lines, Scene};
 use super::snippets::summary;
 use super::sources::Sources;
 use crate::printable::shown;
 
-const PAGE: &str = include_str!("html/page.html");
+const BODY: &str = include_str!("html/body.html");
 const STYLE: &str = include_str!("html/page.css");
 const SCRIPT: &str = include_str!("html/page.js");
 
@@ -27,10 +27,7 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
     let sources = Sources::new(scene);
     let mut files = String::new();
     for (path, findings) in scene.by_path(report) {
-        let count = match findings.len() {
-            1 => "1 finding".to_owned(),
-            count => format!("{count} findings"),
-        };
+        let count = counted(findings.len(), "finding");
         // Writing to a string cannot fail.
         let _ = writeln!(
             files,
@@ -45,16 +42,14 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
     if files.is_empty() {
         files.push_str("<p class=\"none\">Nothing to report.</p>\n");
     }
-    let page = fill(PAGE, |mark| match mark {
+    let page = Page { title: "API findings", style: STYLE, script: Some(SCRIPT), body: BODY };
+    page.fill(|mark| match mark {
         "summary" if scene.look.quiet => String::new(),
         "summary" => format!("<p>{}.</p>\n", escaped(summary(report).trim_end())),
         "severities" => severities(report, scene),
         "files" => files.clone(),
-        "style" => [BASE, STYLE].concat(),
-        "script" => SCRIPT.to_owned(),
         _ => String::new(),
-    });
-    page.into_bytes()
+    })
 }
 
 /// The filter by severity: a button for each severity that occurs.

@@ -1,7 +1,38 @@
-//! Helpers for HTML and XML.
+//! Texts for HTML and XML, and what all HTML pages have in common.
 
-/// The style that all pages share: light and dark colours, and controls.
-pub(super) const BASE: &str = include_str!("base.css");
+const PAGE: &str = include_str!("markup/page.html");
+const STYLE: &str = include_str!("markup/page.css");
+
+/// A self-contained page: it loads nothing, and runs no script but its own.
+pub(super) struct Page<'a> {
+    /// The title, not yet escaped.
+    pub(super) title: &'a str,
+    /// The style of this page; light and dark colours, and controls, have theirs already.
+    pub(super) style: &'a str,
+    /// The script that follows the body.
+    pub(super) script: Option<&'a str>,
+    /// The body, as a template.
+    pub(super) body: &'a str,
+}
+
+impl Page<'_> {
+    /// The page, with a text for each mark of its body.
+    pub(super) fn fill(&self, text: impl Fn(&str) -> String) -> Vec<u8> {
+        let body = fill(self.body, |mark| match mark {
+            "title" => escaped(self.title),
+            mark => text(mark),
+        });
+        let page = fill(PAGE, |mark| match (mark, self.script) {
+            ("title", _) => escaped(self.title),
+            ("style", _) => [STYLE, self.style].concat(),
+            ("body", _) => body.clone(),
+            ("script-source", Some(_)) => "; script-src 'unsafe-inline'".to_owned(),
+            ("script", Some(script)) => format!("<script>\n{script}\n</script>\n"),
+            _ => String::new(),
+        });
+        page.into_bytes()
+    }
+}
 
 /// Escapes a text for HTML and XML, also inside a quoted attribute. Characters that XML 1.0 cannot
 /// represent (section 2.2) become replacement characters.
@@ -25,7 +56,7 @@ pub(super) fn escaped(text: &str) -> String {
 
 /// Fills in a template with a text for each `{{mark}}`. This is done in one pass, because the texts
 /// may contain marks.
-pub(super) fn fill(template: &str, text: impl Fn(&str) -> String) -> String {
+fn fill(template: &str, text: impl Fn(&str) -> String) -> String {
     let mut page = String::new();
     let mut rest = template;
     while let Some((before, behind)) = rest.split_once("{{") {

@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use abide::PackageOwners;
+use abide::{PackageOwners, counted};
 use serde_json::{Map, Value, json};
 
-use super::github::{data, property};
 use super::markdown::code;
 use super::scene::{Look, paint};
+use super::workflow_command::{data, property, touched_packages};
 use crate::printable::shown;
 
 /// The owners of packages.
@@ -49,7 +49,7 @@ impl OwnerReport<'_> {
 
 fn quoted(package: &PackageOwners) -> String {
     match package.package.as_str() {
-        "" => "what has no package".to_owned(),
+        "" => "the unnamed package".to_owned(),
         name => format!("`{}`", shown(name)),
     }
 }
@@ -90,10 +90,7 @@ pub(super) fn human(report: &OwnerReport<'_>, look: Look) -> Vec<u8> {
         let _ = writeln!(text, "  help: {}", shown(&report.advice(package)));
     }
     if !look.quiet {
-        let count = match report.packages.len() {
-            1 => "1 package".to_owned(),
-            count => format!("{count} packages"),
-        };
+        let count = counted(report.packages.len(), "package");
         let changed = if report.is_change { " changed" } else { "" };
         let unowned = match report.unowned().count() {
             0 => String::new(),
@@ -178,7 +175,7 @@ pub(super) fn github(report: &OwnerReport<'_>, look: Look) -> Vec<u8> {
     if !look.quiet
         && let Some(sentence) = sentence(report.packages).filter(|_| report.is_change)
     {
-        out.push_str(&notice(&sentence));
+        out.push_str(&touched_packages(&sentence));
     }
     let command = if report.is_check { "error" } else { "warning" };
     for package in report.unowned().filter(|_| !look.quiet || report.is_check) {
@@ -189,9 +186,4 @@ pub(super) fn github(report: &OwnerReport<'_>, look: Look) -> Vec<u8> {
         let _ = writeln!(out, "::{command}{file}title=no owner::{}", data(&text));
     }
     out.into_bytes()
-}
-
-/// The annotation that names the packages of a change.
-pub(super) fn notice(sentence: &str) -> String {
-    format!("::notice title=touched packages::{}\n", data(sentence))
 }

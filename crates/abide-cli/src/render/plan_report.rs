@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use abide::{Bump, PackagePlan, Plan, Reason, Status, Verdict};
+use abide::{Bump, PackagePlan, Plan, Reason, Status, Verdict, counted};
 use abide_schema::PackageVersion;
 use serde_json::{Map, Value, json};
 
@@ -50,10 +50,7 @@ pub(super) fn human(report: &PlanReport<'_>, look: Look) -> Vec<u8> {
             .filter(|(count, _)| *count > 0)
             .map(|(count, what)| format!("{count} {what}"))
             .collect();
-        let packages = match plan.packages.len() {
-            1 => "1 package".to_owned(),
-            count => format!("{count} packages"),
-        };
+        let packages = counted(plan.packages.len(), "package");
         let sum = if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{packages}{sum}");

@@ -81,9 +81,10 @@ fn keys(step: &Step) -> String {
 /// The span of a bound, in months.
 fn span(bound: &Bound) -> String {
     let (least, most) = (months(bound.least), months(bound.most));
-    match least == most {
-        true => format!("{least} months"),
-        false => format!("{least} to {most} months, {} on average", months(bound.average)),
+    match (&*least, least == most) {
+        ("1", true) => "1 month".to_owned(),
+        (_, true) => format!("{least} months"),
+        (_, false) => format!("{least} to {most} months, {} on average", months(bound.average)),
     }
 }
 

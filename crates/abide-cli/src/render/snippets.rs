@@ -1,6 +1,6 @@
 //! The format for people: a snippet for each finding, with the path through the tree as labels.
 
-use abide::{Bump, ConfigError, Finding, Report, Severity};
+use abide::{Bump, ConfigError, Finding, Report, Severity, counted};
 use codespan_reporting::diagnostic::{self, Diagnostic};
 use codespan_reporting::term::termcolor::{Ansi, NoColor, WriteColor};
 use codespan_reporting::term::{self, Config};
@@ -46,16 +46,12 @@ fn emit(
 
 /// The summary line.
 pub(super) fn summary(report: &Report) -> String {
-    let count = |count: usize, noun: &str| match count {
-        1 => format!("1 {noun}"),
-        _ => format!("{count} {noun}s"),
-    };
     let mut found = Vec::new();
     for (number, noun) in
         [(report.errors, "error"), (report.warnings, "warning"), (report.notes, "note")]
     {
         if number > 0 {
-            found.push(count(number, noun));
+            found.push(counted(number, noun));
         }
     }
     let found = if found.is_empty() { "nothing to report".to_owned() } else { found.join(", ") };
@@ -79,8 +75,8 @@ pub(super) fn summary(report: &Report) -> String {
     };
     format!(
         "{} in {}: {found}{spared}{bump}\n",
-        count(report.files, "file"),
-        count(report.packages, "package"),
+        counted(report.files, "file"),
+        counted(report.packages, "package"),
     )
 }
 

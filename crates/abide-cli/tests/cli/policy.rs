@@ -2,6 +2,8 @@
 //! number of its statement.
 
 mod days;
+mod fixtures;
+mod google_guide;
 mod journeys;
 mod lifecycle;
 mod next_major;

@@ -173,7 +173,7 @@ fn an_interrupted_release_is_taken_up() {
     interrupted_everywhere(tree.path(), &before_others);
 }
 
-/// The same with a version that people keep by hand, and with additions to a candidate.
+/// The same with a version that people maintain by hand, and with additions to a candidate.
 #[test]
 fn s003_102_an_interrupted_release_of_what_people_wrote_is_taken_up() {
     let tree = tree();

@@ -8,7 +8,7 @@ use abide_syntax::{DeclKind, ImportKind, Span};
 use super::rewriter::{Mode, Rewriter};
 use super::vocabulary::{DEPRECATED_AT, MIGRATIONS};
 use crate::edit::Edit;
-use crate::shortest_name::seen_through;
+use crate::public_imports::seen_through;
 use crate::upgrade_policy::ImportOrder;
 
 /// An import as written.

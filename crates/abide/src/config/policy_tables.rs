@@ -8,9 +8,10 @@ use abide_upgrade::{CandidateLayout, Closure, ImportOrder, LinkPolicy, UpgradeRe
 use jiff::civil::Date;
 use toml_edit::{Item, TableLike};
 
-use crate::calendar::Clock;
+use crate::clock::Clock;
 use crate::dates::day_of_year;
-use crate::deprecation_policy::{PhaseFreeze, Removal};
+use crate::deprecation_policy::Removal;
+use crate::phases::PhaseFreeze;
 use crate::policy::{Edge, OptionOrder, Policy};
 use crate::rules::RULES;
 use crate::semantic_version::dated;

@@ -87,11 +87,11 @@ pub fn hindrances(tree: &Tree, policy: &Policy, as_of: Date, made: &[Generated])
     for made in made {
         let file = tree.file(made.from);
         for &span in &made.dangling {
-            let told = |it: &Finding| {
+            let is_reported = |it: &Finding| {
                 let place = it.location.place();
                 place.is_some_and(|it| it.file == file.id && holds(it.span, span))
             };
-            if !findings.iter().any(told) {
+            if !findings.iter().any(is_reported) {
                 let location = Location::tree(Place { file: file.id, span });
                 let package = file.package().name();
                 let message = "this type is not in the next version";

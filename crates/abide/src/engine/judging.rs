@@ -7,7 +7,6 @@ use crate::bump::changes::required;
 use crate::bump::planner::plan_since;
 use crate::bump::unrecorded;
 use crate::finding::{Finding, Severity};
-use crate::frozen;
 use crate::policy::Policy;
 use crate::report::Report;
 use crate::reuse;
@@ -16,6 +15,7 @@ use crate::rules::{self, RULES, find_rule};
 use crate::waiver::Waivers;
 
 use super::acceptance::accept;
+use super::frozen_changes::frozen_changes;
 use super::linker_findings::linker_findings;
 use super::order::sort;
 use super::walk::run;
@@ -53,7 +53,7 @@ fn judge_tree<'t>(
         findings.extend(reused.into_iter().filter(|it| runs(policy, it)));
     }
     if options.scope == RuleScope::Everything {
-        let thawed = frozen::findings(&context, &findings);
+        let thawed = frozen_changes(&context, &findings);
         findings.extend(thawed.into_iter().filter(|it| runs(policy, it)));
     }
     spare_work_in_progress(&context, &mut findings);
@@ -172,7 +172,7 @@ pub(super) fn blocking<'t>(
     let rules: Vec<&'static Rule> =
         rules.filter(|it| blocks(it.id) && policy.runs(it.defaults())).collect();
     let mut findings = run(&context, &rules);
-    let thawed = frozen::findings(&context, &findings);
+    let thawed = frozen_changes(&context, &findings);
     findings.extend(thawed.into_iter().filter(|it| runs(policy, it)));
     Waivers::of(&context).take(&context, &mut findings);
     findings.retain(|it| !options.accepted.is_some_and(|accepted| accepted.holds(it)));

@@ -39,20 +39,22 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
             // The type may lie in another part.
             AdditionFault::Homeless(None) if context.partial => continue,
             AdditionFault::Homeless(None) => {
-                ("is in a type that nothing in the active version becomes".to_owned(), None)
+                ("is in a type that the active version does not have".to_owned(), None)
             }
         };
         let message = format!("the added {noun} `{name}` {problem}");
         let place = addition.place(Part::Name);
         let finding = sink.report(place, addition.package().name(), name, message);
-        finding.why("no upgrade can make the candidate with it");
+        finding
+            .why("an upgrade carries additions along, and cannot make a candidate with this one");
         if let Some(other) = other {
             finding.label(other.place(Part::Name), "the active version has this");
             finding.fact(other.full_name());
         }
         finding.help(match found.fault {
             AdditionFault::Homeless(_) => "move the addition, or delete it",
-            _ => "give the addition another number and name, or delete it if both are the same",
+            _ => "give the addition another number and name, or delete it if the active version now has the \
+                  same element",
         });
     }
 }

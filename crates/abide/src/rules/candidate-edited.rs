@@ -65,7 +65,7 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
                 match author {
                     Author::Upgrade => {
                         format!(
-                            "candidate `{path}` is out of date: `{source}` upgrades to another text now"
+                            "candidate `{path}` is out of date: `{source}` now upgrades to another text"
                         )
                     }
                     Author::Editor => format!(
@@ -116,7 +116,7 @@ fn advice(drift: Drift, author: Author) -> (&'static str, &'static str) {
         ),
         Drift::Differs(_) => (
             "nothing records that abide wrote it, so `abide upgrade --write` leaves it alone",
-            "run `abide upgrade --write --overwrite` to replace it; if people keep this package, \
+            "run `abide upgrade --write --overwrite` to replace it; if people maintain this package, \
              set `by_hand = true` in its `file_policy`",
         ),
         Drift::Stale if is_ours => {
@@ -128,12 +128,12 @@ fn advice(drift: Drift, author: Author) -> (&'static str, &'static str) {
         ),
         Drift::Stale | Drift::Uncalled { .. } => (
             "somebody may have written what is only in this file, so an upgrade leaves it alone",
-            "mark additions with `next_major_only`; if people keep this package, set `by_hand = \
+            "mark additions with `next_major_only`; if people maintain this package, set `by_hand = \
              true` in its `file_policy`; `abide upgrade --write --overwrite` deletes it",
         ),
         Drift::Orphaned => (
             "no upgrade makes this file or deletes it",
-            "delete it, or bring the active version back; if people keep this package, set \
+            "delete it, or bring the active version back; if people maintain this package, set \
              `by_hand = true` in its `file_policy`",
         ),
     }

@@ -38,7 +38,7 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
         finding.fact(&taken.path);
         finding.help(match taken.exists {
             true => {
-                "delete that file; or, if people keep it as the next major version, set `by_hand \
+                "delete that file; or, if people maintain it as the next major version, set `by_hand \
                      = true` in its `file_policy`"
             }
             false => "move one of them to another package",

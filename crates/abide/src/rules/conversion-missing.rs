@@ -1,13 +1,13 @@
 use abide_schema::Part;
 use abide_upgrade::unconverted;
 
-use crate::calendar::Replacement;
 use crate::finding::Severity;
+use crate::phases::Replacement;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "conversion-missing",
-    summary: "an element that the next major lacks and whose values nothing converts",
+    summary: "an element that the next major drops without a conversion of its values",
     group: Group::Lifecycle,
     severity: Some(Severity::Note),
     since: "0.1.0",

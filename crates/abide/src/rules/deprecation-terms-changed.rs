@@ -1,12 +1,13 @@
-use crate::finding::Severity;
-use crate::location::Location;
-use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 use abide_change::{Change, Diff, Holder};
 use abide_schema::{Part, Place};
 
+use crate::finding::Severity;
+use crate::location::Location;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+
 pub(super) static RULE: Rule = Rule {
     id: "deprecation-terms-changed",
-    summary: "a deprecated element with another replacement, version or phase",
+    summary: "a deprecated element whose replacement, deprecation version or phase changed",
     group: Group::Compatibility,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -20,7 +21,7 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Holder<'t>>, sink: &mut Sink) {
     let Some(holders) = change.both() else { return };
     let (Holder::Element(old), Holder::Element(new)) = holders else { return };
-    // What is deprecated only now is told as that.
+    // A deprecation that is new has a rule of its own.
     if old.deprecated().is_none() || new.deprecated().is_none() {
         return;
     }
@@ -43,9 +44,9 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Holder<'t>>, sink: &m
             (Some(was), Some(is)) => {
                 format!("the {noun} of {phrase} changed from `{was}` to `{is}`")
             }
-            (_, Some(is)) => format!("the {noun} of {phrase} is now given: `{is}`"),
+            (_, Some(is)) => format!("{phrase} now has the {noun} `{is}`"),
             (was, None) => {
-                format!("the {noun} of {phrase} was removed: `{}`", was.unwrap_or_default())
+                format!("the {noun} `{}` of {phrase} was removed", was.unwrap_or_default())
             }
         };
         report(place(was), place(is), message);

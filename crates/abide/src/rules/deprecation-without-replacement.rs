@@ -1,8 +1,8 @@
 use abide_schema::{Element, Node};
 
-use crate::calendar::Replacement;
 use crate::finding::Severity;
 use crate::lifecycle::is_deprecated;
+use crate::phases::Replacement;
 use crate::replacement_words::{leads_to_another, one_line};
 use crate::rule::{Check, Context, Group, Rule, Sink};
 

@@ -1,8 +1,8 @@
 use abide_schema::Element;
 
 use crate::calendar_status::Deprecation;
-use crate::deprecation_policy::PhaseFreeze;
 use crate::finding::Severity;
+use crate::phases::PhaseFreeze;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -43,10 +43,10 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
             ),
             last.to_string(),
         ),
-        // What was disallowed before a freeze that always was is not known.
+        // A freeze without a first day does not say what was disallowed before it.
         (_, _, Some(PhaseFreeze { from: Some(from), .. })) => (
             "during a freeze".to_owned(),
-            format!("`[deprecation] freeze` lets nothing become disallowed since {from}"),
+            format!("`[deprecation] freeze` has let nothing become disallowed since {from}"),
             from.to_string(),
         ),
         _ => return,

@@ -7,7 +7,7 @@ use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "feature-list-invalid",
-    summary: "a list of features with a malformed, repeated or misplaced name",
+    summary: "a malformed, repeated or unsorted name in a list of features",
     group: Group::Layout,
     severity: Some(Severity::Error),
     since: "0.1.0",
@@ -39,9 +39,9 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
             } else {
                 known.insert(text, at);
                 if let Some(before) = before.filter(|before| text < *before) {
-                    let message = format!("feature `{text}` is listed behind `{before}`");
+                    let message = format!("feature `{text}` must be listed before `{before}`");
                     sink.report(at, "", text, message)
-                        .help("sort the names by their bytes, so that merges do not repeat one")
+                        .help("sort the names by their bytes")
                         .fact("order");
                 } else {
                     before = Some(text);

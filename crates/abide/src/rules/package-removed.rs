@@ -38,7 +38,7 @@ fn check<'t>(context: &Context<'t>, diff: &Diff<'t>, change: Change<Package<'t>>
         let next = ended.successor.name();
         finding.severity = Severity::Note;
         finding.severity_reason = Some(format!(
-            "its support ended on {}: `{next}` is stable since {}",
+            "its support ended on {}: `{next}` has been stable since {}",
             ended.end, ended.since
         ));
     }

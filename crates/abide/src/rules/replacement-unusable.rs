@@ -7,7 +7,7 @@ use crate::suggestion::{did_you_mean, nearest};
 
 pub(super) static RULE: Rule = Rule {
     id: "replacement-unusable",
-    summary: "a named replacement that does not exist or that nobody can use instead",
+    summary: "a `replaced_by` whose element does not exist or cannot be used instead",
     group: Group::Lifecycle,
     severity: Some(Severity::Error),
     since: "0.1.0",

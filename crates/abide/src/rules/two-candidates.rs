@@ -46,8 +46,8 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
                 let is_released = stable.is_some_and(|it| it >= low.major);
                 (
                     format!("`{name}` and `{other}` are alphas of two major versions"),
-                    "one major version is prepared at a time: the current stable one, the one \
-                     before it and the next are supported",
+                    "only one major version is prepared at a time, next to the current stable one and \
+                     the one before it",
                     match is_released {
                         true => format!("delete `{name}`: v{} is stable", low.major),
                         false => format!("release `{name}` first, or delete one of the two"),

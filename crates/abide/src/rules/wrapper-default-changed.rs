@@ -46,7 +46,7 @@ fn check<'t>(context: &Context<'t>, _: &'t Tree, sink: &mut Sink) {
         let finding = sink.change(diff, change, Part::Name, message);
         finding.fact(was).fact(is);
         finding
-            .why("who leaves the field unset gets another value, and nothing on the wire says so");
+            .why("programs that leave the field unset get another value, and nothing on the wire shows it");
         finding.help("keep the old default, or change it in the next major version");
     }
 }
@@ -65,7 +65,7 @@ fn is_wrapper(field: Field<'_>) -> bool {
 }
 
 /// The default that the comments of a field give: the first number, truth value or
-/// quoted text behind one of the [`PHRASES`].
+/// quoted text after one of the [`PHRASES`].
 fn documented_default(field: Field<'_>) -> Option<String> {
     let node = Element::Field(field).node();
     if node == Node::NONE {

@@ -3,10 +3,11 @@
 use jiff::ToSpan;
 use jiff::civil::Date;
 
-use super::fleet::count;
 use super::schedule::Schedule;
 use super::{Scenario, Step};
-use crate::calendar::{Calendar, Replacement};
+use crate::calendar::Calendar;
+use crate::counted::counted;
+use crate::phases::Replacement;
 
 /// Four years have a leap day, so the bounds do not depend on the year in which
 /// they begin.
@@ -66,7 +67,7 @@ pub(super) fn bounds(calendar: &Calendar, schedule: &Schedule, scenario: &Scenar
         None => "[calendar] api-releases",
     };
     let support_key = "[calendar] previous-major-months";
-    let months = count(calendar.previous_major_months.unwrap_or_default(), "month");
+    let months = counted(calendar.previous_major_months.unwrap_or_default() as usize, "month");
     let majors = || {
         let mut next = schedule.next_major(scenario.from);
         std::iter::from_fn(move || {

@@ -7,6 +7,7 @@ use jiff::civil::Date;
 use super::schedule::Schedule;
 use super::{Scenario, Step};
 use crate::calendar::Calendar;
+use crate::counted::counted;
 use crate::dates::months_after;
 use crate::policy::Policy;
 
@@ -78,7 +79,7 @@ pub(super) fn steps(
 ) -> Vec<Step> {
     let mut steps = vec![match scenario.major_every {
         Some(months) => Step::new(
-            format!("a new major appears every {}", count(months, "month")),
+            format!("a new major appears every {}", counted(months as usize, "month")),
             ["--major-every"],
         ),
         None => Step::new(
@@ -97,7 +98,7 @@ pub(super) fn steps(
         false => Step::new("clients are released with each major, and speak it", []),
     });
     let clients: Vec<String> = peak.clients.iter().map(ToString::to_string).collect();
-    let releases = count(clients.len() as u32, "release");
+    let releases = counted(clients.len(), "release");
     let holds = format!("on {} the fleet holds {releases}: {}", peak.day, clients.join(", "));
     steps.push(match scenario.notice {
         0 => Step::new(
@@ -108,12 +109,15 @@ pub(super) fn steps(
             ["--notice"],
         ),
         months => Step::new(
-            format!("a client may stay {} after its release: {holds}", count(months, "month")),
+            format!(
+                "a client may stay {} after its release: {holds}",
+                counted(months as usize, "month")
+            ),
             ["--notice"],
         ),
     });
     steps.push(Step::new(
-        format!("they speak {}", count(peak.majors.len() as u32, "different major")),
+        format!("they speak {}", counted(peak.majors.len(), "different major")),
         [],
     ));
     steps
@@ -141,18 +145,10 @@ pub(super) fn conflicts(schedule: &Schedule, policy: &Policy, fleets: &[Fleet]) 
                 "on {} the fleet still needs a major that is no longer supported: support ends {} \
                  after the next major",
                 fleet.day,
-                count(months, "month")
+                counted(months as usize, "month")
             ),
             ["[calendar] previous-major-months"],
         ));
     }
     conflicts
-}
-
-/// A number and its noun.
-pub(super) fn count(number: u32, noun: &str) -> String {
-    match number {
-        1 => format!("1 {noun}"),
-        _ => format!("{number} {noun}s"),
-    }
 }

@@ -6,9 +6,10 @@ use jiff::civil::Date;
 
 use super::schedule::Schedule;
 use super::{Scenario, Step};
-use crate::calendar::{Calendar, Phases, Replacement};
+use crate::calendar::Calendar;
 use crate::calendar_status::Status;
 use crate::deprecation_list::Deprecated;
+use crate::phases::{Phases, Replacement};
 use crate::policy::Policy;
 
 /// A life as a row of a timeline.
@@ -117,8 +118,8 @@ fn stretches(days: &[(State, Date)], until: Date) -> Vec<Stretch> {
     parts.filter(|it| it.from < it.until).collect()
 }
 
-/// The day after the last.
-fn behind(last: Date) -> Date {
+/// The day after the last one.
+fn after(last: Date) -> Date {
     last.tomorrow().unwrap_or(Date::MAX)
 }
 
@@ -132,7 +133,7 @@ pub(super) fn major_lanes(
     let life = |major: i64| {
         let born = schedule.day_of(major)?;
         let next = schedule.day_of(major + 1)?;
-        let end = calendar.support_end(next).map_or(next, behind);
+        let end = calendar.support_end(next).map_or(next, after);
         let lane = stretches(&[(State::Newest, born), (State::Supported, next)], end);
         (end > scenario.from && born <= until)
             .then_some(Lane { of: Subject::Major(major), stretches: lane })
@@ -166,7 +167,7 @@ impl Life {
             step: match (deprecated, known) {
                 (Some(_), Some(_)) => Step::new("it is deprecated", ["deprecated_at"]),
                 (Some(_), None) => Step::new(
-                    "it is deprecated since an unknown day; this one is assumed",
+                    "it was deprecated on an unknown day; this one is assumed",
                     ["--from"],
                 ),
                 (None, _) => Step::new("it is assumed to be deprecated", ["--from"]),
@@ -198,7 +199,7 @@ impl Life {
         }
         let last = served.or(phases.and_then(|it| it.removed)).unwrap_or_else(|| scenario.until());
         let lane =
-            Lane { of: Subject::Named(name.clone()), stretches: stretches(&days, behind(last)) };
+            Lane { of: Subject::Named(name.clone()), stretches: stretches(&days, after(last)) };
         Life { name, lane, events }
     }
 
@@ -217,7 +218,7 @@ impl Life {
         let born = introduced.unwrap_or(scenario.from);
         let birth = match introduced {
             Some(_) => Step::new("it is introduced", ["introduced"]),
-            None => Step::new("it exists, since an unknown day", ["--from"]),
+            None => Step::new("it exists; nothing says since when", ["--from"]),
         };
         let mut events = vec![Event { day: born, step: birth }];
         let mut days = vec![(State::Newest, born)];
@@ -268,7 +269,7 @@ impl Life {
             }
         }
         let lane =
-            Lane { of: Subject::Named(name.to_owned()), stretches: stretches(&days, behind(last)) };
+            Lane { of: Subject::Named(name.to_owned()), stretches: stretches(&days, after(last)) };
         Life { name: name.to_owned(), lane, events }
     }
 }

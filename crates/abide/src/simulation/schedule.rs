@@ -4,7 +4,8 @@ use jiff::Span;
 use jiff::civil::Date;
 
 use super::Scenario;
-use crate::calendar::{Calendar, Clock};
+use crate::calendar::Calendar;
+use crate::clock::Clock;
 use crate::dates::months_after;
 
 /// How many months before and after the simulated years are known. A scenario

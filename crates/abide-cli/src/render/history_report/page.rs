@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use super::{moment, total};
 use crate::history::{History, PackageRow, Verdict};
 use crate::render::element_lives;
-use crate::render::markup::{BASE, escaped, fill};
+use crate::render::markup::{Page, escaped};
 use crate::render::scene::Look;
 
-const PAGE: &str = include_str!("page.html");
+const BODY: &str = include_str!("body.html");
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
@@ -40,7 +40,7 @@ pub(in crate::render) fn html(history: &History, _: Look) -> Vec<u8> {
         folder => format!("API history of {folder}"),
     };
     if let Some(lives) = &history.lives {
-        return element_lives::html(lives, &title).into_bytes();
+        return element_lives::html(lives, &title);
     }
     let mut texts = Texts::default();
     let mut packages: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
@@ -68,17 +68,14 @@ pub(in crate::render) fn html(history: &History, _: Look) -> Vec<u8> {
         "packages": packages,
         "texts": texts.texts,
     });
-    let page = fill(PAGE, |mark| match mark {
-        "title" => escaped(&title),
+    let page = Page { title: &title, style: STYLE, script: Some(SCRIPT), body: BODY };
+    page.fill(|mark| match mark {
         "summary" => escaped(total(history).trim_end()),
         "span" => escaped(&span),
-        "style" => [BASE, STYLE].concat(),
-        "script" => SCRIPT.to_owned(),
         // No text of the repository may close the element with the data.
         "data" => data.to_string().replace('<', "\\u003c"),
         _ => String::new(),
-    });
-    page.into_bytes()
+    })
 }
 
 /// The data of one row: commit, verdict, versions, bump, closure hash, reasons, and how many

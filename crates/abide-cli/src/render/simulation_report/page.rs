@@ -7,10 +7,10 @@ use jiff::civil::Date;
 
 use super::{SimulationReport, extent, last_day, span};
 use crate::printable::shown;
-use crate::render::markup::{BASE, escaped, fill};
+use crate::render::markup::{Page, escaped};
 use crate::render::scene::Look;
 
-const PAGE: &str = include_str!("page.html");
+const BODY: &str = include_str!("body.html");
 const STYLE: &str = include_str!("page.css");
 
 /// The page.
@@ -18,22 +18,20 @@ pub(in crate::render) fn html(report: &SimulationReport<'_>, _: Look) -> Vec<u8>
     let headline = report.headline();
     let title = headline[..1].to_uppercase() + &headline[1..];
     let scenario = report.simulation.scenario;
-    let page = fill(PAGE, |mark| match mark {
-        "title" => escaped(&title),
+    let page = Page { title: &title, style: STYLE, script: None, body: BODY };
+    page.fill(|mark| match mark {
         "span" => format!(
             "{} to {}. vN is the newest major on the first day.",
             scenario.from,
             scenario.until()
         ),
-        "style" => [BASE, STYLE].concat(),
         "timeline" => timeline(report),
         "life" => life(report),
         "steps" => steps(report),
         "fleets" => fleets(report),
         "bounds" => bounds(report),
         _ => String::new(),
-    });
-    page.into_bytes()
+    })
 }
 
 /// A place on the time axis, in hundredths of a percent.

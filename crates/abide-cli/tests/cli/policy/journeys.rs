@@ -103,17 +103,18 @@ impl Journey {
     }
 }
 
-const TELLINGS: [&str; 2] = ["lock", "option"];
+/// Where versions and days are recorded: `version-in`.
+const VERSION_IN: [&str; 2] = ["lock", "option"];
 
 /// The next major has what the stable version has, and what is only planned for it.
 #[test]
 fn s003_148_a_field_is_added_to_the_stable_version_or_to_the_next_one_alone() {
-    for telling in TELLINGS {
+    for version_in in VERSION_IN {
         let user = "syntax = \"proto3\";\n\npackage acme.user.v1;\n\n\
                     import \"abide/annotations/v1/lifecycle.proto\";\n\nmessage User {\n  string id \
                     = 1;\n\n  string name = 2 [\n    deprecated = true,\n    \
                     (abide.annotations.v1.field_policy).replaced_by = \"id\"\n  ];\n}\n";
-        let mut journey = Journey::begin(telling, "", &[(USER, user)]);
+        let mut journey = Journey::begin(version_in, "", &[(USER, user)]);
         journey.ok("upgrade --write");
         assert_eq!(journey.follow(), ["version-not-bumped"], "the candidate gets a version");
         journey.release();
@@ -154,7 +155,7 @@ fn s003_148_a_field_is_added_to_the_stable_version_or_to_the_next_one_alone() {
 fn s003_154_a_refactoring_across_packages_is_released_as_a_whole() {
     let file =
         |package: &str, body: &str| format!("syntax = \"proto3\";\n\npackage {package};\n\n{body}");
-    for telling in TELLINGS {
+    for version_in in VERSION_IN {
         let base = file("acme.base.v1", "message Id {\n  string text = 1;\n}\n");
         let user = file(
             "acme.user.v1",
@@ -170,7 +171,7 @@ fn s003_154_a_refactoring_across_packages_is_released_as_a_whole() {
         let config = "[calendar]\napi-releases = [\"06-30\"]\n[upgrade]\nby-hand = \
                       [\"acme.*.v2alpha\"]\n";
         let mut journey =
-            Journey::begin(telling, config, &[(BASE, &base), (USER, &user), (SHOP, &shop)]);
+            Journey::begin(version_in, config, &[(BASE, &base), (USER, &user), (SHOP, &shop)]);
         let base = file(
             "acme.base.v2alpha",
             "message Id {\n  string text = 1;\n}\n\nmessage Address {\n  string street = 1;\n}\n",
@@ -215,8 +216,8 @@ fn s003_152_a_deprecated_field_is_followed_to_the_end_of_its_major() {
                   12\nalpha-max-releases = 2\n[rules]\ndeprecation-without-version = \"error\"\n";
     let user = "syntax = \"proto3\";\n\npackage acme.user.v1;\n\nmessage User {\n  string mail = \
                 1;\n\n  repeated string mails = 2;\n}\n";
-    for telling in TELLINGS {
-        let mut journey = Journey::begin(telling, config, &[(USER, user)]);
+    for version_in in VERSION_IN {
+        let mut journey = Journey::begin(version_in, config, &[(USER, user)]);
         let rules = |journey: &Journey| -> Vec<String> {
             journey.asked().into_iter().map(|it| it.0).collect()
         };
@@ -262,7 +263,7 @@ fn s003_152_a_deprecated_field_is_followed_to_the_end_of_its_major() {
         journey.follow();
         assert_eq!(journey.version("acme.user.v1"), "1.2.0");
         journey.release();
-        // Nothing asks for its removal: only the next major may lack it.
+        // Nothing asks for its removal: only the next major may remove it.
         journey.day = "2027-05-01";
         assert_eq!(rules(&journey), [""; 0]);
         assert_eq!(journey.run("release --write").status, 1, "it is too early for a major");
@@ -305,7 +306,7 @@ fn s003_152_a_deprecated_field_is_followed_to_the_end_of_its_major() {
         journey.follow();
         journey.release();
         journey.day = "2028-06-14";
-        assert_eq!(rules(&journey), ["deprecated-not-disallowed"], "{telling}");
+        assert_eq!(rules(&journey), ["deprecated-not-disallowed"], "{version_in}");
         journey.ok("release --write");
         journey.follow();
         journey.ok("deprecations --write");
@@ -313,7 +314,7 @@ fn s003_152_a_deprecated_field_is_followed_to_the_end_of_its_major() {
         assert_eq!(journey.version("acme.user.v3"), "3.0.0");
         journey.day = "2028-06-16";
         let late = rules(&journey);
-        assert_eq!(late, ["major-past-support"], "{telling}");
+        assert_eq!(late, ["major-past-support"], "{version_in}");
         // What it advises is possible: nobody is promised v1 any longer.
         git(journey.folder.path(), &["rm", "-rq", "acme/user/v1"]);
         journey.follow();

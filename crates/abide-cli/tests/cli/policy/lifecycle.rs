@@ -339,23 +339,23 @@ fn s003_027_a_removal_says_when_it_would_be_allowed() {
             "",
             &plain,
             &reserved,
-            "\"never\": only the next major version may lack it",
+            "\"never\": only the next major version may remove it",
             "put it back and deprecate it; `abide upgrade` leaves it out of the next major version",
         ),
         (
             CLOCKS,
             &old,
             &reserved,
-            "\"never\": only the next major version may lack it, which may appear from 2026-05-31 to \
-          2026-06-30; it is deprecated since 2026-02-10",
+            "\"never\": only the next major version, which may appear from 2026-05-31 to \
+          2026-06-30, may remove it; it has been deprecated since 2026-02-10",
             "put it back; `abide upgrade` leaves it out of the next major version",
         ),
         (
             "",
             &old,
             &gone,
-            "\"never\": only the next major version may lack it; it is deprecated \
-          since 2026-02-10",
+            "\"never\": only the next major version may remove it; it has been \
+          deprecated since 2026-02-10",
             "put it back; `abide upgrade` leaves it out of the next major version; if it has to go \
           now, add `reserved 2; reserved \"nick\";` to message `User` and waive this",
         ),
@@ -385,7 +385,7 @@ fn s003_027_a_removal_says_when_it_would_be_allowed() {
             &old,
             &reserved,
             "\"deprecated\": it may go from 2026-08-10 on, because `window-months` asks for 6 \
-             months; it is deprecated since 2026-02-10",
+             months; it has been deprecated since 2026-02-10",
             "put it back until then",
         ),
         (
@@ -394,8 +394,8 @@ fn s003_027_a_removal_says_when_it_would_be_allowed() {
             &reserved,
             "\"deprecated\" and `window-months` counts from the day \
           of its `deprecated_at`, which is not known",
-            "put it back; say in `deprecated_at` since which day it is deprecated, or since which \
-          version of `version-dates`",
+            "put it back, and set `deprecated_at` to the day on which it was deprecated, or to a \
+             version in `version-dates`",
         ),
     ] {
         let (status, told) = removed(policy, old, new, "2026-03-01");
@@ -412,14 +412,14 @@ fn s003_027_a_removal_says_when_it_would_be_allowed() {
         (
             &scheduled,
             "it may go from 2026-06-30 on, because clients refuse it only from then on \
-                      (`client-releases`); it is deprecated since 2026-02-10",
+                      (`client-releases`); it has been deprecated since 2026-02-10",
         ),
         (
             &frozen,
             "it may go from 2026-12-31 on, because clients refuse it only from then on \
-                   (`client-releases` and `freeze`); it is deprecated since 2026-02-10",
+                   (`client-releases` and `freeze`); it has been deprecated since 2026-02-10",
         ),
-        (&forever, "it may not go until `freeze` ends; it is deprecated since 2026-02-10"),
+        (&forever, "it may not go until `freeze` ends; it has been deprecated since 2026-02-10"),
     ] {
         let (status, told) = removed(policy, &old, &reserved, "2026-03-01");
         let [[_, said, _]] = &told[..] else { panic!("{policy}: {told:?}") };

@@ -12,7 +12,7 @@ use crate::run::{abide, put};
 const POLICY: &str = "import \"abide/annotations/v1/status.proto\";\n\noption \
                       (abide.annotations.v1.file_policy)";
 
-/// A package that people keep as the next major version, with this in it.
+/// A package that people maintain as the next major version, with this in it.
 fn by_hand(package: &str, rest: &str) -> String {
     format!("syntax = \"proto3\";\n\npackage {package};\n\n{POLICY}.by_hand = true;\n{rest}")
 }
@@ -50,7 +50,7 @@ fn s003_102_what_people_keep_by_hand_is_released() {
     );
     let folder = tree.path();
     let ran = ok(folder, &["upgrade", "--write"]);
-    let note = "note: `acme.user.v1` was not upgraded: people keep `acme.user.v2alpha` as its next \
+    let note = "note: `acme.user.v1` was not upgraded: people maintain `acme.user.v2alpha` as its next \
                 major version\n";
     assert_eq!(ran.stderr.matches(note).count(), 1, "{}", ran.stderr);
     assert_eq!(read(folder, people), next, "no upgrade touches it");
@@ -134,9 +134,9 @@ fn s003_065_an_interrupted_release_freezes_all_that_it_replaces() {
     ok(folder, &["check", "--as-of", DAY]);
 }
 
-/// What stays may not name what the version kept by hand does not have.
+/// What stays may not name what the version maintained by hand does not have.
 #[test]
-fn s003_102_what_is_missing_by_hand_is_told() {
+fn s003_102_what_is_missing_by_hand_is_reported() {
     let feed = "syntax = \"proto3\";\n\npackage acme.feed.v1;\n\nimport \
                 \"acme/user/v1/user.proto\";\n\nmessage Feed {\n  acme.user.v1.User user = 1;\n}\n";
     let other = by_hand("acme.user.v2alpha", "\nmessage Person {}\n");
@@ -241,7 +241,7 @@ fn s003_148_additions_to_a_candidate_are_carried_along() {
 }
 
 #[test]
-fn s003_148_a_clash_with_an_addition_is_told_with_both_places() {
+fn s003_148_a_clash_with_an_addition_is_reported_with_both_places() {
     let tree = ready("");
     let folder = tree.path();
     let text = with_additions(folder);
@@ -260,7 +260,7 @@ fn s003_148_a_clash_with_an_addition_is_told_with_both_places() {
     }
     put(folder, &[(USER, &OLD_FIELD.replace("message User {", "message Person {"))]);
     let told = refused(folder, &["upgrade", "--write"]);
-    assert!(told.contains("is in a type that nothing in the active version becomes"), "{told}");
+    assert!(told.contains("is in a type that the active version does not have"), "{told}");
     assert_eq!(read(folder, USER_NEXT), text);
 }
 
@@ -500,7 +500,7 @@ fn s003_102_an_alpha_that_nobody_declared_is_named_by_a_release() {
     let files = [(USER, user), (USER_NEXT, &*next), ("acme/user/v4alpha/user.proto", &*far)];
     let tree = tree("", &files);
     let ran = ok(tree.path(), &["release", "--check", "--as-of", DAY]);
-    let left = "note: `acme.user.v2alpha` is left alone: if people keep it as the next major version, \
+    let left = "note: `acme.user.v2alpha` is left alone: if people maintain it as the next major version, \
                 name it in `by-hand` of [upgrade] to release it\n";
     assert_eq!(ran.stderr, format!("note: there is no candidate to release\n{left}"));
 }

@@ -246,7 +246,7 @@ fn s003_155_a_candidate_that_people_wrote_is_left_alone() {
 }
 
 #[test]
-fn s003_155_an_edit_and_an_old_text_are_told_apart() {
+fn s003_155_an_edit_and_an_old_text_are_different_findings() {
     let tree = ready("");
     let folder = tree.path();
     let found = || {
