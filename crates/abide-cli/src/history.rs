@@ -140,13 +140,14 @@ pub(crate) fn walk(
             };
             let gone: BTreeSet<String> =
                 touched.into_iter().filter(|package| wanted(&ledger, package)).collect();
-            let own = job.moved.touched.keys().filter(|key| forest.is_own(key));
-            let known = judged.as_mut().map_or(&mut [][..], |it| &mut it.files);
-            let elements = elements(own, known);
+            let elements = lives.is_some().then(|| {
+                let own = job.moved.touched.keys().filter(|key| forest.is_own(key));
+                elements(own, judged.as_mut().map_or(&mut [][..], |it| &mut it.files))
+            });
             let locked = job.records.is_some();
             let mut packages =
                 ledger.step(job.moved, judged, job.records, |key| forest.is_own(key));
-            if let Some(lives) = &mut lives {
+            if let Some((lives, elements)) = lives.as_mut().zip(elements) {
                 let (day, commit) = (day(job.commit.seconds), job.commit.id.to_string().into());
                 lives.step(&Step { day, commit }, elements, &packages, locked, &ledger);
             }

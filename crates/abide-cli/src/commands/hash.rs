@@ -41,18 +41,18 @@ pub(super) fn hash(
     progress.step("hashing");
     let text = match what {
         What::Facts(name) => abide_meaning::facts(tree, name).ok_or_else(|| unknown(tree, name))?,
-        What::Hashes | What::Fields => {
+        What::Fields => {
+            let packages = packages(tree, package)?;
+            let files = packages.iter().flat_map(|(_, files)| files).map(|(_, file)| *file);
+            let elements = abide::elements(files, &settings.config.policy.calendar);
+            (format.write)(&HashList::Elements(&elements), look(global, format.is_styled))
+        }
+        What::Hashes => {
             let hashes = TreeHashes::of(tree);
             progress.step("writing the hashes");
             let packages = packages(tree, package)?;
             let with_messages = package.is_some();
-            let elements = matches!(what, What::Fields).then(|| {
-                let calendar = &settings.config.policy.calendar;
-                let files = packages.iter().flat_map(|(_, files)| files);
-                abide::elements(files.map(|(_, file)| *file), calendar)
-            });
-            let elements = elements.as_deref();
-            let list = HashList { packages: &packages, hashes: &hashes, with_messages, elements };
+            let list = HashList::Hashes { packages: &packages, hashes: &hashes, with_messages };
             let text = (format.write)(&list, look(global, format.is_styled));
             // The process ends soon: do not spend time on freeing this and the tree.
             std::mem::forget(hashes);

@@ -15,22 +15,25 @@ use super::scene::Look;
 pub(crate) type Told<'t> = (&'t str, Vec<(&'t str, File<'t>)>);
 
 /// What is told of a tree.
-pub(crate) struct HashList<'t> {
-    /// The packages, and the files of each.
-    pub(crate) packages: &'t [Told<'t>],
-    /// The hashes of all.
-    pub(crate) hashes: &'t TreeHashes,
-    /// Whether people see the messages too.
-    pub(crate) with_messages: bool,
-    /// The elements of the packages, which are listed instead if that is asked.
-    pub(crate) elements: Option<&'t [ElementLife]>,
+pub(crate) enum HashList<'t> {
+    /// The hashes of packages and files.
+    Hashes {
+        /// The packages, and the files of each.
+        packages: &'t [Told<'t>],
+        /// The hashes of all.
+        hashes: &'t TreeHashes,
+        /// Whether people see the messages too.
+        with_messages: bool,
+    },
+    /// The elements of the packages.
+    Elements(&'t [ElementLife]),
 }
 
 pub(super) fn human(list: &HashList<'_>, look: Look) -> String {
-    let HashList { packages, hashes, with_messages, elements } = list;
-    if let Some(elements) = elements {
-        return element_lives::human(elements, look);
-    }
+    let (packages, hashes, with_messages) = match list {
+        HashList::Hashes { packages, hashes, with_messages } => (packages, hashes, with_messages),
+        HashList::Elements(elements) => return element_lives::human(elements, look),
+    };
     let tell = |out: &mut String, title: String, hashes: Option<Hashes>| {
         if let Some(Hashes { own, closure }) = hashes {
             let _ = writeln!(out, "{title}\n  own      {own}\n  closure  {closure}");
@@ -56,10 +59,10 @@ pub(super) fn human(list: &HashList<'_>, look: Look) -> String {
 }
 
 pub(super) fn lines(list: &HashList<'_>, _: Look) -> String {
-    let HashList { packages, hashes, elements, .. } = list;
-    if let Some(elements) = elements {
-        return element_lives::json(elements);
-    }
+    let (packages, hashes) = match list {
+        HashList::Hashes { packages, hashes, .. } => (packages, hashes),
+        HashList::Elements(elements) => return element_lives::json(elements),
+    };
     // Written by hand for speed: a large tree has tens of thousands. Hashes need no escape.
     let line = |kind: &str, name: &str, hashes: Option<Hashes>| {
         let Some(Hashes { own, closure }) = hashes else { return String::new() };

@@ -17,6 +17,10 @@ fn by_hand(package: &str, rest: &str) -> String {
     format!("syntax = \"proto3\";\n\npackage {package};\n\n{POLICY}.by_hand = true;\n{rest}")
 }
 
+/// A package that depends on the users.
+const FEED: &str = "syntax = \"proto3\";\n\npackage acme.feed.v1;\n\nimport \
+                    \"acme/user/v1/user.proto\";\n\nmessage Feed {\n  acme.user.v1.User user = 1;\n}\n";
+
 #[test]
 fn s003_102_what_people_keep_by_hand_is_released() {
     let next = by_hand(
@@ -32,8 +36,6 @@ fn s003_102_what_people_keep_by_hand_is_released() {
                   \"google/protobuf/descriptor.proto\";\nmessage HttpRule {\n  oneof pattern {\n    \
                   string get = 2;\n  }\n}\nextend google.protobuf.MethodOptions {\n  HttpRule http \
                   = 72295728;\n}\n";
-    let feed = "syntax = \"proto3\";\n\npackage acme.feed.v1;\n\nimport \
-                \"acme/user/v1/user.proto\";\n\nmessage Feed {\n  acme.user.v1.User user = 1;\n}\n";
     let wild = "syntax = \"proto3\";\n\npackage acme.wild.v1alpha;\n\nimport \
                 \"acme/user/v2alpha/people.proto\";\n\nmessage Wild {\n  acme.user.v2alpha.User \
                 user = 1;\n}\n";
@@ -43,7 +45,7 @@ fn s003_102_what_people_keep_by_hand_is_released() {
         &[
             (USER, OLD_FIELD),
             (people, &next),
-            ("acme/feed/v1/feed.proto", feed),
+            ("acme/feed/v1/feed.proto", FEED),
             ("acme/wild/v1alpha/wild.proto", wild),
             ("google/api/annotations.proto", google),
         ],
@@ -103,12 +105,10 @@ fn s003_102_a_first_version_and_a_glob_are_released_by_hand() {
 /// A release that fails in the middle is made complete by the next run, and leaves nothing behind.
 #[test]
 fn s003_065_an_interrupted_release_freezes_all_that_it_replaces() {
-    let feed = "syntax = \"proto3\";\n\npackage acme.feed.v1;\n\nimport \
-                \"acme/user/v1/user.proto\";\n\nmessage Feed {\n  acme.user.v1.User user = 1;\n}\n";
     let next = by_hand("acme.user.v2alpha", "\nmessage User {\n  string name = 1;\n}\n");
     let tree = tree(
         "rules.conversion-missing = \"off\"\n",
-        &[(USER, OLD_FIELD), (USER_NEXT, &next), ("acme/feed/v1/feed.proto", feed)],
+        &[(USER, OLD_FIELD), (USER_NEXT, &next), ("acme/feed/v1/feed.proto", FEED)],
     );
     let folder = tree.path();
     // The name of the temporary file is taken by a folder.
@@ -137,12 +137,10 @@ fn s003_065_an_interrupted_release_freezes_all_that_it_replaces() {
 /// What stays may not name what the version maintained by hand does not have.
 #[test]
 fn s003_102_what_is_missing_by_hand_is_reported() {
-    let feed = "syntax = \"proto3\";\n\npackage acme.feed.v1;\n\nimport \
-                \"acme/user/v1/user.proto\";\n\nmessage Feed {\n  acme.user.v1.User user = 1;\n}\n";
     let other = by_hand("acme.user.v2alpha", "\nmessage Person {}\n");
     let tree = tree(
         "rules.conversion-missing = \"off\"\n",
-        &[(USER, OLD_FIELD), (USER_NEXT, &other), ("acme/feed/v1/feed.proto", feed)],
+        &[(USER, OLD_FIELD), (USER_NEXT, &other), ("acme/feed/v1/feed.proto", FEED)],
     );
     let told = refused(tree.path(), &["release", "--write", "--as-of", DAY]);
     assert!(told.contains("acme/feed/v1/feed.proto:8:3"), "{told}");
