@@ -127,6 +127,12 @@ impl<'t> File<'t> {
         Some((PackageVersionStatus::named(name)?, options.place(entry)))
     }
 
+    /// Whether its status is that of a candidate for the next major, which nobody has released yet.
+    pub fn is_candidate(self) -> bool {
+        let candidate = PackageVersionStatus::NextMajorVersionCandidate;
+        self.package_version_status().is_some_and(|(status, _)| status == candidate)
+    }
+
     /// Where the whole file is marked as work in progress.
     pub fn work_in_progress(self) -> Option<Place> {
         let options = self.annotated();

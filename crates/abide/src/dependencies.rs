@@ -45,10 +45,18 @@ impl<'c, 't> Apis<'c, 't> {
         self.of(a).is_some() && self.of(a) == self.of(b)
     }
 
-    /// The newest stable version of the API that the package is a version of.
+    /// The newest stable version of the API that the package is a version of. A candidate is not
+    /// released yet, whatever its name says: Envoy's first candidates were named `v3`.
     pub(crate) fn newest_stable(&self, package: Package<'t>) -> Option<Package<'t>> {
+        let is_stable = |it: Package<'_>| stability(it) == Some(Stability::Stable);
+        let is_released = |it: Package<'_>| !it.files().any(File::is_candidate);
         let versions = self.versions(self.of(package)?);
-        versions.iter().rev().find(|it| stability(**it) == Some(Stability::Stable)).copied()
+        versions.iter().rev().find(|it| is_stable(**it) && is_released(**it)).copied()
+    }
+
+    /// Whether its API has a newer stable version.
+    pub(crate) fn is_outdated(&self, package: Package<'t>) -> bool {
+        self.newest_stable(package).is_some_and(|newest| is_earlier_major(package, newest))
     }
 }
 

@@ -199,7 +199,8 @@ fn live(
         }
         match rule.as_str() {
             "one-definition" if closure == "type" => diamonds += 1,
-            _ => added.push(format!("{told} adds {rule} at {element} (candidate: {is_made})")),
+            _ => added
+                .push(format!("{told} adds {rule} in {file} at {element} (candidate: {is_made})")),
         }
     }
 

@@ -27,7 +27,7 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
     let leads = |it: Package<'t>| it.is_judged() && leads(&apis, it) && !context.is_frozen(it);
     let is_outdated = |it: Package<'t>| {
         // Other rules judge dependencies that are not stable.
-        stability(it) == Some(Stability::Stable) && apis.newest_stable(it) != Some(it)
+        stability(it) == Some(Stability::Stable) && apis.is_outdated(it)
     };
     let outdated = set(context, context.tree.packages().filter(|it| is_outdated(*it)));
     let graph = context.graph();
@@ -122,7 +122,10 @@ fn names(package: Package<'_>) -> BTreeSet<String> {
 }
 
 /// Whether new users start from this package: the newest stable version of its
-/// API, or one that has no versions.
+/// API or the candidate for the next one, or one that has no versions.
 fn leads<'t>(apis: &Apis<'_, 't>, package: Package<'t>) -> bool {
-    package.version().is_none() || apis.newest_stable(package) == Some(package)
+    match stability(package) {
+        None => true,
+        Some(stability) => stability == Stability::Stable && !apis.is_outdated(package),
+    }
 }

@@ -1,4 +1,4 @@
-use abide_schema::{Element, HttpBinding, PackageVersion, PackageVersionStatus, Place};
+use abide_schema::{Element, HttpBinding, PackageVersion, Place};
 use abide_syntax::Span;
 
 use crate::finding::Severity;
@@ -22,10 +22,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let name = element.package().name();
     let Some(version) = element.package().version() else { return };
     // A policy may keep the routes of candidates as they are.
-    let status = element.file().package_version_status();
-    let is_candidate =
-        status.is_some_and(|(status, _)| status == PackageVersionStatus::NextMajorVersionCandidate);
-    let kept = is_candidate && context.policy.upgrade.http_major.is_some();
+    let kept = element.file().is_candidate() && context.policy.upgrade.http_major.is_some();
     for binding in method.http_bindings() {
         for component in binding.path.split(['/', '{', '}', '=', ':']) {
             let Some(found) = PackageVersion::parse_component(component) else { continue };
