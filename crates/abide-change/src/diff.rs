@@ -23,7 +23,9 @@ use rustc_hash::FxHashMap;
 use self::pairs::{Pairs, twin};
 use crate::constraint::{Compared, Comparison};
 use crate::element::{entries, held_enum};
+use crate::prove::Proving;
 use crate::surface::Direction;
+use crate::symbols::GeneratedNames;
 
 /// Two trees, their elements paired.
 #[derive(Debug)]
@@ -52,6 +54,9 @@ pub struct Diff<'t> {
     /// The fields that hold each enum, for the old tree and the new one.
     users: [OnceLock<FxHashMap<EnumId, Vec<FieldId>>>; 2],
     compared: Compared,
+    pub(crate) proving: Proving,
+    /// The names in generated code of the old tree and the new one.
+    pub(crate) generated: [GeneratedNames; 2],
 }
 
 /// `new_x` and `old_x`: the other side of an element.
