@@ -12,7 +12,7 @@ use crate::load::Loaded;
 use crate::progress::Progress;
 use crate::render::{HUMAN, Scene};
 use crate::settings::{Settings, today};
-use crate::terminal::{look_of_errors, say};
+use crate::terminal::{look_of_errors, say, say_rendered};
 
 /// Refuses a tree with link errors or unreadable files: reports them, and says that nothing was
 /// written. `None` if the tree is fine.
@@ -28,7 +28,7 @@ pub(super) fn unless_linked(
         return None;
     }
     progress.finish();
-    errors.iter().for_each(|text| say(text));
+    errors.iter().for_each(|text| say_rendered(text));
     say("note: nothing was written");
     Some(Outcome { troubles, ..Outcome::nothing(errors.is_some()) })
 }

@@ -6,7 +6,6 @@ use crate::args::{Global, OwnersArgs};
 use crate::error::Error;
 use crate::load::{load, load_old};
 use crate::owners_file::{OwnersFile, package_owners};
-use crate::printable::shown;
 use crate::progress::Progress;
 use crate::render::OwnerReport;
 use crate::settings::Settings;
@@ -42,7 +41,7 @@ pub(super) fn owners(global: &Global, args: &OwnersArgs) -> Result<Outcome, Erro
     progress.finish();
     let problems = file.as_ref().map(OwnersFile::problems).unwrap_or_default();
     for note in notes.iter().filter(|_| !global.quiet) {
-        say(&format!("note: {}", shown(note)));
+        say(&format!("note: {note}"));
     }
     for problem in problems.iter().filter(|_| !global.quiet) {
         say(&format!("warning: {problem}"));

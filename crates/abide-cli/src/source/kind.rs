@@ -3,11 +3,13 @@
 use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use abide_schema::{SourceFile, Text};
 
 use super::contents::{DescriptorFormat, Gathered};
 use super::failure::SourceError;
+use super::links::Links;
 use super::roots::{Import, RootLayout};
 use super::spec::SourceOptions;
 
@@ -34,6 +36,7 @@ pub(super) struct Asked<'a> {
     /// What the argument names as a path.
     pub(super) path: PathBuf,
     pub(super) options: &'a SourceOptions<'a>,
+    pub(super) links: &'a Arc<Links>,
 }
 
 /// A source that was just opened.

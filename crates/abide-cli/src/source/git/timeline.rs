@@ -20,8 +20,8 @@ use super::{
     walk_path,
 };
 use crate::printable::shown;
-use crate::source::disk::find_on_disk;
 use crate::source::failure::SourceError;
+use crate::source::links::Links;
 use crate::source::paths::{canonical, is_proto, is_skipped, join, normalize, relative};
 use crate::source::roots::{Import, Mount, RootLayout, mount};
 use crate::source::spec::SourceOptions;
@@ -33,6 +33,7 @@ pub(crate) struct Timeline {
     top: String,
     layout: RootLayout,
     imports: Vec<Import>,
+    links: Links,
     /// The commit before the first one, if there is one.
     pub(crate) base: Option<Commit>,
     /// The commits to walk, oldest first.
@@ -121,9 +122,8 @@ impl Timeline {
         let imports = mount(options, within, Some(&top), &mut layout, &mut Vec::new());
         let mut notes = Vec::new();
         let (base, commits) = line(&repo, since, &mut notes)?;
-        let timeline =
-            Timeline { repository: repository.clone(), top, layout, imports, base, commits, notes };
-        Ok(timeline)
+        let (repository, links) = (repository.clone(), Links::of(options.base, options));
+        Ok(Timeline { repository, top, layout, imports, links, base, commits, notes })
     }
 
     /// The folder of the tree, for messages.
@@ -361,7 +361,7 @@ impl Cursor<'_> {
                     },
                     None => None,
                 },
-                Mount::Disk(folder) => find_on_disk(&folder.join(path))?.map(Content::Disk),
+                Mount::Disk(folder) => self.timeline.links.find(folder, path)?.map(Content::Disk),
             };
             if let Some(content) = content {
                 return Ok(Some(Imported { root: (roots + index) as u32, content }));
