@@ -5,8 +5,8 @@ mod default;
 mod members;
 
 use abide_syntax::{
-    Ast, Decl, DeclId, DeclKind, Label, OptionId, OptionNode, RangeEnd, Slice, Span, ValueKind,
-    Visibility, dotted_name, parse_integer, unescape_all,
+    Ast, Decl, DeclId, DeclKind, Label, Number, OptionId, OptionNode, RangeEnd, Slice, Span,
+    ValueKind, Visibility, dotted_name, sign_and_digits, unescape_all,
 };
 
 use crate::decl::{
@@ -627,24 +627,19 @@ impl<'a> Lower<'a> {
 
     /// A number of 32 bits, with its sign.
     fn integer(&mut self, span: Span) -> i32 {
-        let raw = span.of(self.text);
-        let (negative, digits) = match raw.strip_prefix(b"-") {
-            Some(rest) => (true, rest.trim_ascii_start()),
-            None => (false, raw),
-        };
-        let magnitude = parse_integer(digits).and_then(|value| i64::try_from(value).ok());
+        let (negative, digits) = sign_and_digits(self.text, span);
+        let number = Number::parse(digits.of(self.text));
+        let magnitude = number.and_then(Number::integer).and_then(|it| i64::try_from(it).ok());
         let value = magnitude.map(|value| if negative { -value } else { value });
-        match value.map(i32::try_from) {
-            Some(Ok(value)) => value,
-            _ => {
-                // A malformed number was already reported.
-                if digits.iter().all(u8::is_ascii_hexdigit) {
-                    let message = "the number does not fit into 32 bits";
-                    self.problem(ProblemKind::NumberInvalid, span, message);
-                }
-                if negative { i32::MIN } else { i32::MAX }
-            }
+        if let Some(Ok(value)) = value.map(i32::try_from) {
+            return value;
         }
+        // A malformed number was already reported.
+        if number.is_some() {
+            let message = "the number does not fit into 32 bits";
+            self.problem(ProblemKind::NumberInvalid, span, message);
+        }
+        if negative { i32::MIN } else { i32::MAX }
     }
 
     // Options.

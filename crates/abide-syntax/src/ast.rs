@@ -469,7 +469,7 @@ pub fn dotted_name(text: &[u8], span: Span) -> Option<String> {
         if token.kind == TokenKind::End || token.span.start >= span.end {
             return Some(name);
         }
-        if token.kind != TokenKind::NestedComment {
+        if !matches!(token.kind, TokenKind::NestedComment | TokenKind::NulInComment) {
             name.push_str(token.span.str(text));
         }
     }
