@@ -16,3 +16,4 @@ mod run;
 mod snapshots;
 mod stories;
 mod upgrade;
+mod verdicts;
