@@ -66,9 +66,11 @@ impl<'t> Crossing<'_, 't> {
             return Some(format!("the {reader} reader reads it as `{name}` = {value}"));
         };
         let (before, after) = (meant(from, was), meant(to, is));
-        // A message has no default, and the zeros of two types are equal.
+        // A message has no default, and the zeros of two types are equal; but the zero
+        // of an enum may have another name.
         let nothing = |values: &[Value]| values.is_empty() || is_zero(values);
-        if was.is_empty() && is.is_empty() && nothing(&before) && nothing(&after) {
+        let enums = matches!((&before[..], &after[..]), ([Value::Enum(_)], [Value::Enum(_)]));
+        if was.is_empty() && is.is_empty() && !enums && nothing(&before) && nothing(&after) {
             return None;
         }
         let singular = |field: Field<'_>| field.cardinality() == Cardinality::Singular;

@@ -19,3 +19,4 @@ mod run;
 mod snapshots;
 mod stories;
 mod upgrade;
+mod verdicts;

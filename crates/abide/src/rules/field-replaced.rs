@@ -40,6 +40,10 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     } else {
         finding.proven(diff.prove_replaced(old, new).on(&[Surface::Wire]));
     }
+    // JSON and text format find the field that now has the name.
+    if let Some(moved) = moved {
+        finding.proven(diff.prove_namesakes(old, moved));
+    }
     for (direction, field, reader) in
         [(Direction::Backward, old, is_in), (Direction::Forward, new, was_in)]
     {
