@@ -2,6 +2,8 @@
 //! the options messages, custom options included, with the place of every key.
 //! Source: `DescriptorBuilder::OptionInterpreter` of protobuf.
 
+mod entry_index;
+
 use std::borrow::Cow;
 
 use abide_syntax::{Ast, NamePart, OptionId, Span, ValueId, dotted_name};
@@ -24,6 +26,8 @@ use crate::value::aggregate::{
 use crate::value::codec::Codec;
 use crate::view::{self, Cardinality};
 use crate::wellknown::DESCRIPTOR_PROTO;
+
+use self::entry_index::EntryIndex;
 
 /// The kind of element that an options message belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,7 +167,8 @@ fn interpret_file(
     };
     let found = FileOptions::default();
     let cache = FxHashMap::default();
-    let mut interpreter = Interpreter { reader, decl, file, types, cache, found };
+    let entries = EntryIndex::default();
+    let mut interpreter = Interpreter { reader, decl, file, types, cache, entries, found };
     interpreter.found.file =
         interpreter
             .element(decl.options, OptionTarget::File, Parent::File, &|| decl.path.to_string());
@@ -251,6 +256,7 @@ struct Interpreter<'t> {
     types: &'t OptionTypes,
     /// Resolved names of extensions, by scope and the text of the name.
     cache: FxHashMap<(u32, &'t [u8]), FieldId>,
+    entries: EntryIndex,
     found: FileOptions,
 }
 
@@ -323,6 +329,7 @@ impl<'t> Interpreter<'t> {
                 let ids = &self.decl.option_ids[slice.range()];
                 let mut options = Box::new(Message::new(ty));
                 options.entries.reserve_exact(ids.len());
+                self.entries.clear();
                 // For protoc, looking up the options message counts as a use.
                 self.reader.finder.used(ty.file);
                 for &id in ids {
@@ -418,6 +425,7 @@ impl<'t> Interpreter<'t> {
             return self.fail(fault.help("start the file with `edition = \"2023\";`"));
         }
         let mut message = options;
+        let mut path = Vec::new();
         for (depth, part) in parts.iter().enumerate() {
             let view = tree.message(message.ty);
             let field = if part.extension {
@@ -433,7 +441,7 @@ impl<'t> Interpreter<'t> {
             }
             let repeated = field.cardinality() != Cardinality::Singular;
             if depth == last {
-                return self.set(message, field, part.span, option.value);
+                return self.set((message, &path), field, part.span, option.value);
             }
             let Type::Message(ty) = field.ty() else {
                 // An unresolved type is reported at the field.
@@ -448,7 +456,7 @@ impl<'t> Interpreter<'t> {
                 let fault = Fault::new(part.span, text);
                 return self.fail(fault.help("set a whole element with `{ … }`"));
             }
-            let known = message.entries.iter().rposition(|entry| entry.field == field.id);
+            let known = self.entries.find(message, &path, field.id);
             let at = known.unwrap_or_else(|| {
                 message.entries.push(Entry {
                     field: field.id,
@@ -460,19 +468,21 @@ impl<'t> Interpreter<'t> {
             });
             let Value::Message(inner) = &mut message.entries[at].value else { return None };
             message = &mut **inner;
+            path.push(field.id);
         }
         None
     }
 
     fn set(
         &mut self,
-        message: &mut Message,
+        (message, path): (&mut Message, &[FieldId]),
         field: view::Field<'t>,
         key: Span,
         value: ValueId,
     ) -> Option<()> {
         if field.cardinality() == Cardinality::Singular
-            && let Some(earlier) = message.entries.iter().find(|entry| entry.field == field.id)
+            && let Some(earlier) = self.entries.find(message, path, field.id)
+            && let Some(earlier) = message.entries.get(earlier)
         {
             let mut fault = Fault::new(key, format!("the option `{}` is set twice", field.name()));
             fault.label = Some((earlier.key, "set first here".to_owned()));
