@@ -243,7 +243,8 @@ mod tests {
         };
         let write = |rewrites: &[Rewrite]| {
             let mut written = Vec::new();
-            let done = write_all(folder.path(), rewrites, &mut written).expect("no trouble");
+            let tree = open(folder.path()).expect("it is a folder");
+            let done = write_all(&tree, rewrites, &mut written).expect("no trouble");
             (done, written)
         };
         let edited = [

@@ -162,7 +162,7 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit())
 }
 
-/// Whether GitHub or GitLab could make a link, a mention or a picture of a word.
+/// Whether GitHub or GitLab could make a link or a mention of a word.
 fn is_live(word: &str) -> bool {
     let lower = word.to_ascii_lowercase();
     // `@user`, an address, `https://…`.
@@ -184,12 +184,7 @@ fn is_live(word: &str) -> bool {
         && bytes.iter().all(u8::is_ascii_hexdigit)
         && bytes.iter().any(u8::is_ascii_digit)
         && bytes.iter().any(u8::is_ascii_alphabetic);
-    // `:tada:`
-    let is_picture = lower.split(':').skip(1).any(|name| {
-        !name.is_empty()
-            && name.bytes().all(|it| it.is_ascii_alphanumeric() || matches!(it, b'_' | b'+' | b'-'))
-    }) && lower.matches(':').count() > 1;
-    is_reference || issue || is_commit || is_picture
+    is_reference || issue || is_commit
 }
 
 #[cfg(test)]
@@ -210,7 +205,6 @@ mod tests {
             ("ask @me, see #1.", "ask `@me`, see `#1`."),
             ("(https://x.y/z) GH-7 UTF-8", "(`https://x.y/z`) `GH-7` UTF-8"),
             ("0123abcd 536870911", "`0123abcd` 536870911"),
-            (":tada: a::b", "`:tada:` a::b"),
             ("# x", "\\# x"),
             ("1. x", "1\\. x"),
             ("1.4 x", "1.4 x"),

@@ -45,11 +45,11 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Holder<'t>>, sink: &m
             (Some(was), Some(is)) => {
                 format!(
                     "the {noun} of {phrase} changed from {was} to {is}",
-                    was = code(&was),
-                    is = code(&is)
+                    was = code(was),
+                    is = code(is)
                 )
             }
-            (_, Some(is)) => format!("{phrase} now has the {noun} {is}", is = code(&is)),
+            (_, Some(is)) => format!("{phrase} now has the {noun} {is}", is = code(is)),
             (was, None) => {
                 format!("the {noun} `{}` of {phrase} was removed", was.unwrap_or_default())
             }

@@ -48,7 +48,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Method<'t>>, sink: &m
         let message = match &is_words {
             Some(is) => format!(
                 "HTTP route of `{name}` changed from {was_words} to {is}",
-                is = code(&is),
+                is = code(is),
                 was_words = code(&was_words)
             ),
             None => format!(

@@ -46,8 +46,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         Some(_) => return,
     };
     let (name, noun) = (element.full_name(), element.noun());
-    let message =
-        format!("the replacement {text} of {noun} `{name}` {why_not}", text = code(&text));
+    let message = format!("the replacement {text} of {noun} `{name}` {why_not}", text = code(text));
     let finding = sink.report(place, element.package().name(), name, message);
     finding.why("users must know what to use instead").help(help).fact(text).fact(why_not);
     if let Some(place) = other.filter(|it| *it != element).and_then(Element::deprecated) {
