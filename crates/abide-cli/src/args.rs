@@ -134,7 +134,8 @@ Examples:
   abide history --format html --output history.html
   abide history --fields                 when each field appeared, and when it was removed
 
-Exit status: 0 if the history was shown, even if it has breaks; 2 if abide could not do its work.";
+Exit status: 0 if the history was shown, even if it has breaks; 2 if abide could not do its work, \
+or only a part of it because objects are missing.";
 
 const EXPLAIN: &str = "\
 Examples:

@@ -16,6 +16,7 @@ mod failure;
 mod git;
 mod ignored;
 mod kind;
+mod known;
 mod links;
 mod part;
 mod paths;
@@ -43,6 +44,7 @@ pub(crate) use descriptors::asked_for;
 pub use disk::MAX_FILE;
 pub use failure::{ReadProblem, SourceError};
 pub(crate) use git::timeline::{Commit, Content, Cursor, Step, Timeline};
+pub(crate) use known::KnownTexts;
 pub(crate) use links::Links;
 pub(crate) use paths::{canonical, join};
 pub use spec::SourceOptions;
@@ -153,7 +155,9 @@ impl Source {
 
     /// Reads the source as the old side of a comparison: a revision without a `.proto` file,
     /// perhaps from before there were any, counts as an empty tree.
-    pub fn read_old(&self) -> Result<Contents, SourceError> {
+    ///
+    /// Texts that are known are not read again.
+    pub(crate) fn read_old(&self, known: &KnownTexts) -> Result<Contents, SourceError> {
         let empty = || Contents::Files {
             files: Vec::new(),
             problems: Vec::new(),
@@ -162,7 +166,8 @@ impl Source {
                 self.name
             )],
         };
-        match self.read() {
+        let read = self.open.read_old(&self.layout, &self.name, known);
+        match read.and_then(|reading| self.contents(reading)) {
             contents if !self.open.may_be_empty() => contents,
             Err(SourceError::NoProtoFiles { .. } | SourceError::NoFolder { .. }) => Ok(empty()),
             Ok(Contents::Files { files, problems, .. })
@@ -179,7 +184,11 @@ impl Source {
     ///
     /// Standard input can be read only once.
     pub fn read(&self) -> Result<Contents, SourceError> {
-        let mut gathered = match self.open.read(&self.layout, &self.name)? {
+        self.contents(self.open.read(&self.layout, &self.name)?)
+    }
+
+    fn contents(&self, reading: Reading) -> Result<Contents, SourceError> {
+        let mut gathered = match reading {
             Reading::Files(gathered) => gathered,
             Reading::DescriptorSet { bytes, format } => {
                 return Ok(Contents::DescriptorSet { bytes, format });

@@ -121,12 +121,15 @@ fn plan(
     let mut released = None;
     let mut released_lock = None;
     if let Some(spec) = against {
-        let source = settings.baseline(spec, tree)?;
-        let old = load_old(&source, &loaded.tree, progress)?;
+        let release = settings.baseline(spec, tree)?;
+        let old = load_old(&release, source, &loaded.tree, progress)?;
+        if let Some(lost) = old.unreadable.iter().find(|it| it.is_lost) {
+            return Err(Error::Usage(format!("in the last release, {lost}")));
+        }
         notes.extend(unlinked(&old)?);
         notes.extend(foreign(loaded, &old));
         notes.extend(old.notes.iter().cloned());
-        released_lock = lock(&source, &format!(" of {spec}"), color)?;
+        released_lock = lock(&release, &format!(" of {spec}"), color)?;
         released = Some(old);
     }
     let history = if from_history {

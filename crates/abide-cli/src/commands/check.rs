@@ -4,7 +4,7 @@ use abide::{Accepted, Options, Origin, Records, Report, RuleScope, Severity};
 use abide_change::Surface;
 
 use super::file_changes::{failed, open};
-use super::fitness::{foreign, has_texts, troubles, unlinked};
+use super::fitness::{foreign, has_texts, left_out, losses, troubles, unlinked};
 use super::outcome::Outcome;
 use crate::args::{CompareArgs, Global, JudgeArgs};
 use crate::error::Error;
@@ -112,7 +112,7 @@ fn run(
         }
         None => (load(&source, &progress)?, None),
     };
-    let old = |source: &Source| load_old(source, &loaded.tree, &progress);
+    let old = |old: &Source| load_old(old, &source, &loaded.tree, &progress);
     let released = bump_against.as_ref().map(old).transpose()?;
     let baseline_lock = old_lock(work.against, &against)?;
     let released_lock = old_lock(work.bump_against, &bump_against)?;
@@ -157,9 +157,9 @@ fn run(
         notes.extend(unlinked(old)?);
         notes.extend(foreign(&loaded, old));
         notes.extend(old.notes.iter().cloned());
-        let unread = troubles(old).into_iter();
-        notes.extend(unread.map(|trouble| format!("in the baseline, {trouble}")));
+        notes.extend(left_out(old));
     }
+    let lost: Vec<String> = baseline.iter().chain(&released).flat_map(losses).collect();
     if accept {
         if !loaded.unreadable.is_empty() {
             return Err(Error::Usage(format!(
@@ -206,7 +206,7 @@ fn run(
         report: Some(text),
         target: None,
         failed: report.errors > 0,
-        troubles: troubles(&loaded),
+        troubles: troubles(&loaded).into_iter().chain(lost).collect(),
     };
     // The process ends now: do not spend time on freeing the trees.
     std::mem::forget((loaded, baseline, released));

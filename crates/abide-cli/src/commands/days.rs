@@ -37,6 +37,9 @@ pub(super) fn from_history(
     for note in history.notes.iter().filter(|_| !global.quiet) {
         say(&format!("note: {note}"));
     }
+    if let Some(loss) = history.losses.first() {
+        return Err(Error::Usage(format!("the history is not whole: {loss}")));
+    }
     let mut days: BTreeMap<String, Date> = BTreeMap::new();
     for commit in &history.commits {
         let on = day(commit.seconds);

@@ -27,5 +27,5 @@ pub(super) fn history(global: &Global, args: &HistoryArgs) -> Result<Outcome, Er
     for note in history.notes.iter().chain(&timings).filter(|_| !global.quiet) {
         say(&format!("note: {note}"));
     }
-    Ok(Outcome::of(text))
+    Ok(Outcome { troubles: history.losses, ..Outcome::of(text) })
 }

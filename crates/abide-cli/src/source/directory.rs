@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use abide_schema::{SourceFile, Text};
+use gix::ObjectId;
 use ignore::Match;
 use rayon::Scope;
 
@@ -15,7 +16,7 @@ use super::alone::read_alone;
 use super::contents::Gathered;
 use super::disk::read_regular;
 use super::failure::{NO_ROOT, NOT_REGULAR, NOT_UNICODE, SourceError, io_reason};
-use super::git::Tracked;
+use super::git::index::{Tracked, unchanged_blobs};
 use super::ignored::{Found, Ignored};
 use super::kind::{Asked, OpenSource, Opening, Reading, SourceKind};
 use super::links::Links;
@@ -73,6 +74,10 @@ impl OpenSource for Directory {
             true => read_alone(&file, &self.top, layout, name, &self.links).map(Some),
             false => Ok(None),
         }
+    }
+
+    fn blobs(&self, _layout: &RootLayout, paths: &[&str]) -> Vec<Option<ObjectId>> {
+        unchanged_blobs(&self.top, paths)
     }
 
     fn text(&self, path: &str) -> Result<Option<Text>, SourceError> {

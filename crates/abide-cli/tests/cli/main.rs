@@ -1,6 +1,7 @@
 //! The command-line contract, proven on the built binary.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // Tests set up a world; helpers are tests too.
 
+mod baseline;
 mod breaking;
 mod bump;
 mod contract;
@@ -13,6 +14,7 @@ mod init;
 mod interrupted;
 mod links;
 mod live;
+mod lost_objects;
 mod policy;
 mod release;
 mod run;

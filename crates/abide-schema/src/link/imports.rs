@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::decl::{FileDecl, Part, SourceFile};
 use crate::ids::FileId;
 use crate::problem::{Place, Problem, ProblemKind};
-use crate::wellknown::{DESCRIPTOR_PROTO, built_in};
+use crate::wellknown::{BUILT_IN, DESCRIPTOR_PROTO, built_in};
 
 /// The paths that files import and that no file has, in the order of paths:
 /// what a caller may read from elsewhere and add before linking. Well-known
@@ -44,7 +44,7 @@ pub(super) fn add_well_known(files: &mut Vec<Arc<FileDecl>>) {
         let file = FileDecl::parse(SourceFile {
             path: path.into(),
             display: path.into(),
-            root: u32::MAX,
+            root: BUILT_IN,
             imported: true,
             text: text.as_bytes().into(),
         });

@@ -5,6 +5,7 @@
 mod entry_index;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use abide_syntax::{Ast, NamePart, OptionId, Span, ValueId, dotted_name};
 use rayon::prelude::*;
@@ -15,6 +16,7 @@ use crate::decl::{FieldDecl, FileDecl, MessageKind, Parent, RawOptions};
 use crate::dynamic::{Entry, MAX_NESTING, Message, Value};
 use crate::element::Element;
 use crate::ids::{FieldId, FileId, MessageId};
+use crate::link::Kept;
 use crate::near::nearest;
 use crate::problem::{Place, Problem, ProblemKind};
 use crate::resolve::NameResolver;
@@ -72,7 +74,7 @@ type OptionTypes = [Option<MessageId>; 9];
 
 /// Interprets the options of every file and puts them into the tree, whose
 /// names, types and features are already resolved.
-pub(crate) fn interpret(tree: &mut Tree, names: &NameResolver<'_>) {
+pub(crate) fn interpret(tree: &mut Tree, names: &NameResolver<'_>, kept: &Kept) {
     tree.known = Known::of(tree);
     let types = option_types(tree);
     let shared: &Tree = tree;
@@ -80,6 +82,9 @@ pub(crate) fn interpret(tree: &mut Tree, names: &NameResolver<'_>) {
         .into_par_iter()
         .map(|index| {
             let file = FileId(index);
+            if kept.file(index as usize).is_some() {
+                return FileOptions::default();
+            }
             let root = shared.linked(file).decl.root;
             let own = types.iter().find(|(known, _)| *known == root).or(types.first());
             match own {
@@ -88,7 +93,9 @@ pub(crate) fn interpret(tree: &mut Tree, names: &NameResolver<'_>) {
             }
         })
         .collect();
-    let keep = |(file, found): (&mut LinkedFile, FileOptions)| {
+    let keep = |(file, found): (&mut Arc<LinkedFile>, FileOptions)| {
+        // What is kept is shared, and has its options.
+        let Some(file) = Arc::get_mut(file) else { return Vec::new() };
         file.options = found.file;
         for (at, options) in found.elements {
             match at {
@@ -109,7 +116,7 @@ pub(crate) fn interpret(tree: &mut Tree, names: &NameResolver<'_>) {
     };
     let problems = tree.files.par_iter_mut().zip(found).flat_map_iter(keep);
     tree.problems.par_extend(problems);
-    let misplaced = misplaced(tree);
+    let misplaced = misplaced(tree, kept);
     tree.problems.extend(misplaced);
 }
 
@@ -582,7 +589,7 @@ impl<'t> Interpreter<'t> {
 
 /// The options that stand where they may not: not among the `targets` of their
 /// field. Source: `ValidateOptionTargetConstraints` of protoc.
-fn misplaced(tree: &Tree) -> Vec<Problem> {
+fn misplaced(tree: &Tree, kept: &Kept) -> Vec<Problem> {
     let targets = |field: view::Field<'_>| -> Vec<i64> {
         let options = field.options().into_iter();
         let entries = options.flat_map(|options| options.get_all(tree, "targets"));
@@ -653,6 +660,7 @@ fn misplaced(tree: &Tree) -> Vec<Problem> {
     };
     (0..tree.files.len() as u32)
         .into_par_iter()
+        .filter(|index| kept.file(*index as usize).is_none())
         .flat_map_iter(|index| check_file(tree.file(FileId(index))))
         .collect()
 }
