@@ -14,9 +14,18 @@ const MAX_LINKS: u32 = 40;
 /// are kept, and missing folders are created. A closed standard output, as after `| head`, is not
 /// an error.
 pub fn write(target: Option<&Path>, bytes: &[u8]) -> io::Result<()> {
+    write_with(target, &mut |out| out.write_all(bytes))
+}
+
+/// What writes the content of a file, piece by piece. It may write from another thread.
+pub type Fill<'a> = dyn FnMut(&mut (dyn Write + Send)) -> io::Result<()> + 'a;
+
+/// Writes as [`write()`] does, a content that never lies in memory as a whole. If `fill` fails, the
+/// target keeps its old content.
+pub fn write_with(target: Option<&Path>, fill: &mut Fill<'_>) -> io::Result<()> {
     match target {
-        Some(target) if target != Path::new("-") => write_file(target, bytes, None),
-        _ => write_stream(&mut io::stdout().lock(), bytes),
+        Some(target) if target != Path::new("-") => write_file(target, fill, None),
+        _ => write_stream(&mut io::stdout(), fill),
     }
 }
 
@@ -24,7 +33,8 @@ pub fn write(target: Option<&Path>, bytes: &[u8]) -> io::Result<()> {
 /// name, so this run also removes what an interrupted run left behind.
 pub fn replace(target: &Path, bytes: &[u8]) -> io::Result<()> {
     let name = target.file_name().unwrap_or_default().to_string_lossy();
-    write_file(target, bytes, Some(&format!(".{name}.abide-new")))
+    let beside = format!(".{name}.abide-new");
+    write_file(target, &mut |out| out.write_all(bytes), Some(&beside))
 }
 
 /// Whether a file still holds what it held when it was read. `None` means that it did not exist.
@@ -36,8 +46,8 @@ pub fn is_still(path: &Path, old: Option<&[u8]>) -> io::Result<bool> {
     }
 }
 
-fn write_stream(stream: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
-    match stream.write_all(bytes).and_then(|()| stream.flush()) {
+fn write_stream(stream: &mut (impl Write + Send), fill: &mut Fill<'_>) -> io::Result<()> {
+    match fill(stream).and_then(|()| stream.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result,
     }
@@ -61,14 +71,14 @@ fn end_of_links(path: &Path) -> io::Result<PathBuf> {
     fs::canonicalize(&path)
 }
 
-fn write_file(target: &Path, bytes: &[u8], beside: Option<&str>) -> io::Result<()> {
+fn write_file(target: &Path, fill: &mut Fill<'_>, beside: Option<&str>) -> io::Result<()> {
     // Renaming over a link would replace the link and leave its file as it was.
     let target = end_of_links(target)?;
     let old = match fs::metadata(&target) {
         Ok(old) if old.is_file() => Some(old),
         // A device or a pipe cannot be replaced: write into it.
         Ok(old) if !old.is_dir() => {
-            return write_stream(&mut fs::OpenOptions::new().write(true).open(&target)?, bytes);
+            return write_stream(&mut fs::OpenOptions::new().write(true).open(&target)?, fill);
         }
         Ok(_) => return Err(io::Error::from(io::ErrorKind::IsADirectory)),
         Err(_) => None,
@@ -96,7 +106,7 @@ fn write_file(target: &Path, bytes: &[u8], beside: Option<&str>) -> io::Result<(
     // Drop the random name of the temporary file: it would only confuse in an error.
     let file = builder.tempfile_in(&folder);
     let mut file = file.map_err(|error| io::Error::from(error.kind()))?;
-    file.write_all(bytes)?;
+    fill(&mut file)?;
     if let Some(old) = old {
         file.as_file().set_permissions(old.permissions())?;
     }
@@ -122,7 +132,8 @@ mod tests {
 
     #[test]
     fn a_closed_pipe_is_no_error_and_a_full_disk_is() {
-        assert!(write_stream(&mut Closed(io::ErrorKind::BrokenPipe), b"x").is_ok());
-        assert!(write_stream(&mut Closed(io::ErrorKind::StorageFull), b"x").is_err());
+        let write = |kind| write_stream(&mut Closed(kind), &mut |out| out.write_all(b"x"));
+        assert!(write(io::ErrorKind::BrokenPipe).is_ok());
+        assert!(write(io::ErrorKind::StorageFull).is_err());
     }
 }

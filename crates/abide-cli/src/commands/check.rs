@@ -203,12 +203,8 @@ fn run(
     for note in notes.iter().filter(|note| !global.quiet && told.insert(*note)) {
         say(&format!("note: {}", shown(note)));
     }
-    let outcome = Outcome {
-        report: Some(text),
-        target: None,
-        failed: report.errors > 0,
-        troubles: troubles(&loaded),
-    };
+    let outcome =
+        Outcome { report: Some(text), failed: report.errors > 0, troubles: troubles(&loaded) };
     // The process ends now: do not spend time on freeing the trees.
     std::mem::forget((loaded, baseline, released));
     Ok(outcome)
