@@ -21,7 +21,6 @@ mod owners;
 mod release;
 mod upgrade;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use self::outcome::Outcome;
@@ -90,15 +89,9 @@ pub(crate) fn run(cli: &Cli) -> ExitCode {
 }
 
 fn finish(global: &Global, outcome: Outcome) -> Result<ExitCode, Error> {
-    let target = outcome.target.as_ref().or(global.output.as_ref());
     if let Some(report) = &outcome.report {
-        write::write(target.map(PathBuf::as_path), report).map_err(|error| Error::File {
-            what: match target {
-                Some(path) => format!("cannot write `{}`", path.display()),
-                None => "cannot write to standard output".to_owned(),
-            },
-            error,
-        })?;
+        let target = global.output.as_deref();
+        write::write(target, report).map_err(|error| Error::unwritten(target, error))?;
     }
     for trouble in &outcome.troubles {
         say(&format!("error: {trouble}"));

@@ -19,8 +19,17 @@ const MAX_LINKS: u32 = 40;
 /// wherever they lead; they keep pointing at the file that is written. Permissions are kept, and
 /// missing folders are created. A closed standard output, as after `| head`, is not an error.
 pub fn write(target: Option<&Path>, bytes: &[u8]) -> io::Result<()> {
+    write_with(target, &mut |out| out.write_all(bytes))
+}
+
+/// What writes the content of a file, piece by piece. It may write from another thread.
+pub type Fill<'a> = dyn FnMut(&mut (dyn Write + Send)) -> io::Result<()> + 'a;
+
+/// Writes as [`write()`] does, a content that never lies in memory as a whole. If `fill` fails, the
+/// target keeps its old content.
+pub fn write_with(target: Option<&Path>, fill: &mut Fill<'_>) -> io::Result<()> {
     let Some(target) = target.filter(|it| *it != Path::new("-")) else {
-        return write_stream(&mut io::stdout().lock(), bytes);
+        return write_stream(&mut io::stdout(), fill);
     };
     // Renaming over a link would replace the link and leave its file as it was.
     let target = end_of_links(target)?;
@@ -28,17 +37,17 @@ pub fn write(target: Option<&Path>, bytes: &[u8]) -> io::Result<()> {
         Ok(old) if old.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
         // A device or a pipe cannot be replaced: write into it.
         Ok(old) if !old.is_file() => {
-            return write_stream(&mut fs::OpenOptions::new().write(true).open(&target)?, bytes);
+            return write_stream(&mut fs::OpenOptions::new().write(true).open(&target)?, fill);
         }
         _ => {}
     }
     let name = target.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
     let folder = target.parent().filter(|it| !it.as_os_str().is_empty());
-    Folder::make(folder.unwrap_or(Path::new(".")))?.replace(name.as_ref(), bytes)
+    Folder::make(folder.unwrap_or(Path::new(".")))?.replace_with(name.as_ref(), fill)
 }
 
-fn write_stream(stream: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
-    match stream.write_all(bytes).and_then(|()| stream.flush()) {
+fn write_stream(stream: &mut (impl Write + Send), fill: &mut Fill<'_>) -> io::Result<()> {
+    match fill(stream).and_then(|()| stream.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result,
     }
@@ -80,7 +89,8 @@ mod tests {
 
     #[test]
     fn a_closed_pipe_is_no_error_and_a_full_disk_is() {
-        assert!(write_stream(&mut Closed(io::ErrorKind::BrokenPipe), b"x").is_ok());
-        assert!(write_stream(&mut Closed(io::ErrorKind::StorageFull), b"x").is_err());
+        let write = |kind| write_stream(&mut Closed(kind), &mut |out| out.write_all(b"x"));
+        assert!(write(io::ErrorKind::BrokenPipe).is_ok());
+        assert!(write(io::ErrorKind::StorageFull).is_err());
     }
 }

@@ -50,7 +50,8 @@ pub use decl::{
     SourceFile, Strings, SyntaxDecl, Text, TypeDecl,
 };
 pub use descriptor::{
-    descriptor_set_from_json, descriptor_set_from_text, encode_file, encode_set, set_files,
+    descriptor_set_from_json, descriptor_set_from_text, encode_file, encode_pieces, encode_set,
+    set_files,
 };
 pub use edition::Edition;
 pub use element::Element;

@@ -204,7 +204,6 @@ fn run(
     }
     let outcome = Outcome {
         report: Some(text),
-        target: None,
         failed: report.errors > 0,
         troubles: troubles(&loaded).into_iter().chain(lost).collect(),
     };

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
-use super::end_of_links;
 use super::litter::{self, Litter};
+use super::{Fill, end_of_links};
 use crate::printable::shown;
 use crate::source::canonical;
 
@@ -109,6 +109,11 @@ impl Folder {
     /// Replaces a file, or creates it with the folders on the way. A link keeps pointing at the
     /// file that is written.
     pub fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.replace_with(path, &mut |out| out.write_all(bytes))
+    }
+
+    /// Replaces as [`Folder::replace`] does. If `fill` fails, the file keeps its old content.
+    pub fn replace_with(&self, path: &Path, fill: &mut Fill<'_>) -> io::Result<()> {
         let path = self.inside(path)?;
         let old = match self.dir.symlink_metadata(&path) {
             Ok(old) if old.is_file() => Some(old),
@@ -121,7 +126,7 @@ impl Folder {
             litter::sweep(&self.dir, folder);
         }
         let (litter, mut file) = litter::temporary_file(&self.dir, folder)?;
-        file.write_all(bytes)?;
+        fill(&mut file)?;
         if let Some(old) = old {
             file.set_permissions(old.permissions().into_std(&file)?)?;
         }
