@@ -16,6 +16,7 @@ mod dynamic;
 mod edition;
 mod element;
 mod features;
+mod float;
 mod glob;
 mod graph;
 mod ids;
