@@ -27,7 +27,8 @@ impl<'t> Diff<'t> {
         let mut places: FxHashMap<Type, usize> = FxHashMap::default();
         let mut note = |user: (Element<'t>, Element<'t>), ty: Type, now: Type| {
             let Some((was, is)) = self.renamed(ty, now) else { return };
-            if was.package() == old {
+            // What moved itself is reported as such, and so is a type of the package.
+            if was.package() == old || user.0.package() != old {
                 return;
             }
             let at = *places.entry(ty).or_insert_with(|| {
