@@ -191,7 +191,7 @@ fn is_live(word: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn written(write: impl Fn(&mut Markdown)) -> String {
+    fn written(write: impl Fn(&mut Markdown) -> &mut Markdown) -> String {
         let mut markdown = Markdown::new();
         write(&mut markdown);
         markdown.into_text()
@@ -212,13 +212,7 @@ mod tests {
             (" x", "&#32;x"),
             ("a\nb", "a\\\\nb"),
         ] {
-            assert_eq!(
-                written(|it| {
-                    it.words(words);
-                }),
-                markdown,
-                "{words}"
-            );
+            assert_eq!(written(|it| it.words(words)), markdown, "{words}");
         }
     }
 
@@ -232,28 +226,12 @@ mod tests {
             ("", "` `"),
             ("a|b", "`a|b`"),
         ] {
-            assert_eq!(
-                written(|it| {
-                    it.code(code);
-                }),
-                markdown,
-                "{code}"
-            );
+            assert_eq!(written(|it| it.code(code)), markdown, "{code}");
         }
         let mut cell = Markdown::cell();
         cell.code("a\\|`");
         assert_eq!(cell.into_text(), "<code>a&#92;&#124;&#96;</code>");
-        assert_eq!(
-            written(|it| {
-                it.prose("`a``b`");
-            }),
-            "``` a``b ```"
-        );
-        assert_eq!(
-            written(|it| {
-                it.code("a").code("b");
-            }),
-            "`a`<!-- -->`b`"
-        );
+        assert_eq!(written(|it| it.prose("`a``b`")), "``` a``b ```");
+        assert_eq!(written(|it| it.code("a").code("b")), "`a`<!-- -->`b`");
     }
 }
