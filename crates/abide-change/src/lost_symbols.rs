@@ -7,8 +7,8 @@ use crate::diff::Diff;
 use crate::effects::Effects;
 use crate::surface::Surface;
 use crate::symbols::{
-    Correspondence, GeneratedSymbol, Language, Loss, loss, loss_file, stays_imported, symbols,
-    symbols_of_file,
+    Correspondence, GeneratedSymbol, Language, Loss, loss, loss_by_use, loss_file, stays_imported,
+    symbols, symbols_of_file,
 };
 
 /// A symbol of generated code that was removed or changed.
@@ -43,6 +43,15 @@ pub fn lost<'t>(diff: &Diff<'t>, change: Change<Element<'t>>) -> (Effects, Vec<L
         Change::Removed(old) => gone(symbols(language, old).into_iter().next()),
         Change::Both { old, new } => loss(language, old, new, diff).map(|loss| words(&loss)),
     })
+}
+
+/// What code loses that uses an element, because of the other name of its type:
+/// `user` and `ty` are the old and the new side of both.
+pub fn lost_by_use<'t>(
+    user: (Element<'t>, Element<'t>),
+    ty: (Element<'t>, Element<'t>),
+) -> (Effects, Vec<LostSymbol>) {
+    each_language(|language| loss_by_use(language, user, ty).map(|loss| words(&loss)))
 }
 
 /// The same for a whole file: what code imports or includes.

@@ -27,8 +27,7 @@ use self::outcome::Outcome;
 use self::release::Permits;
 use crate::args::{Cli, Command, Global};
 use crate::error::Error;
-use crate::printable::shown;
-use crate::terminal::say;
+use crate::terminal::{say, say_rendered};
 use crate::write;
 
 /// Runs a command and returns its exit status: 0, 1 or 2.
@@ -95,7 +94,7 @@ fn finish(global: &Global, outcome: Outcome) -> Result<ExitCode, Error> {
         write::write(target, report).map_err(|error| Error::unwritten(target, error))?;
     }
     for trouble in &outcome.troubles {
-        say(&format!("error: {}", shown(trouble)));
+        say(&format!("error: {trouble}"));
     }
     Ok(match (outcome.troubles.is_empty(), outcome.failed) {
         (false, _) => ExitCode::from(2),
@@ -108,7 +107,7 @@ fn finish(global: &Global, outcome: Outcome) -> Result<ExitCode, Error> {
 fn complain(error: &Error) {
     match error {
         // These are already rendered.
-        Error::Config(text) => say(text.trim_end()),
-        error => say(&format!("error: {}", shown(&error.to_string()))),
+        Error::Config(text) => say_rendered(text.trim_end()),
+        error => say(&format!("error: {error}")),
     }
 }

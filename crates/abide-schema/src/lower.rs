@@ -9,6 +9,8 @@ use abide_syntax::{
     ValueKind, Visibility, dotted_name, sign_and_digits, unescape_all,
 };
 
+use rustc_hash::FxHashSet;
+
 use crate::decl::{
     EnumDecl, EnumValueDecl, FieldDecl, FieldExtras, FileDecl, ImportDecl, LocalProblem,
     MAX_FIELD_NUMBER, MessageDecl, MessageKind, MethodDecl, Name, Node, OneofDecl, Origin,
@@ -430,13 +432,12 @@ impl<'a> Lower<'a> {
         if !self.decl.fields[fields.range()].iter().any(wanted) {
             return;
         }
-        let mut names: Vec<String> = self.decl.fields[fields.range()]
+        let mut names: FxHashSet<String> = self.decl.fields[fields.range()]
             .iter()
             .map(|field| field.name)
             .chain(self.decl.oneofs[oneof_base as usize..].iter().map(|oneof| oneof.name))
             .map(|name| self.decl.str(name).to_owned())
             .collect();
-        names.sort_unstable();
         for index in fields.range() {
             if !wanted(&self.decl.fields[index]) {
                 continue;
@@ -444,15 +445,14 @@ impl<'a> Lower<'a> {
             let field = self.decl.str(self.decl.fields[index].name);
             let mut name =
                 if field.starts_with('_') { field.to_owned() } else { format!("_{field}") };
-            while names.binary_search(&name).is_ok() {
+            while names.contains(&name) {
                 name.insert(0, 'X');
             }
-            let at = names.partition_point(|other| *other < name);
-            names.insert(at, name.clone());
-            let name = self.decl.strings.push(&name);
+            let pushed = self.decl.strings.push(&name);
+            names.insert(name);
             self.decl.fields[index].oneof = Some(length(&self.decl.oneofs));
             self.decl.oneofs.push(OneofDecl {
-                name,
+                name: pushed,
                 node: Node::NONE,
                 message,
                 synthetic: true,

@@ -41,6 +41,8 @@ impl Slice {
 pub struct Ast {
     /// Every declaration, in pre-order.
     pub decls: Vec<Decl>,
+    /// Those of `extend` blocks, in order.
+    pub extends: Vec<DeclId>,
     /// The parts of map fields.
     pub maps: Vec<MapNode>,
     /// The parts of methods.

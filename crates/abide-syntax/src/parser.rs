@@ -718,6 +718,8 @@ impl<'t> Parser<'t> {
     }
 
     fn extend(&mut self) -> Parsed<DeclKind> {
+        // The statement that is parsed is the last one that was opened.
+        self.ast.extends.push(self.ast.decls.len() as DeclId - 1);
         self.advance();
         let extendee = self.type_name()?;
         let body = self.block(StatementScope::Extend)?;

@@ -1,7 +1,8 @@
 //! Findings: what rules report, with places.
 
 use abide_change::{
-    Change, Diff, Effects, Language, LostSymbol, Proof, Surface, Witness, lost, lost_file,
+    Change, Diff, Effects, Language, LostSymbol, Proof, Surface, Witness, lost, lost_by_use,
+    lost_file,
 };
 use abide_schema::{Element, File, RawOptions};
 use sha2::{Digest, Sha256};
@@ -218,6 +219,15 @@ impl Finding {
             true => self,
             false => self.lose(lost(diff, element)),
         }
+    }
+
+    /// Adds what the other name of the type of an element breaks in generated code.
+    pub(crate) fn source_by_use<'t>(
+        &mut self,
+        user: (Element<'t>, Element<'t>),
+        ty: (Element<'t>, Element<'t>),
+    ) -> &mut Finding {
+        self.lose(lost_by_use(user, ty))
     }
 
     /// Adds what the change of a whole file breaks in generated code.

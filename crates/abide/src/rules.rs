@@ -188,6 +188,7 @@ rules! {
     two_candidates = "rules/two-candidates.rs";
     type_name_case = "rules/type-name-case.rs";
     unstable_type_named = "rules/unstable-type-named.rs";
+    used_type_renamed = "rules/used-type-renamed.rs";
     version_not_bumped = "rules/version-not-bumped.rs";
     visibility_narrowed = "rules/visibility-narrowed.rs";
     waiver_expired = "rules/waiver-expired.rs";

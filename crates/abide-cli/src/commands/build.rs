@@ -13,7 +13,6 @@ use super::outcome::Outcome;
 use crate::args::{Global, TreeArgs};
 use crate::error::Error;
 use crate::load::load;
-use crate::printable::shown;
 use crate::progress::Progress;
 use crate::settings::Settings;
 use crate::source::{DescriptorFormat, asked_for};
@@ -39,7 +38,7 @@ pub(super) fn build(
     let judged: Vec<_> = tree.files().filter(|file| file.is_judged()).map(|file| file.id).collect();
     if let Some(clash) = clash(tree, &judged) {
         progress.finish();
-        clash.lines().for_each(|line| say(&shown(line)));
+        clash.lines().for_each(say);
         say("note: nothing was written");
         return Ok(Outcome::nothing(true));
     }

@@ -8,6 +8,7 @@ use abide_upgrade::{BUILD_MARK, BuildFile};
 
 use super::file_changes::{Author, Changes, FileChange, display};
 use super::made_files::MadeFiles;
+use crate::write::Folder;
 
 /// BUILD files to write or delete.
 pub(super) struct Builds<'a> {
@@ -21,9 +22,9 @@ impl<'a> Builds<'a> {
         tree: &Tree,
         made: &'a [BuildFile],
         gone: &[FileId],
-        folder: Option<&Path>,
+        folder: Option<&Folder>,
     ) -> Builds<'a> {
-        let read = |path: &str| std::fs::read(folder?.join(path)).ok();
+        let read = |path: &str| folder?.read(path.as_ref()).ok().flatten();
         let mut files = BTreeMap::new();
         for file in made {
             let path = display(tree.file(file.beside), &file.path);

@@ -11,7 +11,8 @@ use abide_upgrade::{
 
 use super::build_files::Builds;
 use super::file_changes::{
-    Author, Changes, FileChange, diff_of, display, put, take_losing, unedited, write_changes,
+    Author, Changes, FileChange, diff_of, display, failed, open, put, take_losing, unedited,
+    write_changes,
 };
 use super::fitness::{for_people, troubles};
 use super::folder_lock::exclusive;
@@ -23,8 +24,9 @@ use crate::load::{Loaded, load};
 use crate::printable::shown;
 use crate::progress::Progress;
 use crate::settings::{Settings, today};
-use crate::terminal::{error_color, say};
-use crate::write;
+use crate::source::LOCK;
+use crate::terminal::{error_color, say, say_rendered};
+use crate::write::{self, Folder};
 
 pub(super) fn upgrade(
     global: &Global,
@@ -71,7 +73,7 @@ pub(super) fn upgrade(
     let hindrances = hindrances(global, &loaded, &settings, &made.files);
     progress.finish();
     if !hindrances.findings.is_empty() {
-        say(&for_people(global, &loaded.tree, &hindrances));
+        say_rendered(&for_people(global, &loaded.tree, &hindrances));
         say("note: nothing was written");
         return Ok(Outcome { troubles: troubles(&loaded), ..Outcome::nothing(true) });
     }
@@ -97,7 +99,7 @@ pub(super) fn upgrade(
                     )));
                 }
             };
-            left.extend(put_elsewhere(path, &bytes, overwrite)?);
+            left.extend(put_mapping(path, &bytes, overwrite)?);
         }
     }
     let build_files = abide_upgrade::build_files(
@@ -106,17 +108,14 @@ pub(super) fn upgrade(
         &made.files,
     );
     let policy = settings.config.policy.upgrade_settings().policy;
-    let mut changes = changes(&loaded.tree, policy, &made, &records, folder.as_deref());
+    let mut changes = changes(&loaded.tree, policy, &made, &records, folder.as_ref());
     let gone: Vec<FileId> = made.stale.iter().map(|it| it.file).collect();
-    let builds = Builds::of(&loaded.tree, &build_files, &gone, folder.as_deref());
+    let builds = Builds::of(&loaded.tree, &build_files, &gone, folder.as_ref());
     builds.add_to(&mut changes, &records);
     let outcome = if let Some(out) = &target.out {
-        for file in &made.files {
-            left.extend(put_elsewhere(&out.join(&file.path), &file.text, overwrite)?);
-        }
-        for file in &build_files {
-            left.extend(put_elsewhere(&out.join(&file.path), file.text.as_bytes(), overwrite)?);
-        }
+        let protos = made.files.iter().map(|it| (it.path.as_str(), &*it.text));
+        let builds = build_files.iter().map(|it| (it.path.as_str(), it.text.as_bytes()));
+        left.extend(put_elsewhere(out, &protos.chain(builds).collect::<Vec<_>>(), overwrite)?);
         Outcome::nothing(false)
     } else if target.write {
         let losing = if overwrite { Changes::new() } else { take_losing(&mut changes) };
@@ -128,7 +127,7 @@ pub(super) fn upgrade(
                 say(&deletion(&loaded.tree, stale));
             }
         }
-        let folder = folder.unwrap_or_default();
+        let folder = writable(folder)?;
         unedited(&folder, &changes)?;
         write_changes(&folder, &changes)?;
         let as_of = global.as_of.unwrap_or_else(today);
@@ -181,20 +180,58 @@ pub(super) fn upgrade(
     Ok(Outcome { troubles, failed, ..outcome })
 }
 
-/// Writes a file outside of the tree. What is there already is only replaced if it is the same or
-/// the user says so, since nothing records who wrote it; returns the message for that case.
-fn put_elsewhere(path: &Path, text: &[u8], overwrite: bool) -> Result<Option<String>, Error> {
+/// Writes files below a folder that is no tree. Returns the messages about those that were left as
+/// they are.
+fn put_elsewhere(
+    out: &Path,
+    files: &[(&str, &[u8])],
+    overwrite: bool,
+) -> Result<Vec<String>, Error> {
+    let cannot =
+        |error| Error::File { what: format!("cannot write to `{}`", out.display()), error };
+    let mut left = Vec::new();
+    if files.is_empty() {
+        return Ok(left);
+    }
+    let folder = Folder::make(out).map_err(cannot)?;
+    let mut wanted = Vec::new();
+    for &(path, text) in files {
+        let old = folder.read(path.as_ref()).map_err(failed("write", &folder, path.as_ref()))?;
+        let message = refusal(&out.join(path), old, text, overwrite);
+        if message.is_none() {
+            wanted.push((path, text));
+        }
+        left.extend(message);
+    }
+    for (path, text) in wanted {
+        put(&folder, path.as_ref(), text)?;
+    }
+    Ok(left)
+}
+
+/// Writes a mapping to the file that the user names.
+fn put_mapping(path: &Path, text: &[u8], overwrite: bool) -> Result<Option<String>, Error> {
     let old = std::fs::read(path).ok();
+    let is_same = old.as_deref() == Some(text);
+    let message = refusal(path, old, text, overwrite);
+    if message.is_none() && !is_same {
+        write::write(Some(path), text).map_err(|error| Error::File {
+            what: format!("cannot write `{}`", path.display()),
+            error,
+        })?;
+    }
+    Ok(message)
+}
+
+/// What is said about a file outside of the tree that is left as it is. What is there already is
+/// only replaced if it is the same or the user says so, since nothing records who wrote it.
+fn refusal(path: &Path, old: Option<Vec<u8>>, text: &[u8], overwrite: bool) -> Option<String> {
     let author = match &old {
         Some(old) if !overwrite && old != text => Author::Unknown,
         _ => Author::Abide,
     };
     let change = FileChange { old, new: Some(text), last: false, author };
-    if change.loses() {
-        return Ok(Some(change.left_alone(&path.display().to_string(), "")));
-    }
-    put(path, text, |path, text| write::write(Some(path), text))?;
-    Ok(None)
+    change.loses().then(|| change.left_alone(&path.display().to_string(), ""))
 }
 
 /// What helps besides `--overwrite` where a candidate is left alone.
@@ -226,7 +263,7 @@ pub(super) struct Opened {
     pub(super) progress: Progress,
     pub(super) settings: Settings,
     /// The folder of the tree, if it is on disk.
-    pub(super) folder: Option<PathBuf>,
+    pub(super) folder: Option<Folder>,
     /// The lock, held from the first look at the tree until everything is written.
     pub(super) guard: Option<std::fs::File>,
 }
@@ -235,17 +272,25 @@ impl Opened {
     pub(super) fn of(global: &Global, args: &TreeArgs, writes: bool) -> Result<Opened, Error> {
         let progress = Progress::new(global.quiet);
         let settings = Settings::read(global, args.source.as_deref(), error_color(global))?;
-        let folder = settings.tree_folder(args);
-        if writes && folder.is_none() {
-            let message = "`--write` needs a tree on disk: name its folder".to_owned();
-            return Err(Error::Usage(message));
-        }
-        let guard = match folder.as_deref().filter(|_| writes) {
+        let path = settings.tree_folder(args);
+        let guard = match path.as_deref().filter(|_| writes) {
             Some(folder) => exclusive(folder, global)?,
             None => None,
         };
+        let folder = path.as_deref().map(open).transpose()?;
+        if writes {
+            // It is written with the rest: better now than after half of the work.
+            let lock = Path::new(LOCK);
+            let folder = writable(folder.as_ref())?;
+            folder.inside(lock).map_err(failed("write", folder, lock))?;
+        }
         Ok(Opened { progress, settings, folder, guard })
     }
+}
+
+/// The folder of a tree on disk.
+pub(super) fn writable<F>(folder: Option<F>) -> Result<F, Error> {
+    folder.ok_or_else(|| Error::Usage("`--write` needs a tree on disk: name its folder".to_owned()))
 }
 
 /// The files of a tree by path.
@@ -258,7 +303,7 @@ fn changes<'a>(
     policy: &UpgradePolicy,
     made: &'a Upgrade,
     records: &MadeFiles,
-    folder: Option<&Path>,
+    folder: Option<&Folder>,
 ) -> Changes<'a> {
     let mut changes = BTreeMap::new();
     let by_path = by_path(tree);
@@ -267,7 +312,7 @@ fn changes<'a>(
         if !candidate.is_some_and(|it| abide_upgrade::is_made(*it, file)) {
             let path = display(tree.file(file.from), &file.path);
             // A file that the selection leaves out is there all the same.
-            let on_disk = || std::fs::read(folder?.join(&path)).ok();
+            let on_disk = || folder?.read(path.as_ref()).ok().flatten();
             let old = candidate.and_then(|it| it.decl().source_text()).map(<[u8]>::to_vec);
             let old = old.or_else(on_disk);
             let author = match &old {

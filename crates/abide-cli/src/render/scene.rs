@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use abide::{FeatureFile, Finding, Location, Origin, PackageOwners, Report, Severity};
+use abide::{FeatureFile, Finding, Location, Origin, PackageOwners, Report, Severity, code};
 use abide_schema::{File, Tree};
 use abide_syntax::{LineIndex, Position, Span};
 
@@ -189,7 +189,7 @@ impl<'a> Scene<'a> {
                 let side = witness.direction.writer();
                 let value = match witness.value.as_str() {
                     "" => "(the empty message)".to_owned(),
-                    _ => format!("`{}`", witness.shown()),
+                    _ => code(witness.shown()),
                 };
                 let text = format!(
                     "{side} {} {value} on {}: {}",

@@ -27,10 +27,16 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
-    let Change::Both { old, new } = change else { return };
+    let Some((old, new)) = change.both().or_else(|| {
+        let new = change.new()?;
+        Some((diff.renumbered(new)?, new))
+    }) else {
+        return;
+    };
     if old.number() == new.number() {
         return;
     }
+    let change = Change::Both { old, new };
     let (was, is) = (old.number(), new.number());
     let name = new.relative_name();
     let message = format!("number of `{name}` changed from {was} to {is}");
