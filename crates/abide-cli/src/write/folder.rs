@@ -112,8 +112,8 @@ impl Folder {
         self.replace_with(path, &mut |out| out.write_all(bytes))
     }
 
-    /// Replaces as [`Folder::replace`] does. If `fill` fails, the file keeps its old content.
-    pub fn replace_with(&self, path: &Path, fill: &mut Fill<'_>) -> io::Result<()> {
+    /// Replaces a file with what `fill` writes. If that fails, the file keeps its old content.
+    pub(super) fn replace_with(&self, path: &Path, fill: &mut Fill<'_>) -> io::Result<()> {
         let path = self.inside(path)?;
         let old = match self.dir.symlink_metadata(&path) {
             Ok(old) if old.is_file() => Some(old),
