@@ -55,7 +55,7 @@ pub use edition::Edition;
 pub use element::Element;
 pub use features::{DefaultVisibility, Features, Openness, Presence};
 pub use glob::Glob;
-pub use graph::{Counts, Dependency, Depth, Graph, Level, Reach, Step, Use};
+pub use graph::{Counts, Dependency, Depth, Graph, Level, Reach, Step, Steps, Strip, Use};
 pub use ids::{
     EnumId, EnumValueId, FieldId, FileId, MessageId, MethodId, OneofId, PackageId, ServiceId,
 };
