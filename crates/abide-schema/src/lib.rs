@@ -56,8 +56,8 @@ pub use descriptor::{
 pub use edition::Edition;
 pub use element::Element;
 pub use features::{DefaultVisibility, Features, Openness, Presence};
-pub use glob::Glob;
-pub use graph::{Counts, Dependency, Depth, Graph, Level, Reach, Step, Use};
+pub use glob::{Glob, GlobIndex};
+pub use graph::{Counts, Dependency, Depth, Graph, Level, Reach, Step, Steps, Strip, Use};
 pub use ids::{
     EnumId, EnumValueId, FieldId, FileId, MessageId, MethodId, OneofId, PackageId, ServiceId,
 };

@@ -34,6 +34,7 @@ mod lifecycle;
 mod location;
 mod lock;
 mod marks;
+mod nested_spans;
 mod options;
 mod phases;
 mod places;
@@ -56,6 +57,7 @@ mod severities;
 mod simulation;
 mod stamps;
 mod suggestion;
+mod target_index;
 mod waiver;
 
 pub use accepted::Accepted;

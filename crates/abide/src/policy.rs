@@ -234,15 +234,6 @@ pub enum WaiverTarget {
     Fingerprint(String),
 }
 
-impl WaiverTarget {
-    pub(crate) fn covers(&self, finding: &Finding) -> bool {
-        match self {
-            WaiverTarget::Element(glob) => glob.covers(&finding.element),
-            WaiverTarget::Fingerprint(text) => *text == finding.fingerprint(),
-        }
-    }
-}
-
 /// A change that is a security fix and only needs a patch version.
 #[derive(Clone, Debug)]
 pub struct SecurityFix {
