@@ -56,6 +56,7 @@ mod simulation;
 mod stamps;
 mod suggestion;
 mod waiver;
+mod weight;
 
 pub use accepted::Accepted;
 pub use bump::changes::rises;
@@ -101,3 +102,4 @@ pub use simulation::life::{Event, Lane, Life, State, Stretch, Subject};
 pub use simulation::{Scenario, Simulation, Step};
 pub use stamps::{stamp_release, stamp_upgrade};
 pub use suggestion::nearest;
+pub use weight::Weight;
