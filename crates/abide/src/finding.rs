@@ -99,6 +99,8 @@ pub struct ChangeFacts {
     pub at_least: Severity,
     /// For a removed element, how it was removed.
     pub gone: Option<Gone>,
+    /// Whether what it breaks weighs little: packaging options, or an annotation.
+    pub(crate) is_light: bool,
     /// Whether buf, which pairs elements by full name, does not compare the two
     /// sides.
     pub(crate) apart: bool,
@@ -195,6 +197,14 @@ impl Finding {
     pub fn breaks(&mut self, effects: Effects) -> &mut Finding {
         if let Some(change) = &mut self.change {
             change.effects |= effects;
+        }
+        self
+    }
+
+    /// Marks a change whose effects weigh little, whatever surface they are on.
+    pub(crate) fn light(&mut self) -> &mut Finding {
+        if let Some(change) = &mut self.change {
+            change.is_light = true;
         }
         self
     }

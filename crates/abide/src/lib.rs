@@ -59,6 +59,7 @@ mod stamps;
 mod suggestion;
 mod target_index;
 mod waiver;
+mod weight;
 
 pub use accepted::Accepted;
 pub use bump::changes::rises;
@@ -105,3 +106,4 @@ pub use simulation::life::{Event, Lane, Life, State, Stretch, Subject};
 pub use simulation::{Scenario, Simulation, Step};
 pub use stamps::{stamp_release, stamp_upgrade};
 pub use suggestion::nearest;
+pub use weight::Weight;

@@ -2,7 +2,7 @@
 
 use abide::{Records, Report, counted};
 use abide_schema::Tree;
-use abide_upgrade::{Refusal, Release, Risen, UpgradeSettings, essence};
+use abide_upgrade::{Refusal, Release, Risen, Standing, Standings, UpgradeSettings, essence};
 use jiff::civil::Date;
 
 use super::build_files::Builds;
@@ -12,7 +12,7 @@ use super::file_changes::{
 use super::fitness::{for_people, troubles};
 use super::made_files::MadeFiles;
 use super::outcome::Outcome;
-use super::upgrade::{Opened, hindrances, writable};
+use super::upgrade::{Opened, by_path, candidate_of, hindrances, writable};
 use crate::args::{Global, ReleaseTarget, TreeArgs};
 use crate::error::Error;
 use crate::load::{Loaded, load};
@@ -55,7 +55,7 @@ pub(super) fn release(
     progress.step("releasing");
     let made = abide_upgrade::release(&loaded.tree, settings.config.policy.upgrade_settings())
         .map_err(|refusal: Refusal| Error::Usage(refusal.to_string()))?;
-    let hindrances = hindrances(global, &loaded, &settings, &made.files);
+    let hindrances = hindrances(global, &loaded, &settings, &made.files, false);
     progress.finish();
     if !hindrances.findings.is_empty() {
         say_rendered(&for_people(global, &loaded.tree, &hindrances));
@@ -103,6 +103,15 @@ pub(super) fn release(
                 lock.forget_made(&display(loaded.tree.file(it.from), &it.path));
             });
             builds.made().for_each(|(path, text)| lock.set_made(path, text));
+            // Candidates that stay follow what is released.
+            let standings = Standings::of(&loaded.tree, policy.policy);
+            for (id, text) in &made.edited {
+                let file = loaded.tree.file(*id);
+                if standings.file(file) == Standing::Candidate {
+                    let essence = essence(policy.policy, Some(file), text);
+                    lock.set_made(&file.decl().display, &essence);
+                }
+            }
         })?;
         return Ok(Outcome::nothing(false));
     }
@@ -120,9 +129,10 @@ fn changes<'a>(
     folder: Option<&Folder>,
 ) -> Changes<'a> {
     let mut changes = Changes::new();
+    let by_path = by_path(tree);
     for file in &made.files {
         let path = display(tree.file(file.from), &file.path);
-        let there = tree.files().find(|it| it.path() == file.path);
+        let there = candidate_of(tree, &by_path, file);
         let old = there.and_then(|it| it.decl().source_text()).map(<[u8]>::to_vec);
         // A release writes over nothing in the tree but its own files. A file that the selection
         // leaves out may hold anything.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use abide::{Report, counted};
-use abide_schema::{File, FileId, Tree};
+use abide_schema::{File, FileId, PackageId, Tree};
 use abide_upgrade::{
     Closure, Generated, Refusal, StaleCandidate, Upgrade, UpgradeOptions, UpgradePolicy, essence,
 };
@@ -70,45 +70,18 @@ pub(super) fn upgrade(
             troubles(&loaded).join("; ")
         )));
     }
-    let hindrances = hindrances(global, &loaded, &settings, &made.files);
+    let hindrances = hindrances(global, &loaded, &settings, &made.files, !made.stale.is_empty());
     progress.finish();
     if !hindrances.findings.is_empty() {
         say_rendered(&for_people(global, &loaded.tree, &hindrances));
         say("note: nothing was written");
         return Ok(Outcome { troubles: troubles(&loaded), ..Outcome::nothing(true) });
     }
-    let mut left = Vec::new();
-    if !mappings.is_empty() {
-        let mapping = abide_upgrade::mapping(
-            &loaded.tree,
-            settings.config.policy.upgrade_settings(),
-            &options,
-        )
-        .map_err(|refusal| Error::Usage(refusal.to_string()))?;
-        for path in mappings {
-            let bytes = match path.extension().and_then(|it| it.to_str()) {
-                Some("json") => {
-                    let json = mapping.to_json().map_err(|it| Error::Usage(it.to_string()))?;
-                    (json + "\n").into_bytes()
-                }
-                Some("binpb" | "pb") => mapping.to_binary(),
-                _ => {
-                    return Err(Error::Usage(format!(
-                        "unknown format of the mapping `{}`: end its name in .binpb or .json",
-                        path.display()
-                    )));
-                }
-            };
-            left.extend(put_mapping(path, &bytes, overwrite)?);
-        }
-    }
-    let build_files = abide_upgrade::build_files(
-        &loaded.tree,
-        settings.config.policy.upgrade_settings(),
-        &made.files,
-    );
-    let policy = settings.config.policy.upgrade_settings().policy;
-    let mut changes = changes(&loaded.tree, policy, &made, &records, folder.as_ref());
+    let mut left = write_mappings(&loaded, &settings, &options, mappings, overwrite)?;
+    let upgrade_settings = settings.config.policy.upgrade_settings();
+    let build_files = abide_upgrade::build_files(&loaded.tree, upgrade_settings, &made.files);
+    let mut changes =
+        changes(&loaded.tree, upgrade_settings.policy, &made, &records, folder.as_ref());
     let gone: Vec<FileId> = made.stale.iter().map(|it| it.file).collect();
     let builds = Builds::of(&loaded.tree, &build_files, &gone, folder.as_ref());
     builds.add_to(&mut changes, &records);
@@ -120,27 +93,16 @@ pub(super) fn upgrade(
     } else if target.write {
         let losing = if overwrite { Changes::new() } else { take_losing(&mut changes) };
         left.extend(losing.iter().map(|(path, it)| it.left_alone(path, &instead(path, it))));
-        let is_deleted =
-            |it: &StaleCandidate| changes.contains_key(&*loaded.tree.file(it.file).decl().display);
-        for stale in made.stale.iter().filter(|it| is_deleted(it)) {
-            if !stale.as_made || !global.quiet {
-                say(&deletion(&loaded.tree, stale));
-            }
-        }
+        announce_deletions(global, &loaded.tree, &made, &changes);
         let folder = writable(folder)?;
         unedited(&folder, &changes)?;
         write_changes(&folder, &changes)?;
         let as_of = global.as_of.unwrap_or_else(today);
         records.write(&folder, |lock| {
+            let made_texts = essences(&loaded.tree, upgrade_settings.policy, &made);
             let builds = builds.made().map(|(path, text)| (path.to_owned(), text.to_vec()));
-            let by_path = by_path(&loaded.tree);
-            let protos = made.files.iter().map(|it| {
-                let candidate = by_path.get(it.path.as_str()).copied();
-                let path = display(loaded.tree.file(it.from), &it.path);
-                (path, essence(policy, candidate, &it.text))
-            });
-            for (path, text) in protos.chain(builds).filter(|(path, _)| !losing.contains_key(path))
-            {
+            let all = made_texts.chain(builds);
+            for (path, text) in all.filter(|(path, _)| !losing.contains_key(path)) {
                 lock.set_made(&path, &text);
             }
             abide::stamp_upgrade(lock, &loaded.tree, &made, as_of);
@@ -157,19 +119,8 @@ pub(super) fn upgrade(
         let lines = changes.iter().map(|(path, change)| change.complaint(path));
         Outcome { failed: !changes.is_empty(), ..Outcome::of(lines.collect::<String>()) }
     };
-    for package in made.staying.iter().filter(|_| !global.quiet) {
-        say(&format!(
-            "note: `{}` was not upgraded: it extends messages of other packages, and two versions \
-             cannot use the same extension numbers",
-            loaded.tree.package(*package).name()
-        ));
-    }
-    for (package, next) in made.by_hand.iter().filter(|_| !global.quiet) {
-        say(&format!(
-            "note: `{}` was not upgraded: people maintain `{}` as its next major version",
-            loaded.tree.package(*package).name(),
-            loaded.tree.package(*next).name()
-        ));
+    if !global.quiet {
+        not_upgraded(&loaded.tree, &made).for_each(|note| say(&note));
     }
     left.iter().for_each(|message| say(message));
     if !global.quiet && (target.out.is_some() || target.write) {
@@ -207,6 +158,86 @@ fn put_elsewhere(
         put(&folder, path.as_ref(), text)?;
     }
     Ok(left)
+}
+
+/// Writes the mapping to each of these files, in the format that its name asks for;
+/// returns the messages about those that are left alone.
+fn write_mappings(
+    loaded: &Loaded,
+    settings: &Settings,
+    options: &UpgradeOptions<'_>,
+    paths: &[PathBuf],
+    overwrite: bool,
+) -> Result<Vec<String>, Error> {
+    if paths.is_empty() {
+        return Ok(Vec::new());
+    }
+    let settings = settings.config.policy.upgrade_settings();
+    let mapping = abide_upgrade::mapping(&loaded.tree, settings, options)
+        .map_err(|refusal| Error::Usage(refusal.to_string()))?;
+    let mut left = Vec::new();
+    for path in paths {
+        let bytes = match path.extension().and_then(|it| it.to_str()) {
+            Some("json") => {
+                let json = mapping.to_json().map_err(|it| Error::Usage(it.to_string()))?;
+                (json + "\n").into_bytes()
+            }
+            Some("binpb" | "pb") => mapping.to_binary(),
+            _ => {
+                return Err(Error::Usage(format!(
+                    "unknown format of the mapping `{}`: end its name in .binpb or .json",
+                    path.display()
+                )));
+            }
+        };
+        left.extend(put_mapping(path, &bytes, overwrite)?);
+    }
+    Ok(left)
+}
+
+/// Says which candidates are deleted.
+fn announce_deletions(global: &Global, tree: &Tree, made: &Upgrade, changes: &Changes<'_>) {
+    let is_deleted =
+        |it: &&StaleCandidate| changes.contains_key(&*tree.file(it.file).decl().display);
+    for stale in made.stale.iter().filter(is_deleted) {
+        if !stale.as_made || !global.quiet {
+            say(&deletion(tree, stale));
+        }
+    }
+}
+
+/// The parts of the generated texts that the upgrade answers for, by path.
+fn essences<'a>(
+    tree: &'a Tree,
+    policy: &'a UpgradePolicy,
+    made: &'a Upgrade,
+) -> impl Iterator<Item = (String, Vec<u8>)> + 'a {
+    let by_path = by_path(tree);
+    made.files.iter().map(move |it| {
+        let candidate = candidate_of(tree, &by_path, it);
+        let path = display(tree.file(it.from), &it.path);
+        (path, essence(policy, candidate, &it.text))
+    })
+}
+
+/// Notes about the packages that have a reason to be upgraded but are not.
+fn not_upgraded<'a>(tree: &'a Tree, made: &'a Upgrade) -> impl Iterator<Item = String> + 'a {
+    let name = |package: PackageId| tree.package(package).name();
+    let staying = made.staying.iter().map(move |package| {
+        format!(
+            "note: `{}` was not upgraded: it extends messages of other packages, and two versions \
+             cannot use the same extension numbers",
+            name(*package)
+        )
+    });
+    let by_hand = made.by_hand.iter().map(move |(package, next)| {
+        format!(
+            "note: `{}` was not upgraded: people maintain `{}` as its next major version",
+            name(*package),
+            name(*next)
+        )
+    });
+    staying.chain(by_hand)
 }
 
 /// Writes a mapping to the file that the user names.
@@ -247,15 +278,17 @@ fn instead(path: &str, change: &FileChange<'_>) -> String {
     }
 }
 
-/// The findings that keep candidates from being generated.
+/// The findings that keep candidates from being generated, or from being deleted if
+/// nothing calls for them any more.
 pub(super) fn hindrances(
     global: &Global,
     loaded: &Loaded,
     settings: &Settings,
     made: &[Generated],
+    deletes: bool,
 ) -> Report {
     let as_of = global.as_of.unwrap_or_else(today);
-    abide::hindrances(&loaded.tree, &settings.config.policy, as_of, made)
+    abide::hindrances(&loaded.tree, &settings.config.policy, as_of, made, deletes)
 }
 
 /// The preparations of a command that may write to a tree.
@@ -293,9 +326,18 @@ pub(super) fn writable<F>(folder: Option<F>) -> Result<F, Error> {
     folder.ok_or_else(|| Error::Usage("`--write` needs a tree on disk: name its folder".to_owned()))
 }
 
-/// The files of a tree by path.
-fn by_path(tree: &Tree) -> BTreeMap<&str, File<'_>> {
-    tree.files().map(|it| (it.path(), it)).collect()
+/// The files of a tree by root and path.
+pub(super) fn by_path(tree: &Tree) -> BTreeMap<(u32, &str), File<'_>> {
+    tree.files().map(|it| ((it.decl().root, it.path()), it)).collect()
+}
+
+/// What is in the place of a generated file.
+pub(super) fn candidate_of<'t>(
+    tree: &'t Tree,
+    by_path: &BTreeMap<(u32, &str), File<'t>>,
+    made: &Generated,
+) -> Option<File<'t>> {
+    by_path.get(&(tree.file(made.from).decl().root, made.path.as_str())).copied()
 }
 
 fn changes<'a>(
@@ -308,8 +350,8 @@ fn changes<'a>(
     let mut changes = BTreeMap::new();
     let by_path = by_path(tree);
     for file in &made.files {
-        let candidate = by_path.get(file.path.as_str());
-        if !candidate.is_some_and(|it| abide_upgrade::is_made(*it, file)) {
+        let candidate = candidate_of(tree, &by_path, file);
+        if !candidate.is_some_and(|it| abide_upgrade::is_made(it, file)) {
             let path = display(tree.file(file.from), &file.path);
             // A file that the selection leaves out is there all the same.
             let on_disk = || folder?.read(path.as_ref()).ok().flatten();
@@ -317,7 +359,7 @@ fn changes<'a>(
             let old = old.or_else(on_disk);
             let author = match &old {
                 Some(old) => {
-                    let essence = |text: &[u8]| essence(policy, candidate.copied(), text);
+                    let essence = |text: &[u8]| essence(policy, candidate, text);
                     let (old, new) = (essence(old), essence(&file.text));
                     if old == new { Author::Abide } else { records.author(&path, &old) }
                 }

@@ -18,7 +18,7 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
         }
     }
     let mut packages: BTreeMap<&str, Vec<&Finding>> = BTreeMap::new();
-    for finding in scene.shown(report) {
+    for finding in scene.by_weight(report) {
         packages.entry(&finding.package).or_default().push(finding);
     }
     if packages.is_empty() {

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use abide::{FeatureFile, Finding, Location, Origin, PackageOwners, Report, Severity, code};
+use abide::{
+    FeatureFile, Finding, Location, Origin, PackageOwners, Report, Severity, Weight, code,
+};
 use abide_schema::{File, Tree};
 use abide_syntax::{LineIndex, Position, Span};
 
@@ -137,6 +139,13 @@ impl<'a> Scene<'a> {
     pub(super) fn shown<'r>(&self, report: &'r Report) -> impl Iterator<Item = &'r Finding> {
         let quiet = self.look.quiet;
         report.findings.iter().filter(move |it| !quiet || it.severity == Severity::Error)
+    }
+
+    /// The findings to show, the heaviest first.
+    pub(super) fn by_weight<'r>(&self, report: &'r Report) -> Vec<&'r Finding> {
+        let mut findings: Vec<&Finding> = self.shown(report).collect();
+        findings.sort_by_key(|it| Weight::of(it));
+        findings
     }
 
     /// The text that a place lies in, whatever it is part of.

@@ -21,6 +21,7 @@ use super::acceptance::accept;
 use super::frozen_changes::frozen_changes;
 use super::linker_findings::linker_findings;
 use super::order::sort;
+use super::repeated_roots::join_repeated_roots;
 use super::walk::run;
 use super::weighing::{apply_severities, narrow, runs};
 use super::work_in_progress::spare_work_in_progress;
@@ -51,6 +52,7 @@ fn judge_tree<'t>(
 
     let mut findings = run(&context, &rules);
     findings.extend(linker_findings(tree, policy, options.scope));
+    join_repeated_roots(tree, &mut findings);
     if options.versions {
         let reused = reuse::findings(tree, policy, options.records, &findings);
         findings.extend(reused.into_iter().filter(|it| runs(policy, it)));

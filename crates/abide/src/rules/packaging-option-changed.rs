@@ -86,7 +86,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<File<'t>>, sink: &mut
             aliases.push("google:PACKAGING_OPTION_ADDITION");
         }
         let finding = sink.setting(&setting, message);
-        finding.fact(name).fact(&was).fact(is).aliases(&aliases);
+        finding.fact(name).fact(&was).fact(is).aliases(&aliases).light();
         // Without `go_package`, Go code is generated only if the command line
         // names a package, which still overrides the option.
         if name != "go_package" || setting.old.is_some() {
