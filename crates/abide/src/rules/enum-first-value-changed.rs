@@ -39,7 +39,8 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Enum<'t>>, sink: &
         finding.fact(was.name()).fact(is.name());
     }
     let proof = diff.prove_enum_default(old, new);
-    if !proof.effects.is_empty() {
+    // buf compares the numbers of defaults.
+    if number != is.number() && !proof.effects.is_empty() {
         finding.aliases(&["buf:FIELD_SAME_DEFAULT"]);
     }
     // The fields that use the enum may be in trees that are not here.
