@@ -7,6 +7,7 @@ use abide_schema::{File, ProblemKind, Tree};
 use crate::counted;
 use crate::finding::Finding;
 use crate::location::Location;
+use crate::places::package_name;
 use crate::rules::{FOLDER_RULES, NAME_DUPLICATED};
 
 /// A folder whose files have the packages, and the paths below it, of files of
@@ -119,10 +120,10 @@ impl<'t> RepeatedRoot<'t> {
         };
         let (first, second) = (root(self.original), root(folder));
         let package = file.package().name();
-        let place = Location::tree(file.package_place());
+        let place = Location::tree(package_name(file));
         let mut finding = Finding::new(NAME_DUPLICATED.id, place, package, second.clone(), message);
         finding
-            .label(twin.package_place(), "the same file in the other folder")
+            .label(package_name(twin), "the same file in the other folder")
             .why("files of one root are linked together, so every name in both is declared twice")
             .help(format!(
                 "to check both, each on its own, set `roots = [\"{first}\", \"{second}\"]` in \

@@ -29,14 +29,7 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
         for pair in alphas.windows(2) {
             let [(old, low), (new, high)] = [pair[0], pair[1]];
             let is_minor = low.major == high.major && low.minor != high.minor;
-            // Nobody prepares a major that is stable.
-            let is_past = low.major < high.major && stable.is_some_and(|it| it >= low.major);
-            if is_minor
-                || is_past
-                || !old.is_judged()
-                || context.is_frozen(old)
-                || context.is_frozen(new)
-            {
+            if is_minor || !old.is_judged() || context.is_frozen(old) || context.is_frozen(new) {
                 continue;
             }
             let (name, other) = (old.name(), new.name());
@@ -50,11 +43,15 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
                     format!("delete `{name}` once its users have moved to `{other}`"),
                 )
             } else {
+                let is_released = stable.is_some_and(|it| it >= low.major);
                 (
                     format!("`{name}` and `{other}` are alphas of two major versions"),
                     "only one major version is prepared at a time, next to the current stable one and \
                      the one before it",
-                    format!("release `{name}` first, or delete one of the two"),
+                    match is_released {
+                        true => format!("delete `{name}`: v{} is stable", low.major),
+                        false => format!("release `{name}` first, or delete one of the two"),
+                    },
                 )
             };
             let finding = sink.report(place, name, name, message);
