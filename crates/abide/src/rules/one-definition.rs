@@ -57,7 +57,10 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
                         major(other) == major(package)
                             || (has(&near, other) && is_behind(other, package))
                     };
-                    !(a == b || meet_below || (a == package && told(b)) || (b == package && told(a)))
+                    !(a == b
+                        || meet_below
+                        || (a == package && told(b))
+                        || (b == package && told(a)))
                 };
                 let all = versions.clone();
                 versions.retain(|&a| all.iter().any(|&b| apart(a, b)));
