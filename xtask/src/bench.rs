@@ -3,6 +3,7 @@
 //! The tools take turns, so that changes in the load of the machine affect all of
 //! them. What counts are ratios of medians.
 
+mod growth;
 mod history;
 mod timing;
 
@@ -11,6 +12,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use self::growth::{KINDS, Kind};
 use self::timing::{Bench, Sample, Tool, median, verdict};
 use crate::corpora::{self, Corpus};
 use crate::tools::{Protoc, abide, output};
@@ -30,23 +32,37 @@ const FLAT: f64 = 1.25;
 /// The most that hashing may add to reading.
 const HASHING: f64 = 0.5;
 
-/// Measures all trees and prints the report; true if every goal is met.
-pub(crate) fn run(place: &Place, runs: usize, out: Option<&Path>, history: bool) -> Result<bool> {
+/// The parts that compare Abide with other tools.
+const COMPARED: [&str; 2] = ["check", "breaking"];
+
+/// The parts that measure Abide alone. `growth` can also be named by its kinds of input.
+const ALONE: [&str; 4] = ["flatness", "hash", "history", "growth"];
+
+/// Measures the named parts, or all, and prints the report; true if every goal is met.
+pub(crate) fn run(place: &Place, runs: usize, out: Option<&Path>, only: &[String]) -> Result<bool> {
     if runs == 0 {
         return Err("at least one run".into());
     }
+    let known = |name: &str| {
+        COMPARED.contains(&name)
+            || ALONE.contains(&name)
+            || KINDS.iter().any(|kind| kind.name == name)
+    };
+    if let Some(name) = only.iter().find(|name| !known(name)) {
+        let kinds: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
+        let (parts, kinds) = ([&COMPARED[..], &ALONE].concat().join(", "), kinds.join(", "));
+        return Err(format!("no part `{name}`: {parts}; or a kind of input: {kinds}").into());
+    }
+    let wanted = |name: &str| only.is_empty() || only.iter().any(|part| part == name);
+    let compares = COMPARED.into_iter().any(wanted);
     let bench = Bench {
         abide: abide(place.abide.as_deref())?,
-        protoc: warned(Protoc::find()),
-        buf: warned(output(Command::new("buf").arg("--version")).map(|_| ())).is_some(),
+        protoc: warned(Protoc::find()).filter(|_| compares),
+        buf: compares && warned(output(Command::new("buf").arg("--version")).map(|_| ())).is_some(),
         runs,
     };
     let mut report = format!("Medians of {runs} runs, in turn, after one warm-up.\n");
-    let met = if history {
-        bench.history(&mut report, &envoy_types()?[1], &corpora::googleapis(place)?)?
-    } else {
-        bench.everything(&mut report, place)?
-    };
+    let met = bench.parts(&mut report, place, &wanted)?;
     println!("{report}");
     if let Some(out) = out {
         std::fs::write(out, &report)?;
@@ -79,31 +95,65 @@ fn write_workspace(tree: &Corpus) -> Result<()> {
 }
 
 impl Bench {
-    fn everything(&self, report: &mut String, place: &Place) -> Result<bool> {
+    fn parts(
+        &self,
+        report: &mut String,
+        place: &Place,
+        wanted: &dyn Fn(&str) -> bool,
+    ) -> Result<bool> {
         let mut met = true;
+        if wanted("check") {
+            met &= self.checks(report, place)?;
+        }
+        if wanted("breaking") {
+            met &= self.breaks(report, place)?;
+        }
+        if wanted("flatness") {
+            let googleapis = corpora::googleapis(place)?;
+            let slice = corpora::slice(&googleapis, SLICE)?;
+            let multiplied = corpora::multiplied(&googleapis, COPIES)?;
+            met &= self.flatness(report, &[&slice, &googleapis, &multiplied])?;
+        }
+        if wanted("hash") {
+            met &= self.hashing(report, &corpora::googleapis(place)?)?;
+        }
+        if wanted("history") {
+            met &= self.history(report, &envoy_types()?[1], &corpora::googleapis(place)?)?;
+        }
+        let all = wanted("growth");
+        let kinds: Vec<&Kind> = KINDS.iter().filter(|kind| all || wanted(kind.name)).collect();
+        if !kinds.is_empty() {
+            met &= self.growth(report, &kinds)?;
+        }
+        Ok(met)
+    }
+
+    /// Compares `abide check` with other tools on Envoy and googleapis.
+    fn checks(&self, report: &mut String, place: &Place) -> Result<bool> {
+        let mut met = self.buf && self.protoc.is_some();
         let trees = corpora::archives(place)?;
-        let envoy = trees.iter().find(|tree| tree.name == "envoy-head");
-        if let Some(envoy) = envoy {
-            write_workspace(envoy)?;
-            met &= self.compare(report, envoy, "envoy", 20.0, None)?;
+        match trees.iter().find(|tree| tree.name == "envoy-head") {
+            Some(envoy) => {
+                write_workspace(envoy)?;
+                met &= self.compare(report, envoy, "envoy", 20.0, None)?;
+            }
+            None => met = false,
         }
         let googleapis = corpora::googleapis(place)?;
         std::fs::write(googleapis.root.join("buf.yaml"), "version: v2\n")?;
-        met &= self.compare(report, &googleapis, "google", 30.0, Some(1.0 / 8.0))?;
+        Ok(met & self.compare(report, &googleapis, "google", 30.0, Some(1.0 / 8.0))?)
+    }
 
+    /// Compares `abide breaking` with `buf breaking` on releases of Envoy and googleapis.
+    fn breaks(&self, report: &mut String, place: &Place) -> Result<bool> {
         let [old, new] = envoy_types()?;
-        met &= self.breaking(report, [&old, &new], "envoy", 20.0, None)?;
-        let before = corpora::googleapis_before()?;
-        std::fs::write(before.root.join("buf.yaml"), "version: v2\n")?;
-        let pair = [&before, &googleapis];
-        met &= self.breaking(report, pair, "google", 30.0, Some(1.0 / 8.0))?;
-
-        let slice = corpora::slice(&googleapis, SLICE)?;
-        let multiplied = corpora::multiplied(&googleapis, COPIES)?;
-        met &= self.flatness(report, &[&slice, &googleapis, &multiplied])?;
-        met &= self.hashing(report, &googleapis)?;
-        met &= self.history(report, &new, &googleapis)?;
-        Ok(met && envoy.is_some() && self.buf && self.protoc.is_some())
+        let met = self.breaking(report, [&old, &new], "envoy", 20.0, None)?;
+        let (before, after) = (corpora::googleapis_before()?, corpora::googleapis(place)?);
+        for tree in [&before, &after] {
+            std::fs::write(tree.root.join("buf.yaml"), "version: v2\n")?;
+        }
+        let pair = [&before, &after];
+        Ok(met & self.breaking(report, pair, "google", 30.0, Some(1.0 / 8.0))?)
     }
 
     fn abide(&self, tree: &Corpus, preset: &str) -> Tool {

@@ -228,11 +228,16 @@ pub(crate) fn folder(name: &str, folder: &str) -> Result<Corpus> {
 /// with similar files.
 pub(crate) fn slice(tree: &Corpus, step: usize) -> Result<Corpus> {
     let name = format!("{}-slice", tree.name);
-    let root = fresh(&name)?;
     let folders: BTreeSet<_> = tree.files.iter().map(|file| Path::new(file).parent()).collect();
     let folders: BTreeSet<_> = folders.into_iter().step_by(step).collect();
     let inside = |file: &&String| folders.contains(&Path::new(file.as_str()).parent());
-    let mut wanted: Vec<String> = tree.files.iter().filter(inside).cloned().collect();
+    let wanted = tree.files.iter().filter(inside).cloned().collect();
+    with_imports(tree, &name, wanted)
+}
+
+/// Some files of a tree, with all that they import.
+pub(crate) fn with_imports(tree: &Corpus, name: &str, mut wanted: Vec<String>) -> Result<Corpus> {
+    let root = fresh(name)?;
     let mut seen: BTreeSet<String> = wanted.iter().cloned().collect();
     while let Some(file) = wanted.pop() {
         let bytes = fs::read(tree.root.join(&file))?;
@@ -243,7 +248,7 @@ pub(crate) fn slice(tree: &Corpus, step: usize) -> Result<Corpus> {
         }
         write(&root.join(&file), &bytes)?;
     }
-    Corpus::new(&name, root, tree.imports.clone())
+    Corpus::new(name, root, tree.imports.clone())
 }
 
 /// Several copies of googleapis, each in another package.

@@ -69,9 +69,10 @@ enum Task {
         /// Also write the report to this file, as Markdown.
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
-        /// Measure only `abide history`, which has no counterpart in other tools.
-        #[arg(long)]
-        history: bool,
+        /// Measure only these parts: `check`, `breaking`, `flatness`, `hash`, `history`,
+        /// `growth`, or the name of a kind of input that `growth` doubles.
+        #[arg(long, value_delimiter = ',')]
+        only: Vec<String>,
     },
     /// Record the versions of our own protos, as `abide bump --write` does.
     ApiBump {
@@ -107,9 +108,7 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
         Task::Oracle { place, only, show } => oracle::run(&place, &only, show),
         Task::Soundness { pairs, first, seed } => soundness::run(pairs, first, seed),
-        Task::Bench { place, runs, out, history } => {
-            bench::run(&place, runs, out.as_deref(), history)
-        }
+        Task::Bench { place, runs, out, only } => bench::run(&place, runs, out.as_deref(), &only),
         Task::ApiBump { check, against, abide } => api::bump(check, &against, abide.as_deref()),
         Task::Hooks { from_source, abide } => hooks::run(from_source, abide.as_deref()),
         Task::Measure { command } => bench::measure(&command).map(|()| true),

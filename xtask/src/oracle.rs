@@ -11,6 +11,7 @@ mod hash;
 mod history;
 mod judged;
 mod layout;
+mod release;
 mod requirements;
 mod sets;
 mod symbols;
@@ -126,7 +127,8 @@ pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
         agreed &= layout::run(&trees, &protoc, show)?;
     }
     if wanted("upgrade") {
-        agreed &= upgrade::run(&archives, &protoc, &abide, show)?;
+        let googleapis = corpora::googleapis(place)?;
+        agreed &= upgrade::run(&archives, &googleapis, &protoc, &abide, show)?;
     }
     Ok(different == 0 && agreed)
 }

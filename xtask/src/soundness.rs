@@ -59,8 +59,8 @@ pub(crate) fn run(pairs: u64, first: u64, seed: u64) -> Result<bool> {
         if let Some(id) = failure["pair"].as_u64() {
             let (old, new) = pair(seed, id);
             match pairs {
-                1 => print!("{}{}", old.text(), new.text()),
-                _ => print!("{}", changed_lines(&old.text(), &new.text())),
+                1 => print!("{}{}", text(&old), text(&new)),
+                _ => print!("{}", changed_lines(&text(&old), &text(&new))),
             }
         }
     }
@@ -81,6 +81,12 @@ pub(crate) fn run(pairs: u64, first: u64, seed: u64) -> Result<bool> {
         return Err("nothing was tried".into());
     }
     Ok(total.failures.is_empty())
+}
+
+/// All files of a schema, one after the other.
+fn text(schema: &Schema) -> String {
+    let files = schema.files().into_iter();
+    files.map(|(path, text)| format!("// {path}\n{text}")).collect()
 }
 
 /// The lines that only one of two texts has.
@@ -124,6 +130,9 @@ fn work(seed: u64, ids: impl Iterator<Item = u64>) -> Result<Tally> {
     for id in ids {
         outcome.edits += 1;
         let (old, new) = pair(seed, id);
+        if !old.has_clear_extensions() || !new.has_clear_extensions() {
+            continue;
+        }
         let (old, new) = (link(&old), link(&new));
         let sound = |tree: &Tree| !tree.problems().iter().any(|it| it.kind.is_error());
         if sound(&old) && sound(&new) {
@@ -156,14 +165,13 @@ fn reader() -> Result<Child> {
 }
 
 fn link(schema: &Schema) -> Tree {
-    let file = SourceFile {
-        path: "sound/v1/sound.proto".into(),
-        display: "sound/v1/sound.proto".into(),
-        root: 0,
-        imported: false,
-        text: schema.text().into_bytes().into(),
-    };
-    Tree::link(vec![Arc::new(FileDecl::parse(file))])
+    let files = schema.files().into_iter().map(|(path, text)| {
+        let path: Arc<str> = path.into();
+        let (display, text) = (path.clone(), text.into_bytes().into());
+        let file = SourceFile { path, display, root: 0, imported: false, text };
+        Arc::new(FileDecl::parse(file))
+    });
+    Tree::link(files.collect())
 }
 
 /// The input of the reader for a pair: both schemas, the verdict, values and
@@ -194,17 +202,20 @@ fn judged(
     broken.dedup();
     outcome.compatible += u64::from(broken.is_empty());
 
-    let roots: Vec<(Message<'_>, Message<'_>)> = old
-        .files()
-        .flat_map(|file| file.messages())
-        .filter_map(|it| Some((it, diff.new_message(it)?)))
+    let messages = old.files().flat_map(|file| file.all_messages());
+    let messages = messages.filter(|it| !it.is_map_entry());
+    let messages = messages.filter_map(|it| Some((it, diff.new_message(it)?)));
+    // Calls carry messages whatever their types are called.
+    let methods = old.files().flat_map(|file| file.services()).flat_map(|it| it.methods());
+    let methods = methods.filter_map(|it| Some((it, diff.new_method(it)?)));
+    let calls = methods.flat_map(|(old, new)| {
+        [old.input().zip(new.input()), old.output().zip(new.output())].into_iter().flatten()
+    });
+    let calls = calls.filter(|(old, new)| diff.new_message(*old) != Some(*new));
+    let roots: Vec<(Message<'_>, Message<'_>, &[Surface])> = messages
+        .map(|(old, new)| (old, new, Surface::NOTATIONS))
+        .chain(calls.map(|(old, new)| (old, new, &[Surface::Wire][..])))
         .collect();
-    let twin = |direction: Direction, wrote: &str| {
-        roots.iter().find_map(|(old, new)| match direction {
-            Direction::Backward => (old.full_name() == wrote).then(|| new.full_name()),
-            Direction::Forward => (new.full_name() == wrote).then(|| old.full_name()),
-        })
-    };
     let mut rng = Rng::with_seed(seed ^ id.rotate_left(32));
     let mut values = Vec::new();
     for &direction in Direction::ALL {
@@ -212,7 +223,7 @@ fn judged(
             if roots.is_empty() {
                 break;
             }
-            let (before, after) = roots[rng.usize(..roots.len())];
+            let (before, after, surfaces) = roots[rng.usize(..roots.len())];
             let (tree, wrote, reads) = match direction {
                 Direction::Backward => (old, before, after),
                 Direction::Forward => (new, after, before),
@@ -220,7 +231,8 @@ fn judged(
             if let Some(value) = values::message(&mut rng, tree, wrote.id, 0) {
                 let bytes = BASE64.encode(Codec::new(tree).encode(&value));
                 let names = (wrote.full_name(), reads.full_name());
-                values.push(json!([direction.name(), names.0, names.1, bytes]));
+                let surfaces: Vec<&str> = surfaces.iter().map(|it| it.name()).collect();
+                values.push(json!([direction.name(), names.0, names.1, bytes, surfaces]));
             }
         }
     }
@@ -229,14 +241,13 @@ fn judged(
         .iter()
         .filter_map(|finding| {
             let witness = finding.change.as_ref()?.witness.as_ref()?;
-            let reads = twin(witness.direction, &witness.message)?;
             notation(witness.surface).then(|| {
                 json!([
                     finding.rule,
                     witness.surface.name(),
                     witness.direction.name(),
                     witness.message,
-                    reads,
+                    witness.reader,
                     BASE64.encode(&witness.bytes),
                 ])
             })

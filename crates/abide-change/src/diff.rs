@@ -6,6 +6,8 @@
 mod changes;
 mod pairing;
 mod pairs;
+mod rarity;
+mod renamed_types;
 mod same_text;
 mod settled;
 mod structure;
@@ -21,6 +23,7 @@ use abide_syntax::Span;
 use rustc_hash::FxHashMap;
 
 use self::pairs::{Pairs, twin};
+pub use self::renamed_types::RenamedType;
 use crate::constraint::{Compared, Comparison};
 use crate::element::{entries, held_enum};
 use crate::prove::Proving;
@@ -192,6 +195,14 @@ impl<'t> Diff<'t> {
                 || lives(old, new.name())
                 || old.is_map() != new.is_map()
                 || !self.types_apart(old, new).is_empty())
+    }
+
+    /// The field that had the name of a field without an old side: its number
+    /// changed, and another field has the old number now.
+    pub fn renumbered(&self, new: Field<'t>) -> Option<Field<'t>> {
+        let holder = self.old_message(new.containing_message()?)?;
+        let is_free = !new.is_extension() && self.old_field(new).is_none();
+        is_free.then(|| holder.field_named(new.name())).flatten()
     }
 
     /// Whether an enum is held by no field of the old tree: then it is there for

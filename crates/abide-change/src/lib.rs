@@ -26,11 +26,11 @@ pub use constraint::{
     Comparison, Evaluation, FacetChange, Inclusion, Violation, evaluate, places_of_facet,
     rejection, rejects_absence, rejects_absence_of_oneof,
 };
-pub use diff::Diff;
+pub use diff::{Diff, RenamedType};
 pub use effects::Effects;
 pub use element::{base_name, entries, first_names, top_level};
 pub use languages::{LANGUAGES, LanguageTable, Packaging, PackagingOption};
-pub use lost_symbols::{LostSymbol, lost, lost_file};
+pub use lost_symbols::{LostSymbol, lost, lost_by_use, lost_file};
 pub use option::Holder;
 pub use show::{one_line, shown};
 pub use surface::{Direction, Surface};

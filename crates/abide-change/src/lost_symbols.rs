@@ -7,7 +7,7 @@ use crate::diff::Diff;
 use crate::effects::Effects;
 use crate::surface::Surface;
 use crate::symbols::{
-    Correspondence, GeneratedNames, GeneratedSymbol, Language, Loss, loss, loss_file,
+    Correspondence, GeneratedNames, GeneratedSymbol, Language, Loss, loss, loss_by_use, loss_file,
     stays_imported, symbols_of_file, symbols_with,
 };
 
@@ -50,6 +50,16 @@ pub fn lost<'t>(diff: &Diff<'t>, change: Change<Element<'t>>) -> (Effects, Vec<L
         }
         Change::Both { old, new } => loss(language, old, new, diff).map(|loss| words(&loss)),
     })
+}
+
+/// What code loses that uses an element, because of the other name of its type:
+/// `user` and `ty` are the old and the new side of both.
+pub fn lost_by_use<'t>(
+    diff: &Diff<'t>,
+    user: (Element<'t>, Element<'t>),
+    ty: (Element<'t>, Element<'t>),
+) -> (Effects, Vec<LostSymbol>) {
+    each_language(|language| loss_by_use(language, user, ty, diff.names()).map(|loss| words(&loss)))
 }
 
 /// The same for a whole file: what code imports or includes.

@@ -81,6 +81,16 @@ impl<'t> Diff<'t> {
         proof
     }
 
+    /// What happens in JSON and text format, which know fields by their names, to a
+    /// field whose name another field has now.
+    pub fn prove_namesakes(&self, old: Field<'t>, new: Field<'t>) -> Proof {
+        let mut proof = self.prove_kept(old, new);
+        for witness in self.prove_presence(old, new).witnesses {
+            proof.add(witness);
+        }
+        proof.on(&[Surface::Json, Surface::Text])
+    }
+
     /// What happens if a field that both sides have is absent.
     pub fn prove_absence(&self, old: Field<'t>, new: Field<'t>) -> Proof {
         let mut proof = Proof::default();

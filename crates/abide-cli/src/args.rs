@@ -134,7 +134,8 @@ Examples:
   abide history --format html --output history.html
   abide history --fields                 when each field appeared, and when it was removed
 
-Exit status: 0 if the history was shown, even if it has breaks; 2 if abide could not do its work.";
+Exit status: 0 if the history was shown, even if it has breaks; 2 if abide could not do its work, \
+or only a part of it because objects are missing.";
 
 const EXPLAIN: &str = "\
 Examples:
@@ -176,6 +177,9 @@ pub(crate) struct Global {
     /// Check as of DATE (YYYY-MM-DD) instead of today in UTC
     #[arg(long, global = true, value_name = "DATE", value_parser = date)]
     pub(crate) as_of: Option<jiff::civil::Date>,
+    /// Also read links that lead out of the tree if they lead into DIR (repeatable)
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) follow_links: Vec<PathBuf>,
     /// Use N threads; the result is the same for any N
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=512))]
     pub(crate) jobs: Option<u16>,

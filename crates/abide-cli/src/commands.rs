@@ -21,15 +21,13 @@ mod owners;
 mod release;
 mod upgrade;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use self::outcome::Outcome;
 use self::release::Permits;
 use crate::args::{Cli, Command, Global};
 use crate::error::Error;
-use crate::printable::shown;
-use crate::terminal::say;
+use crate::terminal::{say, say_rendered};
 use crate::write;
 
 /// Runs a command and returns its exit status: 0, 1 or 2.
@@ -91,18 +89,12 @@ pub(crate) fn run(cli: &Cli) -> ExitCode {
 }
 
 fn finish(global: &Global, outcome: Outcome) -> Result<ExitCode, Error> {
-    let target = outcome.target.as_ref().or(global.output.as_ref());
     if let Some(report) = &outcome.report {
-        write::write(target.map(PathBuf::as_path), report).map_err(|error| Error::File {
-            what: match target {
-                Some(path) => format!("cannot write `{}`", path.display()),
-                None => "cannot write to standard output".to_owned(),
-            },
-            error,
-        })?;
+        let target = global.output.as_deref();
+        write::write(target, report).map_err(|error| Error::unwritten(target, error))?;
     }
     for trouble in &outcome.troubles {
-        say(&format!("error: {}", shown(trouble)));
+        say(&format!("error: {trouble}"));
     }
     Ok(match (outcome.troubles.is_empty(), outcome.failed) {
         (false, _) => ExitCode::from(2),
@@ -115,7 +107,7 @@ fn finish(global: &Global, outcome: Outcome) -> Result<ExitCode, Error> {
 fn complain(error: &Error) {
     match error {
         // These are already rendered.
-        Error::Config(text) => say(text.trim_end()),
-        error => say(&format!("error: {}", shown(&error.to_string()))),
+        Error::Config(text) => say_rendered(text.trim_end()),
+        error => say(&format!("error: {error}")),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::path::Path;
 
 use crate::source::SourceError;
 
@@ -28,6 +29,17 @@ pub(crate) enum Error {
     Config(String),
     /// Any other error, as one phrase that says what to do.
     Usage(String),
+}
+
+impl Error {
+    /// A report that cannot be written, to a file or else to standard output.
+    pub(crate) fn unwritten(target: Option<&Path>, error: io::Error) -> Error {
+        let what = match target {
+            Some(path) => format!("cannot write `{}`", path.display()),
+            None => "cannot write to standard output".to_owned(),
+        };
+        Error::File { what, error }
+    }
 }
 
 impl fmt::Display for Error {

@@ -44,6 +44,8 @@ pub(crate) struct History {
     pub(crate) walked: usize,
     /// What the user should know, one phrase each.
     pub(crate) notes: Vec<String>,
+    /// What could not be read, one phrase each. The rest of the history is here.
+    pub(crate) losses: Vec<String>,
 }
 
 /// What one commit did.
@@ -100,7 +102,8 @@ pub(crate) fn walk(
         let own = known.iter().map(|(key, _)| key.clone()).filter(|key| forest.is_own(key));
         let own: Vec<_> = own.collect();
         let elements = elements(own.iter(), &mut known);
-        ledger.begin(known, records.read(&cursor, base)?, moved.cyclic, |key| forest.is_own(key));
+        ledger
+            .begin(known, records.read(&mut cursor, base), moved.cyclic, |key| forest.is_own(key));
         lives.iter_mut().for_each(|it| it.begin(elements.clone(), &ledger));
     }
     let wanted = |ledger: &Ledger, package: &str| {
@@ -117,7 +120,7 @@ pub(crate) fn walk(
         let mut jobs = Vec::new();
         for commit in batch {
             let step = cursor.advance(commit)?;
-            let recorded = records.read(&cursor, commit)?;
+            let recorded = records.read(&mut cursor, commit);
             if step.files.is_empty() && step.imported.is_empty() && recorded.is_none() {
                 continue;
             }
@@ -184,6 +187,7 @@ pub(crate) fn walk(
         lives,
         walked: total,
         notes: timeline.notes.iter().cloned().chain(counted).chain(records.note()).collect(),
+        losses: cursor.losses(),
     })
 }
 

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use crate::error::Error;
 use crate::progress::Progress;
-use crate::source::{Contents, DescriptorFormat, ReadProblem, Source};
+use crate::source::{Contents, DescriptorFormat, KnownTexts, ReadProblem, Source};
 
 /// A linked tree, with what could not be read.
 pub(crate) struct Loaded {
@@ -27,34 +27,49 @@ pub(crate) struct Loaded {
 /// Reads, parses and links a source, with the files it imports.
 pub(crate) fn load(source: &Source, progress: &Progress) -> Result<Loaded, Error> {
     progress.step("reading");
-    Ok(linked(parsed(source, source.read()?, &[], progress)?, progress))
-}
-
-/// Loads an old tree. Files that are the same in the new one are not parsed again.
-pub(crate) fn load_old(source: &Source, new: &Tree, progress: &Progress) -> Result<Loaded, Error> {
-    progress.step("reading");
-    let known: Vec<Arc<FileDecl>> = new.files().map(|it| Arc::clone(it.shared_decl())).collect();
-    Ok(linked(parsed(source, source.read_old()?, &known, progress)?, progress))
-}
-
-fn linked(parsed: Parsed, progress: &Progress) -> Loaded {
+    let parsed = parsed(source, source.read()?, &[], progress)?;
     progress.step(format!("linking {} files", parsed.files.len()));
-    parsed.link()
+    Ok(parsed.linked(Tree::link))
 }
 
-/// Loads a tree and the old one at the same time: the parts of the work that are sequential in one
-/// tree leave a core to the other.
+/// Loads an old tree. Files that are the same in the new one are neither read nor parsed again.
+pub(crate) fn load_old(
+    old: &Source,
+    new: &Source,
+    tree: &Tree,
+    progress: &Progress,
+) -> Result<Loaded, Error> {
+    let known: Vec<Arc<FileDecl>> = tree.files().map(|it| Arc::clone(it.shared_decl())).collect();
+    let parsed = parsed_old(old, new, &known, progress)?;
+    progress.step(format!("linking {} files", parsed.files.len()));
+    Ok(parsed.linked(|files| Tree::link_beside(files, tree)))
+}
+
+/// Loads a tree and the old one.
 pub(crate) fn load_both(
     new: &Source,
     old: &Source,
     progress: &Progress,
 ) -> Result<(Loaded, Loaded), Error> {
     progress.step("reading");
-    let (contents, old_contents) = rayon::join(|| new.read(), || old.read_old());
-    let new = parsed(new, contents?, &[], progress)?;
-    let old = parsed(old, old_contents?, &new.files, progress)?;
-    progress.step(format!("linking {} files", new.files.len() + old.files.len()));
-    Ok(rayon::join(|| new.link(), || old.link()))
+    let parsed_new = parsed(new, new.read()?, &[], progress)?;
+    let parsed_old = parsed_old(old, new, &parsed_new.files, progress)?;
+    let count = parsed_new.files.len() + parsed_old.files.len();
+    progress.step(format!("linking {count} files"));
+    let (new, old) = Tree::link_both(parsed_new.files.clone(), parsed_old.files.clone());
+    Ok((parsed_new.linked(|_| new), parsed_old.linked(|_| old)))
+}
+
+/// Reads and parses an old tree, given the files of the new one.
+fn parsed_old(
+    old: &Source,
+    new: &Source,
+    files: &[Arc<FileDecl>],
+    progress: &Progress,
+) -> Result<Parsed, Error> {
+    progress.step("reading the old tree");
+    let contents = old.read_old(&KnownTexts::for_old(old, new, files))?;
+    parsed(old, contents, files, progress)
 }
 
 /// A source whose files are parsed but not linked.
@@ -66,9 +81,9 @@ struct Parsed {
 }
 
 impl Parsed {
-    fn link(self) -> Loaded {
+    fn linked(self, link: impl FnOnce(Vec<Arc<FileDecl>>) -> Tree) -> Loaded {
         let Parsed { files, name, unreadable, notes } = self;
-        Loaded { tree: Tree::link(files), name, unreadable, notes }
+        Loaded { tree: link(files), name, unreadable, notes }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::printable::shown;
 use crate::render::full_path;
 use crate::settings::Settings;
-use crate::source::{OWNERS, Source, join};
+use crate::source::{Links, OWNERS, Source, join};
 
 /// The folders in which the forges look for the file, in this order.
 const FOLDERS: [(&str, Option<Forge>); 4] = [
@@ -37,7 +37,7 @@ impl OwnersFile {
         for (folder, forge) in FOLDERS {
             let path = join(folder, OWNERS);
             let bytes = match source.folder() {
-                Some(_) => on_disk(&top.join(&path))?,
+                Some(_) => on_disk(&top.join(&path), &settings.links(&top))?,
                 None if source.prefix().is_some() => source.at_top(&path)?.map(|it| it.to_vec()),
                 None => source.text(&path)?.map(|it| it.to_vec()),
             };
@@ -75,11 +75,13 @@ pub(crate) fn package_owners(
     PackageOwners::of(files, file.map(|it| &it.owners), |path| full_path(&prefix, path))
 }
 
-fn on_disk(path: &Path) -> Result<Option<Vec<u8>>, Error> {
+fn on_disk(path: &Path, links: &Links) -> Result<Option<Vec<u8>>, Error> {
     if !path.is_file() {
         return Ok(None);
     }
-    std::fs::read(path)
+    links
+        .follow(path)
+        .and_then(std::fs::read)
         .map(Some)
         .map_err(|error| Error::File { what: format!("cannot read `{}`", path.display()), error })
 }

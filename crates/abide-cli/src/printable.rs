@@ -9,8 +9,9 @@ pub(crate) fn shown(name: &str) -> String {
     line
 }
 
-/// Whether a terminal might act on the character instead of showing it: control characters, and
-/// marks that change the direction of text.
+/// Whether a terminal might act on the character instead of showing it: control characters, marks
+/// that change the direction of text, and the ends of lines and paragraphs of Unicode.
 pub(crate) fn is_unprintable(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

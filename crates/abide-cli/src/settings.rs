@@ -7,7 +7,7 @@ use abide::{Accepted, Config, Lock, Preset};
 use crate::args::{Global, HistoryArgs, TreeArgs};
 use crate::error::Error;
 use crate::render::{TextFile, config_errors};
-use crate::source::{LOCK, Source, SourceError, SourceOptions, Timeline};
+use crate::source::{LOCK, Links, Source, SourceError, SourceOptions, Timeline};
 
 /// The name of the configuration.
 pub(crate) const CONFIG: &str = "abide.toml";
@@ -29,6 +29,8 @@ pub(crate) struct Settings {
     /// If SOURCE is one file outside a configured tree: that file, relative to `own`, else to
     /// `folder`.
     alone: Option<String>,
+    /// The folders that links may lead into besides the tree.
+    links: Vec<PathBuf>,
     /// The current folder of the process.
     current: PathBuf,
 }
@@ -44,6 +46,7 @@ impl Settings {
             what: "cannot find the current folder".into(),
             error,
         })?;
+        let links: Vec<PathBuf> = global.follow_links.iter().map(|it| current.join(it)).collect();
         let on_disk = source.map(|spec| current.join(spec)).filter(|path| path.exists());
         let tree = match &on_disk {
             Some(path) if path.is_dir() => path.clone(),
@@ -73,11 +76,17 @@ impl Settings {
                 focus: None,
                 own: None,
                 alone,
+                links,
                 current,
             });
         };
         let preset = global.preset.as_deref().map(find_preset).transpose()?;
-        let text = read_text(&path, &shown(&path, &current))?;
+        // What the user names is read wherever it leads; what lies in the tree is not.
+        let reach = match (&global.config, path.parent()) {
+            (None, Some(folder)) => Some(Links::around(folder, &links)),
+            _ => None,
+        };
+        let text = read_text(&path, &shown(&path, &current), reach.as_ref())?;
         let file = TextFile { name: shown(&path, &current), text };
         let config = Config::parse(&file.text, preset)
             .map_err(|errors| Error::Config(config_errors(&errors, &file, color)))?;
@@ -91,6 +100,7 @@ impl Settings {
             focus: None,
             own: None,
             alone: None,
+            links,
             current,
         };
         settings.focus = on_disk.as_ref().and_then(|path| settings.focus_on(path));
@@ -202,7 +212,8 @@ impl Settings {
             None => &self.current,
         };
         let import_paths = import_paths(base);
-        let options = SourceOptions { base, import_paths: &import_paths, roots, merge_with };
+        let links = &self.links[..];
+        let options = SourceOptions { base, import_paths: &import_paths, roots, merge_with, links };
         match (focus, spec) {
             (Some(""), Some(_)) => Ok(Source::open(None, &options)?),
             (Some(focus), Some(spec)) => Ok(Source::open(None, &options)?.only(focus, spec)),
@@ -224,7 +235,8 @@ impl Settings {
         let base = if own.is_some() { &self.current } else { &self.folder };
         let roots: &[String] = if own.is_some() { &[] } else { &self.config.roots };
         let import_paths = self.import_paths(base, &args.import_path, None);
-        let options = SourceOptions { base, import_paths: &import_paths, roots, merge_with: None };
+        let (merge_with, links) = (None, &self.links[..]);
+        let options = SourceOptions { base, import_paths: &import_paths, roots, merge_with, links };
         let timeline = Timeline::open(&options, own, args.since.as_deref())?;
         Ok((timeline, part.filter(|part| !part.is_empty())))
     }
@@ -259,7 +271,8 @@ impl Settings {
             return Ok(None);
         }
         let name = shown(&path, &self.current);
-        let file = TextFile { text: read_text(&path, &name)?, name };
+        let reach = self.links(&self.folder);
+        let file = TextFile { text: read_text(&path, &name, Some(&reach))?, name };
         let accepted = Accepted::parse(&file.text)
             .map_err(|errors| Error::Config(config_errors(&errors, &file, color)))?;
         Ok(Some((accepted, TextFile { name: ACCEPTED.to_owned(), ..file })))
@@ -290,6 +303,11 @@ impl Settings {
     /// The same prefix for `abide.toml` and the files beside it.
     pub(crate) fn config_prefix(&self) -> String {
         self.prefix_of(&self.folder)
+    }
+
+    /// How far links may lead in a folder of the tree or above it.
+    pub(crate) fn links(&self, folder: &Path) -> Links {
+        Links::around(folder, &self.links)
     }
 
     /// The top of the repository that the tree is in, or without one the current folder.
@@ -342,8 +360,9 @@ pub(crate) fn find_preset(name: &str) -> Result<Preset, Error> {
     })
 }
 
-fn read_text(path: &Path, name: &str) -> Result<String, Error> {
-    std::fs::read_to_string(path)
+fn read_text(path: &Path, name: &str, reach: Option<&Links>) -> Result<String, Error> {
+    let path = reach.map_or_else(|| Ok(path.to_owned()), |links| links.follow(path));
+    path.and_then(std::fs::read_to_string)
         .map_err(|error| Error::File { what: format!("cannot read `{name}`"), error })
 }
 

@@ -16,6 +16,8 @@ mod failure;
 mod git;
 mod ignored;
 mod kind;
+mod known;
+mod links;
 mod part;
 mod paths;
 mod roots;
@@ -24,12 +26,12 @@ mod unpack;
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use abide::FeatureFile;
 use abide_schema::{SourceFile, Text};
 
 use self::contents::Gathered;
-use self::disk::find_on_disk;
 use self::failure::{NO_ROOT, io_reason};
 use self::kind::{Asked, OpenSource, Opening, Reading, SourceKind};
 use self::part::ComparedPart;
@@ -42,7 +44,9 @@ pub(crate) use descriptors::asked_for;
 pub use disk::MAX_FILE;
 pub use failure::{ReadProblem, SourceError};
 pub(crate) use git::timeline::{Commit, Content, Cursor, Step, Timeline};
-pub(crate) use paths::join;
+pub(crate) use known::KnownTexts;
+pub(crate) use links::Links;
+pub(crate) use paths::{canonical, join};
 pub use spec::SourceOptions;
 pub(crate) use spec::subdir;
 
@@ -69,6 +73,7 @@ pub struct Source {
     open: Box<dyn OpenSource>,
     layout: RootLayout,
     imports: Vec<Import>,
+    links: Arc<Links>,
     /// The only folder or file of the tree to judge, relative to the tree.
     focus: Option<String>,
     /// The only part of the tree to compare, if a part of another tree is judged.
@@ -87,14 +92,15 @@ impl Source {
         let layout = RootLayout::new(options.roots)?;
         let name = spec.unwrap_or(".");
         let path = spec.map_or(options.base.to_owned(), |spec| options.base.join(spec));
-        let asked = Asked { spec, name, path, options };
+        let links = Arc::new(Links::of(&path, options));
+        let asked = Asked { spec, name, path, options, links: &links };
         let kind = match KINDS.iter().find(|kind| spec.is_some_and(kind.is_spelled)) {
             Some(kind) => kind,
             None => Source::found(&asked)?,
         };
         let Opening { source, layout, imports, notes } = (kind.open)(&asked, layout)?;
         let name = name.to_owned();
-        Ok(Source { open: source, layout, imports, focus: None, part: None, notes, name })
+        Ok(Source { open: source, layout, imports, links, focus: None, part: None, notes, name })
     }
 
     /// The kind of what is on disk at the path that is asked for.
@@ -149,7 +155,9 @@ impl Source {
 
     /// Reads the source as the old side of a comparison: a revision without a `.proto` file,
     /// perhaps from before there were any, counts as an empty tree.
-    pub fn read_old(&self) -> Result<Contents, SourceError> {
+    ///
+    /// Texts that are known are not read again.
+    pub(crate) fn read_old(&self, known: &KnownTexts) -> Result<Contents, SourceError> {
         let empty = || Contents::Files {
             files: Vec::new(),
             problems: Vec::new(),
@@ -158,7 +166,8 @@ impl Source {
                 self.name
             )],
         };
-        match self.read() {
+        let read = self.open.read_old(&self.layout, &self.name, known);
+        match read.and_then(|reading| self.contents(reading)) {
             contents if !self.open.may_be_empty() => contents,
             Err(SourceError::NoProtoFiles { .. } | SourceError::NoFolder { .. }) => Ok(empty()),
             Ok(Contents::Files { files, problems, .. })
@@ -175,7 +184,11 @@ impl Source {
     ///
     /// Standard input can be read only once.
     pub fn read(&self) -> Result<Contents, SourceError> {
-        let mut gathered = match self.open.read(&self.layout, &self.name)? {
+        self.contents(self.open.read(&self.layout, &self.name)?)
+    }
+
+    fn contents(&self, reading: Reading) -> Result<Contents, SourceError> {
+        let mut gathered = match reading {
             Reading::Files(gathered) => gathered,
             Reading::DescriptorSet { bytes, format } => {
                 return Ok(Contents::DescriptorSet { bytes, format });
@@ -316,7 +329,7 @@ impl Source {
         for (index, import) in self.imports.iter().enumerate() {
             let text = match &import.at {
                 Mount::Inside(folder) => self.open.find(&join(folder, path))?,
-                Mount::Disk(folder) => find_on_disk(&folder.join(path))?,
+                Mount::Disk(folder) => self.links.find(folder, path)?,
             };
             if let Some(text) = text {
                 let display = join(import.written.trim_end_matches('/'), path);

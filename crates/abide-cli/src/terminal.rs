@@ -3,13 +3,20 @@
 use std::io::{IsTerminal, Write};
 
 use crate::args::{Color, Global};
+use crate::printable::shown;
 use crate::render::Look;
 
 /// The width of a report if it does not go to a terminal.
 const WIDTH: usize = 100;
 
-/// Prints a line to standard error. If that fails, the exit status still says what happened.
-pub(crate) fn say(text: &str) {
+/// Prints a line to standard error, with every character that a terminal would obey escaped. If
+/// that fails, the exit status still says what happened.
+pub(crate) fn say(line: &str) {
+    say_rendered(&shown(line));
+}
+
+/// Prints a text that is rendered already: lines, perhaps in colour.
+pub(crate) fn say_rendered(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 

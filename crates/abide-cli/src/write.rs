@@ -1,8 +1,13 @@
-//! Writes files so that no reader ever sees a half-written one.
+//! Writes files so that no reader ever sees a half-written one, and nothing else stays behind.
+
+mod folder;
+mod litter;
 
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+
+pub use folder::Folder;
 
 /// How many links a path may lead through, as in most kernels; more are taken for a loop.
 const MAX_LINKS: u32 = 40;
@@ -10,34 +15,39 @@ const MAX_LINKS: u32 = 40;
 /// Writes `bytes` to `target`, or to standard output when it is absent or `-`.
 ///
 /// A file is written beside its target and renamed over it, so that an interruption leaves the old
-/// content or the new, never a part. A link keeps pointing at the file that is written. Permissions
-/// are kept, and missing folders are created. A closed standard output, as after `| head`, is not
-/// an error.
+/// content or the new, never a part. The target is what the user names, so its links are followed
+/// wherever they lead; they keep pointing at the file that is written. Permissions are kept, and
+/// missing folders are created. A closed standard output, as after `| head`, is not an error.
 pub fn write(target: Option<&Path>, bytes: &[u8]) -> io::Result<()> {
-    match target {
-        Some(target) if target != Path::new("-") => write_file(target, bytes, None),
-        _ => write_stream(&mut io::stdout().lock(), bytes),
+    write_with(target, &mut |out| out.write_all(bytes))
+}
+
+/// What writes the content of a file, piece by piece. It may write from another thread.
+pub type Fill<'a> = dyn FnMut(&mut (dyn Write + Send)) -> io::Result<()> + 'a;
+
+/// Writes as [`write()`] does, a content that never lies in memory as a whole. If `fill` fails, the
+/// target keeps its old content.
+pub fn write_with(target: Option<&Path>, fill: &mut Fill<'_>) -> io::Result<()> {
+    let Some(target) = target.filter(|it| *it != Path::new("-")) else {
+        return write_stream(&mut io::stdout(), fill);
+    };
+    // Renaming over a link would replace the link and leave its file as it was.
+    let target = end_of_links(target)?;
+    match fs::metadata(&target) {
+        Ok(old) if old.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
+        // A device or a pipe cannot be replaced: write into it.
+        Ok(old) if !old.is_file() => {
+            return write_stream(&mut fs::OpenOptions::new().write(true).open(&target)?, fill);
+        }
+        _ => {}
     }
+    let name = target.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
+    let folder = target.parent().filter(|it| !it.as_os_str().is_empty());
+    Folder::make(folder.unwrap_or(Path::new(".")))?.replace_with(name.as_ref(), fill)
 }
 
-/// Replaces a file that no other process writes at the same time. The temporary file has a fixed
-/// name, so this run also removes what an interrupted run left behind.
-pub fn replace(target: &Path, bytes: &[u8]) -> io::Result<()> {
-    let name = target.file_name().unwrap_or_default().to_string_lossy();
-    write_file(target, bytes, Some(&format!(".{name}.abide-new")))
-}
-
-/// Whether a file still holds what it held when it was read. `None` means that it did not exist.
-pub fn is_still(path: &Path, old: Option<&[u8]>) -> io::Result<bool> {
-    match fs::read(path) {
-        Ok(now) => Ok(old == Some(&now)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(old.is_none()),
-        Err(error) => Err(error),
-    }
-}
-
-fn write_stream(stream: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
-    match stream.write_all(bytes).and_then(|()| stream.flush()) {
+fn write_stream(stream: &mut (impl Write + Send), fill: &mut Fill<'_>) -> io::Result<()> {
+    match fill(stream).and_then(|()| stream.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result,
     }
@@ -61,49 +71,6 @@ fn end_of_links(path: &Path) -> io::Result<PathBuf> {
     fs::canonicalize(&path)
 }
 
-fn write_file(target: &Path, bytes: &[u8], beside: Option<&str>) -> io::Result<()> {
-    // Renaming over a link would replace the link and leave its file as it was.
-    let target = end_of_links(target)?;
-    let old = match fs::metadata(&target) {
-        Ok(old) if old.is_file() => Some(old),
-        // A device or a pipe cannot be replaced: write into it.
-        Ok(old) if !old.is_dir() => {
-            return write_stream(&mut fs::OpenOptions::new().write(true).open(&target)?, bytes);
-        }
-        Ok(_) => return Err(io::Error::from(io::ErrorKind::IsADirectory)),
-        Err(_) => None,
-    };
-    let folder = match target.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
-        _ => PathBuf::from("."),
-    };
-    fs::create_dir_all(&folder)?;
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".abide-");
-    if let Some(name) = beside {
-        builder.prefix(name).rand_bytes(0);
-        match fs::remove_file(folder.join(name)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-    }
-    #[cfg(unix)]
-    if old.is_none() {
-        use std::os::unix::fs::PermissionsExt;
-        // The mode that any other program would ask for; the umask still applies.
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    // Drop the random name of the temporary file: it would only confuse in an error.
-    let file = builder.tempfile_in(&folder);
-    let mut file = file.map_err(|error| io::Error::from(error.kind()))?;
-    file.write_all(bytes)?;
-    if let Some(old) = old {
-        file.as_file().set_permissions(old.permissions())?;
-    }
-    file.persist(&target).map_err(|error| error.error)?;
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,7 +89,8 @@ mod tests {
 
     #[test]
     fn a_closed_pipe_is_no_error_and_a_full_disk_is() {
-        assert!(write_stream(&mut Closed(io::ErrorKind::BrokenPipe), b"x").is_ok());
-        assert!(write_stream(&mut Closed(io::ErrorKind::StorageFull), b"x").is_err());
+        let write = |kind| write_stream(&mut Closed(kind), &mut |out| out.write_all(b"x"));
+        assert!(write(io::ErrorKind::BrokenPipe).is_ok());
+        assert!(write(io::ErrorKind::StorageFull).is_err());
     }
 }

@@ -1,11 +1,12 @@
-//! From texts to declarations to a tree: `cargo bench -p abide-schema`.
+//! From texts to declarations to a tree to a descriptor set: `cargo bench -p abide-schema`.
 
 #[path = "../../abide-syntax/benches/generated/mod.rs"]
 mod generated;
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
-use abide_schema::{FileDecl, SourceFile, Tree};
+use abide_schema::{FileDecl, SourceFile, Tree, encode_pieces, set_files};
 use criterion::{BatchSize, Criterion, Throughput};
 
 fn main() {
@@ -32,6 +33,17 @@ fn main() {
     group.bench_function("link", |bencher| {
         bencher.iter_batched(|| files.clone(), Tree::link, BatchSize::LargeInput);
     });
+    let ids: Vec<_> = tree.files().map(|file| file.id).collect();
+    let set = set_files(&tree, &ids, true);
+    let encode = || {
+        let mut bytes = 0;
+        let written: Result<(), Infallible> = encode_pieces(&tree, &set, true, |piece| {
+            bytes += piece.len();
+            Ok(())
+        });
+        written.map(|()| bytes)
+    };
+    group.bench_function("encode", |bencher| bencher.iter(encode));
     group.bench_function("graph", |bencher| bencher.iter(|| tree.graph().depths()));
     group.finish();
     criterion.final_summary();

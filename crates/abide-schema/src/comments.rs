@@ -66,24 +66,47 @@ impl Run {
     /// and `ConsumeBlockComment`.
     pub(crate) fn text(self, source: &[u8]) -> Vec<u8> {
         let mut out = Vec::with_capacity((self.span.end - self.span.start) as usize);
-        let raw = self.span.of(source);
-        if self.block {
-            let body = raw.get(2..).unwrap_or_default();
-            let body = body.strip_suffix(b"*/").unwrap_or(body);
-            for (index, line) in body.split_inclusive(|&byte| byte == b'\n').enumerate() {
-                let stripped = if index == 0 { line } else { strip_margin(line) };
-                out.extend_from_slice(stripped);
-            }
-        } else {
-            // The end of the last line belongs to the text, not to the span.
-            let whole = Span::new(self.span.start, line_end(source, self.span.end as usize) as u32);
-            for line in whole.of(source).split_inclusive(|&byte| byte == b'\n') {
-                let slashes = line.iter().position(|&byte| byte == b'/').unwrap_or(line.len());
-                out.extend_from_slice(line.get(slashes + 2..).unwrap_or_default());
-            }
-        }
+        self.lines(source).for_each(|line| out.extend_from_slice(line));
         out
     }
+
+    /// The lines of [`Run::text`], each with its end.
+    pub(crate) fn lines(self, source: &[u8]) -> impl Iterator<Item = &[u8]> {
+        let text = if self.block {
+            let body = self.span.of(source).get(2..).unwrap_or_default();
+            body.strip_suffix(b"*/").unwrap_or(body)
+        } else {
+            // The end of the last line belongs to the text, not to the span.
+            let end = line_end(source, self.span.end as usize) as u32;
+            Span::new(self.span.start, end).of(source)
+        };
+        let mut first = true;
+        lines(text).map(move |line| {
+            let first = std::mem::take(&mut first);
+            if !self.block {
+                let slashes = line.iter().position(|&byte| byte == b'/').unwrap_or(line.len());
+                line.get(slashes + 2..).unwrap_or_default()
+            } else if first {
+                line
+            } else {
+                strip_margin(line)
+            }
+        })
+    }
+
+    /// Whether its text is empty.
+    pub(crate) fn is_empty(self, source: &[u8]) -> bool {
+        self.lines(source).all(<[u8]>::is_empty)
+    }
+}
+
+/// The lines of a text, each with its end.
+fn lines(mut text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        let (line, rest) = text.split_at_checked(line_end(text, 0))?;
+        text = rest;
+        (!line.is_empty()).then_some(line)
+    })
 }
 
 fn strip_margin(line: &[u8]) -> &[u8] {

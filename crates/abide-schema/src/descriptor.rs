@@ -6,7 +6,7 @@ mod notation;
 mod option_path;
 mod source_info;
 
-pub use encode::{encode_file, encode_set, set_files};
+pub use encode::{encode_file, encode_pieces, encode_set, set_files};
 pub use notation::{descriptor_set_from_json, descriptor_set_from_text};
 
 /// The types of `FieldDescriptorProto.Type` that are not scalars.

@@ -1,6 +1,9 @@
 //! Patterns of full names.
 
+use std::collections::BTreeSet;
+
 use globset::{GlobBuilder, GlobMatcher};
+use rustc_hash::FxHashMap;
 
 /// A glob over dotted names. `*` stands for any characters, dots included, `?`
 /// for one, `[ab]` for one of several, `{a,b}` for alternatives.
@@ -49,6 +52,46 @@ impl Glob {
     /// The glob as written.
     pub fn text(&self) -> &str {
         &self.text
+    }
+}
+
+/// Finds the globs, of many, that could match a name.
+#[derive(Clone, Debug, Default)]
+pub struct GlobIndex {
+    /// By the text that a glob begins with: the globs.
+    by_start: FxHashMap<String, Vec<usize>>,
+    /// The lengths of these texts.
+    lengths: BTreeSet<usize>,
+}
+
+impl GlobIndex {
+    /// Adds a glob under a number.
+    pub fn insert(&mut self, glob: &Glob, number: usize) {
+        let start = glob.text.find(['*', '?', '[', '{', '\\', '/']);
+        self.insert_at(&glob.text[..start.unwrap_or(glob.text.len())], number);
+    }
+
+    /// Adds what matches every name.
+    pub fn insert_any(&mut self, number: usize) {
+        self.insert_at("", number);
+    }
+
+    fn insert_at(&mut self, start: &str, number: usize) {
+        self.by_start.entry(start.to_owned()).or_default().push(number);
+        self.lengths.insert(start.len());
+    }
+
+    /// The numbers, in order, of all globs that match the name or a container of it, and few
+    /// others.
+    pub fn candidates(&self, name: &str) -> Vec<usize> {
+        let starts = self.lengths.iter().map_while(|&length| {
+            (length <= name.len()).then(|| name.get(..length).unwrap_or_default())
+        });
+        let found = starts.filter_map(|start| self.by_start.get(start)).flatten();
+        let mut found: Vec<usize> = found.copied().collect();
+        found.sort_unstable();
+        found.dedup();
+        found
     }
 }
 
@@ -138,5 +181,34 @@ mod tests {
         let with_braces = own.filter(|it| it.contains('{')).count();
         assert!(with_braces > 100, "{with_braces} globs were told apart without the library");
         assert!(assert_matches_as_the_library("{envoy,udpa,xds}.*.v3", &names));
+    }
+
+    #[test]
+    fn an_index_leaves_out_no_glob_that_matches() {
+        let globs: Vec<Glob> =
+            texts("a.*{,}?", 4).iter().filter_map(|it| Glob::new(it).ok()).collect();
+        let mut index = GlobIndex::default();
+        for (number, glob) in globs.iter().enumerate() {
+            index.insert(glob, number);
+        }
+        for name in texts("ab.", 5) {
+            let candidates = index.candidates(&name);
+            let matching = (0..).zip(&globs).filter(|(_, glob)| glob.covers(&name));
+            let missing: Vec<&str> = matching
+                .filter(|(number, _)| candidates.binary_search(number).is_err())
+                .map(|(_, glob)| glob.text())
+                .collect();
+            assert!(missing.is_empty(), "{missing:?} match `{name}`");
+        }
+    }
+
+    #[test]
+    fn an_index_asks_few_of_many_globs() {
+        let mut index = GlobIndex::default();
+        for number in 0..1000 {
+            let glob = Glob::new(&format!("acme.p{number:03}.*")).expect("it is a glob");
+            index.insert(&glob, number);
+        }
+        assert_eq!(index.candidates("acme.p007.v1"), [7]);
     }
 }

@@ -4,24 +4,25 @@
 //! file by file. A package of many unrelated files does therefore not pass on
 //! everything it depends on to everyone who uses one of them.
 
+mod evidence;
+mod reach;
+mod steps;
+
 use std::collections::VecDeque;
 
-use abide_syntax::{ImportKind, Span};
-use fixedbitset::FixedBitSet;
 use petgraph::algo::{kosaraju_scc, toposort};
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::{EdgeFiltered, EdgeRef};
 use rayon::prelude::*;
 
-use crate::decl::{MessageKind, Parent, Part};
-use crate::dynamic::{self as value, Value};
-use crate::element::Element;
-use crate::ids::{
-    EnumId, EnumValueId, FieldId, FileId, MessageId, MethodId, OneofId, PackageId, ServiceId,
-};
-use crate::problem::Place;
-use crate::tree::{Tree, Type};
-use crate::view::{Enum, EnumValue, Field, File, Import, Message, Method, Oneof, Package, Service};
+use self::evidence::for_each_use;
+use crate::ids::{FileId, PackageId};
+use crate::tree::Tree;
+use crate::view::{File, Package};
+
+pub use self::evidence::Use;
+pub use self::reach::{Reach, Strip};
+pub use self::steps::{Step, Steps};
 
 /// How one file depends on another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -69,215 +70,6 @@ impl Counts {
     fn add(&mut self, other: Counts) {
         for (sum, count) in self.0.iter_mut().zip(other.0) {
             *sum = sum.saturating_add(count);
-        }
-    }
-}
-
-/// One piece of evidence that a file depends on another.
-#[derive(Clone, Copy, Debug)]
-pub enum Use<'t> {
-    /// An `import` statement.
-    Import {
-        /// The file that imports.
-        file: File<'t>,
-        /// The statement.
-        import: Import<'t>,
-        /// The file that is imported.
-        target: File<'t>,
-    },
-    /// The name of a type.
-    Type {
-        /// The field, extension or method that uses it.
-        user: Element<'t>,
-        /// Where in the user the name stands.
-        part: Part,
-        /// The message or enum.
-        target: Element<'t>,
-    },
-    /// A custom option that is set.
-    Option {
-        /// The file that sets it.
-        file: File<'t>,
-        /// The element it is set on; `None` for the file itself.
-        owner: Option<Element<'t>>,
-        /// Where its key stands.
-        key: Span,
-        /// The extension that declares it.
-        target: Field<'t>,
-    },
-}
-
-impl<'t> Use<'t> {
-    /// Its level.
-    pub fn level(&self) -> Level {
-        match self {
-            Use::Import { .. } => Level::Import,
-            Use::Type { .. } => Level::Type,
-            Use::Option { .. } => Level::Option,
-        }
-    }
-
-    /// The file that depends.
-    pub fn file(&self) -> File<'t> {
-        match self {
-            Use::Import { file, .. } | Use::Option { file, .. } => *file,
-            Use::Type { user, .. } => user.file(),
-        }
-    }
-
-    /// The file that it depends on.
-    pub fn target_file(&self) -> File<'t> {
-        match self {
-            Use::Import { target, .. } => *target,
-            Use::Type { target, .. } => target.file(),
-            Use::Option { target, .. } => target.file(),
-        }
-    }
-
-    /// Where it stands: the path of the import, the name of the type, the key
-    /// of the option.
-    pub fn place(&self) -> Place {
-        match self {
-            Use::Import { file, import, .. } => file.place_of(import.decl.node, Part::Name),
-            Use::Type { user, part, .. } => user.place(*part),
-            Use::Option { file, owner, key, .. } if key.is_empty() => match owner {
-                Some(element) => element.place(Part::Name),
-                None => file.package_place(),
-            },
-            Use::Option { file, key, .. } => Place { file: file.id, span: *key },
-        }
-    }
-
-    /// The full name of the element that depends, or the path of the file.
-    pub fn user(&self) -> String {
-        match self {
-            Use::Type { user, .. } => user.full_name(),
-            Use::Option { owner: Some(owner), .. } => owner.full_name(),
-            Use::Import { file, .. } | Use::Option { file, .. } => file.full_name(),
-        }
-    }
-
-    /// The full name of what it depends on, or the path of the imported file.
-    pub fn target(&self) -> String {
-        match self {
-            Use::Import { target, .. } => target.full_name(),
-            Use::Type { target, .. } => target.full_name(),
-            Use::Option { target, .. } => target.full_name(),
-        }
-    }
-}
-
-/// Shows every dependency of a file on another, in the order of declaration
-/// within each level.
-fn for_each_use<'t>(file: File<'t>, visit: &mut impl FnMut(Use<'t>)) {
-    let mut visit = |used: Use<'t>| {
-        if used.target_file().id != file.id {
-            visit(used);
-        }
-    };
-    for import in file.imports() {
-        if let Some(target) = import.file {
-            visit(Use::Import { file, import, target });
-        }
-    }
-    for_each_type(file, &mut visit);
-    for_each_option(file, &mut visit);
-}
-
-fn for_each_type<'t>(file: File<'t>, visit: &mut impl FnMut(Use<'t>)) {
-    let (tree, id) = (file.tree, file.id);
-    let linked = tree.linked(id);
-    for ((decl, link), index) in linked.decl.fields.iter().zip(&linked.fields).zip(0..) {
-        let user = Element::Field(tree.field(FieldId { file: id, index }));
-        if let Some(extendee) = link.extendee {
-            let target = Element::Message(tree.message(extendee));
-            visit(Use::Type { user, part: Part::Extendee, target });
-        }
-        let is_entry =
-            |message: u32| linked.decl.messages[message as usize].kind == MessageKind::MapEntry;
-        let ty = match link.ty {
-            Type::Scalar(_) | Type::Unresolved => continue,
-            // A map stands for its entry: its type is that of the values.
-            Type::Message(entry) if entry.file == id && is_entry(entry.index) => {
-                tree.message(entry).field_numbered(2).map_or(Type::Unresolved, Field::ty)
-            }
-            _ if matches!(decl.parent, Parent::Message(message) if is_entry(message)) => continue,
-            ty => ty,
-        };
-        let target = match ty {
-            Type::Message(id) => Element::Message(tree.message(id)),
-            Type::Enum(id) => Element::Enum(tree.enumeration(id)),
-            Type::Scalar(_) | Type::Unresolved => continue,
-        };
-        visit(Use::Type { user, part: Part::Type, target });
-    }
-    for method in file.services().flat_map(Service::methods) {
-        let user = Element::Method(method);
-        for (message, part) in [(method.input(), Part::Input), (method.output(), Part::Output)] {
-            if let Some(message) = message {
-                visit(Use::Type { user, part, target: Element::Message(message) });
-            }
-        }
-    }
-}
-
-fn for_each_option<'t>(file: File<'t>, visit: &mut impl FnMut(Use<'t>)) {
-    let (tree, id) = (file.tree, file.id);
-    let linked = tree.linked(id);
-    let mut look = |owner: Option<Element<'t>>, options: &'t Option<Box<value::Message>>| {
-        if let Some(options) = options {
-            for_each_extension(tree, options, &mut |entry, target| {
-                visit(Use::Option { file, owner, key: entry.key, target });
-            });
-        }
-    };
-    look(None, &linked.options);
-    for (link, index) in linked.messages.iter().zip(0..) {
-        let message = Message { tree, id: MessageId { file: id, index } };
-        look(Some(Element::Message(message)), &link.options);
-        for range in linked.ranges.get(message.decl().extension_ranges.range()).unwrap_or_default()
-        {
-            look(Some(Element::Message(message)), range);
-        }
-    }
-    for (field, link) in file.all_fields().zip(&linked.fields) {
-        look(Some(Element::Field(field)), &link.options);
-    }
-    for (options, index) in linked.oneofs.iter().zip(0..) {
-        look(Some(Element::Oneof(Oneof { tree, id: OneofId { file: id, index } })), options);
-    }
-    for (link, index) in linked.enums.iter().zip(0..) {
-        let owner = Element::Enum(Enum { tree, id: EnumId { file: id, index } });
-        look(Some(owner), &link.options);
-    }
-    for (options, index) in linked.values.iter().zip(0..) {
-        let owner = Element::EnumValue(EnumValue { tree, id: EnumValueId { file: id, index } });
-        look(Some(owner), options);
-    }
-    for (options, index) in linked.services.iter().zip(0..) {
-        let owner = Element::Service(Service { tree, id: ServiceId { file: id, index } });
-        look(Some(owner), options);
-    }
-    for (link, index) in linked.methods.iter().zip(0..) {
-        let owner = Element::Method(Method { tree, id: MethodId { file: id, index } });
-        look(Some(owner), &link.options);
-    }
-}
-
-/// The entries of a value that set an extension, those inside others included.
-/// The depth of a value is bounded by the nesting that its reader allows.
-fn for_each_extension<'t>(
-    tree: &'t Tree,
-    message: &value::Message,
-    visit: &mut impl FnMut(&value::Entry, Field<'t>),
-) {
-    for entry in &message.entries {
-        let field = tree.field(entry.field);
-        if field.is_extension() {
-            visit(entry, field);
-        }
-        if let Value::Message(inner) = &entry.value {
-            for_each_extension(tree, inner, visit);
         }
     }
 }
@@ -421,9 +213,9 @@ impl<'t> Dependency<'_, 't> {
 
     /// The first evidence at a level, in the order of files and declarations;
     /// that of a judged file goes first.
-    pub fn evidence(&self, level: Level) -> Option<Use<'t>> {
+    pub fn evidence(&self, steps: &mut Steps<'t>, level: Level) -> Option<Use<'t>> {
         let (from, to) = self.edge.first[level as usize]?;
-        self.graph.evidence(from, to, level)
+        steps.evidence(from, to)[level as usize]
     }
 
     /// Every piece of evidence, in the order of files.
@@ -441,30 +233,25 @@ impl<'t> Dependency<'_, 't> {
 
     /// The first step from the one package to the other at one of the levels;
     /// a judged file and the most telling level go first.
-    pub fn step(&self, levels: &[Level]) -> Option<Step<'t>> {
+    pub fn step(&self, steps: &mut Steps<'t>, levels: &[Level]) -> Option<Step<'t>> {
         let best = [Level::Type, Level::Option, Level::Import]
             .into_iter()
             .filter(|level| levels.contains(level))
             .filter_map(|level| self.edge.first[level as usize])
             .min_by_key(|&(from, _)| !self.graph.tree.file(from).is_judged())?;
-        self.graph.step(best.0, best.1, levels)
+        steps.step(best.0, best.1, levels)
     }
-}
-
-/// A step of a path: one file depends on another.
-#[derive(Clone, Debug)]
-pub struct Step<'t> {
-    /// The evidence: a type goes before an option, an option before an import.
-    pub used: Use<'t>,
-    /// The imports through which the file sees what it uses, where it does not
-    /// import the file itself: its own import first, then public imports.
-    pub imports: Vec<Use<'t>>,
 }
 
 impl<'t> Graph<'t> {
     /// The tree whose files and packages these are.
     pub fn tree(&self) -> &'t Tree {
         self.tree
+    }
+
+    /// Finds the evidence for dependencies.
+    pub fn steps(&self) -> Steps<'t> {
+        Steps::new(self.tree)
     }
 
     /// The direct dependencies of a package, in the order of names.
@@ -484,111 +271,6 @@ impl<'t> Graph<'t> {
     pub fn edge<'g>(&'g self, from: Package<'t>, to: Package<'t>) -> Option<Dependency<'g, 't>> {
         let edge = self.packages.find_edge(node(from.id.0), node(to.id.0))?;
         Some(Dependency { graph: self, from, to, edge: &self.packages[edge] })
-    }
-
-    /// The first evidence, in the order of declaration, that a file depends on
-    /// another at a level.
-    pub fn evidence(&self, from: FileId, to: FileId, level: Level) -> Option<Use<'t>> {
-        let mut first = None;
-        for_each_use(self.tree.file(from), &mut |used| {
-            if first.is_none() && used.level() == level && used.target_file().id == to {
-                first = Some(used);
-            }
-        });
-        first
-    }
-
-    fn step(&self, from: FileId, to: FileId, levels: &[Level]) -> Option<Step<'t>> {
-        let mut best: [Option<Use<'t>>; 3] = [None; 3];
-        for_each_use(self.tree.file(from), &mut |used| {
-            if used.target_file().id == to {
-                best[used.level() as usize].get_or_insert(used);
-            }
-        });
-        let used = [Level::Type, Level::Option, Level::Import]
-            .into_iter()
-            .filter(|level| levels.contains(level))
-            .find_map(|level| best[level as usize])?;
-        let imports = match best[Level::Import as usize] {
-            Some(_) => Vec::new(),
-            None => self.import_chain(from, to),
-        };
-        Some(Step { used, imports })
-    }
-
-    /// The imports through which one file sees another: an import, then public
-    /// imports. Empty where it does not.
-    pub fn import_chain(&self, from: FileId, to: FileId) -> Vec<Use<'t>> {
-        let mut came: Vec<Option<Use<'t>>> = vec![None; self.tree.files.len()];
-        let mut queue = VecDeque::from([from]);
-        'search: while let Some(at) = queue.pop_front() {
-            let file = self.tree.file(at);
-            for import in file.imports() {
-                let Some(target) = import.file else { continue };
-                if at != from && import.decl.kind != ImportKind::Public
-                    || target.id == from
-                    || came[target.id.0 as usize].is_some()
-                {
-                    continue;
-                }
-                came[target.id.0 as usize] = Some(Use::Import { file, import, target });
-                if target.id == to {
-                    break 'search;
-                }
-                queue.push_back(target.id);
-            }
-        }
-        let mut chain = Vec::new();
-        let mut at = to;
-        while let Some(used) = came[at.0 as usize] {
-            chain.push(used);
-            at = used.file().id;
-        }
-        chain.reverse();
-        chain
-    }
-
-    /// What files reach at the given levels, passing only through packages
-    /// that `through` lets pass.
-    pub fn reach<'g>(
-        &'g self,
-        levels: &'g [Level],
-        through: impl Fn(Package<'t>) -> bool,
-    ) -> Reach<'g, 't> {
-        let through: Vec<bool> = self.tree.packages().map(through).collect();
-        let passes = |file: NodeIndex| {
-            through[self.tree.linked(FileId(file.index() as u32)).package.0 as usize]
-        };
-        // What a component reaches is known before anyone who reaches it asks:
-        // components come in reverse topological order.
-        let circles: Vec<Vec<NodeIndex>>;
-        let members_of: Vec<&[NodeIndex]> = match &self.order {
-            Some(order) => order.chunks(1).collect(),
-            None => {
-                circles = kosaraju_scc(&EdgeFiltered::from_fn(&self.files, |edge| {
-                    edge.weight().any(levels) && passes(edge.target())
-                }));
-                circles.iter().map(Vec::as_slice).collect()
-            }
-        };
-        let component_of = components(&members_of, self.files.node_count());
-        let mut sets: Vec<FixedBitSet> = Vec::with_capacity(members_of.len());
-        for (component, members) in members_of.iter().enumerate() {
-            let mut set = FixedBitSet::with_capacity(self.packages.node_count());
-            for edge in members.iter().flat_map(|&member| self.files.edges(member)) {
-                if !edge.weight().any(levels) {
-                    continue;
-                }
-                let target = edge.target();
-                set.insert(self.tree.linked(FileId(target.index() as u32)).package.0 as usize);
-                let next = component_of[target.index()];
-                if next < component && passes(target) {
-                    set.union_with(&sets[next]);
-                }
-            }
-            sets.push(set);
-        }
-        Reach { graph: self, levels, through, component_of, sets }
     }
 
     /// The packages that depend on each other in a circle, at the given
@@ -701,89 +383,4 @@ pub struct Depth<'t> {
     pub length: u32,
     /// The first edge of that chain.
     pub next: Option<(Package<'t>, Package<'t>)>,
-}
-
-/// What files reach: see [`Graph::reach`].
-#[derive(Debug)]
-pub struct Reach<'g, 't> {
-    graph: &'g Graph<'t>,
-    levels: &'g [Level],
-    through: Vec<bool>,
-    component_of: Vec<usize>,
-    sets: Vec<FixedBitSet>,
-}
-
-impl<'t> Reach<'_, 't> {
-    /// The packages that the files reach, by their ids; the package of the
-    /// files themselves is among them where they reach another file of it.
-    pub fn packages(&self, files: impl Iterator<Item = File<'t>>) -> FixedBitSet {
-        let mut set = FixedBitSet::with_capacity(self.graph.packages.node_count());
-        for file in files {
-            set.union_with(&self.sets[self.component_of[file.id.0 as usize]]);
-        }
-        set
-    }
-
-    /// The files that the files depend on directly, at the levels that count.
-    pub fn direct(&self, files: impl Iterator<Item = File<'t>>) -> impl Iterator<Item = File<'t>> {
-        files.flat_map(|file| {
-            self.graph
-                .files
-                .edges(node(file.id.0))
-                .filter(|edge| edge.weight().any(self.levels))
-                .map(|edge| self.graph.tree.file(FileId(edge.target().index() as u32)))
-        })
-    }
-
-    /// For each target a shortest path to it from one of the files, file by
-    /// file, in the order of packages. Of several shortest paths it is the one
-    /// that stands first in the order of files.
-    pub fn paths(
-        &self,
-        files: impl Iterator<Item = File<'t>>,
-        targets: &FixedBitSet,
-    ) -> Vec<(Package<'t>, Vec<Step<'t>>)> {
-        let tree = self.graph.tree;
-        if targets.is_clear() {
-            return Vec::new();
-        }
-        let mut came: Vec<Option<FileId>> = vec![None; tree.files.len()];
-        let mut queue: VecDeque<FileId> = files.map(|file| file.id).collect();
-        for &file in &queue {
-            came[file.0 as usize] = Some(file);
-        }
-        let mut missing = targets.clone();
-        let mut found = Vec::new();
-        while !missing.is_clear()
-            && let Some(at) = queue.pop_front()
-        {
-            for edge in self.graph.files.edges(node(at.0)) {
-                let target = FileId(edge.target().index() as u32);
-                if came[target.0 as usize].is_some() || !edge.weight().any(self.levels) {
-                    continue;
-                }
-                came[target.0 as usize] = Some(at);
-                let package = tree.file(target).package().id;
-                if missing.contains(package.0 as usize) {
-                    missing.remove(package.0 as usize);
-                    found.push((package, target));
-                }
-                if self.through[package.0 as usize] {
-                    queue.push_back(target);
-                }
-            }
-        }
-        found.sort_unstable();
-        let steps = |(package, end): (PackageId, FileId)| {
-            let mut path = Vec::new();
-            let mut at = end;
-            while let Some(from) = came[at.0 as usize].filter(|&from| from != at) {
-                path.extend(self.graph.step(from, at, self.levels));
-                at = from;
-            }
-            path.reverse();
-            (tree.package(package), path)
-        };
-        found.into_iter().map(steps).collect()
-    }
 }

@@ -16,6 +16,7 @@ mod dynamic;
 mod edition;
 mod element;
 mod features;
+mod float;
 mod glob;
 mod graph;
 mod ids;
@@ -49,13 +50,14 @@ pub use decl::{
     SourceFile, Strings, SyntaxDecl, Text, TypeDecl,
 };
 pub use descriptor::{
-    descriptor_set_from_json, descriptor_set_from_text, encode_file, encode_set, set_files,
+    descriptor_set_from_json, descriptor_set_from_text, encode_file, encode_pieces, encode_set,
+    set_files,
 };
 pub use edition::Edition;
 pub use element::Element;
 pub use features::{DefaultVisibility, Features, Openness, Presence};
-pub use glob::Glob;
-pub use graph::{Counts, Dependency, Depth, Graph, Level, Reach, Step, Use};
+pub use glob::{Glob, GlobIndex};
+pub use graph::{Counts, Dependency, Depth, Graph, Level, Reach, Step, Steps, Strip, Use};
 pub use ids::{
     EnumId, EnumValueId, FieldId, FileId, MessageId, MethodId, OneofId, PackageId, ServiceId,
 };

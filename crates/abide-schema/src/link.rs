@@ -6,6 +6,7 @@
 
 mod features;
 mod imports;
+mod kept;
 mod options;
 mod packages;
 mod references;
@@ -23,21 +24,52 @@ use crate::resolve::NameResolver;
 use crate::symbol::Symbols;
 use crate::tables::FullNames;
 use crate::tree::{LinkedFile, Tree};
+use crate::wellknown::BUILT_IN;
 use imports::{add_well_known, drop_duplicates, import_cycles, public_importers, resolve_imports};
+use kept::has_files;
 use packages::packages;
 use references::link_file;
 use symbols::{insert_symbols, nested_names};
 use visibility::visibility;
 
 pub use imports::missing_imports;
+pub(crate) use kept::Kept;
 
 impl Tree {
     /// Links files into a tree. The order of `files` does not matter.
-    pub fn link(mut files: Vec<Arc<FileDecl>>) -> Tree {
+    pub fn link(files: Vec<Arc<FileDecl>>) -> Tree {
+        Tree::link_files(files, None)
+    }
+
+    /// The tree that [`Tree::link`] makes of these files. What `other` has in common with it is
+    /// shared and not linked again: files that are the same, with all that they import.
+    pub fn link_beside(files: Vec<Arc<FileDecl>>, other: &Tree) -> Tree {
+        Tree::link_files(files, Some(other))
+    }
+
+    /// Links a tree and an older one at the same time: beside each other, or on all threads if so
+    /// many files came or went that they share nothing.
+    pub fn link_both(new: Vec<Arc<FileDecl>>, old: Vec<Arc<FileDecl>>) -> (Tree, Tree) {
+        if new.len() != old.len() {
+            return rayon::join(|| Tree::link(new), || Tree::link(old));
+        }
+        let new = Tree::link(new);
+        let old = Tree::link_beside(old, &new);
+        (new, old)
+    }
+
+    fn link_files(mut files: Vec<Arc<FileDecl>>, other: Option<&Tree>) -> Tree {
         add_well_known(&mut files);
         files.par_sort_by(|a, b| (a.root, &a.path).cmp(&(b.root, &b.path)));
         let mut problems = Vec::new();
         drop_duplicates(&mut files, &mut problems);
+        let other = other.filter(|it| has_files(it, &files));
+        for (file, linked) in files.iter_mut().zip(other.iter().flat_map(|it| &it.files)) {
+            // What is built in was parsed once for each tree.
+            if file.root == BUILT_IN {
+                *file = Arc::clone(&linked.decl);
+            }
+        }
 
         let nested = files.par_iter().enumerate().map(|(index, file)| nested_names(index, file));
         let mut symbols = Symbols::new(nested.collect(), files.len() * 8);
@@ -49,13 +81,23 @@ impl Tree {
                 (imports, packages(&files))
             },
         );
+        let kept = other.map_or_else(Kept::default, |other| {
+            Kept::of(&files, &imports, (&packages, &package_of), other)
+        });
         let visible = visibility(&files, &imports, &nodes, &symbols);
 
         let names =
             NameResolver { files: &files, nodes: &nodes, symbols: &symbols, visible: &visible };
-        let linked: Vec<(LinkedFile, Vec<Problem>)> = (0..files.len())
+        let linked: Vec<(Arc<LinkedFile>, Vec<Problem>)> = (0..files.len())
             .into_par_iter()
-            .map(|index| link_file(&names, index, package_of[index], &imports[index]))
+            .map(|index| match kept.file(index) {
+                Some(file) => (Arc::clone(file), Vec::new()),
+                None => {
+                    let package = package_of[index];
+                    let (file, problems) = link_file(&names, index, package, &imports[index]);
+                    (Arc::new(file), problems)
+                }
+            })
             .collect();
         let mut tree = Tree {
             files: Vec::with_capacity(linked.len()),
@@ -69,8 +111,8 @@ impl Tree {
             tree.files.push(file);
             tree.problems.extend(found);
         }
-        options::interpret(&mut tree, &names);
-        let found = crate::validate::validate(&tree, &names);
+        options::interpret(&mut tree, &names, &kept);
+        let found = crate::validate::validate(&tree, &names, &kept);
         tree.problems.extend(found);
         tree.problems
             .sort_by(|a, b| (a.place, a.kind, &a.message).cmp(&(b.place, b.kind, &b.message)));

@@ -5,9 +5,11 @@ mod default;
 mod members;
 
 use abide_syntax::{
-    Ast, Decl, DeclId, DeclKind, Label, OptionId, OptionNode, RangeEnd, Slice, Span, ValueKind,
-    Visibility, dotted_name, parse_integer, unescape_all,
+    Ast, Decl, DeclId, DeclKind, Label, Number, OptionId, OptionNode, RangeEnd, Slice, Span,
+    ValueKind, Visibility, dotted_name, sign_and_digits, unescape_all,
 };
+
+use rustc_hash::FxHashSet;
 
 use crate::decl::{
     EnumDecl, EnumValueDecl, FieldDecl, FieldExtras, FileDecl, ImportDecl, LocalProblem,
@@ -430,13 +432,12 @@ impl<'a> Lower<'a> {
         if !self.decl.fields[fields.range()].iter().any(wanted) {
             return;
         }
-        let mut names: Vec<String> = self.decl.fields[fields.range()]
+        let mut names: FxHashSet<String> = self.decl.fields[fields.range()]
             .iter()
             .map(|field| field.name)
             .chain(self.decl.oneofs[oneof_base as usize..].iter().map(|oneof| oneof.name))
             .map(|name| self.decl.str(name).to_owned())
             .collect();
-        names.sort_unstable();
         for index in fields.range() {
             if !wanted(&self.decl.fields[index]) {
                 continue;
@@ -444,15 +445,14 @@ impl<'a> Lower<'a> {
             let field = self.decl.str(self.decl.fields[index].name);
             let mut name =
                 if field.starts_with('_') { field.to_owned() } else { format!("_{field}") };
-            while names.binary_search(&name).is_ok() {
+            while names.contains(&name) {
                 name.insert(0, 'X');
             }
-            let at = names.partition_point(|other| *other < name);
-            names.insert(at, name.clone());
-            let name = self.decl.strings.push(&name);
+            let pushed = self.decl.strings.push(&name);
+            names.insert(name);
             self.decl.fields[index].oneof = Some(length(&self.decl.oneofs));
             self.decl.oneofs.push(OneofDecl {
-                name,
+                name: pushed,
                 node: Node::NONE,
                 message,
                 synthetic: true,
@@ -627,24 +627,19 @@ impl<'a> Lower<'a> {
 
     /// A number of 32 bits, with its sign.
     fn integer(&mut self, span: Span) -> i32 {
-        let raw = span.of(self.text);
-        let (negative, digits) = match raw.strip_prefix(b"-") {
-            Some(rest) => (true, rest.trim_ascii_start()),
-            None => (false, raw),
-        };
-        let magnitude = parse_integer(digits).and_then(|value| i64::try_from(value).ok());
+        let (negative, digits) = sign_and_digits(self.text, span);
+        let number = Number::parse(digits.of(self.text));
+        let magnitude = number.and_then(Number::integer).and_then(|it| i64::try_from(it).ok());
         let value = magnitude.map(|value| if negative { -value } else { value });
-        match value.map(i32::try_from) {
-            Some(Ok(value)) => value,
-            _ => {
-                // A malformed number was already reported.
-                if digits.iter().all(u8::is_ascii_hexdigit) {
-                    let message = "the number does not fit into 32 bits";
-                    self.problem(ProblemKind::NumberInvalid, span, message);
-                }
-                if negative { i32::MIN } else { i32::MAX }
-            }
+        if let Some(Ok(value)) = value.map(i32::try_from) {
+            return value;
         }
+        // A malformed number was already reported.
+        if number.is_some() {
+            let message = "the number does not fit into 32 bits";
+            self.problem(ProblemKind::NumberInvalid, span, message);
+        }
+        if negative { i32::MIN } else { i32::MAX }
     }
 
     // Options.

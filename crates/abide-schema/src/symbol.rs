@@ -215,32 +215,37 @@ impl<'a> Symbols<'a> {
     }
 }
 
-/// A set of files, in the smaller of two forms.
-pub(crate) enum FileSet {
+/// A set of numbers below a limit, in the smaller of two forms.
+pub(crate) enum NumberSet {
     /// Sorted.
-    Few(Vec<FileId>),
-    /// A bit for each file.
+    Few(Vec<u32>),
+    /// A bit for each number below the limit.
     Many(Vec<u64>),
 }
 
-impl FileSet {
-    /// `files` of a tree that has `total`.
-    pub(crate) fn new(mut files: Vec<FileId>, total: usize) -> FileSet {
-        if files.len() <= total / 32 {
-            files.sort_unstable();
-            return FileSet::Few(files);
+impl NumberSet {
+    /// Bits are quicker to look up, so a set of this many takes them at once.
+    const SMALL: usize = 4096;
+
+    pub(crate) fn new(mut numbers: Vec<u32>, limit: usize) -> NumberSet {
+        if limit > NumberSet::SMALL && numbers.len() <= limit / 32 {
+            numbers.sort_unstable();
+            numbers.shrink_to_fit();
+            return NumberSet::Few(numbers);
         }
-        let mut bits = vec![0; total.div_ceil(64)];
-        for file in files {
-            bits[file.0 as usize / 64] |= 1 << (file.0 % 64);
+        let mut bits = vec![0; limit.div_ceil(64)];
+        for number in numbers {
+            bits[number as usize / 64] |= 1 << (number % 64);
         }
-        FileSet::Many(bits)
+        NumberSet::Many(bits)
     }
 
-    fn contains(&self, file: FileId) -> bool {
+    fn contains(&self, number: u32) -> bool {
         match self {
-            FileSet::Few(files) => files.binary_search(&file).is_ok(),
-            FileSet::Many(bits) => bits[file.0 as usize / 64] >> (file.0 % 64) & 1 == 1,
+            NumberSet::Few(numbers) => numbers.binary_search(&number).is_ok(),
+            NumberSet::Many(bits) => {
+                bits.get(number as usize / 64).is_some_and(|bits| bits >> (number % 64) & 1 == 1)
+            }
         }
     }
 }
@@ -248,21 +253,18 @@ impl FileSet {
 /// The files a file may use names of: itself, what it imports, and what those
 /// import publicly.
 pub(crate) struct Visible {
-    pub(crate) files: FileSet,
+    pub(crate) files: NumberSet,
     /// Those that `import option` adds: of them only extensions are visible.
-    pub(crate) option_files: FileSet,
-    /// The packages of those files and their prefixes, as a bit set.
-    pub(crate) packages: Vec<u64>,
+    pub(crate) option_files: NumberSet,
+    /// The packages of those files and their prefixes.
+    pub(crate) packages: NumberSet,
 }
 
 impl Visible {
     fn sees(&self, symbol: Symbol) -> bool {
         match symbol {
-            Symbol::Package(node) => self
-                .packages
-                .get(node.0 as usize / 64)
-                .is_some_and(|bits| bits >> (node.0 % 64) & 1 == 1),
-            _ => symbol.file().is_some_and(|file| {
+            Symbol::Package(node) => self.packages.contains(node.0),
+            _ => symbol.file().is_some_and(|FileId(file)| {
                 self.files.contains(file)
                     || (matches!(symbol, Symbol::Extension(_)) && self.option_files.contains(file))
             }),
@@ -374,5 +376,27 @@ impl Symbols<'_> {
             return everything(Scope::Package(PackageNode::ROOT), absolute);
         }
         scopes.iter().find_map(|&scope| everything(scope, name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_forms_of_a_set_hold_the_same_numbers() {
+        let numbers = [0, 63, 64, 4095];
+        for limit in [NumberSet::SMALL, NumberSet::SMALL + 1] {
+            let set = NumberSet::new(numbers.iter().rev().copied().collect(), limit);
+            let held: Vec<u32> = (0..5000).filter(|&number| set.contains(number)).collect();
+            assert_eq!(held, numbers, "below {limit}");
+        }
+    }
+
+    /// Each of many files has such sets, so they must not grow with the tree.
+    #[test]
+    fn a_few_numbers_of_many_take_little_room() {
+        let set = NumberSet::new(vec![7, 99_999], 100_000);
+        assert!(matches!(set, NumberSet::Few(numbers) if numbers.capacity() < 8));
     }
 }

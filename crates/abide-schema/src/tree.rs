@@ -17,7 +17,7 @@ use crate::version::PackageVersion;
 /// A linked, immutable proto tree.
 #[derive(Debug)]
 pub struct Tree {
-    pub(crate) files: Vec<LinkedFile>,
+    pub(crate) files: Vec<Arc<LinkedFile>>,
     pub(crate) packages: Vec<PackageData>,
     pub(crate) problems: Vec<Problem>,
     pub(crate) known: Known,

@@ -21,6 +21,7 @@ use rayon::prelude::*;
 use crate::decl::MessageKind;
 use crate::element::Element;
 use crate::ids::FileId;
+use crate::link::Kept;
 use crate::problem::Problem;
 use crate::resolve::NameResolver;
 use crate::tree::Tree;
@@ -29,7 +30,7 @@ use check::{Check, Checked, Seen};
 
 /// Checks every file of a tree whose names, features and options are resolved.
 /// The problems come in the order of files.
-pub(crate) fn validate(tree: &Tree, resolver: &NameResolver<'_>) -> Vec<Problem> {
+pub(crate) fn validate(tree: &Tree, resolver: &NameResolver<'_>, kept: &Kept) -> Vec<Problem> {
     let mut broken = vec![false; tree.files.len()];
     for problem in tree.problems.iter().filter(|problem| problem.kind.is_error()) {
         broken[problem.place.file.0 as usize] = true;
@@ -39,6 +40,10 @@ pub(crate) fn validate(tree: &Tree, resolver: &NameResolver<'_>) -> Vec<Problem>
         .map_init(Seen::new, |seen, index| {
             let id = FileId(index as u32);
             let linked = tree.linked(id);
+            if kept.file(index).is_some() {
+                let extensions = extensions::of_file(tree.file(id));
+                return Checked { problems: Vec::new(), extensions };
+            }
             let check = Check {
                 tree,
                 file: tree.file(id),

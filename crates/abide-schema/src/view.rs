@@ -244,6 +244,12 @@ impl<'t> File<'t> {
         &self.tree.linked(self.id).decl
     }
 
+    /// Whether a file of another tree was linked together with this one, so that it means the same:
+    /// see [`Tree::link_beside`].
+    pub fn is_linked_as(self, other: File<'_>) -> bool {
+        std::ptr::eq(self.tree.linked(self.id), other.tree.linked(other.id))
+    }
+
     /// The same, to be part of another tree.
     pub fn shared_decl(self) -> &'t Arc<FileDecl> {
         &self.tree.linked(self.id).decl

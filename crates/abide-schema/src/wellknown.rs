@@ -12,6 +12,9 @@ macro_rules! built_in {
 
 const FOLDER: &str = "google/protobuf/";
 
+/// The root of what is built in.
+pub(crate) const BUILT_IN: u32 = u32::MAX;
+
 /// The file that declares the options themselves.
 pub(crate) const DESCRIPTOR_PROTO: &str = "google/protobuf/descriptor.proto";
 

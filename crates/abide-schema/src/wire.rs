@@ -263,11 +263,30 @@ impl Writer {
     /// A message, or the elements of a packed field, written by `fill`.
     pub(crate) fn message(&mut self, number: u32, fill: impl FnOnce(&mut Writer)) {
         self.tag(number, 2);
+        // Most messages are short: a byte is left for the length, and the message moves only if
+        // that needs more.
         let start = self.bytes.len();
+        self.bytes.push(0);
         fill(self);
-        let mut prefix = Writer::default();
-        prefix.raw_varint((self.bytes.len() - start) as u64);
-        self.bytes.splice(start..start, prefix.bytes);
+        let mut length = self.bytes.len() - start - 1;
+        let mut at = start;
+        while length >= 0x80 {
+            self.bytes[at] = length as u8 | 0x80;
+            length >>= 7;
+            at += 1;
+            self.bytes.insert(at, 0);
+        }
+        self.bytes[at] = length as u8;
+    }
+
+    /// Takes back all but the first `length` bytes.
+    pub(crate) fn truncate(&mut self, length: usize) {
+        self.bytes.truncate(length);
+    }
+
+    /// What was written.
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.bytes
     }
 
     /// A group, or a message in delimited encoding, written by `fill`.

@@ -19,14 +19,11 @@ use rustc_hash::FxHashMap;
 use crate::decl::{FileDecl, SourceFile};
 use crate::problem::ProblemKind;
 use crate::tree::Tree;
-use crate::wellknown::{DESCRIPTOR_PROTO, built_in, well_known_paths};
+use crate::wellknown::{BUILT_IN, DESCRIPTOR_PROTO, built_in, well_known_paths};
 use offer::{Entry, words};
 
 /// A file of a workspace: its root, and the path that imports use.
 pub type FileKey = (u32, Arc<str>);
-
-/// The root of what is built in.
-const BUILT_IN: u32 = u32::MAX;
 
 /// What the claim of a package begins with.
 const PACKAGE: &str = "package ";

@@ -256,6 +256,48 @@ fn a_small_tree_stands_for_the_whole() {
     assert!(refused > 100 && smaller > 100 && kept > 100, "{refused} {smaller} {kept}");
 }
 
+/// What a tree shares with another is what linking it alone would make: names, options, problems
+/// and their words.
+#[test]
+fn a_tree_beside_another_is_what_its_files_make_alone() {
+    let (mut shared, mut refused, mut apart) = (0, 0, 0);
+    for seed in 1..=300_u64 {
+        let mut numbers = Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut files: BTreeMap<FileKey, Arc<FileDecl>> = BTreeMap::new();
+        let mut other = Tree::link(Vec::new());
+        for step in 0..8 {
+            for _ in 0..if step == 0 { 8 } else { 1 } {
+                let root = u32::from(numbers.below(4) == 0);
+                // What declares options is a file like others.
+                let descriptor = numbers.below(40) == 0;
+                let path = PATHS[numbers.below(PATHS.len())];
+                let at =
+                    key(root, if descriptor { "google/protobuf/descriptor.proto" } else { path });
+                if step > 0 && numbers.below(9) == 0 {
+                    files.remove(&at);
+                } else {
+                    // Some files are without fault: others are never shared.
+                    let text = match numbers.below(2) {
+                        0 => format!("syntax = \"proto3\"; package p{root}; // {step}\n"),
+                        _ => generate(&mut numbers),
+                    };
+                    files.insert(at.clone(), parse(&at, &text));
+                }
+            }
+            let all = || files.values().cloned().collect::<Vec<_>>();
+            let beside = Tree::link_beside(all(), &other);
+            let alone = Tree::link(all());
+            assert_eq!(format!("{beside:?}"), format!("{alone:?}"), "seed {seed}, step {step}");
+            refused += alone.problems().iter().filter(|it| it.kind.is_error()).count();
+            let pairs = beside.files().zip(other.files());
+            let (same, differ): (Vec<_>, Vec<_>) = pairs.partition(|(a, b)| a.is_linked_as(*b));
+            (shared, apart) = (shared + same.len(), apart + differ.len());
+            other = beside;
+        }
+    }
+    assert!(shared > 1000 && refused > 1000 && apart > 1000, "{shared} {refused} {apart}");
+}
+
 #[test]
 fn changes_are_what_became_of_each_file() {
     let mut workspace = Workspace::new();

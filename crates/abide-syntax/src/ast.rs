@@ -41,6 +41,8 @@ impl Slice {
 pub struct Ast {
     /// Every declaration, in pre-order.
     pub decls: Vec<Decl>,
+    /// Those of `extend` blocks, in order.
+    pub extends: Vec<DeclId>,
     /// The parts of map fields.
     pub maps: Vec<MapNode>,
     /// The parts of methods.
@@ -469,7 +471,7 @@ pub fn dotted_name(text: &[u8], span: Span) -> Option<String> {
         if token.kind == TokenKind::End || token.span.start >= span.end {
             return Some(name);
         }
-        if token.kind != TokenKind::NestedComment {
+        if !matches!(token.kind, TokenKind::NestedComment | TokenKind::NulInComment) {
             name.push_str(token.span.str(text));
         }
     }

@@ -25,11 +25,15 @@ pub enum TokenKind {
     NumberTouchesIdent,
     /// A string without its closing quote; ends before the end of the line.
     UnterminatedString,
+    /// A string with a NUL byte inside.
+    NulInString,
     /// `/*` without `*/`; reaches to the end of the file.
     UnterminatedComment,
     /// `/*` inside of a block comment, which protoc refuses; reaches to the
     /// end of that comment.
     NestedComment,
+    /// A NUL byte inside a comment; reaches to the end of that comment.
+    NulInComment,
     /// A run of bytes that are not allowed in any token.
     Garbage,
     /// The end of the text.
@@ -96,8 +100,8 @@ impl<'t> Lexer<'t> {
         self.text.get(at).map_or(0, |&b| CLASS[b as usize])
     }
 
-    /// Skips white space and comments. `Err` says what is wrong with a block
-    /// comment and where it begins.
+    /// Skips white space and comments. `Err` says what is wrong with a comment
+    /// and where that is.
     fn skip_trivia(&mut self) -> Result<(), (TokenKind, usize)> {
         loop {
             while self.class(self.at) == SPACE {
@@ -109,8 +113,19 @@ impl<'t> Lexer<'t> {
             let rest = self.text.get(self.at + 2..).unwrap_or_default();
             match self.byte(self.at + 1) {
                 b'/' => {
-                    self.at = memchr::memchr(b'\n', rest)
-                        .map_or(self.text.len(), |length| self.at + 2 + length);
+                    let start = self.at + 2;
+                    let line_end = |from: usize| {
+                        memchr::memchr(b'\n', &rest[from..])
+                            .map_or(self.text.len(), |length| start + from + length)
+                    };
+                    match memchr::memchr2(b'\n', 0, rest) {
+                        Some(nul) if rest[nul] == 0 => {
+                            self.at = line_end(nul);
+                            return Err((TokenKind::NulInComment, start + nul));
+                        }
+                        Some(length) => self.at = start + length,
+                        None => self.at = self.text.len(),
+                    }
                 }
                 b'*' => match memchr::memmem::find(rest, b"*/") {
                     Some(length) => {
@@ -119,6 +134,9 @@ impl<'t> Lexer<'t> {
                         // The `*` of the end may be that of a second beginning.
                         if let Some(inner) = memchr::memmem::find(&rest[..=length], b"/*") {
                             return Err((TokenKind::NestedComment, start + inner));
+                        }
+                        if let Some(nul) = memchr::memchr(0, &rest[..length]) {
+                            return Err((TokenKind::NulInComment, start + nul));
                         }
                     }
                     None => {
@@ -238,16 +256,20 @@ impl<'t> Lexer<'t> {
     fn string(&mut self, quote: u8) -> Token {
         let start = self.at;
         self.at += 1;
+        let mut kind = TokenKind::String;
         loop {
             match self.text.get(self.at) {
                 None | Some(b'\n') => return self.token(TokenKind::UnterminatedString, start),
-                Some(b'\\') if self.byte(self.at + 1) != b'\n' => {
+                Some(b'\\') if !matches!(self.byte(self.at + 1), 0 | b'\n') => {
                     self.at = (self.at + 2).min(self.text.len());
                 }
                 Some(&byte) => {
                     self.at += 1;
                     if byte == quote {
-                        return self.token(TokenKind::String, start);
+                        return self.token(kind, start);
+                    }
+                    if byte == 0 {
+                        kind = TokenKind::NulInString;
                     }
                 }
             }

@@ -20,7 +20,7 @@ pub use ast::{
 };
 pub use comments::{Comment, Comments, comments_between};
 pub use lexer::{Lexer, Token, TokenKind, text_start};
-pub use literal::{LiteralError, parse_float, parse_integer, unescape, unescape_all};
+pub use literal::{LiteralError, Number, sign_and_digits, unescape, unescape_all};
 pub use parser::{
     MAX_ERRORS, MAX_MESSAGE_NESTING, MAX_VALUE_NESTING, SyntaxError, parse, parse_fields,
 };

@@ -1,5 +1,7 @@
 //! The meaning of literals, as protoc's tokenizer reads them.
 
+use std::num::IntErrorKind;
+
 use crate::lexer::{Lexer, TokenKind};
 use crate::span::Span;
 
@@ -16,25 +18,69 @@ fn error(message: &str, start: usize, end: usize) -> LiteralError {
     LiteralError { message: message.to_owned(), span: Span::new(start as u32, end as u32) }
 }
 
-/// The value of an integer token, `None` where it needs more than 64 bits.
-pub fn parse_integer(token: &[u8]) -> Option<u64> {
-    // Rust's own numbers may have a sign.
-    let text = std::str::from_utf8(token).ok().filter(|text| !text.contains('+'))?;
-    if let Some(hex) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
-        u64::from_str_radix(hex, 16).ok()
-    } else if text.len() > 1 && text.starts_with('0') {
-        u64::from_str_radix(text, 8).ok()
-    } else {
-        text.parse().ok()
+/// What a number token stands for, without its sign.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Number {
+    /// An integer of at most 64 bits.
+    Integer(u64),
+    /// A number with a point or an exponent, or a decimal integer of more than
+    /// 64 bits; infinite where it is too large for a double.
+    Float(f64),
+    /// A hexadecimal or octal integer of more than 64 bits, which is no value of
+    /// any type.
+    TooLarge,
+}
+
+impl Number {
+    /// Reads a token; `None` if it is malformed, such as `0x`, `08` or `1e`.
+    pub fn parse(token: &[u8]) -> Option<Number> {
+        // Rust's own numbers may have a sign, and be `inf` or `nan`.
+        token.first().filter(|&&byte| byte == b'.' || byte.is_ascii_digit())?;
+        let text = std::str::from_utf8(token).ok()?;
+        let radix = |digits: &str, radix: u32| match u64::from_str_radix(digits, radix) {
+            _ if digits.starts_with('+') => None,
+            Ok(value) => Some(Number::Integer(value)),
+            Err(error) if *error.kind() == IntErrorKind::PosOverflow => Some(Number::TooLarge),
+            Err(_) => None,
+        };
+        if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+            return radix(digits, 16);
+        }
+        if text.starts_with('0') && text.as_bytes().get(1).is_some_and(u8::is_ascii_digit) {
+            return radix(text, 8);
+        }
+        match text.parse() {
+            Ok(value) => Some(Number::Integer(value)),
+            Err(_) => text.parse().ok().map(Number::Float),
+        }
+    }
+
+    /// The value, if it is an integer of at most 64 bits.
+    pub fn integer(self) -> Option<u64> {
+        match self {
+            Number::Integer(value) => Some(value),
+            Number::Float(_) | Number::TooLarge => None,
+        }
+    }
+
+    /// The nearest double, if the token is a value of any type.
+    pub fn double(self) -> Option<f64> {
+        match self {
+            Number::Integer(value) => Some(value as f64),
+            Number::Float(value) => Some(value),
+            Number::TooLarge => None,
+        }
     }
 }
 
-/// The value of a float token (`1.`, `.5`, `1e9`); infinite where it is too
-/// large for a double.
-pub fn parse_float(token: &[u8]) -> Option<f64> {
-    // Rust's own numbers may have a sign, and be `inf` or `nan`.
-    token.first().filter(|&&byte| byte == b'.' || byte.is_ascii_digit())?;
-    std::str::from_utf8(token).ok()?.parse().ok()
+/// Splits the number of a declaration, such as that of an enum value, into its
+/// sign (`true` for `-`) and its digits. White space and comments may stand
+/// between them.
+pub fn sign_and_digits(text: &[u8], span: Span) -> (bool, Span) {
+    if text.get(span.start as usize) != Some(&b'-') {
+        return (false, span);
+    }
+    (true, Lexer::new(text, span.start + 1).next_token().span)
 }
 
 /// The bytes that a quoted string stands for.
@@ -161,7 +207,7 @@ pub fn unescape_all(text: &[u8], span: Span) -> Result<Vec<u8>, LiteralError> {
         if token.span.start >= span.end || token.kind == TokenKind::End {
             return Ok(out);
         }
-        if token.kind == TokenKind::String {
+        if matches!(token.kind, TokenKind::String | TokenKind::NulInString) {
             unescape(token.span.of(text), &mut out).map_err(|mut error| {
                 error.span.start += token.span.start;
                 error.span.end += token.span.start;

@@ -267,6 +267,16 @@ impl<'t> Parser<'t> {
                     self.token.kind = TokenKind::String;
                     self.error(span, "the string has no closing quote on this line");
                 }
+                TokenKind::NulInString => {
+                    self.token.kind = TokenKind::String;
+                    let nul = memchr::memchr(0, span.of(self.text)).unwrap_or_default() as u32;
+                    self.nul_byte(span.start + nul, Some("write `\\0`"));
+                }
+                TokenKind::NulInComment => {
+                    self.nul_byte(span.start, None);
+                    self.gap = span.end;
+                    continue;
+                }
                 TokenKind::NestedComment => {
                     let inner = Span::new(span.start, span.start + 2);
                     self.error(inner, "a block comment begins inside another one");
@@ -283,6 +293,11 @@ impl<'t> Parser<'t> {
             }
             return;
         }
+    }
+
+    fn nul_byte(&mut self, at: u32, help: Option<&'static str>) {
+        let message = "a NUL byte is not allowed, not even in comments and strings".to_owned();
+        self.report(SyntaxError { span: Span::new(at, at + 1), message, related: None, help });
     }
 
     fn garbage(&mut self, span: Span) {
@@ -703,6 +718,8 @@ impl<'t> Parser<'t> {
     }
 
     fn extend(&mut self) -> Parsed<DeclKind> {
+        // The statement that is parsed is the last one that was opened.
+        self.ast.extends.push(self.ast.decls.len() as DeclId - 1);
         self.advance();
         let extendee = self.type_name()?;
         let body = self.block(StatementScope::Extend)?;

@@ -143,6 +143,14 @@ impl LineIndex {
         self.starts.partition_point(|&start| start <= offset) as u32 - 1
     }
 
+    /// The line that holds `offset`, from 0. It is found sooner if it is `near` or one of the next
+    /// two.
+    pub fn line_near(&self, near: u32, offset: u32) -> u32 {
+        let begins_before = |line: u32| self.line_start(line).is_some_and(|start| start <= offset);
+        let holds = |&line: &u32| begins_before(line) && !begins_before(line + 1);
+        (near..near.saturating_add(3)).find(holds).unwrap_or_else(|| self.line(offset))
+    }
+
     /// The offset at which a line (from 0) begins.
     pub fn line_start(&self, line: u32) -> Option<u32> {
         self.starts.get(line as usize).copied()
@@ -197,7 +205,10 @@ mod tests {
             let before = &text[start..offset];
             let position = index.position(&text, offset as u32);
             assert_eq!(position.column, characters(before) + 1, "at {offset}");
-            let (_, column) = index.protoc_position(&text, offset as u32);
+            let (line, column) = index.protoc_position(&text, offset as u32);
+            for near in [0, line as u32, (line as u32).saturating_sub(1), u32::MAX] {
+                assert_eq!(index.line_near(near, offset as u32), line as u32, "at {offset}");
+            }
             assert_eq!(column, protoc_column(0, before) as i32, "at {offset}");
         }
     }

@@ -1,7 +1,7 @@
 //! Literals mean what they mean to protoc: `Tokenizer::ParseInteger`,
 //! `ParseFloat` and `ParseStringAppend` of protobuf.
 
-use abide_syntax::{Lexer, Span, TokenKind, parse_float, parse_integer, unescape, unescape_all};
+use abide_syntax::{Lexer, Number, Span, TokenKind, sign_and_digits, unescape, unescape_all};
 
 fn string(token: &str) -> Result<Vec<u8>, String> {
     let mut out = Vec::new();
@@ -16,49 +16,69 @@ fn means(token: &str, bytes: &[u8]) {
 }
 
 #[test]
-fn integers() {
+fn numbers() {
+    use Number::{Float, Integer, TooLarge};
     for (token, value) in [
-        ("0", Some(0)),
-        ("00", Some(0)),
-        ("017", Some(15)),
-        ("0x1F", Some(31)),
-        ("0Xff", Some(255)),
-        ("18446744073709551615", Some(u64::MAX)),
-        ("18446744073709551616", None),
-        ("01777777777777777777777", Some(u64::MAX)),
-        ("02000000000000000000000", None),
-        ("0xFFFFFFFFFFFFFFFF", Some(u64::MAX)),
-        ("0x10000000000000000", None),
-        ("0x00000000000000000001", Some(1)),
-        ("0x", None),
-        ("08", None),
-        ("", None),
-        ("+1", None),
-        ("0x+1", None),
-        ("0-1", None),
-        ("1_000", None),
+        ("0", Integer(0)),
+        ("00", Integer(0)),
+        ("017", Integer(15)),
+        ("0x1F", Integer(31)),
+        ("0Xff", Integer(255)),
+        ("18446744073709551615", Integer(u64::MAX)),
+        ("18446744073709551616", Float(18_446_744_073_709_551_616.0)),
+        ("01777777777777777777777", Integer(u64::MAX)),
+        ("02000000000000000000000", TooLarge),
+        ("0xFFFFFFFFFFFFFFFF", Integer(u64::MAX)),
+        ("0x10000000000000000", TooLarge),
+        ("0x00000000000000000001", Integer(1)),
+        ("1.", Float(1.0)),
+        (".5", Float(0.5)),
+        ("0.5", Float(0.5)),
+        ("0e5", Float(0.0)),
+        ("1.5e3", Float(1500.0)),
+        ("1e+3", Float(1000.0)),
+        ("1E-2", Float(0.01)),
+        ("0.1", Float(0.1)),
+        ("1e400", Float(f64::INFINITY)),
+        ("4.9e-324", Float(5e-324)),
+        ("1e-400", Float(0.0)),
+        ("123456789012345678901234567890.", Float(1.234_567_890_123_456_8e29)),
     ] {
-        assert_eq!(parse_integer(token.as_bytes()), value, "{token}");
+        assert_eq!(Number::parse(token.as_bytes()), Some(value), "{token}");
+    }
+    for token in [
+        "",
+        "0x",
+        "08",
+        "08.5",
+        "00.5",
+        "+1",
+        "0x+1",
+        "0-1",
+        "1_000",
+        ".",
+        "inf",
+        "+1.",
+        "e1",
+        "1e",
+        "1.2.3",
+        "\u{661}.5",
+    ] {
+        assert_eq!(Number::parse(token.as_bytes()), None, "{token}");
     }
 }
 
 #[test]
-fn floats() {
-    for (token, value) in [
-        ("1.", 1.0),
-        (".5", 0.5),
-        ("1.5e3", 1500.0),
-        ("1E-2", 0.01),
-        ("0.1", 0.1),
-        ("1e400", f64::INFINITY),
-        ("4.9e-324", 5e-324),
-        ("1e-400", 0.0),
-        ("123456789012345678901234567890.", 1.234_567_890_123_456_8e29),
+fn signs() {
+    for (text, negative, digits) in [
+        ("12", false, "12"),
+        ("-12", true, "12"),
+        ("- 0x1", true, "0x1"),
+        ("-/* - */ // 9\n 12", true, "12"),
     ] {
-        assert_eq!(parse_float(token.as_bytes()), Some(value), "{token}");
-    }
-    for token in ["", ".", "inf", "+1.", "e1", "1e", "1.2.3", "\u{661}.5"] {
-        assert_eq!(parse_float(token.as_bytes()), None, "{token}");
+        let text = text.as_bytes();
+        let (found, span) = sign_and_digits(text, Span::new(0, text.len() as u32));
+        assert_eq!((found, span.str(text)), (negative, digits));
     }
 }
 

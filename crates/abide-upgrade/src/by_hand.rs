@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use abide_schema::{Element, File, Message, Package, PackageId, Stability, Tree, api_name};
 
+use crate::newest_stable::NewestStable;
 use crate::standing::{Standing, Standings};
 use crate::upgrade_policy::UpgradePolicy;
 
@@ -11,16 +12,13 @@ use crate::upgrade_policy::UpgradePolicy;
 /// nobody declared to be maintained by hand: a release leaves them alone.
 pub fn undeclared_alphas<'t>(tree: &'t Tree, policy: &UpgradePolicy) -> Vec<Package<'t>> {
     let standings = Standings::of(tree, policy);
-    let newest = |api: &str| {
-        let versions = tree.packages().filter(|it| api_name(it.name()).as_deref() == Some(api));
-        versions.filter_map(|it| it.version().filter(|it| it.is_stable()).map(|it| it.major)).max()
-    };
+    let newest = NewestStable::of(tree);
     let is_next = |package: &Package<'_>| {
         let Some(version) = package.version() else { return false };
         package.files().all(|it| standings.file(it) == Standing::Apart)
             && package.is_judged()
             && version.stability == Stability::Alpha
-            && api_name(package.name()).and_then(|api| newest(&api)) == version.major.checked_sub(1)
+            && newest.major(*package) == version.major.checked_sub(1)
     };
     tree.packages().filter(is_next).collect()
 }

@@ -105,7 +105,8 @@ impl Remade {
     }
 }
 
-fn made_at<'m>(files: &'m [Generated], path: &str) -> Option<&'m Generated> {
+/// What is made at a path.
+pub(crate) fn made_at<'m>(files: &'m [Generated], path: &str) -> Option<&'m Generated> {
     files.binary_search_by(|file| (*file.path).cmp(path)).ok().map(|at| &files[at])
 }
 

@@ -23,6 +23,7 @@ mod lines;
 mod links;
 mod mapping;
 mod name_clashes;
+mod newest_stable;
 mod next_name;
 mod next_version;
 mod outline;

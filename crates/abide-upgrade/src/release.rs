@@ -10,11 +10,12 @@ use crate::additions::{Additions, is_added};
 use crate::basis::{Basis, Choice, UpgradeOptions};
 use crate::by_hand::ByHand;
 use crate::candidate::{Generated, generate, is_made};
-use crate::drift::remake;
+use crate::drift::{made_at, remake};
 use crate::edit::apply;
 use crate::file_elements::extensions;
 use crate::interrupted::left_behind;
 use crate::links::Links;
+use crate::newest_stable::NewestStable;
 use crate::next_version::{Next, Stage};
 use crate::refusal::{Refusal, check_source, overlap};
 use crate::rewrite::{repointed, stabilised};
@@ -28,7 +29,7 @@ pub struct Release {
     /// The files of the next major versions, sorted by path.
     pub files: Vec<Generated>,
     /// Files that stay and change: frozen files, and files that refer to released
-    /// ones.
+    /// ones, such as candidates that nothing calls for.
     pub edited: Vec<(FileId, Vec<u8>)>,
     /// The candidates that became stable.
     pub deleted: Vec<FileId>,
@@ -43,7 +44,8 @@ impl Release {
     /// The tree after the release.
     pub fn applied_to(&self, tree: &Tree) -> Tree {
         let mut decls: BTreeMap<(u32, Arc<str>), Arc<FileDecl>> = BTreeMap::new();
-        for file in tree.files().filter(|it| !self.deleted.contains(&it.id)) {
+        let deleted: BTreeSet<FileId> = self.deleted.iter().copied().collect();
+        for file in tree.files().filter(|it| !deleted.contains(&it.id)) {
             let decl = file.shared_decl();
             decls.insert((decl.root, Arc::clone(&decl.path)), Arc::clone(decl));
         }
@@ -85,13 +87,14 @@ pub struct Risen {
 pub fn release(tree: &Tree, settings: UpgradeSettings<'_>) -> Result<Release, Refusal> {
     let (standings, graph) = (Standings::of(tree, settings.policy), tree.graph());
     let basis = Basis { tree, settings, standings: &standings, graph: Some(&graph) };
-    let left = left_behind(basis);
+    let left: BTreeSet<FileId> = left_behind(basis).into_iter().collect();
     let mut made = release_all(basis, &graph, &left)?;
     if !left.is_empty() {
         let present = UpgradePlan::of(basis, Choice::Present(&[]), Stage::Candidate)?;
         let present = generate(&present)?;
         let is_as_made = |id: &FileId| {
-            present.iter().any(|it| it.path == tree.file(*id).path() && is_made(tree.file(*id), it))
+            let file = tree.file(*id);
+            made_at(&present, file.path()).is_some_and(|it| is_made(file, it))
         };
         made.unverified = left.iter().copied().filter(|id| !is_as_made(id)).collect();
     }
@@ -104,7 +107,7 @@ pub fn release(tree: &Tree, settings: UpgradeSettings<'_>) -> Result<Release, Re
 fn release_all<'t>(
     basis: Basis<'_, 't>,
     graph: &abide_schema::Graph<'t>,
-    left: &[FileId],
+    left: &BTreeSet<FileId>,
 ) -> Result<Release, Refusal> {
     let Basis { tree, standings, settings, .. } = basis;
     let made = remake(basis, &[Closure::Package])?;
@@ -156,9 +159,9 @@ fn release_all<'t>(
     let links = Links::of(&plan);
     for (candidate, source) in &replaced {
         let candidate = tree.file(*candidate);
-        let own = files.iter_mut().find(|it| it.from == *source);
-        let Some((own, next)) = own.zip(plan.next(*source)) else { continue };
         if Additions::of(settings.policy, candidate).is_some() {
+            let own = files.iter_mut().find(|it| it.from == *source);
+            let Some((own, next)) = own.zip(plan.next(*source)) else { continue };
             let made = stabilised(&plan, &links, candidate, next)?;
             (own.from, own.text, own.dangling) = (candidate.id, made.text, made.dangling);
         }
@@ -177,9 +180,11 @@ fn release_all<'t>(
     };
     let by_hand = by_hand.packages().flat_map(|it| tree.package(it).files());
     let kept = by_hand.chain(added).map(|it| it.id);
+    let released: BTreeSet<FileId> =
+        replaced.keys().copied().chain(kept).chain(left.iter().copied()).collect();
     Ok(Release {
-        edited: edited(&plan, standings, &replaced)?,
-        deleted: replaced.keys().copied().chain(kept).filter(|id| !stays(id)).collect(),
+        edited: edited(&plan, standings, &released)?,
+        deleted: released.into_iter().filter(|id| !left.contains(id) && !stays(id)).collect(),
         files,
         unverified: Vec::new(),
         risen: risen(&plan, &sources, graph),
@@ -187,19 +192,21 @@ fn release_all<'t>(
 }
 
 /// Freezes the replaced files, and updates the references in all other files that
-/// are edited by hand.
+/// are not frozen, candidates that nothing calls for among them. What became stable
+/// is `released`.
 fn edited(
     plan: &UpgradePlan<'_>,
     standings: &Standings,
-    replaced: &BTreeMap<FileId, FileId>,
+    released: &BTreeSet<FileId>,
 ) -> Result<Vec<(FileId, Vec<u8>)>, Refusal> {
     let links = Links::of(plan);
+    let newest = NewestStable::of(plan.tree);
     let mut edited = Vec::new();
     for file in plan.tree.files() {
         let own = standings.file(file);
-        if !matches!(own, Standing::Active | Standing::Apart)
+        if !matches!(own, Standing::Active | Standing::Apart | Standing::Candidate)
             || !file.is_judged()
-            || replaced.contains_key(&file.id)
+            || released.contains(&file.id)
         {
             continue;
         }
@@ -207,23 +214,25 @@ fn edited(
             plan.is_replaced(file) || file.package().files().any(|it| plan.generates(it.id));
         let names =
             |it: abide_schema::Import<'_>| it.file.is_some_and(|it| plan.next(it.id).is_some());
+        let old = file.decl().source_text().unwrap_or_default();
         let text = if rises {
             let Some(edit) = status_edit(file, PackageVersionStatus::Frozen) else { continue };
             check_source(file)?;
-            let text = file.decl().source_text().unwrap_or_default();
-            apply(text, vec![edit]).map_err(|it| overlap(file, &it))?
-        } else if file.imports().any(names) && !extends_what_stays(plan, file) {
+            apply(old, vec![edit]).map_err(|it| overlap(file, &it))?
+        } else if newest.supersedes(file.package()) || extends_what_stays(plan, file) {
+            continue;
+        } else if file.imports().any(names) {
             check_source(file)?;
             let made = repointed(plan, &links, file)?;
             if let Some(span) = made.dangling.first() {
-                let name = span.str(file.decl().source_text().unwrap_or_default());
+                let name = span.str(old);
                 return Err(Refusal::Names(file.path().to_owned(), name.to_owned()));
             }
             made.text
         } else {
-            continue;
+            apply(old, links.edits(old)).map_err(|it| overlap(file, &it))?
         };
-        if file.decl().source_text() != Some(&text[..]) {
+        if file.decl().source_text().is_some_and(|it| it != &text[..]) {
             edited.push((file.id, text));
         }
     }
@@ -256,7 +265,7 @@ fn risen(
             rises(it) || it.files().any(|file| plan.is_replaced(file))
         };
         let because = edges.find(|edge| edge.counts().any(&Level::USED) && is_new(edge.to));
-        let is_own = sources.iter().any(|it| it == package.name())
+        let is_own = sources.binary_search_by(|it| (**it).cmp(package.name())).is_ok()
             || package.files().any(|file| plan.keeps(file));
         let because = because.filter(|_| !is_own);
         risen.push(Risen {

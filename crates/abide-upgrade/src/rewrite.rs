@@ -11,7 +11,10 @@ mod reservation;
 mod rewriter;
 mod vocabulary;
 
-use abide_schema::{Element, Enum, File, Message, MessageKind, Node, PackageVersionStatus, value};
+use abide_schema::{
+    Element, Enum, File, Message, MessageKind, Method, Node, PackageVersion, PackageVersionStatus,
+    value,
+};
 use abide_syntax::{DeclId, DeclKind, Span, text_start};
 
 use self::rewriter::{ImportNeeds, Mode, Rewriter, ScopeChange, extension};
@@ -136,7 +139,8 @@ impl<'t> Rewriter<'_, 't> {
         }
         self.option_files(file.options());
         self.body(None, (old, new));
-        if self.mode == Mode::Upgrade && self.plan.policy.imports == ImportOrder::Computed {
+        let is_candidate = self.mode == Mode::Upgrade && self.plan.stage == Stage::Candidate;
+        if is_candidate && self.plan.policy.imports == ImportOrder::Computed {
             // As Envoy's generator did: types of removed elements count as used.
             let hidden = file.all_messages().filter(|it| gone(Element::Message(*it)));
             let fields =
@@ -148,14 +152,15 @@ impl<'t> Rewriter<'_, 't> {
 
     fn file_options(&mut self, old: &str, new: &str) {
         let file = self.file;
-        for option in versioned::LANGUAGE_PACKAGES {
-            let Some(entry) = file.options().and_then(|it| it.get(file.tree, option)) else {
+        for language in versioned::LANGUAGE_PACKAGES {
+            let options = file.options();
+            let Some(entry) = options.and_then(|it| it.get(file.tree, language.option)) else {
                 continue;
             };
             // Without its quotes.
             let inner = Span::new(entry.span.start + 1, entry.span.end.saturating_sub(1));
             let written = inner.str(self.text);
-            let next = versioned::language_package(written, old, new);
+            let next = language.after(written, old, new);
             if next != written {
                 self.edits.push(Edit::replace(inner, next));
             }
@@ -302,18 +307,34 @@ impl<'t> Rewriter<'_, 't> {
                 self.rename(element, node.name);
                 self.reference(node.input, view.input().map(Element::Message), scope);
                 self.reference(node.output, view.output().map(Element::Message), scope);
-                let (old, new) = (self.file.package().name(), self.next.package.as_str());
-                let is_moved = self.mode != Mode::Follow;
-                let bindings = if is_moved { view.http_bindings() } else { Vec::new() };
-                for binding in bindings {
-                    let span = binding.place.span;
-                    let major = self.plan.policy.http_major.filter(|_| migrates);
-                    let route = versioned::route(&binding, span.str(self.text), old, new, major);
-                    self.edits.extend(route.map(|route| Edit::replace(span, route)));
-                }
+                self.routes(view);
                 self.body(Some(id), scope);
             }
             _ => {}
+        }
+    }
+
+    /// Updates the HTTP routes of a method. A policy may keep those of candidates, but
+    /// two stable majors never answer at the same route.
+    fn routes(&mut self, method: Method<'t>) {
+        let (old, new) =
+            (self.file.package().version(), PackageVersion::of_package(&self.next.package));
+        let (Some(old), Some(new), true) = (old, new, self.mode != Mode::Follow) else { return };
+        let http_major = self.plan.policy.http_major;
+        let kept = http_major.filter(|_| self.plan.stage == Stage::Candidate);
+        // Routes need not name the stability, and candidates may keep those of their source.
+        let mut named = vec![old.text.clone(), format!("v{}", old.major)];
+        if http_major.is_some() && self.plan.candidate(self.file.path()).is_some() {
+            named.extend(new.major.checked_sub(1).map(|major| format!("v{major}")));
+        }
+        for binding in method.http_bindings() {
+            let span = binding.place.span;
+            let written = span.str(self.text);
+            let route = match kept {
+                Some(major) => versioned::route_of_major(&binding, written, major),
+                None => named.iter().find_map(|it| versioned::route(written, it, &new.text)),
+            };
+            self.edits.extend(route.map(|route| Edit::replace(span, route)));
         }
     }
 

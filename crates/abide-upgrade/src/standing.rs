@@ -1,11 +1,11 @@
 //! The role of each file in an upgrade.
 
-use std::collections::BTreeMap;
-
 use abide_schema::{File, FileId, Package, PackageVersionStatus, Tree, api_name};
 use abide_syntax::Span;
+use rustc_hash::FxHashSet;
 
 use crate::edit::Edit;
+use crate::newest_stable::NewestStable;
 use crate::upgrade_policy::UpgradePolicy;
 
 /// The role of a file in an upgrade.
@@ -54,32 +54,28 @@ fn is_by_hand(package: Package<'_>, policy: &UpgradePolicy) -> bool {
 
 /// The role of each file of a tree in an upgrade.
 #[derive(Clone, Debug)]
-pub struct Standings(Vec<Standing>);
+pub struct Standings {
+    files: Vec<Standing>,
+    /// The APIs with an active file.
+    active_apis: FxHashSet<String>,
+    /// The APIs with a file that is only imported.
+    imported_apis: FxHashSet<String>,
+}
 
 impl Standings {
     /// The role follows from the status of the file, or from the status of another
     /// file of its package. Without any, the newest stable version of an API is
     /// active.
     pub fn of(tree: &Tree, policy: &UpgradePolicy) -> Standings {
-        let mut newest: BTreeMap<String, u32> = BTreeMap::new();
-        for package in tree.packages() {
-            let stable = package.version().filter(|it| it.is_stable());
-            if let Some((api, version)) = api_name(package.name()).zip(stable) {
-                let newest = newest.entry(api).or_default();
-                *newest = version.major.max(*newest);
-            }
-        }
+        let newest = NewestStable::of(tree);
         let mut standings = vec![Standing::Apart; tree.files().len()];
         for package in tree.packages().filter(|it| it.is_judged()) {
             let shared = package.files().find_map(File::package_version_status);
             let unmarked = match package.version() {
-                Some(version) if version.is_stable() => {
-                    let newest = api_name(package.name()).and_then(|api| newest.get(&api));
-                    match newest {
-                        Some(newest) if *newest > version.major => Standing::Frozen,
-                        _ => Standing::Active,
-                    }
-                }
+                Some(version) if version.is_stable() => match newest.major(package) {
+                    Some(newest) if newest > version.major => Standing::Frozen,
+                    _ => Standing::Active,
+                },
                 _ => Standing::Apart,
             };
             if is_by_hand(package, policy) {
@@ -99,12 +95,20 @@ impl Standings {
                 };
             }
         }
-        Standings(standings)
+        let apis_with = |has: &dyn Fn(File<'_>) -> bool| {
+            let packages = tree.packages().filter(|package| package.files().any(has));
+            packages.filter_map(|it| api_name(it.name())).collect()
+        };
+        Standings {
+            active_apis: apis_with(&|it| standings[it.id.0 as usize] == Standing::Active),
+            imported_apis: apis_with(&|it| !it.is_judged()),
+            files: standings,
+        }
     }
 
     /// The role of a file.
     pub fn file(&self, file: File<'_>) -> Standing {
-        self.0[file.id.0 as usize]
+        self.files[file.id.0 as usize]
     }
 
     /// Whether the declarations of a file may be upgraded at some time.
@@ -114,7 +118,7 @@ impl Standings {
 
     /// Treats a file as edited by hand.
     pub(crate) fn resume(&mut self, file: FileId) {
-        self.0[file.0 as usize] = Standing::Active;
+        self.files[file.0 as usize] = Standing::Active;
     }
 
     /// The candidates of a tree.
@@ -126,9 +130,7 @@ impl Standings {
     /// what it was made from may be outside of the tree then.
     pub(crate) fn may_have_source(&self, candidate: File<'_>) -> bool {
         let api = api_name(candidate.package().name());
-        let imported = |package: Package<'_>| package.files().any(|it| !it.is_judged());
-        let mut packages = candidate.tree.packages();
-        api.is_some() && packages.any(|it| api_name(it.name()) == api && imported(it))
+        api.is_some_and(|it| self.imported_apis.contains(&it))
     }
 
     /// Whether the source of a candidate, or another version of it, is an active
@@ -143,8 +145,7 @@ impl Standings {
                 let mut ends = name.match_indices('.').map(|(at, _)| at).rev();
                 ends.find_map(|end| tree.package_named(&name[..end]))
             });
-        previous.is_some_and(active)
-            || api.is_some() && tree.packages().any(|it| api_name(it.name()) == api && active(it))
+        previous.is_some_and(active) || api.is_some_and(|it| self.active_apis.contains(&it))
     }
 }
 

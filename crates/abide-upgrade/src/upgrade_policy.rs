@@ -45,7 +45,8 @@ pub struct UpgradePolicy {
     /// Whether a file moves directly to the stable package that is named for it.
     /// Otherwise its candidate is an alpha until it is released.
     pub stable_moves: bool,
-    /// The only major whose HTTP routes change with the version; `None` for all.
+    /// The only major whose HTTP routes change in candidates; `None` for all. A release
+    /// changes those of every major.
     pub http_major: Option<u32>,
     /// File options that candidates do not get.
     pub dropped_options: Vec<String>,

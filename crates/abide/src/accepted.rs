@@ -1,6 +1,7 @@
 //! Findings that existed when the tool was adopted.
 
 use abide_syntax::Span;
+use rustc_hash::FxHashMap;
 
 use crate::config_error::ConfigError;
 use crate::finding::{Finding, is_fingerprint};
@@ -10,6 +11,8 @@ use crate::finding::{Finding, is_fingerprint};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Accepted {
     lines: Vec<AcceptedLine>,
+    /// Where the lines of each fingerprint are.
+    by_fingerprint: FxHashMap<String, Vec<usize>>,
 }
 
 /// A line of `abide.accepted`.
@@ -57,7 +60,14 @@ impl Accepted {
                 }),
             }
         }
-        if errors.is_empty() { Ok(Accepted { lines }) } else { Err(errors) }
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        let mut by_fingerprint: FxHashMap<String, Vec<usize>> = FxHashMap::default();
+        for (index, line) in lines.iter().enumerate() {
+            by_fingerprint.entry(line.fingerprint.clone()).or_default().push(index);
+        }
+        Ok(Accepted { lines, by_fingerprint })
     }
 
     /// The text of an `abide.accepted` that holds these findings.
@@ -82,11 +92,17 @@ impl Accepted {
 
     /// Whether a finding is among them.
     pub(crate) fn holds(&self, finding: &Finding) -> bool {
-        let mut of_rule = self.lines.iter().filter(|it| it.rule == finding.rule).peekable();
-        of_rule.peek().is_some() && {
-            let fingerprint = finding.fingerprint();
-            of_rule.any(|it| it.fingerprint == fingerprint)
-        }
+        self.lines_of(finding).next().is_some()
+    }
+
+    /// Which lines name a finding.
+    pub(crate) fn lines_of(&self, finding: &Finding) -> impl Iterator<Item = usize> {
+        let of_fingerprint = match self.lines.is_empty() {
+            true => None,
+            false => self.by_fingerprint.get(&finding.fingerprint()),
+        };
+        let of_rule = |it: &usize| self.lines.get(*it).is_some_and(|it| it.rule == finding.rule);
+        of_fingerprint.into_iter().flatten().copied().filter(of_rule)
     }
 
     pub(crate) fn lines(&self) -> &[AcceptedLine] {

@@ -1,6 +1,7 @@
 //! Comments of a text, and what each of them covers.
 
-use abide_syntax::{Ast, Comment, DeclKind, Lexer, Span, TokenKind, comments_between};
+use abide_syntax::{Ast, Comment, Decl, DeclKind, Lexer, Span, TokenKind, comments_between};
+use rustc_hash::FxHashMap;
 
 /// The part of a file that a comment covers.
 #[derive(Clone, Copy)]
@@ -39,38 +40,83 @@ pub(crate) fn lines(text: &[u8], comment: Span) -> Vec<Span> {
     lines
 }
 
-/// What a comment covers: the statement before it on its line, or below it.
-pub(crate) fn covered(ast: &Ast, text: &[u8], comment: Comment, token_end: u32) -> Covers {
-    let behind =
-        token_end > 0 && !Span::new(token_end, comment.span.start).of(text).contains(&b'\n');
-    let holder = ast
-        .decls
-        .iter()
-        .rev()
-        .find(|it| it.span.start < comment.span.start && comment.span.end < it.span.end);
-    let decl = if behind {
-        ast.decls.iter().rev().find(|it| it.span.end == token_end).or(holder)
-    } else {
-        let next = ast.decls.iter().find(|it| it.span.start >= comment.span.end);
-        next.filter(|next| holder.is_none_or(|holder| next.span.end <= holder.span.end)).or(holder)
-    };
-    match decl {
-        Some(decl) => match decl.kind {
-            DeclKind::Syntax { .. } | DeclKind::Package { .. } => Covers::File,
-            _ => Covers::Span(decl.span),
-        },
-        None => Covers::File,
-    }
+/// The statements of a file, to find those around a comment.
+pub(crate) struct CommentScopes<'a> {
+    ast: &'a Ast,
+    text: &'a [u8],
+    /// By declaration: the one that it is in.
+    holders: Vec<Option<usize>>,
+    /// By the end of a declaration: the innermost that ends there.
+    by_end: FxHashMap<u32, usize>,
 }
 
-/// Whether protoc would treat the comment as leading: alone on its lines, and
-/// without a blank line before the statement.
-pub(crate) fn leads(ast: &Ast, text: &[u8], comment: Comment, token_end: u32) -> bool {
-    let before = Span::new(token_end, comment.span.start).of(text);
-    let next = ast.decls.iter().find(|it| it.span.start >= comment.span.end);
-    let Some(next) = next else { return false };
-    let after = Span::new(comment.span.end, next.span.start).str(text);
-    let inner = after.split_once('\n').and_then(|(_, rest)| rest.rsplit_once('\n'));
-    let blank = inner.is_some_and(|(lines, _)| lines.split('\n').any(|it| it.trim().is_empty()));
-    (token_end == 0 || before.contains(&b'\n')) && !blank
+impl<'a> CommentScopes<'a> {
+    pub(crate) fn of(ast: &'a Ast, text: &'a [u8]) -> CommentScopes<'a> {
+        debug_assert!(ast.decls.is_sorted_by_key(|it| it.span.start), "they are in pre-order");
+        let mut holders = Vec::with_capacity(ast.decls.len());
+        let mut by_end = FxHashMap::default();
+        // Declarations come before those in them.
+        let mut open: Vec<(usize, Span)> = Vec::new();
+        for (index, decl) in ast.decls.iter().enumerate() {
+            while open.pop_if(|(_, span)| span.end <= decl.span.start).is_some() {}
+            holders.push(open.last().map(|(holder, _)| *holder));
+            open.push((index, decl.span));
+            by_end.insert(decl.span.end, index);
+        }
+        CommentScopes { ast, text, holders, by_end }
+    }
+
+    /// What a comment covers: the statement before it on its line, or below it.
+    pub(crate) fn covered(&self, comment: Comment, token_end: u32) -> Covers {
+        let before = Span::new(token_end, comment.span.start).of(self.text);
+        let decl = if token_end > 0 && !before.contains(&b'\n') {
+            let behind = self.by_end.get(&token_end).and_then(|it| self.ast.decls.get(*it));
+            behind.or_else(|| self.holder(comment))
+        } else {
+            let holder = self.holder(comment);
+            let is_inside =
+                |next: &&Decl| holder.is_none_or(|holder| next.span.end <= holder.span.end);
+            self.next(comment).filter(is_inside).or(holder)
+        };
+        match decl {
+            Some(decl) => match decl.kind {
+                DeclKind::Syntax { .. } | DeclKind::Package { .. } => Covers::File,
+                _ => Covers::Span(decl.span),
+            },
+            None => Covers::File,
+        }
+    }
+
+    /// Whether protoc would treat the comment as leading: alone on its lines, and
+    /// without a blank line before the statement.
+    pub(crate) fn leads(&self, comment: Comment, token_end: u32) -> bool {
+        let before = Span::new(token_end, comment.span.start).of(self.text);
+        let Some(next) = self.next(comment) else { return false };
+        let after = Span::new(comment.span.end, next.span.start).str(self.text);
+        let inner = after.split_once('\n').and_then(|(_, rest)| rest.rsplit_once('\n'));
+        let blank =
+            inner.is_some_and(|(lines, _)| lines.split('\n').any(|it| it.trim().is_empty()));
+        (token_end == 0 || before.contains(&b'\n')) && !blank
+    }
+
+    /// The innermost declaration around a comment.
+    fn holder(&self, comment: Comment) -> Option<&'a Decl> {
+        let Span { start, end, .. } = comment.span;
+        let before = self.ast.decls.partition_point(|it| it.span.start < start);
+        let mut at = before.checked_sub(1);
+        while let Some(index) = at {
+            let decl = self.ast.decls.get(index)?;
+            if end < decl.span.end {
+                return Some(decl);
+            }
+            at = self.holders.get(index).copied().flatten();
+        }
+        None
+    }
+
+    /// The first declaration after a comment.
+    fn next(&self, comment: Comment) -> Option<&'a Decl> {
+        let after = self.ast.decls.partition_point(|it| it.span.start < comment.span.end);
+        self.ast.decls.get(after)
+    }
 }

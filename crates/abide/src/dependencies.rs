@@ -1,11 +1,12 @@
 //! Shared by the rules about dependencies: which packages are versions of one
 //! API, and how to describe a path.
 
+use std::collections::BTreeMap;
+
 use abide_schema::{
     Element, File, Level, Package, PackageVersion, Part, Reach, Stability, Step, Use,
 };
 use abide_syntax::ImportKind;
-use fixedbitset::FixedBitSet;
 
 use crate::finding::Finding;
 use crate::rule::{Context, Sink};
@@ -16,6 +17,8 @@ pub(crate) struct Apis<'c, 't> {
     of: Vec<Option<usize>>,
     /// By API: its versions, the oldest first.
     versions: Vec<&'c [Package<'t>]>,
+    /// By API: its newest stable version.
+    newest_stable: Vec<Option<Package<'t>>>,
 }
 
 impl<'c, 't> Apis<'c, 't> {
@@ -27,7 +30,16 @@ impl<'c, 't> Apis<'c, 't> {
                 of[package.id.0 as usize] = Some(api);
             }
         }
-        Apis { of, versions }
+        // A candidate is not released yet, whatever its name says: Envoy's first candidates were
+        // named `v3`.
+        let is_released = |it: Package<'_>| !it.files().any(File::is_candidate);
+        let is_stable = |it: Package<'_>| stability(it) == Some(Stability::Stable);
+        let newest_stable = versions.iter().map(|versions| {
+            let newest_first = versions.iter().rev().copied();
+            newest_first.into_iter().find(|it| is_stable(*it) && is_released(*it))
+        });
+        let newest_stable = newest_stable.collect();
+        Apis { of, versions, newest_stable }
     }
 
     /// The API that the package is a version of.
@@ -35,9 +47,9 @@ impl<'c, 't> Apis<'c, 't> {
         self.of[package.id.0 as usize]
     }
 
-    /// The versions of an API, the oldest first.
-    pub(crate) fn versions(&self, api: usize) -> &'c [Package<'t>] {
-        self.versions[api]
+    /// The versions of each API.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &'c [Package<'t>]> {
+        self.versions.iter().copied()
     }
 
     /// Whether both are versions of the same API.
@@ -45,13 +57,10 @@ impl<'c, 't> Apis<'c, 't> {
         self.of(a).is_some() && self.of(a) == self.of(b)
     }
 
-    /// The newest stable version of the API that the package is a version of. A candidate is not
-    /// released yet, whatever its name says: Envoy's first candidates were named `v3`.
+    /// The newest stable version of the API that the package is a version of. Candidates do not
+    /// count.
     pub(crate) fn newest_stable(&self, package: Package<'t>) -> Option<Package<'t>> {
-        let is_stable = |it: Package<'_>| stability(it) == Some(Stability::Stable);
-        let is_released = |it: Package<'_>| !it.files().any(File::is_candidate);
-        let versions = self.versions(self.of(package)?);
-        versions.iter().rev().find(|it| is_stable(**it) && is_released(**it)).copied()
+        self.newest_stable[self.of(package)?]
     }
 
     /// Whether its API has a newer stable version.
@@ -81,14 +90,24 @@ pub(crate) fn unversioned_reach<'g, 't>(context: &'g Context<'t>) -> Reach<'g, '
     context.graph().reach(&Level::ALL, |package| package.version().is_none())
 }
 
-/// A set of packages for the graph.
-pub(crate) fn set<'t>(
-    context: &Context<'t>,
-    packages: impl Iterator<Item = Package<'t>>,
-) -> FixedBitSet {
-    let mut set = FixedBitSet::with_capacity(context.tree.packages().len());
-    set.extend(packages.map(|package| package.id.0 as usize));
-    set
+/// Which of the `targets` the checked files of each package reach, in the order of packages;
+/// packages that reach none are left out.
+pub(crate) fn reached<'t>(
+    reach: &Reach<'_, 't>,
+    packages: &[Package<'t>],
+    targets: &[Package<'t>],
+) -> BTreeMap<Package<'t>, Vec<Package<'t>>> {
+    let mut reached: BTreeMap<Package<'t>, Vec<Package<'t>>> = BTreeMap::new();
+    for strip in reach.strips(targets.chunks(1)) {
+        for &package in packages {
+            let columns = strip.reached(judged(package));
+            if !columns.is_clear() {
+                let found = columns.ones().filter_map(|it| strip.targets().get(it));
+                reached.entry(package).or_default().extend(found);
+            }
+        }
+    }
+    reached
 }
 
 /// Reports every checked package of stability `promised` that depends on a less
@@ -96,15 +115,17 @@ pub(crate) fn set<'t>(
 /// through another checked package that is at least as stable: that one has its
 /// own finding.
 pub(crate) fn depends_on_less(context: &Context<'_>, sink: &mut Sink, promised: Stability) {
-    let reach = context.graph().reach(&Level::ALL, |package| match stability(package) {
+    let mut reach = context.graph().reach(&Level::ALL, |package| match stability(package) {
         None => true,
         Some(stability) => stability >= promised && !package.is_judged(),
     });
     let promises_less = |it: &Package<'_>| stability(*it).is_some_and(|it| it < promised);
-    let less = set(context, context.tree.packages().filter(promises_less));
-    for package in context.tree.packages().filter(|it| stability(*it) == Some(promised)) {
-        let mut targets = reach.packages(judged(package));
-        targets.intersect_with(&less);
+    let packages_that = |is: &dyn Fn(&Package<'_>) -> bool| -> Vec<Package<'_>> {
+        context.tree.packages().filter(is).collect()
+    };
+    let promising = packages_that(&|it| stability(*it) == Some(promised));
+    let less = packages_that(&promises_less);
+    for (package, targets) in reached(&reach, &promising, &less) {
         for (target, path) in reach.paths(judged(package), &targets) {
             let Some(less) = stability(target) else { continue };
             let message = format!(

@@ -1,7 +1,8 @@
 //! Findings: what rules report, with places.
 
 use abide_change::{
-    Change, Diff, Effects, Language, LostSymbol, Proof, Surface, Witness, lost, lost_file,
+    Change, Diff, Effects, Language, LostSymbol, Proof, Surface, Witness, lost, lost_by_use,
+    lost_file,
 };
 use abide_schema::{Element, File, RawOptions};
 use sha2::{Digest, Sha256};
@@ -98,6 +99,8 @@ pub struct ChangeFacts {
     pub at_least: Severity,
     /// For a removed element, how it was removed.
     pub gone: Option<Gone>,
+    /// Whether what it breaks weighs little: packaging options, or an annotation.
+    pub(crate) is_light: bool,
     /// Whether buf, which pairs elements by full name, does not compare the two
     /// sides.
     pub(crate) apart: bool,
@@ -198,6 +201,14 @@ impl Finding {
         self
     }
 
+    /// Marks a change whose effects weigh little, whatever surface they are on.
+    pub(crate) fn light(&mut self) -> &mut Finding {
+        if let Some(change) = &mut self.change {
+            change.is_light = true;
+        }
+        self
+    }
+
     /// Adds proven effects of the change, with the value that shows them.
     pub fn proven(&mut self, proof: Proof) -> &mut Finding {
         if let Some(change) = &mut self.change {
@@ -218,6 +229,16 @@ impl Finding {
             true => self,
             false => self.lose(lost(diff, element)),
         }
+    }
+
+    /// Adds what the other name of the type of an element breaks in generated code.
+    pub(crate) fn source_by_use<'t>(
+        &mut self,
+        diff: &Diff<'t>,
+        user: (Element<'t>, Element<'t>),
+        ty: (Element<'t>, Element<'t>),
+    ) -> &mut Finding {
+        self.lose(lost_by_use(diff, user, ty))
     }
 
     /// Adds what the change of a whole file breaks in generated code.

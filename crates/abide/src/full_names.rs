@@ -362,15 +362,6 @@ pub(crate) fn titled(package: Package<'_>) -> String {
     }
 }
 
-/// The effects on a method whose message lost all fields. No value is left that
-/// could show the break.
-pub(crate) fn emptied(was: Message<'_>, is: Message<'_>) -> Effects {
-    match (was.fields().next(), is.fields().next()) {
-        (Some(_), None) => Effects::backward(&[Surface::Wire, Surface::Rpc]),
-        _ => Effects::NONE,
-    }
-}
-
 /// The encodings in which a method exchanges its messages.
 pub(crate) fn notations<'t>(old: Method<'t>, new: Method<'t>) -> &'static [Surface] {
     if old.http_bindings().is_empty() && new.http_bindings().is_empty() {

@@ -14,6 +14,7 @@ use crate::finding::{ChangeFacts, Finding, Severity};
 use crate::group::RuleDefaults;
 use crate::phases::Phases;
 use crate::severities::Layers;
+use crate::weight::Weight;
 
 /// Everything that decides how a tree is checked: a preset with the changes of
 /// `abide.toml`.
@@ -141,6 +142,8 @@ pub struct BreakingPolicy {
     pub aliases: Vec<String>,
     /// If not empty, only breaks of these surfaces count for `aliases`.
     pub surfaces: Vec<Surface>,
+    /// The lightest changes that are more than notes.
+    pub lightest: Weight,
 }
 
 impl Default for BreakingPolicy {
@@ -149,7 +152,8 @@ impl Default for BreakingPolicy {
     fn default() -> Self {
         let stabilities = vec![Some(Stability::Stable), None];
         let (aliases, surfaces) = (Vec::new(), Vec::new());
-        BreakingPolicy { stabilities, strict_annotations: false, aliases, surfaces }
+        let lightest = Weight::Options;
+        BreakingPolicy { stabilities, strict_annotations: false, aliases, surfaces, lightest }
     }
 }
 
@@ -163,6 +167,9 @@ impl BreakingPolicy {
     /// Whether a change is more than a note. An alias alone is not enough: the
     /// change must also break one of the `surfaces`.
     pub fn selects(&self, finding: &Finding) -> bool {
+        if finding.change.is_some() && Weight::of(finding) > self.lightest {
+            return false;
+        }
         let Some(change) = finding.change.as_ref().filter(|_| !self.aliases.is_empty()) else {
             return true;
         };
@@ -232,15 +239,6 @@ pub enum WaiverTarget {
     Element(Glob),
     /// One finding.
     Fingerprint(String),
-}
-
-impl WaiverTarget {
-    pub(crate) fn covers(&self, finding: &Finding) -> bool {
-        match self {
-            WaiverTarget::Element(glob) => glob.covers(&finding.element),
-            WaiverTarget::Fingerprint(text) => *text == finding.fingerprint(),
-        }
-    }
 }
 
 /// A change that is a security fix and only needs a patch version.

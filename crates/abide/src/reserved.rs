@@ -1,7 +1,8 @@
 //! Reports about numbers and names that messages and enums have set aside.
 
 use abide_change::{Change, Diff, Effects, Surface};
-use abide_schema::{Edition, Element, File, Part};
+use abide_schema::{Edition, Element, Field, File, Message, Part};
+use rustc_hash::FxHashSet;
 
 use crate::rule::Sink;
 
@@ -32,6 +33,42 @@ pub(crate) fn reused<'t>(
     let had = if number { "number" } else { "name" };
     finding.why(format!("old data of another {kind} with this {had} is read as this {kind}"));
     finding.help("choose a number and a name that were never used");
+}
+
+/// The first field of a type whose number the type in its place neither has nor
+/// reserves, here or in the types of their fields: a field that takes the number
+/// later would read old data as its own.
+pub(crate) fn abandoned<'t>(
+    diff: &Diff<'t>,
+    was: Message<'t>,
+    is: Message<'t>,
+) -> Option<(Field<'t>, Message<'t>)> {
+    let (mut seen, mut open) = (FxHashSet::default(), vec![(was, is)]);
+    while let Some((was, is)) = open.pop() {
+        // A change of a type that both sides have is reported there.
+        if diff.new_message(was) == Some(is) || !seen.insert((was.id, is.id)) {
+            continue;
+        }
+        for field in was.fields() {
+            match is.field_numbered(field.number()) {
+                Some(twin) => open.extend(field.message_type().zip(twin.message_type())),
+                None if is.reserves_number(field.number()) => {}
+                None => return Some((field, is)),
+            }
+        }
+    }
+    None
+}
+
+/// Why it matters that a type has no field in the place of `lost`.
+pub(crate) fn why_abandoned(lost: Field<'_>, by: Message<'_>) -> String {
+    format!(
+        "`{}` neither has nor reserves number {} of `{}`, so a field that takes it later reads old \
+         data as its own",
+        by.full_name(),
+        lost.number(),
+        lost.relative_name()
+    )
 }
 
 /// The statements that reserve a number and a name in a file. Numbers and names

@@ -100,6 +100,7 @@ fn finding(rule: &'static str, element: Element<'_>, number: i32, reuse: Reuse<'
         witness: None,
         at_least: Severity::Note,
         gone: None,
+        is_light: false,
         apart: false,
     }));
     let old = if reuse.number_of.is_some() { "number" } else { "name" };

@@ -346,6 +346,7 @@ impl Sink {
             witness: None,
             at_least: Severity::Note,
             gone: None,
+            is_light: false,
             apart: false,
         }));
         self.push(finding)

@@ -188,6 +188,7 @@ rules! {
     two_candidates = "rules/two-candidates.rs";
     type_name_case = "rules/type-name-case.rs";
     unstable_type_named = "rules/unstable-type-named.rs";
+    used_type_renamed = "rules/used-type-renamed.rs";
     version_not_bumped = "rules/version-not-bumped.rs";
     visibility_narrowed = "rules/visibility-narrowed.rs";
     waiver_expired = "rules/waiver-expired.rs";
@@ -260,6 +261,12 @@ pub(crate) static DEPRECATED_TYPE: &Rule = &deprecated_type_in_use::RULE;
 
 /// The rule about changes of frozen packages, which `abide.lock` knows of too.
 pub(crate) static FROZEN_CHANGED: &Rule = &frozen_package_changed::RULE;
+
+/// The rule about names that are declared twice.
+pub(crate) static NAME_DUPLICATED: &Rule = &name_duplicated::RULE;
+
+/// The rules about the folders of packages.
+pub(crate) static FOLDER_RULES: &[&Rule] = &[&package_path_mismatch::RULE, &package_spread::RULE];
 
 /// The rule about new majors outside the window.
 pub(crate) static EARLY_MAJOR: &Rule = &major_outside_window::RULE;

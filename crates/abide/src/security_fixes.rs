@@ -10,9 +10,10 @@ use memchr::memmem;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use crate::comment_scope::{self, Covers};
+use crate::comment_scope::{self, CommentScopes, Covers};
 use crate::finding::Finding;
-use crate::policy::{Policy, SecurityFix, WaiverTarget};
+use crate::policy::Policy;
+use crate::target_index::TargetIndex;
 
 /// The text in a comment before `: REASON`.
 pub(crate) const SECURITY_MARKER: &str = "abide:security-fix";
@@ -22,7 +23,8 @@ pub(crate) struct SecurityFixes<'a> {
     released: Option<&'a Tree>,
     /// The spans that comments cover, by the index of the file.
     marked: FxHashMap<u32, Vec<Span>>,
-    named: &'a [SecurityFix],
+    /// Those of `abide.toml`.
+    named: TargetIndex<'a>,
 }
 
 impl<'a> SecurityFixes<'a> {
@@ -45,14 +47,15 @@ impl<'a> SecurityFixes<'a> {
             (file.id.0, marks.into_iter().map(|it| it.covers).collect())
         });
         let marked = marked.filter(|(_, spans): &(u32, Vec<Span>)| !spans.is_empty()).collect();
-        SecurityFixes { tree, released, marked, named: &policy.security_fixes }
+        let named = TargetIndex::of(policy.security_fixes.iter().map(|it| &it.target));
+        SecurityFixes { tree, released, marked, named }
     }
 
     /// Whether a change is a fix, wherever it is reported: what changed may be a part
     /// of the reported element, or be gone.
     pub(crate) fn covers(&self, finding: &Finding) -> bool {
         finding.location.place().is_some_and(|it| self.is_marked(it))
-            || self.named.iter().any(|it| it.target.covers(finding))
+            || !self.named.covering(finding).is_empty()
             || !self.is_empty() && self.covers_parts(finding)
     }
 
@@ -81,15 +84,7 @@ impl<'a> SecurityFixes<'a> {
     }
 
     fn names(&self, element: Element<'_>) -> bool {
-        let globs = self.named.iter().filter_map(|it| match &it.target {
-            WaiverTarget::Element(glob) => Some(glob),
-            WaiverTarget::Fingerprint(_) => None,
-        });
-        let mut globs = globs.peekable();
-        globs.peek().is_some() && {
-            let name = element.full_name();
-            globs.any(|glob| glob.covers(&name))
-        }
+        !self.named.is_empty() && !self.named.naming(&element.full_name()).is_empty()
     }
 
     fn is_marked(&self, place: Place) -> bool {
@@ -276,12 +271,13 @@ fn marks(file: File<'_>) -> Vec<SecurityMark> {
         let innermost = file.elements().filter(holds).max_by_key(|it| whole(it).start);
         innermost.map(Element::full_name)
     };
+    let scopes = CommentScopes::of(ast, text);
     let mut marks = Vec::new();
     for (comment, token_end) in comment_scope::comments(text) {
         for line in comment_scope::lines(text, comment.span) {
             let words = line.str(text);
             if gives_reason(words) == Some(true) {
-                let (at, covers) = match comment_scope::covered(ast, text, comment, token_end) {
+                let (at, covers) = match scopes.covered(comment, token_end) {
                     Covers::File => (None, Span::new(0, text.len() as u32)),
                     Covers::Span(span) => (at(span), span),
                 };

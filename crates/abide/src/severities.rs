@@ -1,17 +1,17 @@
 //! Severities by rule and by group, in layers: those of a preset, and those of
 //! `abide.toml` over them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use abide_change::{Direction, Surface};
-use abide_schema::{Glob, PackageVersion, Stability};
+use abide_schema::{Glob, GlobIndex, PackageVersion, Stability};
 
 use crate::finding::{ChangeFacts, Severity};
 use crate::group::{Group, RuleDefaults};
 use crate::preset::Preset;
 
 /// Severities by rule and by group; `None` is off.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Levels {
     pub(crate) rules: BTreeMap<&'static str, Option<Severity>>,
     pub(crate) groups: BTreeMap<Group, Option<Severity>>,
@@ -96,18 +96,49 @@ struct LayerSetting {
 
 /// Severities in layers; later ones win.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Layers(Vec<Layer>);
+pub(crate) struct Layers(Vec<IndexedLayer>);
+
+/// A layer whose overrides are found by the name of a package.
+#[derive(Clone, Debug)]
+struct IndexedLayer {
+    layer: Layer,
+    by_package: GlobIndex,
+    /// The different severities that its overrides set: most set the same ones.
+    levels: BTreeSet<Levels>,
+}
+
+impl IndexedLayer {
+    fn of(layer: Layer) -> IndexedLayer {
+        let mut by_package = GlobIndex::default();
+        for (number, part) in layer.overrides.iter().enumerate() {
+            if part.packages.is_empty() {
+                by_package.insert_any(number);
+            }
+            for glob in &part.packages {
+                by_package.insert(glob, number);
+            }
+        }
+        let levels = layer.overrides.iter().map(|it| it.levels.clone()).collect();
+        IndexedLayer { layer, by_package, levels }
+    }
+
+    /// The overrides that may concern a package, the last one first.
+    fn overrides(&self, package: &str) -> impl Iterator<Item = &Override> {
+        let candidates = self.by_package.candidates(package);
+        candidates.into_iter().rev().filter_map(|it| self.layer.overrides.get(it))
+    }
+}
 
 impl Layers {
     /// Puts a layer over the others.
     pub(crate) fn push(&mut self, layer: Layer) {
-        self.0.push(layer);
+        self.0.push(IndexedLayer::of(layer));
     }
 
     /// The layer of a preset alone, which says of each setting where it is from.
     pub(crate) fn set_preset(&mut self, preset: Preset) {
-        for layer in &mut self.0 {
-            layer.preset = Some(preset);
+        for it in &mut self.0 {
+            it.layer.preset = Some(preset);
         }
     }
 
@@ -173,12 +204,13 @@ impl Layers {
         effect: Option<(Surface, Direction)>,
     ) -> Option<LayerSetting> {
         let stability = PackageVersion::of_package(package).map(|version| version.stability);
-        for layer in self.0.iter().rev() {
+        for indexed in self.0.iter().rev() {
+            let layer = &indexed.layer;
             let source = |what: String| match layer.preset {
                 Some(preset) => format!("{what} of preset `{}`", preset.name()),
                 None => format!("{what} in `abide.toml`"),
             };
-            for it in layer.overrides.iter().rev() {
+            for it in indexed.overrides(package) {
                 if it.concerns(package, stability, effect)
                     && let Some((level, key)) = it.levels.of(rule)
                 {
@@ -207,11 +239,11 @@ impl Layers {
     /// Whether any finding of the rule can matter.
     pub(crate) fn runs(&self, rule: RuleDefaults) -> bool {
         let mut on = rule.severity.is_some();
-        for layer in &self.0 {
+        for IndexedLayer { layer, levels, .. } in &self.0 {
             if let Some((level, _)) = layer.levels.of(rule) {
                 on = level.is_some();
             }
-            on |= layer.overrides.iter().any(|it| matches!(it.levels.of(rule), Some((Some(_), _))));
+            on |= levels.iter().any(|it| matches!(it.of(rule), Some((Some(_), _))));
         }
         on
     }

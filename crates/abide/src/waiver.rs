@@ -6,15 +6,15 @@
 //! The comments of buf, `// buf:lint:ignore ID`, count for the rules that have
 //! the alias `buf:ID`.
 
-use std::collections::BTreeMap;
+mod scopes;
 
-use abide_schema::{File, PackageId, Place};
+use abide_schema::{File, Place};
 use abide_syntax::Span;
 use jiff::civil::Date;
 use memchr::memmem;
 use rayon::prelude::*;
 
-use crate::comment_scope::{Covers, comments, covered, leads, lines};
+use crate::comment_scope::{CommentScopes, Covers, comments, lines};
 use crate::dates::parse_date;
 use crate::finding::Finding;
 use crate::location::Location;
@@ -23,6 +23,9 @@ use crate::rule::{Context, Group, Rule};
 use crate::rules::{RULES, WAIVER_EXPIRED, WAIVER_INVALID, WAIVER_UNUSED, find_rule};
 use crate::security_fixes::{SECURITY_MARKER, gives_reason};
 use crate::suggestion::did_you_mean;
+use crate::target_index::TargetIndex;
+
+use self::scopes::WaiverScopes;
 
 /// The text that marks a comment as a waiver.
 const MARKER: &str = "abide:allow";
@@ -45,48 +48,48 @@ enum Allows {
     Alias(String),
 }
 
-impl Waiver {
-    fn covers(&self, context: &Context<'_>, finding: &Finding, place: Place) -> bool {
-        let rule = match &self.allows {
-            Allows::Rule(rule) => rule.id == finding.rule,
-            Allows::Alias(alias) => {
-                find_rule(finding.rule).is_some_and(|rule| rule.aliases.contains(&alias.as_str()))
-            }
-        };
-        let file = self.place.file;
-        rule && match self.covers {
-            Covers::Span(span) => {
-                place.file == file && span.start <= place.span.start && place.span.end <= span.end
-            }
-            // A finding about a package is placed in only one of its files.
-            Covers::File => {
-                place.file == file || finding.element == context.tree.file(file).package().name()
-            }
+impl Allows {
+    /// The id or the alias of the rules.
+    fn name(&self) -> &str {
+        match self {
+            Allows::Rule(rule) => rule.id,
+            Allows::Alias(alias) => alias,
         }
     }
 }
 
 /// The waivers of a run, in comments and in `abide.toml`.
-pub(crate) struct Waivers {
-    by_package: BTreeMap<PackageId, Vec<Waiver>>,
+pub(crate) struct Waivers<'p> {
+    /// Those in comments, package by package.
+    in_comments: Vec<Waiver>,
+    scopes: WaiverScopes,
+    /// Those of `abide.toml`.
+    in_config: TargetIndex<'p>,
     /// Which waivers of `abide.toml` matched something.
     used: Vec<bool>,
     /// Findings about invalid waivers in comments.
     invalid: Vec<Finding>,
 }
 
-impl Waivers {
-    pub(crate) fn of(context: &Context<'_>) -> Waivers {
-        let used = vec![false; context.policy.waivers.len()];
-        let mut waivers = Waivers { by_package: BTreeMap::new(), used, invalid: Vec::new() };
+impl<'p> Waivers<'p> {
+    pub(crate) fn of(context: &Context<'p>) -> Waivers<'p> {
         let files: Vec<File<'_>> = context.tree.files().filter(|file| file.is_judged()).collect();
-        let found: Vec<_> =
+        let mut found: Vec<_> =
             files.into_par_iter().with_min_len(16).filter_map(in_comments).collect();
-        for (file, found, defects) in found {
-            waivers.by_package.entry(file.package().id).or_default().extend(found);
-            waivers.invalid.extend(defects);
+        found.sort_by_key(|(file, ..)| file.package().id);
+        let (mut in_comments, mut invalid) = (Vec::new(), Vec::new());
+        for (_, waivers, defects) in found {
+            in_comments.extend(waivers);
+            invalid.extend(defects);
         }
-        waivers
+        let config = &context.policy.waivers;
+        Waivers {
+            scopes: WaiverScopes::of(context.tree, &in_comments),
+            in_comments,
+            in_config: TargetIndex::of(config.iter().map(|it| &it.target)),
+            used: vec![false; config.len()],
+            invalid,
+        }
     }
 
     /// Removes the findings that a waiver covers, and returns them.
@@ -99,19 +102,20 @@ impl Waivers {
         findings
             .extract_if(.., |finding| {
                 let mut taken = false;
-                if let Some(place) = finding.location.place() {
-                    let package = context.tree.file(place.file).package().id;
-                    for waiver in self.by_package.get_mut(&package).into_iter().flatten() {
-                        if holds(waiver.until) && waiver.covers(context, finding, place) {
-                            waiver.used = true;
-                            taken = true;
-                        }
+                let place = finding.location.place();
+                let covering = |it| self.scopes.covering(context.tree, finding, it);
+                for number in place.map_or_else(Vec::new, covering) {
+                    let waiver = self.in_comments.get_mut(number);
+                    if let Some(waiver) = waiver.filter(|it| holds(it.until)) {
+                        waiver.used = true;
+                        taken = true;
                     }
                 }
-                for (waiver, used) in context.policy.waivers.iter().zip(&mut self.used) {
+                for number in self.in_config.covering(finding) {
+                    let waiver = &context.policy.waivers[number];
                     let rule = waiver.rule.is_none_or(|rule| rule == finding.rule);
-                    if rule && waiver.target.covers(finding) && holds(waiver.until) {
-                        *used = true;
+                    if rule && holds(waiver.until) {
+                        self.used[number] = true;
                         taken = true;
                     }
                 }
@@ -131,7 +135,7 @@ impl Waivers {
     ) -> Vec<Finding> {
         let mut findings = self.invalid;
         // A waiver is only checked if its rule could have matched it.
-        for waiver in self.by_package.values().flatten() {
+        for waiver in &self.in_comments {
             let Allows::Rule(rule) = waiver.allows else { continue };
             let package = context.tree.file(waiver.place.file).package().name();
             let location = Location::tree(waiver.place);
@@ -203,9 +207,10 @@ fn in_comments(file: File<'_>) -> Option<(File<'_>, Vec<Waiver>, Vec<Finding>)> 
         return None;
     }
     let ast = decl.ast()?;
+    let scopes = CommentScopes::of(ast, text);
     let (mut waivers, mut findings) = (Vec::new(), Vec::new());
     for (comment, token_end) in comments(text) {
-        let covers = covered(ast, text, comment, token_end);
+        let covers = scopes.covered(comment, token_end);
         for line in lines(text, comment.span) {
             let words = line.str(text);
             let place = Place { file: file.id, span: line };
@@ -237,7 +242,7 @@ fn in_comments(file: File<'_>) -> Option<(File<'_>, Vec<Waiver>, Vec<Finding>)> 
                 let package = file.package().name();
                 findings.push(defect.finding(Location::tree(place), file.path(), package));
             } else if let Some(id) = words.strip_prefix(BUF_MARKER)
-                && leads(ast, text, comment, token_end)
+                && scopes.leads(comment, token_end)
                 && let Some(id) = id.split_whitespace().next()
             {
                 let id = id.split(',').next().unwrap_or(id);

@@ -1,10 +1,11 @@
 //! What the pages of the rules about dependencies cannot show: labels, the
 //! whole path of a finding, and drawings.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use abide::{Config, Finding, GraphView, Options};
-use abide_schema::{FileDecl, Level, SourceFile, Tree};
+use abide_schema::{FileDecl, Level, Package, SourceFile, Tree};
 use jiff::civil::date;
 
 /// A tree of files `(path, text)`. A path that begins with `-` is not judged;
@@ -273,7 +274,7 @@ fn an_edge_counts_its_uses_by_level() {
     let package = |name| tree.package_named(name).expect("the tree has it");
     let edge = graph.edge(package("a.v2"), package("x")).expect("it depends on it");
     assert_eq!(Level::ALL.map(|level| edge.counts().at(level)), [1, 2, 0]);
-    let first = edge.evidence(Level::Type).expect("a type is used");
+    let first = edge.evidence(&mut graph.steps(), Level::Type).expect("a type is used");
     assert_eq!((first.user(), first.target()), ("a.v2.A.x".to_owned(), "x.X".to_owned()));
     let targets: Vec<&str> = graph.edges_of(package("a.v2")).map(|it| it.to.name()).collect();
     assert_eq!(targets, ["a.v1", "x"]);
@@ -332,4 +333,59 @@ fn json_names_the_evidence_of_every_edge() {
 {"from":"a.v2","to":"a.v1","import":{"count":1,"path":"a/v2/a.proto","start":{"line":2,"column":8},"element":"a/v2/a.proto","target":"a/v1/a.proto"},"type":{"count":1,"path":"a/v2/a.proto","start":{"line":5,"column":15},"element":"a.v2.A.e","target":"a.v1.E"}}]}
 "#
     );
+}
+
+/// Packages with one file each, of which each may import any other.
+fn random_packages(random: &mut fastrand::Rng, count: usize, in_circles: bool) -> Tree {
+    let file = |at: usize| {
+        let mut text = format!("syntax = \"proto3\"; package p{at}; ");
+        for _ in 0..random.usize(0..3) {
+            let other = random.usize(..if in_circles { count } else { at.max(1) });
+            if other != at {
+                text += &format!("import \"p{other}.proto\"; ");
+            }
+        }
+        let path: Arc<str> = format!("p{at}.proto").into();
+        let (display, text) = (Arc::clone(&path), text.into_bytes().into());
+        Arc::new(FileDecl::parse(SourceFile { path, display, root: 0, imported: false, text }))
+    };
+    Tree::link((0..count).map(file).collect())
+}
+
+/// More packages than fit into one strip, with and without circles of imports.
+#[test]
+fn what_files_reach_is_what_a_search_finds() {
+    let mut random = fastrand::Rng::with_seed(7);
+    for in_circles in [false, true] {
+        let tree = random_packages(&mut random, 1300, in_circles);
+        let graph = tree.graph();
+        let passes = |it: Package<'_>| !it.name().ends_with('3');
+        let reach = graph.reach(&Level::ALL, passes);
+        let packages: Vec<Package<'_>> = tree.packages().collect();
+        let mut reached: BTreeMap<Package<'_>, BTreeSet<Package<'_>>> = BTreeMap::new();
+        let (mut strips, mut parted) = (0, 0);
+        for strip in reach.strips(packages.chunks(7)) {
+            strips += 1;
+            let groups = packages.chunks(7).filter(|group| {
+                let inside = group.iter().filter(|it| strip.column(**it).is_some()).count();
+                inside > 0 && inside < group.len()
+            });
+            parted += groups.count();
+            for &package in &packages {
+                let found = strip.reached(package.files());
+                let found = found.ones().map(|column| strip.targets()[column]);
+                reached.entry(package).or_default().extend(found);
+            }
+        }
+        assert!(strips > 1 && parted == 0, "{strips} strips, {parted} groups in several");
+        for &package in &packages {
+            let mut found = BTreeSet::new();
+            let mut open = vec![package];
+            while let Some(at) = open.pop() {
+                let next = graph.edges_of(at).map(|it| it.to);
+                open.extend(next.filter(|it| found.insert(*it)).filter(|it| passes(*it)));
+            }
+            assert_eq!(reached[&package], found, "what `{}` reaches", package.name());
+        }
+    }
 }

@@ -27,10 +27,12 @@ pub(super) struct Tool {
 #[derive(Clone, Copy)]
 pub(super) struct Sample {
     pub(super) seconds: f64,
+    /// The seconds of processor time that the tool itself took, of all its threads.
+    pub(super) processor: f64,
     pub(super) mebibytes: f64,
 }
 
-/// Runs the command without input or output, and prints its time and memory.
+/// Runs the command without input or output, and prints its times and memory.
 ///
 /// Each measurement has its own process, because the kernel keeps one peak for all
 /// children of a process.
@@ -41,8 +43,11 @@ pub(crate) fn measure(command: &[OsString]) -> Result<()> {
     let start = Instant::now();
     let status = command.status()?;
     let seconds = start.elapsed().as_secs_f64();
-    let kibibytes = getrusage(UsageWho::RUSAGE_CHILDREN)?.max_rss();
-    println!("{seconds} {kibibytes} {}", status.code().unwrap_or(-1));
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+    let user = usage.user_time();
+    let processor = user.tv_sec() as f64 + user.tv_usec() as f64 / 1e6;
+    let code = status.code().unwrap_or(-1);
+    println!("{seconds} {processor} {} {code}", usage.max_rss());
     Ok(())
 }
 
@@ -92,6 +97,7 @@ impl Bench {
             .iter()
             .map(|samples| Sample {
                 seconds: median(samples.iter().map(|sample| sample.seconds).collect()),
+                processor: median(samples.iter().map(|sample| sample.processor).collect()),
                 mebibytes: median(samples.iter().map(|sample| sample.mebibytes).collect()),
             })
             .collect())
@@ -99,17 +105,18 @@ impl Bench {
 }
 
 impl Tool {
-    fn sample(&self) -> Result<Sample> {
+    pub(super) fn sample(&self) -> Result<Sample> {
         let mut measure = Command::new(std::env::current_exe()?);
         measure.arg("measure").arg("--").args(&self.command).current_dir(&self.folder);
         let said = crate::tools::stdout(&mut measure)?;
         let mut numbers = said.split_whitespace().map(str::parse::<f64>);
         let mut next = || numbers.next().ok_or("no measurement");
-        let (seconds, kibibytes, code) = (next()??, next()??, next()?? as i32);
+        let (seconds, processor) = (next()??, next()??);
+        let (kibibytes, code) = (next()??, next()?? as i32);
         if !self.done.contains(&code) {
             return Err(format!("`{}` ended with {code} while it was measured", self.name).into());
         }
-        Ok(Sample { seconds, mebibytes: kibibytes / 1024.0 })
+        Ok(Sample { seconds, processor, mebibytes: kibibytes / 1024.0 })
     }
 }
 

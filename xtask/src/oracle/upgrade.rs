@@ -5,16 +5,16 @@
 //! same files, with equal descriptors from the real protoc, the same comments at the
 //! same elements, and the same text except for white space.
 //!
-//! Then candidates of every closure are written into the trees and released.
+//! Then candidates of every closure are written into the trees and released, and those of a
+//! sample of googleapis' packages: see `release`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
-
-use serde_json::Value;
+use std::process::Command;
 
 use super::diff::differences;
+use super::release::{CANDIDATE, Life, sample};
 use super::sets::{by_name, descriptor_proto};
 use super::wire::{self, Schema, fields, messages, packed, strings};
 use crate::corpora::{self, Corpus};
@@ -24,11 +24,16 @@ use crate::tools::{Protoc, output, stdout};
 /// The preset that reproduces the generator, and the default preset.
 const PRESETS: [&str; 2] = ["envoy", "standard"];
 
-const CANDIDATE: &str = "package_version_status = NEXT_MAJOR_VERSION_CANDIDATE";
-
-/// Upgrades every tree with candidates; true if nothing differs.
-pub(super) fn run(archives: &[Corpus], protoc: &Protoc, abide: &Path, show: usize) -> Result<bool> {
-    let mut agreed = true;
+/// Upgrades every tree with candidates, and a sample of the packages of googleapis; true if
+/// nothing differs.
+pub(super) fn run(
+    archives: &[Corpus],
+    googleapis: &Corpus,
+    protoc: &Protoc,
+    abide: &Path,
+    show: usize,
+) -> Result<bool> {
+    let mut agreed = sample(googleapis, protoc, abide, show)?;
     let mut compared = 0;
     for corpus in archives {
         let mut expected = BTreeMap::new();
@@ -127,7 +132,12 @@ fn compare(
     );
     for preset in PRESETS {
         for closure in ["package", "all", "type"] {
-            faults.extend(live(&source, preset, closure, protoc, abide)?);
+            let config = format!("upgrade.closure = \"{closure}\"\n");
+            let told = format!("{name} with preset {preset} and closure {closure}");
+            let life = Life { source: &source, told, preset, config, closure };
+            let lived = life.live(protoc, abide)?;
+            println!("upgrade of {}: {}", life.told, lived.told);
+            faults.extend(lived.faults);
         }
     }
     for fault in faults.iter().take(show.max(1) * 8) {
@@ -137,128 +147,6 @@ fn compare(
         println!("  {} differences", faults.len());
     }
     Ok(faults.is_empty())
-}
-
-/// Writes the candidates of a tree into it and releases them. Everything must link at every step,
-/// there must be no findings that the source did not have, and a second release must do nothing.
-fn live(
-    source: &Corpus,
-    preset: &str,
-    closure: &str,
-    protoc: &Protoc,
-    abide: &Path,
-) -> Result<Vec<String>> {
-    let name = format!("{}-live", source.name);
-    let root = corpora::fresh(&name)?;
-    for file in &source.files {
-        corpora::write(&root.join(file), &fs::read(source.root.join(file))?)?;
-    }
-    // A check asks the policy, not the command line, which candidates are needed.
-    // Real protos do not say how removed values are converted.
-    let config = format!("rules.conversion-missing = \"off\"\nupgrade.closure = \"{closure}\"\n");
-    fs::write(root.join("abide.toml"), config)?;
-    let told = format!("{} with preset {preset} and closure {closure}", source.name);
-    let run = |args: &[&str]| -> Result<Output> {
-        let mut command = Command::new(abide);
-        command.args(args).arg(&root).args(["--preset", preset, "--quiet"]);
-        for import in &source.imports {
-            command.arg("-I").arg(import);
-        }
-        output(&mut command)
-    };
-    let tree = || corpora::tree(&name, root.clone(), source.imports.clone());
-    let links = |tree: &Corpus, files: &[String]| -> Result<()> {
-        compiled(tree, &tree.roots(), files, protoc, false).map(drop)
-    };
-    let mut faults = Vec::new();
-    let mut expect = |ran: &Output, what: &str| {
-        if !ran.status.success() {
-            let said = String::from_utf8_lossy(&ran.stderr).into_owned();
-            faults.push(format!("{what} of {told} fails: {said}"));
-        }
-    };
-
-    let before = findings(&run(&CHECK)?, &source.files)?;
-    expect(&run(&["upgrade", "--write"])?, "the upgrade");
-    // The source may refer to candidates that do not exist.
-    let written = tree()?;
-    let is_made = |file: &&String| source.files.binary_search(file).is_err();
-    let made: Vec<String> = written.files.iter().filter(is_made).cloned().collect();
-    if !made.is_empty() {
-        links(&written, &made)?;
-    }
-    let after = findings(&run(&CHECK)?, &source.files)?;
-    let mut diamonds = 0;
-    let mut added = Vec::new();
-    for (key, count) in &after {
-        // A finding of a candidate may come from its source.
-        let (is_made, rule, file, element) = key;
-        let had = before.get(&(false, rule.clone(), file.clone(), element.clone()));
-        if *count <= had.copied().unwrap_or(0) {
-            continue;
-        }
-        match rule.as_str() {
-            "one-definition" if closure == "type" => diamonds += 1,
-            _ => added
-                .push(format!("{told} adds {rule} in {file} at {element} (candidate: {is_made})")),
-        }
-    }
-
-    expect(&run(&["release", "--write", "--outside-window"])?, "the release");
-    let now = tree()?;
-    links(&now, &now.files)?;
-    let state = || -> Result<BTreeMap<String, Vec<u8>>> {
-        let files = tree()?.files.into_iter();
-        files.map(|file| Ok((file.clone(), fs::read(root.join(file))?))).collect()
-    };
-    let released = state()?;
-    let candidate = |text: &&Vec<u8>| String::from_utf8_lossy(text).contains(CANDIDATE);
-    let left = released.values().filter(candidate).count();
-    expect(&run(&["release", "--write", "--outside-window"])?, "the second release");
-    if state()? != released {
-        faults.push(format!("a second release of {told} changes something"));
-    }
-    // With the closure `all`, most packages have no reason to be released.
-    if left > 0 && closure != "all" {
-        faults.push(format!("the release of {told} leaves {left} candidates"));
-    }
-    println!(
-        "upgrade of {told}: {} candidates link and add {} findings, {diamonds} of two \
-         definitions; released, the tree links, and {left} candidates stay",
-        made.len(),
-        added.len()
-    );
-    faults.extend(added);
-    Ok(faults)
-}
-
-const CHECK: [&str; 3] = ["check", "--format=json", "--as-of=2026-01-15"];
-
-/// The number of findings by whether the file was generated, the rule, the name of the file and the
-/// name of the element.
-fn findings(
-    ran: &Output,
-    source: &[String],
-) -> Result<BTreeMap<(bool, String, String, String), usize>> {
-    let mut found = BTreeMap::new();
-    for line in String::from_utf8_lossy(&ran.stdout).lines() {
-        let line: Value = serde_json::from_str(line)?;
-        let text = |key: &str| line[key].as_str().unwrap_or_default().to_owned();
-        if text("kind") != "finding" {
-            continue;
-        }
-        let path = text("path");
-        let last = |text: &str, at: char| text.rsplit(at).next().unwrap_or_default().to_owned();
-        let is_made = source.binary_search(&path).is_err();
-        let element =
-            if text("element") == text("package") { String::new() } else { text("element") };
-        let key = (is_made, text("rule"), last(&path, '/'), last(&element, '.'));
-        *found.entry(key).or_default() += 1;
-    }
-    if found.is_empty() && ran.stdout.is_empty() {
-        return Err(String::from_utf8_lossy(&ran.stderr).into_owned().into());
-    }
-    Ok(found)
 }
 
 /// The result of an upgrade of a tree.

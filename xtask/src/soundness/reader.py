@@ -28,7 +28,12 @@ class Side:
         self.pool = descriptor_pool.DescriptorPool()
         self.classes = {}
         files = descriptor_pb2.FileDescriptorSet.FromString(base64.b64decode(blob))
-        for file in files.file:
+        waiting, known = list(files.file), set()
+        while waiting:
+            # An imported file is added before those that import it.
+            file = next(it for it in waiting if known.issuperset(it.dependency))
+            waiting.remove(file)
+            known.add(file.name)
             self.pool.Add(file)
 
     def new(self, name):
@@ -48,6 +53,11 @@ class Shape:
     def __init__(self, field):
         self.name = field.name
         self.keys = {"wire": field.number, "json": field.json_name, "text": field.name}
+        self.extension = field if field.is_extension else None
+        if field.is_extension:
+            # Nothing else has this name, so none of its parts is a name of it.
+            self.name = f"[{field.full_name}]"
+            self.keys = {"wire": field.number, "json": self.name, "text": self.name}
         self.type = field.type
         self.message = field.type in (MESSAGE, GROUP)
         self.map = (
@@ -76,8 +86,22 @@ def shapes(message):
     descriptor = message.DESCRIPTOR
     known = SHAPES.get(descriptor)
     if known is None:
-        known = SHAPES[descriptor] = [Shape(field) for field in descriptor.fields]
+        extensions = descriptor.file.pool.FindAllExtensions(descriptor)
+        fields = list(descriptor.fields) + sorted(extensions, key=lambda it: it.number)
+        known = SHAPES[descriptor] = [Shape(field) for field in fields]
     return known
+
+
+def value_of(message, shape):
+    if shape.extension is not None:
+        return message.Extensions[shape.extension]
+    return getattr(message, shape.name)
+
+
+def has(message, shape):
+    if shape.extension is not None:
+        return message.HasExtension(shape.extension)
+    return message.HasField(shape.name)
 
 
 def scalar(value, shape, surface):
@@ -97,7 +121,7 @@ def plain(message, surface):
     map), their values, their name, and whether they are set."""
     found = {}
     for shape in shapes(message):
-        value = getattr(message, shape.name)
+        value = value_of(message, shape)
         if shape.map:
             kind, (key, item) = "map", shape.entry
             rows = [(scalar(k, key, surface), scalar(value[k], item, surface)) for k in value]
@@ -107,11 +131,11 @@ def plain(message, surface):
             kind, rows = "list", [scalar(v, shape, surface) for v in value]
             is_set = bool(rows)
         elif shape.message:
-            kind, is_set = "one", message.HasField(shape.name)
+            kind, is_set = "one", has(message, shape)
             rows = [scalar(value, shape, surface)] if is_set else []
         else:
             kind, rows = "one", [scalar(value, shape, surface)]
-            is_set = message.HasField(shape.name) if shape.presence else not zero(rows[0])
+            is_set = has(message, shape) if shape.presence else not zero(rows[0])
         found[shape.keys[surface]] = (kind, rows, shape.name, is_set)
     return found
 
@@ -167,10 +191,14 @@ def same_part(a, b, strict):
             for p, q in zip(left, right)
         )
     left, right = a[1], b[1]
+    if strict and a[3] != b[3] and {row[0] for row in left + right} == {"message", "bytes"}:
+        # An empty message is a value, no text is none.
+        return False
     lists = (a[0], b[0]) == ("list", "list")
-    if not lists and not strict and is_nothing(left) and is_nothing(right):
+    enums = all(row[0] == "enum" for row in left + right) and len(left) == len(right) == 1
+    if not lists and not enums and not strict and is_nothing(left) and is_nothing(right):
         # Between a single value and a list, and between a message and bytes, a zero
-        # may be read as no value.
+        # may be read as no value. The zero of an enum may have another name.
         return True
     return len(left) == len(right) and all(
         same_scalar(p, q, strict) for p, q in zip(left, right)
@@ -285,7 +313,7 @@ def main():
         SHAPES.clear()
         schemas = {"old": Side(pair["old"]), "new": Side(pair["new"])}
         broken = {tuple(it) for it in pair["broken"]}
-        for direction, wrote, reads, blob in pair["values"]:
+        for direction, wrote, reads, blob, surfaces in pair["values"]:
             sides = ("old", "new") if direction == "backward" else ("new", "old")
             data = base64.b64decode(blob)
             value = schemas[sides[0]].new(wrote)
@@ -295,7 +323,7 @@ def main():
                 fail(pair, what="the writer's own value", error=str(error), value=blob)
                 continue
             counts["values"] += 1
-            for surface in ("wire", "json", "text"):
+            for surface in surfaces:
                 if (surface, direction) in broken:
                     continue
                 counts["crossings"] += 1

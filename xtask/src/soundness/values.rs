@@ -1,7 +1,8 @@
 //! Random values of a message type.
 
+use abide_change::entries;
 use abide_schema::value::{Entry, Message, Value};
-use abide_schema::{Cardinality, Field, MessageId, Openness, Presence, Scalar, Tree, Type};
+use abide_schema::{Cardinality, Field, File, MessageId, Openness, Presence, Scalar, Tree, Type};
 use fastrand::Rng;
 
 const DEPTH: u32 = 3;
@@ -11,9 +12,12 @@ const DEPTH: u32 = 3;
 pub(crate) fn message(rng: &mut Rng, tree: &Tree, ty: MessageId, depth: u32) -> Option<Message> {
     let mut message = Message::new(ty);
     let mut taken = Vec::new();
-    for field in tree.message(ty).fields() {
+    let extensions = tree.files().flat_map(File::all_fields).filter(|it| it.is_extension());
+    let extensions = extensions.filter(|it| it.extendee().is_some_and(|it| it.id == ty));
+    for field in tree.message(ty).fields().chain(extensions) {
         let required = field.presence() == Presence::LegacyRequired;
-        let deep = depth >= DEPTH && matches!(field.ty(), Type::Message(_)) && !field.is_map();
+        let held = entries(field).map_or(field, |[_, value]| value);
+        let deep = depth >= DEPTH && matches!(held.ty(), Type::Message(_));
         if !required && (deep || rng.u8(..10) < 4) {
             continue;
         }

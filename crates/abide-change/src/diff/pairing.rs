@@ -110,6 +110,9 @@ impl<'t> Diff<'t> {
 
     /// Whether each name in two equal texts leads to types of one name.
     fn equal_links(&self, old: File<'t>, new: File<'t>) -> bool {
+        if old.is_linked_as(new) {
+            return true;
+        }
         let equal_messages = |old: Option<Message<'t>>, new: Option<Message<'t>>| match (old, new) {
             (None, None) => true,
             (Some(old), Some(new)) => match twin!(self.same, old.id) {

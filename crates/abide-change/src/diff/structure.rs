@@ -11,11 +11,8 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use super::Diff;
 use super::pairs::pair_by;
+use super::rarity::{Feature, Rarity};
 use crate::element::{base_name, have_equal_names, top_level};
-
-/// A trait that a renaming leaves alone, such as a field, an enum value or a
-/// method; or a part of a name, which it may leave alone.
-type Feature = u64;
 
 /// What is known of a type or a package besides its full name.
 struct Profile<T> {
@@ -24,7 +21,33 @@ struct Profile<T> {
     features: Vec<Feature>,
     /// Parts of its name; sorted, without duplicates.
     hints: Vec<Feature>,
+    /// Those of its features that many APIs have.
+    standard: Vec<Feature>,
 }
+
+/// The fields of requests and responses of standard methods, which are alike in
+/// unrelated APIs. Source: the API improvement proposals (`google.aip.dev`) 131 to
+/// 135, 155, 157, 158, 163 and 217.
+const STANDARD_FIELDS: &[&str] = &[
+    "allow_missing",
+    "etag",
+    "filter",
+    "force",
+    "name",
+    "next_page_token",
+    "order_by",
+    "page_size",
+    "page_token",
+    "parent",
+    "read_mask",
+    "request_id",
+    "show_deleted",
+    "skip",
+    "total_size",
+    "unreachable",
+    "update_mask",
+    "validate_only",
+];
 
 /// What more than this share tells nothing about any of them.
 const COMMON: usize = 32;
@@ -95,6 +118,7 @@ impl<'t> Diff<'t> {
             Package::full_name,
             |_| true,
             tie,
+            Vec::new,
         ) {
             self.packages.add(old.id, new.id);
         }
@@ -111,6 +135,11 @@ impl<'t> Diff<'t> {
         self.pair_nested();
         self.pair_enums(&ties);
         self.pair_services(&ties);
+    }
+
+    /// All elements of a kind, those of both sides.
+    fn everything<T, I: Iterator<Item = T>>(&self, of: impl Fn(File<'t>) -> I) -> Vec<T> {
+        self.old.files().chain(self.new.files()).flat_map(of).collect()
     }
 
     fn successors(&self) -> Successors {
@@ -219,9 +248,15 @@ impl<'t> Diff<'t> {
             self.tie(Element::Message(old), Element::Message(new), Some(users))
         };
         let may = |old: Message<'t>| ties.may_be(old.id.file, Some(Type::Message(old.id)));
-        for (old, new) in
-            matches(old.collect(), new.collect(), message_profile, Message::full_name, may, tie)
-        {
+        for (old, new) in matches(
+            old.collect(),
+            new.collect(),
+            message_profile,
+            Message::full_name,
+            may,
+            tie,
+            || self.everything(File::all_messages),
+        ) {
             self.messages.add(old.id, new.id);
         }
     }
@@ -255,7 +290,9 @@ impl<'t> Diff<'t> {
         };
         let may = |old: Enum<'t>| ties.may_be(old.id.file, Some(Type::Enum(old.id)));
         for (old, new) in
-            matches(old.collect(), new.collect(), enum_profile, Enum::full_name, may, tie)
+            matches(old.collect(), new.collect(), enum_profile, Enum::full_name, may, tie, || {
+                self.everything(File::all_enums)
+            })
         {
             self.enums.add(old.id, new.id);
         }
@@ -268,9 +305,15 @@ impl<'t> Diff<'t> {
         let new = new.filter(|it| self.old_service(*it).is_none());
         let tie = |old, new| self.tie(Element::Service(old), Element::Service(new), None);
         let may = |old: Service<'t>| ties.may_be(old.id.file, None);
-        for (old, new) in
-            matches(old.collect(), new.collect(), service_profile, Service::full_name, may, tie)
-        {
+        for (old, new) in matches(
+            old.collect(),
+            new.collect(),
+            service_profile,
+            Service::full_name,
+            may,
+            tie,
+            || self.everything(File::services),
+        ) {
             self.services.add(old.id, new.id);
         }
         self.pair_services_by_methods();
@@ -351,7 +394,8 @@ fn profile<'n, T>(
     };
     let mut hints = hints.map(feature);
     let mut features = features;
-    Profile { of, features: set(&mut features), hints: set(&mut hints) }
+    let standard = Vec::new();
+    Profile { of, features: set(&mut features), hints: set(&mut hints), standard }
 }
 
 fn package_profile(package: Package<'_>) -> Profile<Package<'_>> {
@@ -365,7 +409,7 @@ fn package_profile(package: Package<'_>) -> Profile<Package<'_>> {
 }
 
 fn message_profile(message: Message<'_>) -> Profile<Message<'_>> {
-    let fields = message.fields().map(|field| {
+    let of_field = |field: Field<'_>| {
         let kind = match field.ty() {
             Type::Scalar(scalar) => scalar.number(),
             Type::Message(_) => -1,
@@ -373,8 +417,11 @@ fn message_profile(message: Message<'_>) -> Profile<Message<'_>> {
             Type::Unresolved => -3,
         };
         feature((field.number(), field.name(), kind, field.cardinality()))
-    });
-    profile(message, std::iter::once(message.name()), fields)
+    };
+    let is_standard = |it: &Field<'_>| STANDARD_FIELDS.contains(&it.name());
+    let standard = message.fields().filter(is_standard).map(of_field).collect();
+    let fields = message.fields().map(of_field);
+    Profile { standard, ..profile(message, std::iter::once(message.name()), fields) }
 }
 
 fn enum_profile(item: Enum<'_>) -> Profile<Enum<'_>> {
@@ -395,7 +442,8 @@ struct Sharers {
 }
 
 /// The best pairs, each element in one at most: by likeness, then by names.
-/// `may` leaves out those of the old side that are tied to nothing.
+/// `may` leaves out those of the old side that are tied to nothing; `everything` is
+/// all elements of the kind on both sides, among which a shape is rare or common.
 fn matches<T: Copy + Send + Sync>(
     old: Vec<T>,
     new: Vec<T>,
@@ -403,6 +451,7 @@ fn matches<T: Copy + Send + Sync>(
     name: impl Fn(T) -> String,
     may: impl Fn(T) -> bool + Sync,
     tie: impl Fn(T, T) -> Tie + Sync,
+    everything: impl Fn() -> Vec<T>,
 ) -> Vec<(T, T)> {
     if new.is_empty() || !old.iter().any(|it| may(*it)) {
         return Vec::new();
@@ -449,9 +498,27 @@ fn matches<T: Copy + Send + Sync>(
             Some((likeness(profile, &new[to], tie)?, from, to))
         })
     });
-    let mut pairs: Vec<(usize, usize, usize)> = scored.collect();
-    pairs.sort_by_cached_key(|&(score, from, to)| {
-        (std::cmp::Reverse(score), name(old[from].of), name(new[to].of))
+    let mut pairs: Vec<(Likeness, usize, usize)> = scored.collect();
+    let shared = |from: usize, to: usize| {
+        let Profile { features, standard, .. } = &old[from];
+        let new = &new[to].features;
+        let is_said = move |it: &Feature| has(new, *it) && !standard.contains(it);
+        features.iter().copied().filter(is_said)
+    };
+    let by_shape = pairs.iter().filter(|(it, ..)| it.by_shape);
+    let asked: FxHashSet<Feature> = by_shape.flat_map(|&(_, from, to)| shared(from, to)).collect();
+    if !asked.is_empty() {
+        let named = |it: T| {
+            let Profile { features, hints, .. } = profile(it);
+            (hints, features)
+        };
+        let rarity = Rarity::of(&asked, everything().into_par_iter().map(named));
+        pairs.retain(|&(it, from, to)| !it.by_shape || rarity.is_evidence(shared(from, to)));
+    } else {
+        pairs.retain(|(it, ..)| !it.by_shape);
+    }
+    pairs.sort_by_cached_key(|&(it, from, to)| {
+        (std::cmp::Reverse(it.score), name(old[from].of), name(new[to].of))
     });
     let mut taken_old = vec![false; old.len()];
     let mut taken_new = vec![false; new.len()];
@@ -466,13 +533,25 @@ fn matches<T: Copy + Send + Sync>(
     chosen
 }
 
-/// How alike two elements are, in thousandths; `None` where they are two
-/// rather than one that was renamed. One that kept a part of its name may have
-/// changed more than one that did not.
-fn likeness<T>(old: &Profile<T>, new: &Profile<T>, tie: Tie) -> Option<usize> {
-    let common = |old: &[Feature], new: &[Feature]| {
-        old.iter().filter(|it| new.binary_search(it).is_ok()).count()
-    };
+/// How alike two elements are.
+#[derive(Clone, Copy)]
+struct Likeness {
+    /// In thousandths.
+    score: usize,
+    /// Whether nothing but what they hold says that they are one.
+    by_shape: bool,
+}
+
+/// Whether a sorted list has a feature.
+fn has(features: &[Feature], it: Feature) -> bool {
+    features.binary_search(&it).is_ok()
+}
+
+/// How alike two elements are; `None` where they are two rather than one that was
+/// renamed. One that kept a part of its name may have changed more than one that
+/// did not.
+fn likeness<T>(old: &Profile<T>, new: &Profile<T>, tie: Tie) -> Option<Likeness> {
+    let common = |old: &[Feature], new: &[Feature]| old.iter().filter(|it| has(new, **it)).count();
     let shared = common(&old.features, &new.features);
     let most = old.features.len().max(new.features.len());
     let names = common(&old.hints, &new.hints);
@@ -486,5 +565,7 @@ fn likeness<T>(old: &Profile<T>, new: &Profile<T>, tie: Tie) -> Option<usize> {
         Tie::Successor => shared >= 1 && alike >= 500,
         Tie::Neighbour => shared >= 2 && alike >= 750,
     };
-    enough.then_some(alike + (names * 100).checked_div(all_names).unwrap_or(0))
+    let score = alike + (names * 100).checked_div(all_names).unwrap_or(0);
+    let by_shape = tie == Tie::Neighbour && !kept_name;
+    enough.then_some(Likeness { score, by_shape })
 }

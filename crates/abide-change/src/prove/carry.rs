@@ -54,6 +54,8 @@ impl<'t> Crossing<'_, 't> {
         if proof.effects.contains(Surface::Wire, self.direction) {
             return;
         }
+        // A field of the same name may happen to have the same value.
+        let mut by_chance = None;
         for values in probe::occurrences(self, writer, Some(reader)) {
             let Some(value) = self.around(writer, values) else { continue };
             let Some(target) = self.message(self.writer().message(value.ty)) else { return };
@@ -61,10 +63,20 @@ impl<'t> Crossing<'_, 't> {
             let Ok(read) = read(Surface::Wire, self.reader(), target.id, &bytes) else { continue };
             let taken: Vec<&Value> = read.of(reader.id).map(|entry| &entry.value).collect();
             let observed = self.values(None, reader, &[], &taken).filter(|_| !taken.is_empty());
-            if let Some(observed) = observed {
-                proof.add(self.witness(Surface::Wire, (&value, target), bytes, observed));
-                return;
+            let Some(observed) = observed else { continue };
+            let namesake = self.writer().message(value.ty).field_named(reader.name());
+            let is_chance = namesake.is_some_and(|it| {
+                let was: Vec<&Value> = value.of(it.id).map(|entry| &entry.value).collect();
+                self.values(Some(it), reader, &was, &taken).is_none()
+            });
+            let witness = self.witness(Surface::Wire, (&value, target), bytes, observed);
+            if !is_chance {
+                return proof.add(witness);
             }
+            by_chance.get_or_insert(witness);
+        }
+        if let Some(witness) = by_chance {
+            proof.add(witness);
         }
     }
 

@@ -66,9 +66,11 @@ impl<'t> Crossing<'_, 't> {
             return Some(format!("the {reader} reader reads it as `{name}` = {value}"));
         };
         let (before, after) = (meant(from, was), meant(to, is));
-        // A message has no default, and the zeros of two types are equal.
+        // A message has no default, and the zeros of two types are equal; but the zero
+        // of an enum may have another name.
         let nothing = |values: &[Value]| values.is_empty() || is_zero(values);
-        if was.is_empty() && is.is_empty() && nothing(&before) && nothing(&after) {
+        let enums = matches!((&before[..], &after[..]), ([Value::Enum(_)], [Value::Enum(_)]));
+        if was.is_empty() && is.is_empty() && !enums && nothing(&before) && nothing(&after) {
             return None;
         }
         let singular = |field: Field<'_>| field.cardinality() == Cardinality::Singular;
@@ -218,11 +220,25 @@ impl<'t> Crossing<'_, 't> {
 
     /// Whether a number means the same in two enums that are not paired: both have a
     /// common name for it, ignoring the prefix that all names of an enum share. A
-    /// number that only one of them declares keeps its meaning, and so does zero.
+    /// number that only one of them declares keeps its meaning, and so does zero, as
+    /// long as none of its names is that of another number on the other side.
     fn mean_the_same(self, from: EnumId, to: EnumId, number: i32) -> bool {
         let was = short_names(self.writer().enumeration(from), number);
         let is = short_names(self.reader().enumeration(to), number);
-        number == 0 || was.is_empty() || is.is_empty() || was.iter().any(|it| is.contains(it))
+        let shared = was.is_empty() || is.is_empty() || was.iter().any(|it| is.contains(it));
+        shared || number == 0 && !self.has_zero_elsewhere(from, to)
+    }
+
+    /// Whether a name of zero in one of two enums is that of another number in the
+    /// other.
+    fn has_zero_elsewhere(self, from: EnumId, to: EnumId) -> bool {
+        let (from, to) = (self.writer().enumeration(from), self.reader().enumeration(to));
+        let elsewhere = |of: Enum<'t>, other: Enum<'t>| {
+            let zeros = of.values().filter(|it| it.number() == 0);
+            let mut names = zeros.map(EnumValue::name);
+            names.any(|name| other.values().any(|it| it.number() != 0 && it.name() == name))
+        };
+        elsewhere(from, to) || elsewhere(to, from)
     }
 
     /// Whether a value of the writer's enum and one of the reader's have a common

@@ -34,6 +34,11 @@ pub(super) trait Generator: Sync {
         false
     }
 
+    /// Whether code that uses an element is compiled against the name of its type.
+    fn is_typed(&self) -> bool {
+        true
+    }
+
     /// Whether flags of the command line name what users import, which may be
     /// the same before and after.
     fn is_unnamed(&self, _: File<'_>) -> bool {

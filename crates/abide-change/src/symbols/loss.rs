@@ -2,7 +2,7 @@
 
 use abide_schema::{Element, EnumId, File, MessageId, Type};
 
-use super::emitted::{emitted, symbols_of_file};
+use super::emitted::{emitted, symbols_of_file, symbols_with};
 use super::emitter::{GeneratedSymbol, Unit};
 use super::generator::{FileFlags, Generator, public_imports};
 use super::language::Language;
@@ -105,6 +105,47 @@ pub(crate) fn loss_file(
     }
     let (old, new) = (symbols_of_file(language, old), symbols_of_file(language, new));
     first_loss(&old, &new, false, pairs)
+}
+
+/// The symbol of an element whose type is another one for compilers, because the
+/// message or enum behind it, which both sides have, has another name now. The pairs
+/// are the element and the type.
+pub(crate) fn loss_by_use(
+    language: Language,
+    (old_user, new_user): (Element<'_>, Element<'_>),
+    (old, new): (Element<'_>, Element<'_>),
+    [old_names, new_names]: [&GeneratedNames; 2],
+) -> Option<Loss> {
+    let generator = language.generator();
+    let was = symbols_with(old_names, language, old);
+    let is = symbols_with(new_names, language, new);
+    let (was, is) = (was.into_iter().next()?, is.into_iter().next()?);
+    let (old_unit, new_unit) = (generator.unit(old), generator.unit(new));
+    let imports = !generator.imports_packages() || old_unit.import == new_unit.import;
+    let by_flags = generator.is_unnamed(old.file()) && generator.is_unnamed(new.file());
+    let same_unit = old_unit.prefix == new_unit.prefix && imports
+        || by_flags
+        || provides(generator, (&old_unit, old.file()), (&new_unit, new.file()));
+    let in_unit = |name: &str, unit: &Unit| {
+        name.strip_prefix(unit.prefix.as_str()).unwrap_or(name).to_owned()
+    };
+    let same_name = in_unit(&was.name, &old_unit) == in_unit(&is.name, &new_unit);
+    if !generator.is_typed() || same_unit && same_name {
+        return None;
+    }
+    let uses = |symbol: &GeneratedSymbol, ty: Element<'_>| match ty {
+        Element::Message(it) => symbol.types.contains(&Type::Message(it.id)),
+        Element::Enum(it) => symbol.types.contains(&Type::Enum(it.id)),
+        _ => false,
+    };
+    let before =
+        symbols_with(old_names, language, old_user).into_iter().find(|it| uses(it, old))?;
+    let mut after = symbols_with(new_names, language, new_user).into_iter();
+    let after = after.find(|it| it.form == before.form && uses(it, new))?;
+    Some(match before.signature == after.signature {
+        false => Loss::Changed { old: before, new: after },
+        true => Loss::Moved { old: was, from: old_unit.import, to: new_unit.import },
+    })
 }
 
 /// Whether other files provide what users imported from a removed one: all files of

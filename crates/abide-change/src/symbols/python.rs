@@ -25,6 +25,10 @@ impl Generator for Python {
         true
     }
 
+    fn is_typed(&self) -> bool {
+        false
+    }
+
     fn emit_file(&self, emit: &mut Emitter<'_>, it: File<'_>) {
         file(emit, it);
     }

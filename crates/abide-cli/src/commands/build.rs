@@ -1,22 +1,23 @@
 //! `abide build`.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
 use abide_schema::value::Codec;
-use abide_schema::{FileDecl, FileId, Place, Tree};
+use abide_schema::{FileDecl, FileId, Place, Tree, encode_pieces};
 
 use super::fitness::unless_linked;
 use super::outcome::Outcome;
 use crate::args::{Global, TreeArgs};
 use crate::error::Error;
 use crate::load::load;
-use crate::printable::shown;
 use crate::progress::Progress;
 use crate::settings::Settings;
 use crate::source::{DescriptorFormat, asked_for};
 use crate::terminal::{error_color, say};
+use crate::write::write_with;
 
 pub(super) fn build(
     global: &Global,
@@ -29,28 +30,79 @@ pub(super) fn build(
     let settings = Settings::read(global, args.source.as_deref(), error_color(global))?;
     let loaded = load(&settings.source(args)?, &progress)?;
     let tree = &loaded.tree;
+    progress.step("checking the links");
     if let Some(refused) = unless_linked(global, &settings, &loaded, &progress) {
         return Ok(refused);
     }
-    progress.step("writing descriptors");
+    progress.step("looking for clashes");
     let judged: Vec<_> = tree.files().filter(|file| file.is_judged()).map(|file| file.id).collect();
     if let Some(clash) = clash(tree, &judged) {
         progress.finish();
-        clash.lines().for_each(|line| say(&shown(line)));
+        clash.lines().for_each(say);
         say("note: nothing was written");
         return Ok(Outcome::nothing(true));
     }
-    let set = abide_schema::encode_set(tree, &judged, !exclude_imports, !exclude_source_info);
+    let files = abide_schema::set_files(tree, &judged, !exclude_imports);
     let target = out.or(global.output.as_deref());
     let name = target.map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
     let (format, compression) = asked_for(&name);
-    let packed = compression.pack(notation(tree, set, format)?);
-    let bytes =
-        packed.map_err(|error| Error::File { what: format!("cannot pack `{name}`"), error })?;
+    let set = Set { tree, files, source_info: !exclude_source_info };
+    let written = match format {
+        DescriptorFormat::Binary => {
+            progress.step(format!("writing descriptors of {} files", set.files.len()));
+            write_with(target, &mut |out| compression.pack(out, |out| set.write(out)))
+        }
+        DescriptorFormat::Json | DescriptorFormat::Text => {
+            progress.step(format!("making descriptors of {} files", set.files.len()));
+            let text = set.text(format)?;
+            progress.step("writing them");
+            write_with(target, &mut |out| compression.pack(out, |out| out.write_all(&text)))
+        }
+    };
     progress.finish();
-    let mut outcome = Outcome::of(bytes);
-    outcome.target = out.map(Path::to_owned);
-    Ok(outcome)
+    written.map_err(|error| Error::unwritten(target, error))?;
+    let timings = if global.verbose { progress.timings() } else { Vec::new() };
+    timings.iter().for_each(|timing| say(&format!("note: {timing}")));
+    // The process ends now: do not spend time on freeing the tree.
+    std::mem::forget(loaded);
+    Ok(Outcome::nothing(false))
+}
+
+/// The descriptor set to write.
+struct Set<'t> {
+    tree: &'t Tree,
+    files: Vec<FileId>,
+    source_info: bool,
+}
+
+impl Set<'_> {
+    /// Writes it while it is made.
+    fn write(&self, out: &mut (dyn Write + Send)) -> io::Result<()> {
+        encode_pieces(self.tree, &self.files, self.source_info, |piece| out.write_all(piece))
+    }
+
+    /// All of it in a format of text. The tree has the types of the custom options in it.
+    fn text(&self, format: DescriptorFormat) -> Result<Vec<u8>, Error> {
+        let tree = self.tree;
+        let refused = |reason: &dyn std::fmt::Display| {
+            Error::Usage(format!("cannot write the set in this format: {reason}; use `.binpb`"))
+        };
+        let mut messages = tree.files().flat_map(|file| file.messages());
+        let Some(ty) = messages.find(|it| it.full_name() == "google.protobuf.FileDescriptorSet")
+        else {
+            return Err(refused(&"the tree's descriptor.proto does not declare FileDescriptorSet"));
+        };
+        let mut set = Vec::new();
+        self.write(&mut set).map_err(|error| refused(&error))?;
+        let set = Codec::new(tree).decode(ty.id, &set).map_err(|error| refused(&error))?;
+        let text = match format {
+            DescriptorFormat::Json => {
+                Codec::new(tree).to_json(&set).map_err(|error| refused(&error))?
+            }
+            DescriptorFormat::Binary | DescriptorFormat::Text => Codec::new(tree).to_text(&set),
+        };
+        Ok(text.into_bytes())
+    }
 }
 
 /// The errors that come up when the files of several roots become one descriptor set. A set has no
@@ -101,27 +153,4 @@ fn clash(tree: &Tree, judged: &[FileId]) -> Option<String> {
     let why = "a descriptor set has no roots, so files of several roots can clash in it";
     clashes.push(format!("note: {why}: build one root at a time{example}"));
     Some(clashes.join("\n"))
-}
-
-/// Converts a serialised FileDescriptorSet to another format. The tree has the types of the custom
-/// options in it.
-fn notation(tree: &Tree, set: Vec<u8>, format: DescriptorFormat) -> Result<Vec<u8>, Error> {
-    if format == DescriptorFormat::Binary {
-        return Ok(set);
-    }
-    let refused = |reason: &dyn std::fmt::Display| {
-        Error::Usage(format!("cannot write the set in this format: {reason}; use `.binpb`"))
-    };
-    let mut messages = tree.files().flat_map(|file| file.messages());
-    let Some(ty) = messages.find(|it| it.full_name() == "google.protobuf.FileDescriptorSet") else {
-        return Err(refused(&"the tree's descriptor.proto does not declare FileDescriptorSet"));
-    };
-    let set = Codec::new(tree).decode(ty.id, &set).map_err(|error| refused(&error))?;
-    let text = match format {
-        DescriptorFormat::Json => {
-            Codec::new(tree).to_json(&set).map_err(|error| refused(&error))?
-        }
-        _ => Codec::new(tree).to_text(&set),
-    };
-    Ok(text.into_bytes())
 }

@@ -1,6 +1,6 @@
 //! Bazel BUILD files, as they are on disk and as generated.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use abide_schema::{FileId, Tree};
@@ -8,6 +8,7 @@ use abide_upgrade::{BUILD_MARK, BuildFile};
 
 use super::file_changes::{Author, Changes, FileChange, display};
 use super::made_files::MadeFiles;
+use crate::write::Folder;
 
 /// BUILD files to write or delete.
 pub(super) struct Builds<'a> {
@@ -21,20 +22,21 @@ impl<'a> Builds<'a> {
         tree: &Tree,
         made: &'a [BuildFile],
         gone: &[FileId],
-        folder: Option<&Path>,
+        folder: Option<&Folder>,
     ) -> Builds<'a> {
-        let read = |path: &str| std::fs::read(folder?.join(path)).ok();
+        let read = |path: &str| folder?.read(path.as_ref()).ok().flatten();
         let mut files = BTreeMap::new();
         for file in made {
             let path = display(tree.file(file.beside), &file.path);
             files.insert(path.clone(), (read(&path), Some(file.text.as_str())));
         }
-        let parent = |path: &str| Path::new(path).parent().map(Path::to_owned);
-        for id in gone {
+        let gone: BTreeSet<FileId> = gone.iter().copied().collect();
+        let kept = tree.files().filter(|it| !gone.contains(&it.id));
+        let in_use: BTreeSet<Option<&Path>> =
+            kept.map(|it| Path::new(&*it.decl().display).parent()).collect();
+        for id in &gone {
             let own = &tree.file(*id).decl().display;
-            let in_use = tree
-                .files()
-                .any(|it| !gone.contains(&it.id) && parent(&it.decl().display) == parent(own));
+            let in_use = in_use.contains(&Path::new(&**own).parent());
             let path = Path::new(&**own).with_file_name("BUILD");
             let path = path.to_string_lossy().replace('\\', "/");
             let old = read(&path).filter(|text| text.starts_with(BUILD_MARK.as_bytes()));

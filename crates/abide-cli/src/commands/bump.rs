@@ -9,6 +9,7 @@ use abide_upgrade::STATUS_PROTO;
 use memchr::memmem;
 
 use super::days;
+use super::file_changes::{failed, open};
 use super::fitness::{foreign, unless_linked, unlinked};
 use super::folder_lock::exclusive;
 use super::outcome::Outcome;
@@ -16,13 +17,12 @@ use crate::args::{BumpAction, Global, TreeArgs};
 use crate::diff::unified;
 use crate::error::Error;
 use crate::load::{Loaded, load, load_old};
-use crate::printable::shown;
 use crate::progress::Progress;
 use crate::render::{PlanFormat, PlanReport};
 use crate::settings::{CONFIG, Settings, lock, today, unresolved};
 use crate::source::{LOCK, Source};
 use crate::terminal::{error_color, look, say};
-use crate::write;
+use crate::write::Folder;
 
 /// How often to start again if somebody edits the files at the same time.
 const ATTEMPTS: u32 = 5;
@@ -79,7 +79,7 @@ pub(super) fn bump(
         }
         let mut written = Vec::new();
         if let Some(folder) = folder
-            && !write_all(folder, &rewrites, &mut written)?
+            && !write_all(&open(folder)?, &rewrites, &mut written)?
         {
             continue;
         }
@@ -121,12 +121,15 @@ fn plan(
     let mut released = None;
     let mut released_lock = None;
     if let Some(spec) = against {
-        let source = settings.baseline(spec, tree)?;
-        let old = load_old(&source, &loaded.tree, progress)?;
+        let release = settings.baseline(spec, tree)?;
+        let old = load_old(&release, source, &loaded.tree, progress)?;
+        if let Some(lost) = old.unreadable.iter().find(|it| it.is_lost) {
+            return Err(Error::Usage(format!("in the last release, {lost}")));
+        }
         notes.extend(unlinked(&old)?);
         notes.extend(foreign(loaded, &old));
         notes.extend(old.notes.iter().cloned());
-        released_lock = lock(&source, &format!(" of {spec}"), color)?;
+        released_lock = lock(&release, &format!(" of {spec}"), color)?;
         released = Some(old);
     }
     let history = if from_history {
@@ -135,7 +138,7 @@ fn plan(
         None
     };
     for note in notes.iter().filter(|_| !global.quiet) {
-        say(&format!("note: {}", shown(note)));
+        say(&format!("note: {note}"));
     }
     progress.step("counting versions");
     let accepted = settings.accepted(color)?;
@@ -188,21 +191,21 @@ fn rewrites(plan: &Plan, source: &Source, tree: &Tree) -> Result<Vec<Rewrite>, E
 /// Writes each file. If somebody changed one since it was read, stops and returns false: the work
 /// has to start again.
 fn write_all(
-    folder: &Path,
+    folder: &Folder,
     rewrites: &[Rewrite],
     written: &mut Vec<String>,
 ) -> Result<bool, Error> {
     for rewrite in rewrites {
-        let path = folder.join(&rewrite.path);
-        let failed = |what: &str, error| Error::File {
-            what: format!("cannot {what} `{}`", path.display()),
-            error,
-        };
-        let is_still = write::is_still(&path, rewrite.old.as_deref());
-        if !is_still.map_err(|error| failed("read", error))? {
+        let path = rewrite.path.as_ref();
+        folder.inside(path).map_err(failed("write", folder, path))?;
+    }
+    for rewrite in rewrites {
+        let path = rewrite.path.as_ref();
+        let is_still = folder.is_still(path, rewrite.old.as_deref());
+        if !is_still.map_err(failed("read", folder, path))? {
             return Ok(false);
         }
-        write::replace(&path, &rewrite.new).map_err(|error| failed("write", error))?;
+        folder.replace(path, &rewrite.new).map_err(failed("write", folder, path))?;
         written.push(rewrite.path.clone());
     }
     Ok(true)
@@ -243,7 +246,8 @@ mod tests {
         };
         let write = |rewrites: &[Rewrite]| {
             let mut written = Vec::new();
-            let done = write_all(folder.path(), rewrites, &mut written).expect("no trouble");
+            let tree = open(folder.path()).expect("it is a folder");
+            let done = write_all(&tree, rewrites, &mut written).expect("no trouble");
             (done, written)
         };
         let edited = [

@@ -8,11 +8,10 @@ use super::outcome::Outcome;
 use crate::args::{CalendarArgs, CalendarCommand, Global, SimulateArgs, TreeArgs};
 use crate::error::Error;
 use crate::load::{Loaded, load};
-use crate::printable::shown;
 use crate::progress::Progress;
 use crate::render::SimulationReport;
 use crate::settings::{Settings, lock, today};
-use crate::terminal::{error_color, look, say};
+use crate::terminal::{error_color, look, say, say_rendered};
 
 pub(super) fn calendar(global: &Global, args: &CalendarArgs) -> Result<Outcome, Error> {
     if let Some(CalendarCommand::Simulate(simulated)) = &args.simulate {
@@ -89,7 +88,7 @@ fn opened(global: &Global, settings: &Settings, tree: &TreeArgs) -> Result<Loade
     let loaded = load(&settings.source(tree)?, &progress)?;
     progress.finish();
     for note in loaded.notes.iter().filter(|_| !global.quiet) {
-        say(&format!("note: {}", shown(note)));
+        say(&format!("note: {note}"));
     }
     Ok(loaded)
 }
@@ -98,7 +97,7 @@ fn opened(global: &Global, settings: &Settings, tree: &TreeArgs) -> Result<Loade
 fn told_errors(global: &Global, settings: &Settings, loaded: &Loaded) -> bool {
     let errors = link_errors(global, settings, &loaded.tree);
     if let Some(errors) = &errors {
-        say(errors);
+        say_rendered(errors);
         say("note: the tree is not valid, so the calendar may be incomplete");
     }
     errors.is_some()

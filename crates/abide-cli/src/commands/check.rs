@@ -3,19 +3,18 @@
 use abide::{Accepted, Options, Origin, Records, Report, RuleScope, Severity};
 use abide_change::Surface;
 
-use super::fitness::{foreign, has_texts, troubles, unlinked};
+use super::file_changes::{failed, open};
+use super::fitness::{foreign, has_texts, left_out, losses, troubles, unlinked};
 use super::outcome::Outcome;
 use crate::args::{CompareArgs, Global, JudgeArgs};
 use crate::error::Error;
 use crate::load::{load, load_both, load_old};
 use crate::owners_file::{OwnersFile, package_owners};
-use crate::printable::shown;
 use crate::progress::Progress;
 use crate::render::{Scene, TextFile};
 use crate::settings::{ACCEPTED, Settings, lock, today, unresolved};
 use crate::source::Source;
 use crate::terminal::{error_color, look, say};
-use crate::write;
 
 /// What a command of this family does besides checking one tree.
 #[derive(Default)]
@@ -113,7 +112,7 @@ fn run(
         }
         None => (load(&source, &progress)?, None),
     };
-    let old = |source: &Source| load_old(source, &loaded.tree, &progress);
+    let old = |old: &Source| load_old(old, &source, &loaded.tree, &progress);
     let released = bump_against.as_ref().map(old).transpose()?;
     let baseline_lock = old_lock(work.against, &against)?;
     let released_lock = old_lock(work.bump_against, &bump_against)?;
@@ -158,9 +157,9 @@ fn run(
         notes.extend(unlinked(old)?);
         notes.extend(foreign(&loaded, old));
         notes.extend(old.notes.iter().cloned());
-        let unread = troubles(old).into_iter();
-        notes.extend(unread.map(|trouble| format!("in the baseline, {trouble}")));
+        notes.extend(left_out(old));
     }
+    let lost: Vec<String> = baseline.iter().chain(&released).flat_map(losses).collect();
     if accept {
         if !loaded.unreadable.is_empty() {
             return Err(Error::Usage(format!(
@@ -201,13 +200,12 @@ fn run(
     // Both sides may have the same note.
     let mut told = std::collections::BTreeSet::new();
     for note in notes.iter().filter(|note| !global.quiet && told.insert(*note)) {
-        say(&format!("note: {}", shown(note)));
+        say(&format!("note: {note}"));
     }
     let outcome = Outcome {
         report: Some(text),
-        target: None,
         failed: report.errors > 0,
-        troubles: troubles(&loaded),
+        troubles: troubles(&loaded).into_iter().chain(lost).collect(),
     };
     // The process ends now: do not spend time on freeing the trees.
     std::mem::forget((loaded, baseline, released));
@@ -243,11 +241,11 @@ fn record(settings: &Settings, report: &Report) -> Result<String, Error> {
                 .any(|rule| rule.id == finding.rule && !matches!(rule.check, abide::Check::Linker))
     };
     let accepted: Vec<_> = report.findings.iter().filter(acceptable).collect();
-    let path = settings.accepted_path();
+    let folder = &open(&settings.folder)?;
+    let path = ACCEPTED.as_ref();
     let count = accepted.len();
-    write::write(Some(&path), Accepted::text(accepted).as_bytes()).map_err(|error| {
-        Error::File { what: format!("cannot write `{}`", path.display()), error }
-    })?;
+    let text = Accepted::text(accepted);
+    folder.replace(path, text.as_bytes()).map_err(failed("write", folder, path))?;
     Ok(match count {
         1 => format!("1 finding recorded in {ACCEPTED}"),
         count => format!("{count} findings recorded in {ACCEPTED}"),

@@ -7,7 +7,6 @@ use jiff::civil::Date;
 use crate::args::{Global, HistoryArgs, TreeArgs};
 use crate::error::Error;
 use crate::history::{Judgement, day, walk};
-use crate::printable::shown;
 use crate::progress::Progress;
 use crate::render::HISTORIES;
 use crate::settings::Settings;
@@ -36,7 +35,10 @@ pub(super) fn from_history(
     };
     let history = walk(&timeline, &judgement, progress)?;
     for note in history.notes.iter().filter(|_| !global.quiet) {
-        say(&format!("note: {}", shown(note)));
+        say(&format!("note: {note}"));
+    }
+    if let Some(loss) = history.losses.first() {
+        return Err(Error::Usage(format!("the history is not whole: {loss}")));
     }
     let mut days: BTreeMap<String, Date> = BTreeMap::new();
     for commit in &history.commits {

@@ -5,6 +5,7 @@ use std::path::Path;
 use abide::{DeprecationList, Status};
 
 use super::bump::writable;
+use super::file_changes::{failed, open};
 use super::fitness::{has_texts, link_errors, troubles, unless_linked};
 use super::folder_lock::exclusive;
 use super::outcome::Outcome;
@@ -13,13 +14,11 @@ use crate::diff::unified;
 use crate::error::Error;
 use crate::generated_part::{Unfit, replaced};
 use crate::load::load;
-use crate::printable::shown;
 use crate::progress::Progress;
 use crate::render::{DEPRECATIONS_TITLE, DeprecationReport, deprecation_tables};
 use crate::settings::{Settings, lock, today};
 use crate::source::Source;
-use crate::terminal::{error_color, look, say};
-use crate::write;
+use crate::terminal::{error_color, look, say, say_rendered};
 
 /// The file of the list, unless `[deprecation]` names another.
 const FILE: &str = "DEPRECATED.md";
@@ -56,11 +55,11 @@ pub(super) fn deprecations(global: &Global, args: &DeprecationsArgs) -> Result<O
     let list = DeprecationList::of(&loaded.tree, policy, &status);
     progress.finish();
     if let Some(errors) = &errors {
-        say(errors);
+        say_rendered(errors);
         say("note: the tree is not valid, so the list may be incomplete");
     }
     for note in loaded.notes.iter().filter(|_| !global.quiet) {
-        say(&format!("note: {}", shown(note)));
+        say(&format!("note: {note}"));
     }
     if !of_file {
         let report = DeprecationReport { list: &list, as_of };
@@ -136,17 +135,14 @@ impl ListFile {
     }
     /// Writes the new text, unless somebody edited the file since it was read.
     fn write(&self, folder: &Path, path: &str, new: &str) -> Result<(), Error> {
-        let target = folder.join(path);
-        let failed = |what: &str, error| Error::File {
-            what: format!("cannot {what} `{}`", target.display()),
-            error,
-        };
+        let folder = &open(folder)?;
+        let target = Path::new(path);
         let old = self.old.as_deref().map(str::as_bytes);
-        if !write::is_still(&target, old).map_err(|error| failed("read", error))? {
+        if !folder.is_still(target, old).map_err(failed("read", folder, target))? {
             return Err(Error::Usage(format!(
                 "`{path}` was edited in the meantime: run the command again"
             )));
         }
-        write::replace(&target, new.as_bytes()).map_err(|error| failed("write", error))
+        folder.replace(target, new.as_bytes()).map_err(failed("write", folder, target))
     }
 }

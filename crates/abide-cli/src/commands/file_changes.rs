@@ -9,7 +9,7 @@ use abide_schema::File;
 use crate::diff::unified;
 use crate::error::Error;
 use crate::printable::shown;
-use crate::write;
+use crate::write::Folder;
 
 /// The change of one file of the tree.
 pub(super) struct FileChange<'a> {
@@ -97,9 +97,9 @@ pub(super) fn take_losing<'a>(changes: &mut Changes<'a>) -> Changes<'a> {
 }
 
 /// Fails if somebody edited one of the files since it was read.
-pub(super) fn unedited(folder: &Path, changes: &Changes<'_>) -> Result<(), Error> {
+pub(super) fn unedited(folder: &Folder, changes: &Changes<'_>) -> Result<(), Error> {
     for (path, change) in changes {
-        let is_still = write::is_still(&folder.join(path), change.old.as_deref());
+        let is_still = folder.is_still(path.as_ref(), change.old.as_deref());
         let cannot = |error| Error::File { what: format!("cannot read `{}`", shown(path)), error };
         if !is_still.map_err(cannot)? {
             return Err(Error::Usage(format!(
@@ -113,16 +113,16 @@ pub(super) fn unedited(folder: &Path, changes: &Changes<'_>) -> Result<(), Error
 
 /// Adds new files first, then changes existing ones, then deletes, so that an interrupted run can
 /// be repeated. The caller has the tree for itself and knows that the files are [`unedited`].
-pub(super) fn write_changes(folder: &Path, changes: &Changes<'_>) -> Result<(), Error> {
+pub(super) fn write_changes(folder: &Folder, changes: &Changes<'_>) -> Result<(), Error> {
     let mut ordered: Vec<_> = changes.iter().collect();
     ordered.sort_by_key(|(_, change)| (change.old.is_some(), change.last));
     for (path, change) in ordered {
         if let Some(text) = change.new {
-            put(&folder.join(path), text, write::replace)?;
+            put(folder, path.as_ref(), text)?;
         }
     }
     for (path, _) in changes.iter().filter(|(_, change)| change.new.is_none()) {
-        remove(folder, Path::new(path))?;
+        folder.remove(path.as_ref()).map_err(failed("delete", folder, path.as_ref()))?;
     }
     Ok(())
 }
@@ -135,36 +135,30 @@ pub(super) fn diff_of(changes: &Changes<'_>, prefix: &str) -> String {
     changes.iter().map(shown).collect()
 }
 
-/// Writes a file in this way, unless it has this content already.
-pub(super) fn put(
-    path: &Path,
-    text: &[u8],
-    write: fn(&Path, &[u8]) -> std::io::Result<()>,
-) -> Result<(), Error> {
-    if std::fs::read(path).is_ok_and(|old| old == text) {
-        return Ok(());
-    }
-    write(path, text)
-        .map_err(|error| Error::File { what: format!("cannot write `{}`", path.display()), error })
+/// Writes a file, unless it has this content already.
+pub(super) fn put(folder: &Folder, path: &Path, text: &[u8]) -> Result<(), Error> {
+    let written = match folder.is_still(path, Some(text)) {
+        Ok(true) => Ok(()),
+        Ok(false) => folder.replace(path, text),
+        Err(error) => Err(error),
+    };
+    written.map_err(failed("write", folder, path))
 }
 
-/// Deletes a file, and the folders that this leaves empty.
-fn remove(folder: &Path, path: &Path) -> Result<(), Error> {
-    let file = folder.join(path);
-    match std::fs::remove_file(&file) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            return Err(Error::File { what: format!("cannot delete `{}`", file.display()), error });
-        }
-        _ => {}
-    }
-    let above = path.ancestors().skip(1).filter(|it| !it.as_os_str().is_empty());
-    for above in above {
-        // Fails at the first folder that is not empty.
-        if std::fs::remove_dir(folder.join(above)).is_err() {
-            break;
-        }
-    }
-    Ok(())
+/// The folder of a tree, to write below it.
+pub(super) fn open(folder: &Path) -> Result<Folder, Error> {
+    Folder::open(folder)
+        .map_err(|error| Error::File { what: format!("cannot open `{}`", folder.display()), error })
+}
+
+/// The error of what was tried with a file of a folder.
+pub(super) fn failed(
+    what: &str,
+    folder: &Folder,
+    path: &Path,
+) -> impl FnOnce(std::io::Error) -> Error {
+    let what = format!("cannot {what} `{}`", folder.path().join(path).display());
+    move |error| Error::File { what, error }
 }
 
 /// The place of a file generated from another one: below the same root.

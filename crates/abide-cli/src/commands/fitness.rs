@@ -12,7 +12,8 @@ use crate::load::Loaded;
 use crate::progress::Progress;
 use crate::render::{HUMAN, Scene};
 use crate::settings::{Settings, today};
-use crate::terminal::{look_of_errors, say};
+use crate::source::ReadProblem;
+use crate::terminal::{look_of_errors, say, say_rendered};
 
 /// Refuses a tree with link errors or unreadable files: reports them, and says that nothing was
 /// written. `None` if the tree is fine.
@@ -28,7 +29,7 @@ pub(super) fn unless_linked(
         return None;
     }
     progress.finish();
-    errors.iter().for_each(|text| say(text));
+    errors.iter().for_each(|text| say_rendered(text));
     say("note: nothing was written");
     Some(Outcome { troubles, ..Outcome::nothing(errors.is_some()) })
 }
@@ -123,4 +124,18 @@ pub(super) fn has_texts(tree: &Tree) -> bool {
 /// Files that could not be read. The rest is judged, but the exit status is 2.
 pub(super) fn troubles(loaded: &Loaded) -> Vec<String> {
     loaded.unreadable.iter().map(ToString::to_string).collect()
+}
+
+/// Files of an old tree that its repository has lost. The rest is compared, but the exit status is 2.
+pub(super) fn losses(old: &Loaded) -> impl Iterator<Item = String> + '_ {
+    old.unreadable.iter().filter(|it| it.is_lost).map(in_baseline)
+}
+
+/// Files of an old tree that are not there to be read, such as links to nowhere: no more than notes.
+pub(super) fn left_out(old: &Loaded) -> impl Iterator<Item = String> + '_ {
+    old.unreadable.iter().filter(|it| !it.is_lost).map(in_baseline)
+}
+
+fn in_baseline(problem: &ReadProblem) -> String {
+    format!("in the baseline, {problem}")
 }

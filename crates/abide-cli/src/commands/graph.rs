@@ -7,11 +7,10 @@ use super::outcome::Outcome;
 use crate::args::{Global, TreeArgs};
 use crate::error::Error;
 use crate::load::load;
-use crate::printable::shown;
 use crate::progress::Progress;
 use crate::render::GraphFormat;
 use crate::settings::Settings;
-use crate::terminal::{error_color, say};
+use crate::terminal::{error_color, say, say_rendered};
 
 pub(super) fn graph(
     global: &Global,
@@ -25,11 +24,11 @@ pub(super) fn graph(
     let errors = link_errors(global, &settings, &loaded.tree);
     progress.finish();
     if let Some(errors) = &errors {
-        say(errors);
+        say_rendered(errors);
         say("note: the tree is not valid, so the graph may be incomplete");
     }
     for note in loaded.notes.iter().filter(|_| !global.quiet) {
-        say(&format!("note: {}", shown(note)));
+        say(&format!("note: {note}"));
     }
     let view = GraphView { imported: imports };
     let graph = loaded.tree.graph();

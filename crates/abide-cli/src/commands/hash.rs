@@ -9,11 +9,10 @@ use super::outcome::Outcome;
 use crate::args::{Global, TreeArgs};
 use crate::error::Error;
 use crate::load::load;
-use crate::printable::shown;
 use crate::progress::Progress;
 use crate::render::{HashFormat, HashList, Told};
 use crate::settings::Settings;
-use crate::terminal::{error_color, look, say};
+use crate::terminal::{error_color, look, say, say_rendered};
 
 /// What is listed.
 pub(super) enum What<'a> {
@@ -61,12 +60,12 @@ pub(super) fn hash(
     };
     progress.finish();
     if let Some(errors) = &errors {
-        say(errors);
+        say_rendered(errors);
         say("note: the tree is not valid, so its hashes may change once it is");
     }
     let timings = if global.verbose { progress.timings() } else { Vec::new() };
     for note in timings.iter().chain(&loaded.notes).filter(|_| !global.quiet) {
-        say(&format!("note: {}", shown(note)));
+        say(&format!("note: {note}"));
     }
     let outcome =
         Outcome { failed: errors.is_some(), troubles: troubles(&loaded), ..Outcome::of(text) };

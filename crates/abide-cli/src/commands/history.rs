@@ -4,7 +4,6 @@ use super::outcome::Outcome;
 use crate::args::{Global, HistoryArgs};
 use crate::error::Error;
 use crate::history::{Judgement, walk};
-use crate::printable::shown;
 use crate::progress::Progress;
 use crate::settings::Settings;
 use crate::terminal::{error_color, look, say};
@@ -26,7 +25,7 @@ pub(super) fn history(global: &Global, args: &HistoryArgs) -> Result<Outcome, Er
     progress.finish();
     let timings = if global.verbose { progress.timings() } else { Vec::new() };
     for note in history.notes.iter().chain(&timings).filter(|_| !global.quiet) {
-        say(&format!("note: {}", shown(note)));
+        say(&format!("note: {note}"));
     }
-    Ok(Outcome::of(text))
+    Ok(Outcome { troubles: history.losses, ..Outcome::of(text) })
 }

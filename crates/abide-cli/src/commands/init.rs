@@ -12,12 +12,11 @@ use super::outcome::Outcome;
 use crate::args::Global;
 use crate::error::Error;
 use crate::load::load;
-use crate::printable::shown;
 use crate::progress::Progress;
 use crate::settings::{CONFIG, find_preset};
 use crate::source::{Source, SourceOptions, join};
 use crate::terminal::say;
-use crate::write;
+use crate::write::Folder;
 
 use buf::Buf;
 
@@ -41,10 +40,9 @@ pub(super) fn init(
             None => Preset::default(),
         }),
     };
-    write::write(Some(&path), text.as_bytes()).map_err(|error| Error::File {
-        what: format!("cannot write `{}`", path.display()),
-        error,
-    })?;
+    let cannot = |error| Error::File { what: format!("cannot write `{}`", path.display()), error };
+    let made = Folder::make(folder).map_err(cannot)?;
+    made.replace(CONFIG.as_ref(), text.as_bytes()).map_err(cannot)?;
     Ok(Outcome::of(format!("wrote {}\n", path.display())))
 }
 
@@ -112,9 +110,7 @@ fn converted(global: &Global, folder: &Path, from: &Path) -> Result<String, Erro
     let excludes: Vec<String> = buf.excludes.iter().map(counted).collect();
     let text = buf.toml(&roots, &excludes, &packages);
     if !global.quiet {
-        buf.told()
-            .iter()
-            .for_each(|note| say(&format!("note: {}", shown(&format!("{name}: {note}")))));
+        buf.told().iter().for_each(|note| say(&format!("note: {name}: {note}")));
     }
     Ok(text)
 }

@@ -10,9 +10,9 @@ use crate::error::Error;
 use crate::settings::lock;
 use crate::source::{LOCK, Source};
 use crate::terminal::error_color;
-use crate::write;
+use crate::write::Folder;
 
-use super::file_changes::Author;
+use super::file_changes::{Author, failed};
 
 /// `abide.lock` as it was read.
 pub(super) struct MadeFiles {
@@ -36,7 +36,7 @@ impl MadeFiles {
     /// what is generated count as generated.
     pub(super) fn write(
         &mut self,
-        folder: &Path,
+        folder: &Folder,
         edit: impl FnOnce(&mut Lock),
     ) -> Result<(), Error> {
         let mut lock = self.lock.clone().unwrap_or_default();
@@ -44,20 +44,16 @@ impl MadeFiles {
         // A file that is gone can be anybody's when it comes back.
         let gone: Vec<String> = lock
             .made_paths()
-            .filter(|path| !folder.join(path).exists())
+            .filter(|path| !folder.path().join(path).exists())
             .map(str::to_owned)
             .collect();
         gone.iter().for_each(|path| lock.forget_made(path));
         if self.lock.as_ref().map_or(lock == Lock::default(), |it| *it == lock) {
             return Ok(());
         }
-        let path = folder.join(LOCK);
-        let failed = |what: &str, error| Error::File {
-            what: format!("cannot {what} `{}`", path.display()),
-            error,
-        };
-        let is_still = write::is_still(&path, self.text.as_deref());
-        if !is_still.map_err(|error| failed("read", error))? {
+        let path = Path::new(LOCK);
+        let is_still = folder.is_still(path, self.text.as_deref());
+        if !is_still.map_err(failed("read", folder, path))? {
             return Err(Error::Usage(format!(
                 "`{LOCK}` was edited in the meantime: run the command again"
             )));
@@ -65,10 +61,10 @@ impl MadeFiles {
         // A lock that only recorded what is gone now would say that versions are wanted.
         if lock == Lock::default() {
             (self.text, self.lock) = (None, None);
-            return std::fs::remove_file(&path).map_err(|error| failed("delete", error));
+            return folder.remove(path).map_err(failed("delete", folder, path));
         }
         let text = lock.to_string().into_bytes();
-        write::replace(&path, &text).map_err(|error| failed("write", error))?;
+        folder.replace(path, &text).map_err(failed("write", folder, path))?;
         (self.text, self.lock) = (Some(text), Some(lock));
         Ok(())
     }

@@ -1,13 +1,9 @@
 //! What commands hand back.
 
-use std::path::PathBuf;
-
 /// The result of a command.
 pub(super) struct Outcome {
-    /// The report to write, if there is one.
+    /// The report for the file that `--output` names, else for standard output.
     pub(super) report: Option<Vec<u8>>,
-    /// The file to write it to. Without it: the file that `--output` names, else standard output.
-    pub(super) target: Option<PathBuf>,
     /// Whether it found something at error level.
     pub(super) failed: bool,
     /// Parts of the work that could not be done, one phrase each. Any of them means exit status 2.
@@ -20,6 +16,6 @@ impl Outcome {
     }
 
     pub(super) fn nothing(failed: bool) -> Outcome {
-        Outcome { report: None, target: None, failed, troubles: Vec::new() }
+        Outcome { report: None, failed, troubles: Vec::new() }
     }
 }

@@ -1,15 +1,15 @@
 //! `abide owners`.
 
-use super::fitness::{has_texts, troubles, unlinked};
+use super::fitness::{has_texts, losses, troubles, unlinked};
 use super::outcome::Outcome;
 use crate::args::{Global, OwnersArgs};
 use crate::error::Error;
 use crate::load::{load, load_old};
 use crate::owners_file::{OwnersFile, package_owners};
-use crate::printable::shown;
 use crate::progress::Progress;
 use crate::render::OwnerReport;
 use crate::settings::Settings;
+use crate::source::Source;
 use crate::terminal::{error_color, look, say};
 
 pub(super) fn owners(global: &Global, args: &OwnersArgs) -> Result<Outcome, Error> {
@@ -27,7 +27,8 @@ pub(super) fn owners(global: &Global, args: &OwnersArgs) -> Result<Outcome, Erro
                        folder, a revision or an archive";
         return Err(Error::Usage(message.to_owned()));
     }
-    let old = against.transpose()?.map(|it| load_old(&it, &loaded.tree, &progress)).transpose()?;
+    let old = |it: Source| load_old(&it, &source, &loaded.tree, &progress);
+    let old = against.transpose()?.map(old).transpose()?;
     let mut notes = loaded.notes.clone();
     let files = match &old {
         Some(old) => {
@@ -42,7 +43,7 @@ pub(super) fn owners(global: &Global, args: &OwnersArgs) -> Result<Outcome, Erro
     progress.finish();
     let problems = file.as_ref().map(OwnersFile::problems).unwrap_or_default();
     for note in notes.iter().filter(|_| !global.quiet) {
-        say(&format!("note: {}", shown(note)));
+        say(&format!("note: {note}"));
     }
     for problem in problems.iter().filter(|_| !global.quiet) {
         say(&format!("warning: {problem}"));
@@ -55,5 +56,6 @@ pub(super) fn owners(global: &Global, args: &OwnersArgs) -> Result<Outcome, Erro
     };
     let text = (args.format.write)(&report, look(global, args.format.is_styled));
     let failed = args.check && packages.iter().any(|it| !it.unowned().is_empty());
-    Ok(Outcome { failed, troubles: troubles(&loaded), ..Outcome::of(text) })
+    let troubles = troubles(&loaded).into_iter().chain(old.iter().flat_map(losses)).collect();
+    Ok(Outcome { failed, troubles, ..Outcome::of(text) })
 }

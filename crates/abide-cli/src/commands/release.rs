@@ -1,10 +1,8 @@
 //! `abide release`.
 
-use std::path::{Path, PathBuf};
-
 use abide::{Records, Report, counted};
 use abide_schema::Tree;
-use abide_upgrade::{Refusal, Release, Risen, UpgradeSettings, essence};
+use abide_upgrade::{Refusal, Release, Risen, Standing, Standings, UpgradeSettings, essence};
 use jiff::civil::Date;
 
 use super::build_files::Builds;
@@ -14,13 +12,13 @@ use super::file_changes::{
 use super::fitness::{for_people, troubles};
 use super::made_files::MadeFiles;
 use super::outcome::Outcome;
-use super::upgrade::{Opened, hindrances};
+use super::upgrade::{Opened, by_path, candidate_of, hindrances, writable};
 use crate::args::{Global, ReleaseTarget, TreeArgs};
 use crate::error::Error;
 use crate::load::{Loaded, load};
-use crate::printable::shown;
 use crate::settings::{Settings, today};
-use crate::terminal::{error_color, say};
+use crate::terminal::{error_color, say, say_rendered};
+use crate::write::Folder;
 
 /// What the user permits a release to do.
 #[derive(Clone, Copy, Debug)]
@@ -57,18 +55,18 @@ pub(super) fn release(
     progress.step("releasing");
     let made = abide_upgrade::release(&loaded.tree, settings.config.policy.upgrade_settings())
         .map_err(|refusal: Refusal| Error::Usage(refusal.to_string()))?;
-    let hindrances = hindrances(global, &loaded, &settings, &made.files);
+    let hindrances = hindrances(global, &loaded, &settings, &made.files, false);
     progress.finish();
     if !hindrances.findings.is_empty() {
-        say(&for_people(global, &loaded.tree, &hindrances));
+        say_rendered(&for_people(global, &loaded.tree, &hindrances));
         say("note: nothing was released");
         return Ok(Outcome::nothing(true));
     }
     let policy = settings.config.policy.upgrade_settings();
     let mut build_files = abide_upgrade::build_files(&loaded.tree, policy, &made.files);
     build_files.extend(abide_upgrade::version_build_file(&loaded.tree, policy, &made));
-    let builds = Builds::of(&loaded.tree, &build_files, &made.deleted, folder.as_deref());
-    let mut changes = changes(&loaded.tree, policy, &made, &records, folder.as_deref());
+    let builds = Builds::of(&loaded.tree, &build_files, &made.deleted, folder.as_ref());
+    let mut changes = changes(&loaded.tree, policy, &made, &records, folder.as_ref());
     builds.add_to(&mut changes, &records);
     if is_premature(global, &loaded, &settings, &records, &made, permits)? {
         say("note: nothing was released");
@@ -89,11 +87,11 @@ pub(super) fn release(
     if !global.quiet {
         let records = Records { lock: records.lock.as_ref(), ..Records::default() };
         for note in notes(&loaded, &settings, &made, records, day) {
-            say(&format!("note: {}", shown(&note)));
+            say(&format!("note: {note}"));
         }
     }
     if target.write {
-        let folder = folder.unwrap_or_default();
+        let folder = writable(folder)?;
         unedited(&folder, &changes)?;
         // The days come first: a run that continues an interrupted release cannot know all that
         // was replaced.
@@ -105,6 +103,15 @@ pub(super) fn release(
                 lock.forget_made(&display(loaded.tree.file(it.from), &it.path));
             });
             builds.made().for_each(|(path, text)| lock.set_made(path, text));
+            // Candidates that stay follow what is released.
+            let standings = Standings::of(&loaded.tree, policy.policy);
+            for (id, text) in &made.edited {
+                let file = loaded.tree.file(*id);
+                if standings.file(file) == Standing::Candidate {
+                    let essence = essence(policy.policy, Some(file), text);
+                    lock.set_made(&file.decl().display, &essence);
+                }
+            }
         })?;
         return Ok(Outcome::nothing(false));
     }
@@ -119,17 +126,21 @@ fn changes<'a>(
     settings: UpgradeSettings<'_>,
     made: &'a Release,
     records: &MadeFiles,
-    folder: Option<&Path>,
+    folder: Option<&Folder>,
 ) -> Changes<'a> {
     let mut changes = Changes::new();
+    let by_path = by_path(tree);
     for file in &made.files {
         let path = display(tree.file(file.from), &file.path);
-        let there = tree.files().find(|it| it.path() == file.path);
+        let there = candidate_of(tree, &by_path, file);
         let old = there.and_then(|it| it.decl().source_text()).map(<[u8]>::to_vec);
         // A release writes over nothing in the tree but its own files. A file that the selection
         // leaves out may hold anything.
-        let outside =
-            if old.is_none() { std::fs::read(in_folder(folder, &path)).ok() } else { None };
+        let outside = if old.is_none() {
+            folder.and_then(|it| it.read(path.as_ref()).ok().flatten())
+        } else {
+            None
+        };
         let author = match &outside {
             Some(text) if *text != file.text => Author::Unknown,
             _ => Author::Abide,
@@ -157,10 +168,6 @@ fn changes<'a>(
         changes.insert(path, FileChange { old, new: None, last: false, author });
     }
     changes
-}
-
-fn in_folder(folder: Option<&Path>, path: &str) -> PathBuf {
-    folder.unwrap_or(Path::new("")).join(path)
 }
 
 /// Whether something has to come before the release: the window for new majors, or a
@@ -191,7 +198,7 @@ fn is_premature(
     let lossy = abide::lossy_release(&loaded.tree, policy, options);
     let found = [(&released, early), (&loaded.tree, lossy)];
     let found = found.iter().filter(|(_, report)| !report.findings.is_empty());
-    let count = found.map(|(tree, report)| say(&for_people(global, tree, report))).count();
+    let count = found.map(|(tree, report)| say_rendered(&for_people(global, tree, report))).count();
     Ok(count > 0)
 }
 

@@ -4,14 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use abide::{Report, counted};
-use abide_schema::{File, FileId, Tree};
+use abide_schema::{File, FileId, PackageId, Tree};
 use abide_upgrade::{
     Closure, Generated, Refusal, StaleCandidate, Upgrade, UpgradeOptions, UpgradePolicy, essence,
 };
 
 use super::build_files::Builds;
 use super::file_changes::{
-    Author, Changes, FileChange, diff_of, display, put, take_losing, unedited, write_changes,
+    Author, Changes, FileChange, diff_of, display, failed, open, put, take_losing, unedited,
+    write_changes,
 };
 use super::fitness::{for_people, troubles};
 use super::folder_lock::exclusive;
@@ -23,8 +24,9 @@ use crate::load::{Loaded, load};
 use crate::printable::shown;
 use crate::progress::Progress;
 use crate::settings::{Settings, today};
-use crate::terminal::{error_color, say};
-use crate::write;
+use crate::source::LOCK;
+use crate::terminal::{error_color, say, say_rendered};
+use crate::write::{self, Folder};
 
 pub(super) fn upgrade(
     global: &Global,
@@ -68,80 +70,39 @@ pub(super) fn upgrade(
             troubles(&loaded).join("; ")
         )));
     }
-    let hindrances = hindrances(global, &loaded, &settings, &made.files);
+    let hindrances = hindrances(global, &loaded, &settings, &made.files, !made.stale.is_empty());
     progress.finish();
     if !hindrances.findings.is_empty() {
-        say(&for_people(global, &loaded.tree, &hindrances));
+        say_rendered(&for_people(global, &loaded.tree, &hindrances));
         say("note: nothing was written");
         return Ok(Outcome { troubles: troubles(&loaded), ..Outcome::nothing(true) });
     }
-    let mut left = Vec::new();
-    if !mappings.is_empty() {
-        let mapping = abide_upgrade::mapping(
-            &loaded.tree,
-            settings.config.policy.upgrade_settings(),
-            &options,
-        )
-        .map_err(|refusal| Error::Usage(refusal.to_string()))?;
-        for path in mappings {
-            let bytes = match path.extension().and_then(|it| it.to_str()) {
-                Some("json") => {
-                    let json = mapping.to_json().map_err(|it| Error::Usage(it.to_string()))?;
-                    (json + "\n").into_bytes()
-                }
-                Some("binpb" | "pb") => mapping.to_binary(),
-                _ => {
-                    return Err(Error::Usage(format!(
-                        "unknown format of the mapping `{}`: end its name in .binpb or .json",
-                        path.display()
-                    )));
-                }
-            };
-            left.extend(put_elsewhere(path, &bytes, overwrite)?);
-        }
-    }
-    let build_files = abide_upgrade::build_files(
-        &loaded.tree,
-        settings.config.policy.upgrade_settings(),
-        &made.files,
-    );
-    let policy = settings.config.policy.upgrade_settings().policy;
-    let mut changes = changes(&loaded.tree, policy, &made, &records, folder.as_deref());
+    let mut left = write_mappings(&loaded, &settings, &options, mappings, overwrite)?;
+    let upgrade_settings = settings.config.policy.upgrade_settings();
+    let build_files = abide_upgrade::build_files(&loaded.tree, upgrade_settings, &made.files);
+    let mut changes =
+        changes(&loaded.tree, upgrade_settings.policy, &made, &records, folder.as_ref());
     let gone: Vec<FileId> = made.stale.iter().map(|it| it.file).collect();
-    let builds = Builds::of(&loaded.tree, &build_files, &gone, folder.as_deref());
+    let builds = Builds::of(&loaded.tree, &build_files, &gone, folder.as_ref());
     builds.add_to(&mut changes, &records);
     let outcome = if let Some(out) = &target.out {
-        for file in &made.files {
-            left.extend(put_elsewhere(&out.join(&file.path), &file.text, overwrite)?);
-        }
-        for file in &build_files {
-            left.extend(put_elsewhere(&out.join(&file.path), file.text.as_bytes(), overwrite)?);
-        }
+        let protos = made.files.iter().map(|it| (it.path.as_str(), &*it.text));
+        let builds = build_files.iter().map(|it| (it.path.as_str(), it.text.as_bytes()));
+        left.extend(put_elsewhere(out, &protos.chain(builds).collect::<Vec<_>>(), overwrite)?);
         Outcome::nothing(false)
     } else if target.write {
         let losing = if overwrite { Changes::new() } else { take_losing(&mut changes) };
         left.extend(losing.iter().map(|(path, it)| it.left_alone(path, &instead(path, it))));
-        let is_deleted =
-            |it: &StaleCandidate| changes.contains_key(&*loaded.tree.file(it.file).decl().display);
-        for stale in made.stale.iter().filter(|it| is_deleted(it)) {
-            if !stale.as_made || !global.quiet {
-                say(&deletion(&loaded.tree, stale));
-            }
-        }
-        let folder = folder.unwrap_or_default();
+        announce_deletions(global, &loaded.tree, &made, &changes);
+        let folder = writable(folder)?;
         unedited(&folder, &changes)?;
         write_changes(&folder, &changes)?;
         let as_of = global.as_of.unwrap_or_else(today);
         records.write(&folder, |lock| {
+            let made_texts = essences(&loaded.tree, upgrade_settings.policy, &made);
             let builds = builds.made().map(|(path, text)| (path.to_owned(), text.to_vec()));
-            let by_path = by_path(&loaded.tree);
-            let protos = made.files.iter().map(|it| {
-                let candidate = by_path.get(it.path.as_str()).copied();
-                let path = display(loaded.tree.file(it.from), &it.path);
-                (path, essence(policy, candidate, &it.text))
-            });
-            for (path, text) in protos.chain(builds).filter(|(path, _)| !losing.contains_key(path))
-            {
+            let all = made_texts.chain(builds);
+            for (path, text) in all.filter(|(path, _)| !losing.contains_key(path)) {
                 lock.set_made(&path, &text);
             }
             abide::stamp_upgrade(lock, &loaded.tree, &made, as_of);
@@ -158,19 +119,8 @@ pub(super) fn upgrade(
         let lines = changes.iter().map(|(path, change)| change.complaint(path));
         Outcome { failed: !changes.is_empty(), ..Outcome::of(lines.collect::<String>()) }
     };
-    for package in made.staying.iter().filter(|_| !global.quiet) {
-        say(&format!(
-            "note: `{}` was not upgraded: it extends messages of other packages, and two versions \
-             cannot use the same extension numbers",
-            loaded.tree.package(*package).name()
-        ));
-    }
-    for (package, next) in made.by_hand.iter().filter(|_| !global.quiet) {
-        say(&format!(
-            "note: `{}` was not upgraded: people maintain `{}` as its next major version",
-            loaded.tree.package(*package).name(),
-            loaded.tree.package(*next).name()
-        ));
+    if !global.quiet {
+        not_upgraded(&loaded.tree, &made).for_each(|note| say(&note));
     }
     left.iter().for_each(|message| say(message));
     if !global.quiet && (target.out.is_some() || target.write) {
@@ -181,20 +131,138 @@ pub(super) fn upgrade(
     Ok(Outcome { troubles, failed, ..outcome })
 }
 
-/// Writes a file outside of the tree. What is there already is only replaced if it is the same or
-/// the user says so, since nothing records who wrote it; returns the message for that case.
-fn put_elsewhere(path: &Path, text: &[u8], overwrite: bool) -> Result<Option<String>, Error> {
+/// Writes files below a folder that is no tree. Returns the messages about those that were left as
+/// they are.
+fn put_elsewhere(
+    out: &Path,
+    files: &[(&str, &[u8])],
+    overwrite: bool,
+) -> Result<Vec<String>, Error> {
+    let cannot =
+        |error| Error::File { what: format!("cannot write to `{}`", out.display()), error };
+    let mut left = Vec::new();
+    if files.is_empty() {
+        return Ok(left);
+    }
+    let folder = Folder::make(out).map_err(cannot)?;
+    let mut wanted = Vec::new();
+    for &(path, text) in files {
+        let old = folder.read(path.as_ref()).map_err(failed("write", &folder, path.as_ref()))?;
+        let message = refusal(&out.join(path), old, text, overwrite);
+        if message.is_none() {
+            wanted.push((path, text));
+        }
+        left.extend(message);
+    }
+    for (path, text) in wanted {
+        put(&folder, path.as_ref(), text)?;
+    }
+    Ok(left)
+}
+
+/// Writes the mapping to each of these files, in the format that its name asks for;
+/// returns the messages about those that are left alone.
+fn write_mappings(
+    loaded: &Loaded,
+    settings: &Settings,
+    options: &UpgradeOptions<'_>,
+    paths: &[PathBuf],
+    overwrite: bool,
+) -> Result<Vec<String>, Error> {
+    if paths.is_empty() {
+        return Ok(Vec::new());
+    }
+    let settings = settings.config.policy.upgrade_settings();
+    let mapping = abide_upgrade::mapping(&loaded.tree, settings, options)
+        .map_err(|refusal| Error::Usage(refusal.to_string()))?;
+    let mut left = Vec::new();
+    for path in paths {
+        let bytes = match path.extension().and_then(|it| it.to_str()) {
+            Some("json") => {
+                let json = mapping.to_json().map_err(|it| Error::Usage(it.to_string()))?;
+                (json + "\n").into_bytes()
+            }
+            Some("binpb" | "pb") => mapping.to_binary(),
+            _ => {
+                return Err(Error::Usage(format!(
+                    "unknown format of the mapping `{}`: end its name in .binpb or .json",
+                    path.display()
+                )));
+            }
+        };
+        left.extend(put_mapping(path, &bytes, overwrite)?);
+    }
+    Ok(left)
+}
+
+/// Says which candidates are deleted.
+fn announce_deletions(global: &Global, tree: &Tree, made: &Upgrade, changes: &Changes<'_>) {
+    let is_deleted =
+        |it: &&StaleCandidate| changes.contains_key(&*tree.file(it.file).decl().display);
+    for stale in made.stale.iter().filter(is_deleted) {
+        if !stale.as_made || !global.quiet {
+            say(&deletion(tree, stale));
+        }
+    }
+}
+
+/// The parts of the generated texts that the upgrade answers for, by path.
+fn essences<'a>(
+    tree: &'a Tree,
+    policy: &'a UpgradePolicy,
+    made: &'a Upgrade,
+) -> impl Iterator<Item = (String, Vec<u8>)> + 'a {
+    let by_path = by_path(tree);
+    made.files.iter().map(move |it| {
+        let candidate = candidate_of(tree, &by_path, it);
+        let path = display(tree.file(it.from), &it.path);
+        (path, essence(policy, candidate, &it.text))
+    })
+}
+
+/// Notes about the packages that have a reason to be upgraded but are not.
+fn not_upgraded<'a>(tree: &'a Tree, made: &'a Upgrade) -> impl Iterator<Item = String> + 'a {
+    let name = |package: PackageId| tree.package(package).name();
+    let staying = made.staying.iter().map(move |package| {
+        format!(
+            "note: `{}` was not upgraded: it extends messages of other packages, and two versions \
+             cannot use the same extension numbers",
+            name(*package)
+        )
+    });
+    let by_hand = made.by_hand.iter().map(move |(package, next)| {
+        format!(
+            "note: `{}` was not upgraded: people maintain `{}` as its next major version",
+            name(*package),
+            name(*next)
+        )
+    });
+    staying.chain(by_hand)
+}
+
+/// Writes a mapping to the file that the user names.
+fn put_mapping(path: &Path, text: &[u8], overwrite: bool) -> Result<Option<String>, Error> {
     let old = std::fs::read(path).ok();
+    let is_same = old.as_deref() == Some(text);
+    let message = refusal(path, old, text, overwrite);
+    if message.is_none() && !is_same {
+        write::write(Some(path), text).map_err(|error| Error::File {
+            what: format!("cannot write `{}`", path.display()),
+            error,
+        })?;
+    }
+    Ok(message)
+}
+
+/// What is said about a file outside of the tree that is left as it is. What is there already is
+/// only replaced if it is the same or the user says so, since nothing records who wrote it.
+fn refusal(path: &Path, old: Option<Vec<u8>>, text: &[u8], overwrite: bool) -> Option<String> {
     let author = match &old {
         Some(old) if !overwrite && old != text => Author::Unknown,
         _ => Author::Abide,
     };
     let change = FileChange { old, new: Some(text), last: false, author };
-    if change.loses() {
-        return Ok(Some(change.left_alone(&path.display().to_string(), "")));
-    }
-    put(path, text, |path, text| write::write(Some(path), text))?;
-    Ok(None)
+    change.loses().then(|| change.left_alone(&path.display().to_string(), ""))
 }
 
 /// What helps besides `--overwrite` where a candidate is left alone.
@@ -210,15 +278,17 @@ fn instead(path: &str, change: &FileChange<'_>) -> String {
     }
 }
 
-/// The findings that keep candidates from being generated.
+/// The findings that keep candidates from being generated, or from being deleted if
+/// nothing calls for them any more.
 pub(super) fn hindrances(
     global: &Global,
     loaded: &Loaded,
     settings: &Settings,
     made: &[Generated],
+    deletes: bool,
 ) -> Report {
     let as_of = global.as_of.unwrap_or_else(today);
-    abide::hindrances(&loaded.tree, &settings.config.policy, as_of, made)
+    abide::hindrances(&loaded.tree, &settings.config.policy, as_of, made, deletes)
 }
 
 /// The preparations of a command that may write to a tree.
@@ -226,7 +296,7 @@ pub(super) struct Opened {
     pub(super) progress: Progress,
     pub(super) settings: Settings,
     /// The folder of the tree, if it is on disk.
-    pub(super) folder: Option<PathBuf>,
+    pub(super) folder: Option<Folder>,
     /// The lock, held from the first look at the tree until everything is written.
     pub(super) guard: Option<std::fs::File>,
 }
@@ -235,22 +305,39 @@ impl Opened {
     pub(super) fn of(global: &Global, args: &TreeArgs, writes: bool) -> Result<Opened, Error> {
         let progress = Progress::new(global.quiet);
         let settings = Settings::read(global, args.source.as_deref(), error_color(global))?;
-        let folder = settings.tree_folder(args);
-        if writes && folder.is_none() {
-            let message = "`--write` needs a tree on disk: name its folder".to_owned();
-            return Err(Error::Usage(message));
-        }
-        let guard = match folder.as_deref().filter(|_| writes) {
+        let path = settings.tree_folder(args);
+        let guard = match path.as_deref().filter(|_| writes) {
             Some(folder) => exclusive(folder, global)?,
             None => None,
         };
+        let folder = path.as_deref().map(open).transpose()?;
+        if writes {
+            // It is written with the rest: better now than after half of the work.
+            let lock = Path::new(LOCK);
+            let folder = writable(folder.as_ref())?;
+            folder.inside(lock).map_err(failed("write", folder, lock))?;
+        }
         Ok(Opened { progress, settings, folder, guard })
     }
 }
 
-/// The files of a tree by path.
-fn by_path(tree: &Tree) -> BTreeMap<&str, File<'_>> {
-    tree.files().map(|it| (it.path(), it)).collect()
+/// The folder of a tree on disk.
+pub(super) fn writable<F>(folder: Option<F>) -> Result<F, Error> {
+    folder.ok_or_else(|| Error::Usage("`--write` needs a tree on disk: name its folder".to_owned()))
+}
+
+/// The files of a tree by root and path.
+pub(super) fn by_path(tree: &Tree) -> BTreeMap<(u32, &str), File<'_>> {
+    tree.files().map(|it| ((it.decl().root, it.path()), it)).collect()
+}
+
+/// What is in the place of a generated file.
+pub(super) fn candidate_of<'t>(
+    tree: &'t Tree,
+    by_path: &BTreeMap<(u32, &str), File<'t>>,
+    made: &Generated,
+) -> Option<File<'t>> {
+    by_path.get(&(tree.file(made.from).decl().root, made.path.as_str())).copied()
 }
 
 fn changes<'a>(
@@ -258,21 +345,21 @@ fn changes<'a>(
     policy: &UpgradePolicy,
     made: &'a Upgrade,
     records: &MadeFiles,
-    folder: Option<&Path>,
+    folder: Option<&Folder>,
 ) -> Changes<'a> {
     let mut changes = BTreeMap::new();
     let by_path = by_path(tree);
     for file in &made.files {
-        let candidate = by_path.get(file.path.as_str());
-        if !candidate.is_some_and(|it| abide_upgrade::is_made(*it, file)) {
+        let candidate = candidate_of(tree, &by_path, file);
+        if !candidate.is_some_and(|it| abide_upgrade::is_made(it, file)) {
             let path = display(tree.file(file.from), &file.path);
             // A file that the selection leaves out is there all the same.
-            let on_disk = || std::fs::read(folder?.join(&path)).ok();
+            let on_disk = || folder?.read(path.as_ref()).ok().flatten();
             let old = candidate.and_then(|it| it.decl().source_text()).map(<[u8]>::to_vec);
             let old = old.or_else(on_disk);
             let author = match &old {
                 Some(old) => {
-                    let essence = |text: &[u8]| essence(policy, candidate.copied(), text);
+                    let essence = |text: &[u8]| essence(policy, candidate, text);
                     let (old, new) = (essence(old), essence(&file.text));
                     if old == new { Author::Abide } else { records.author(&path, &old) }
                 }

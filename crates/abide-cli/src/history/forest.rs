@@ -86,26 +86,33 @@ impl Forest {
     ) -> Result<Moved, SourceError> {
         let mut wanted: BTreeSet<Box<str>> = step.imported.into_iter().collect();
         let mut gone: FxHashMap<ObjectId, Arc<FileDecl>> = FxHashMap::default();
-        let mut fresh: Vec<(Key, ObjectId)> = Vec::new();
+        let mut changes: Vec<(Key, Option<ObjectId>)> = Vec::new();
         for change in step.files {
             let key = (change.root, change.path);
-            let blob = self.blobs.get(&key).copied();
-            let before = self.remove(&key, &mut wanted);
-            wanted.insert((&*key.1).into());
-            if let (Some(before), Some(blob)) = (before, blob) {
-                gone.insert(blob, before);
+            if let (Some(blob), Some(decl)) = (self.blobs.get(&key), self.files.file(&key)) {
+                gone.insert(*blob, Arc::clone(decl));
             }
-            if let Some(blob) = change.blob {
-                fresh.push((key, blob));
-            }
+            changes.push((key, change.blob));
         }
         let mut texts: Vec<(Key, ObjectId, Result<Arc<FileDecl>, Text>)> = Vec::new();
-        for (key, blob) in fresh {
-            let known = match gone.get(&blob) {
-                Some(decl) => Ok(Arc::clone(decl)),
-                None => Err(cursor.text(blob)?),
+        for (key, blob) in changes {
+            let content = match blob {
+                None => None,
+                Some(blob) => Some((
+                    blob,
+                    match gone.get(&blob) {
+                        Some(decl) => Ok(Arc::clone(decl)),
+                        None => match cursor.text(blob, &timeline.display(key.0, &key.1)) {
+                            Some(text) => Err(text),
+                            // The file stays as it was.
+                            None => continue,
+                        },
+                    },
+                )),
             };
-            texts.push((key, blob, known));
+            self.remove(&key, &mut wanted);
+            wanted.insert((&*key.1).into());
+            texts.extend(content.map(|(blob, known)| (key, blob, known)));
         }
         let decls: Vec<(ObjectId, Arc<FileDecl>)> = texts
             .into_par_iter()
@@ -175,7 +182,10 @@ impl Forest {
                             if same {
                                 continue;
                             }
-                            (Some(blob), cursor.text(blob)?)
+                            match cursor.text(blob, &timeline.display(key.0, &key.1)) {
+                                Some(text) => (Some(blob), text),
+                                None => continue,
+                            }
                         }
                         // The disk has no history: what was read stays.
                         Content::Disk(_) if here.as_ref() == Some(&key) => continue,

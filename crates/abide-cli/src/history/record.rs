@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use abide::{Lock, Record};
 use gix::ObjectId;
 
-use crate::source::{Commit, Cursor, LOCK, SourceError};
+use crate::source::{Commit, Cursor, LOCK};
 
 /// How many digits of the id of a commit are shown.
 pub(super) const SHORT: usize = 10;
@@ -22,20 +22,16 @@ pub(super) struct RecordReader {
 }
 
 impl RecordReader {
-    /// The records of the current commit; `None` if they did not change. A lock that cannot be read
-    /// records nothing.
-    pub(super) fn read(
-        &mut self,
-        cursor: &Cursor<'_>,
-        commit: &Commit,
-    ) -> Result<Option<Records>, SourceError> {
-        let blob = cursor.beside(LOCK)?;
+    /// The records of the current commit; `None` if they did not change or are lost. A lock that
+    /// cannot be parsed records nothing.
+    pub(super) fn read(&mut self, cursor: &mut Cursor<'_>, commit: &Commit) -> Option<Records> {
+        let Ok(blob) = cursor.beside(LOCK) else { return None };
         if blob == self.blob {
-            return Ok(None);
+            return None;
         }
         self.blob = blob;
-        let Some(blob) = blob else { return Ok(Some(Records::new())) };
-        let text = cursor.text(blob)?;
+        let Some(blob) = blob else { return Some(Records::new()) };
+        let text = cursor.text(blob, LOCK)?;
         let lock = std::str::from_utf8(&text).ok().and_then(|text| Lock::parse(text).ok());
         if lock.is_none() {
             self.damaged.push(commit.id);
@@ -43,7 +39,7 @@ impl RecordReader {
         let packages = lock.iter().flat_map(|lock| {
             lock.packages().filter_map(|it| Some((it.to_owned(), lock.record(it)?.clone())))
         });
-        Ok(Some(packages.collect()))
+        Some(packages.collect())
     }
 
     /// A note about locks that could not be read.

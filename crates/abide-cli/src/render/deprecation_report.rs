@@ -7,7 +7,7 @@ use abide::{Deprecated, DeprecationList, Phase, Replacement, Unknown, counted};
 use jiff::civil::Date;
 use serde_json::{Map, Value, json};
 
-use super::markdown::code;
+use super::markdown_text::Markdown;
 use super::scene::{Look, paint};
 use crate::printable::shown;
 
@@ -36,12 +36,12 @@ pub(super) fn human(report: &DeprecationReport<'_, '_>, look: Look) -> Vec<u8> {
                 text.push_str(": ");
                 paint(&mut text, look.color, colour(phase), words(phase));
             }
-            let _ = writeln!(
-                text,
-                "\n    {}; {}",
-                since(entry),
-                shown(&replacement(entry, str::to_owned))
-            );
+            let successor = match replacement(entry) {
+                Successor::Element(name, note) => format!("use {name}{note}"),
+                Successor::Advice(advice) => advice.to_owned(),
+                Successor::None(phrase) => phrase.to_owned(),
+            };
+            let _ = writeln!(text, "\n    {}; {}", since(entry), shown(&successor));
             let ahead = days_ahead(entry, report.as_of);
             if !ahead.is_empty() {
                 let _ = writeln!(text, "    {}", ahead.join(", "));
@@ -89,19 +89,28 @@ fn since(entry: &Deprecated<'_>) -> String {
     }
 }
 
-/// What replaces an element; `name` writes the name of one.
-fn replacement(entry: &Deprecated<'_>, name: impl Fn(&str) -> String) -> String {
+/// What replaces an element.
+enum Successor<'t> {
+    /// Its name, and what to know about it.
+    Element(&'t str, &'static str),
+    /// What its comment says to do.
+    Advice(&'t str),
+    /// A phrase that says there is none.
+    None(&'static str),
+}
+
+fn replacement<'t>(entry: &'t Deprecated<'_>) -> Successor<'t> {
     if entry.replacement == Replacement::Nothing {
-        return "nothing replaces it".to_owned();
+        return Successor::None("nothing replaces it");
     }
-    let equivalent = match entry.replacement {
+    let note = match entry.replacement {
         Replacement::NoEquivalent => ", which is not equivalent",
         Replacement::Equivalent | Replacement::Nothing => "",
     };
     match (&entry.replaced_by, &entry.advice) {
-        (Some(full), _) => format!("use {}{equivalent}", name(inside(entry, full))),
-        (None, Some(advice)) => advice.clone(),
-        (None, None) => "no replacement is named".to_owned(),
+        (Some(full), _) => Successor::Element(inside(entry, full), note),
+        (None, Some(advice)) => Successor::Advice(advice),
+        (None, None) => Successor::None("no replacement is named"),
     }
 }
 
@@ -245,47 +254,58 @@ pub(crate) fn tables(list: &DeprecationList<'_>) -> String {
     if is_served {
         head.push("served at least until");
     }
-    let mut out = String::new();
-    for (package, entries) in list.by_package() {
-        let title = match package {
-            "" => "Files without a package".to_owned(),
-            name => code(name),
+    let mut out = Markdown::new();
+    for (at, (package, entries)) in list.by_package().into_iter().enumerate() {
+        out.markup(if at > 0 { "\n## " } else { "## " });
+        match package {
+            "" => out.markup("Files without a package"),
+            name => out.code(name),
         };
-        let _ =
-            write!(out, "## {title}\n\n| {} |\n|{}\n", head.join(" | "), "---|".repeat(head.len()));
+        out.markup("\n\n").row(head.iter().map(|title| cell(title))).markup("|");
+        for _ in &head {
+            out.markup("---|");
+        }
+        out.markup("\n");
         let mut reasons = BTreeSet::new();
         for entry in entries {
             let mut cells = vec![name_cell(entry), since_cell(entry), replacement_cell(entry)];
-            let day =
-                |day: Option<Date>| day.map_or_else(|| "unknown".to_owned(), |it| it.to_string());
             if list.has_phases {
-                cells.extend(phase_cells(entry));
+                cells.extend(phase_cells(entry).iter().map(|words| cell(words)));
             }
             if is_served {
-                cells.push(day(entry.served_until));
+                let day = entry.served_until.map(|it| it.to_string());
+                cells.push(cell(day.as_deref().unwrap_or("unknown")));
             }
-            let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
-            let _ = writeln!(out, "| {} |", cells.join(" | "));
-            reasons.extend(entry.unknown().filter(|_| list.has_phases).map(|reason| {
-                match reason {
-                    Unknown::Since => "Nothing says since when some of them are deprecated: set \
-                                   `deprecated_at`."
-                        .to_owned(),
-                    Unknown::DayOf(version) => format!(
-                        "The day of {} is unknown: write it into `version-dates` of `[calendar]`.",
-                        code(version)
-                    ),
-                }
-            }));
+            out.row(cells);
+            reasons.extend(entry.unknown().filter(|_| list.has_phases).map(reason));
         }
         for reason in reasons {
-            let _ = write!(out, "\n{reason}\n");
+            out.markup("\n").add(reason).markup("\n");
         }
-        out.push('\n');
     }
-    out.truncate(out.trim_end().len());
-    out.push('\n');
+    out.into_text()
+}
+
+/// Why days are unknown, for the elements of a table.
+fn reason(unknown: Unknown<'_>) -> Markdown {
+    let mut out = Markdown::new();
+    match unknown {
+        Unknown::Since => {
+            out.markup("Nothing says since when some of them are deprecated: set `deprecated_at`.")
+        }
+        Unknown::DayOf(version) => {
+            out.markup("The day of ").code(version);
+            out.markup(" is unknown: write it into `version-dates` of `[calendar]`.")
+        }
+    };
     out
+}
+
+/// A cell with these words.
+fn cell(words: &str) -> Markdown {
+    let mut cell = Markdown::cell();
+    cell.words(words);
+    cell
 }
 
 /// The days on which clients warn, refuse and remove an element.
@@ -299,91 +319,34 @@ fn phase_cells(entry: &Deprecated<'_>) -> [String; 3] {
     [phases.warned.to_string(), held(phases.disallowed), removed]
 }
 
-fn name_cell(entry: &Deprecated<'_>) -> String {
+fn name_cell(entry: &Deprecated<'_>) -> Markdown {
+    let mut cell = Markdown::cell();
     match entry.holder {
-        abide_change::Holder::File(file) => format!("file {}", code(file.path())),
-        abide_change::Holder::Element(it) => format!("{} {}", it.noun(), code(&it.relative_name())),
-    }
-}
-
-fn since_cell(entry: &Deprecated<'_>) -> String {
-    match (entry.since, entry.day) {
-        (Some(text), Some(day)) if text != day.to_string() => format!("{} ({day})", prose(text)),
-        (Some(text), _) => prose(text),
-        (None, _) => "unknown".to_owned(),
-    }
-}
-
-fn replacement_cell(entry: &Deprecated<'_>) -> String {
-    match (&entry.replaced_by, &entry.advice) {
-        (None, Some(advice)) if entry.replacement != Replacement::Nothing => prose(advice),
-        _ => replacement(entry, code),
-    }
-}
-
-/// A text of others as Markdown: its code spans stay, everything else is shown as it is.
-fn prose(text: &str) -> String {
-    let text = shown(text);
-    let mut rest = text.as_str();
-    let mut out = String::with_capacity(text.len());
-    while let Some(at) = rest.find('`') {
-        escape(&mut out, &rest[..at]);
-        rest = &rest[at..];
-        let ticks = rest.len() - rest.trim_start_matches('`').len();
-        // A run of backticks ends where one of the same length is; else it is none.
-        match closing(&rest[ticks..], ticks) {
-            Some(inside) => {
-                let end = ticks + inside + ticks;
-                out.push_str(&rest[..end]);
-                rest = &rest[end..];
-            }
-            None => {
-                out.push_str(&"\\`".repeat(ticks));
-                rest = &rest[ticks..];
-            }
+        abide_change::Holder::File(file) => cell.markup("file ").code(file.path()),
+        abide_change::Holder::Element(it) => {
+            cell.words(it.noun()).markup(" ").code(&it.relative_name())
         }
-    }
-    escape(&mut out, rest);
-    out
+    };
+    cell
 }
 
-/// Where the first run of exactly so many backticks begins.
-fn closing(text: &str, ticks: usize) -> Option<usize> {
-    let mut at = 0;
-    while let Some(found) = text[at..].find('`') {
-        let begin = at + found;
-        let run = text[begin..].len() - text[begin..].trim_start_matches('`').len();
-        if run == ticks {
-            return Some(begin);
-        }
-        at = begin + run;
+fn since_cell(entry: &Deprecated<'_>) -> Markdown {
+    let mut cell = Markdown::cell();
+    cell.prose(entry.since.unwrap_or("unknown"));
+    if let (Some(text), Some(day)) = (entry.since, entry.day.map(|it| it.to_string()))
+        && text != day
+    {
+        cell.markup(" (").words(&day).markup(")");
     }
-    None
+    cell
 }
 
-fn escape(out: &mut String, text: &str) {
-    for c in text.chars() {
-        match c {
-            '<' => out.push_str("&lt;"),
-            '\\' | '*' | '_' | '[' | ']' | '#' => out.extend(['\\', c]),
-            c => out.push(c),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::prose;
-
-    #[test]
-    fn code_stays_and_the_rest_is_shown_as_it_is() {
-        for (text, markdown) in [
-            ("use `a_b` or ``c_d``, not a_b", "use `a_b` or ``c_d``, not a\\_b"),
-            ("an odd ` and *", "an odd \\` and \\*"),
-            ("``a ` b`` <i>", "``a ` b`` &lt;i>"),
-            ("`` a ` [b]", "\\`\\` a \\` \\[b\\]"),
-        ] {
-            assert_eq!(prose(text), markdown, "{text}");
-        }
-    }
+fn replacement_cell(entry: &Deprecated<'_>) -> Markdown {
+    let mut cell = Markdown::cell();
+    match replacement(entry) {
+        Successor::Element(name, note) => cell.markup("use ").code(name).markup(note),
+        Successor::Advice(advice) => cell.prose(advice),
+        Successor::None(phrase) => cell.markup(phrase),
+    };
+    cell
 }

@@ -8,6 +8,7 @@ use abide::{Finding, Location, Origin, Report, Severity, counted};
 use codespan_reporting::files::Files;
 
 use super::markup::{Page, escaped};
+use super::prose::{Piece, pieces};
 use super::scene::{Lines, Scene};
 use super::snippets::summary;
 use super::sources::Sources;
@@ -175,14 +176,13 @@ fn name(text: &str) -> String {
 
 /// A text of Abide, in which backticks mark code.
 fn prose(text: &str) -> String {
-    let text = name(text);
-    let mut out = String::new();
-    let mut rest = text.as_str();
-    while let Some((before, behind)) = rest.split_once('`') {
-        let Some((code, behind)) = behind.split_once('`') else { break };
-        let _ = write!(out, "{before}<code>{code}</code>");
-        rest = behind;
+    let text = shown(text);
+    let mut out = String::with_capacity(text.len());
+    for piece in pieces(&text) {
+        let _ = match piece {
+            Piece::Words(words) => write!(out, "{}", escaped(words)),
+            Piece::Code(code) => write!(out, "<code>{}</code>", escaped(code)),
+        };
     }
-    out.push_str(rest);
     out
 }

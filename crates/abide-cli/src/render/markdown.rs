@@ -1,31 +1,36 @@
 //! A changelog by package, for release notes.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 use abide::{Bump, ChangeFacts, Finding, Report, Severity};
 
+use super::markdown_text::Markdown;
 use super::scene::Scene;
-use crate::printable::shown;
 
 pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
-    let mut out = String::from("# API changes\n");
-    if let Some(bump) = report.required_bump {
-        let _ = write!(out, "\n{}\n", needed(bump));
+    let mut out = Markdown::new();
+    out.markup("# API changes\n");
+    match report.required_bump {
+        None => {}
+        Some(Bump::None) => drop(out.markup("\nNo bump is required.\n")),
+        Some(bump) => {
+            out.markup("\nRequired bump: **").words(bump.name()).markup("**.\n");
+        }
     }
     let mut packages: BTreeMap<&str, Vec<&Finding>> = BTreeMap::new();
-    for finding in scene.shown(report) {
+    for finding in scene.by_weight(report) {
         packages.entry(&finding.package).or_default().push(finding);
     }
     if packages.is_empty() {
-        out.push_str("\nNothing changed.\n");
+        out.markup("\nNothing changed.\n");
     }
     for (package, findings) in packages {
-        let title = match package {
-            "" => "Files without a package".to_owned(),
-            name => code(name),
+        out.markup("\n## ");
+        match package {
+            "" => out.markup("Files without a package"),
+            name => out.code(name),
         };
-        let _ = write!(out, "\n## {title}\n");
+        out.markup("\n");
         let part = |wanted: Part| -> Vec<&Finding> {
             findings.iter().copied().filter(|finding| Part::of(finding) == wanted).collect()
         };
@@ -33,7 +38,7 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
             section(&mut out, wanted.title(), &part(wanted), scene);
         }
     }
-    out.into_bytes()
+    out.into_text().into_bytes()
 }
 
 /// A section of a package.
@@ -63,18 +68,11 @@ impl Part {
     }
 }
 
-fn needed(bump: Bump) -> String {
-    match bump {
-        Bump::None => "No bump is required.".to_owned(),
-        bump => format!("Required bump: **{bump}**."),
-    }
-}
-
-fn section(out: &mut String, title: &str, findings: &[&Finding], scene: &Scene) {
+fn section(out: &mut Markdown, title: &'static str, findings: &[&Finding], scene: &Scene) {
     if findings.is_empty() {
         return;
     }
-    let _ = write!(out, "\n### {title}\n\n");
+    out.markup("\n### ").markup(title).markup("\n\n");
     for finding in findings {
         let lines = scene.lines(&finding.location);
         let at = match lines.range {
@@ -84,40 +82,31 @@ fn section(out: &mut String, title: &str, findings: &[&Finding], scene: &Scene) 
         let inside = finding.element.strip_prefix(&finding.package).unwrap_or(&finding.element);
         let inside = inside.trim_start_matches('.');
         let element = if inside.is_empty() { &finding.element } else { inside };
-        let message = shown(&finding.message);
-        let _ = writeln!(out, "- {}: {message} ({})", code(element), code(&at));
-        for line in finding.change.iter().flat_map(|change| consequences(change)) {
-            let _ = writeln!(out, "  - {line}");
+        out.markup("- ").code(element).markup(": ").prose(&finding.message);
+        out.markup(" (").code(&at).markup(")\n");
+        if let Some(change) = &finding.change {
+            consequences(out, change);
         }
         if let Some(help) = &finding.help {
-            let _ = writeln!(out, "  - {}", shown(help));
+            out.markup("  - ").prose(help).markup("\n");
         }
     }
 }
 
-fn consequences(change: &ChangeFacts) -> Vec<String> {
-    let mut lines = Vec::new();
+fn consequences(out: &mut Markdown, change: &ChangeFacts) {
     if !change.effects.is_empty() {
-        lines.push(format!("breaks {}", change.effects));
+        out.markup("  - breaks ").words(&change.effects.to_string()).markup("\n");
     }
     for lost in &change.symbols {
-        lines.push(format!("{}: {}", lost.surface, shown(&lost.symbol)));
+        out.markup("  - ").words(lost.surface.name()).markup(": ").prose(&lost.symbol);
+        out.markup("\n");
     }
     if let Some(witness) = &change.witness {
-        let value = if witness.value.is_empty() {
-            "the empty message".to_owned()
-        } else {
-            code(&witness.shown())
+        out.markup("  - ").words(witness.surface.name()).markup(": ");
+        match witness.value.as_str() {
+            "" => out.markup("the empty message"),
+            _ => out.code(&witness.shown()),
         };
-        lines.push(format!("{}: {value}: {}", witness.surface, shown(&witness.observed)));
+        out.markup(": ").prose(&witness.observed).markup("\n");
     }
-    lines
-}
-
-/// The text as a code span, even if it contains backticks.
-pub(super) fn code(text: &str) -> String {
-    let text = shown(text);
-    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    let fence = "`".repeat(longest + 1);
-    if longest == 0 { format!("`{text}`") } else { format!("{fence} {text} {fence}") }
 }

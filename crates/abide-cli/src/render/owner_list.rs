@@ -5,7 +5,7 @@ use std::fmt::Write;
 use abide::{PackageOwners, counted};
 use serde_json::{Map, Value, json};
 
-use super::markdown::code;
+use super::markdown_text::Markdown;
 use super::scene::{Look, paint};
 use super::workflow_command::{data, property, touched_packages};
 use crate::printable::shown;
@@ -152,21 +152,26 @@ pub(super) fn markdown(report: &OwnerReport<'_>, _: Look) -> Vec<u8> {
     if report.packages.is_empty() {
         return b"No package changed.\n".to_vec();
     }
-    let mut out = String::from("| package | owners |\n|---|---|\n");
+    let mut out = Markdown::new();
+    out.markup("| package | owners |\n|---|---|\n");
     for package in report.packages {
-        let name = match package.package.as_str() {
-            "" => "(no package)".to_owned(),
-            name => code(name),
+        let mut name = Markdown::cell();
+        match package.package.as_str() {
+            "" => name.markup("(no package)"),
+            full => name.code(full),
         };
-        let owners: Vec<String> = package.owners().into_iter().map(shown).collect();
-        let owners = match (owners.is_empty(), package.unowned().is_empty()) {
-            (true, _) => "**no owner**".to_owned(),
-            (false, true) => owners.join(" "),
-            (false, false) => format!("{}, and files without an owner", owners.join(" ")),
+        let mut owners = Markdown::cell();
+        for (at, owner) in package.owners().into_iter().enumerate() {
+            owners.markup(if at > 0 { " " } else { "" }).owner(owner);
+        }
+        match (package.owners().is_empty(), package.unowned().is_empty()) {
+            (true, _) => owners.markup("**no owner**"),
+            (false, true) => &mut owners,
+            (false, false) => owners.markup(", and files without an owner"),
         };
-        let _ = writeln!(out, "| {name} | {} |", owners.replace('|', "\\|"));
+        out.row([name, owners]);
     }
-    out.into_bytes()
+    out.into_text().into_bytes()
 }
 
 /// One notice with all packages, and an annotation for each without an owner.

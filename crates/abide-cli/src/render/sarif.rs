@@ -104,10 +104,23 @@ fn result(finding: &Finding, rule: usize, scene: &Scene) -> Value {
     object.into()
 }
 
-/// A plain text message. `[…](…)` would be a link, so it is escaped (SARIF 2.1.0, section 3.11.6).
+/// A plain text message, in which nothing is a placeholder or a link (SARIF 2.1.0, sections 3.11.5
+/// and 3.11.6): braces are doubled, and where there could be a link, brackets are escaped.
 fn message(text: &str) -> Value {
-    let text = if text.contains("](") { text.replace('[', "\\[") } else { text.to_owned() };
-    json!({ "text": text })
+    let has_link = text.contains("](");
+    let mut escaped = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        match (c, rest.peek()) {
+            ('{' | '}', _) => escaped.push(c),
+            ('[' | ']', _) if has_link => escaped.push('\\'),
+            // Else the backslash before a bracket would be one escape with that of the bracket.
+            ('\\', Some('\\' | '[' | ']')) if has_link => escaped.push('\\'),
+            _ => {}
+        }
+        escaped.push(c);
+    }
+    json!({ "text": escaped })
 }
 
 fn location(lines: &Lines) -> Map<String, Value> {

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use abide::{FeatureFile, Finding, Location, Origin, PackageOwners, Report, Severity};
+use abide::{
+    FeatureFile, Finding, Location, Origin, PackageOwners, Report, Severity, Weight, code,
+};
 use abide_schema::{File, Tree};
 use abide_syntax::{LineIndex, Position, Span};
 
@@ -139,6 +141,13 @@ impl<'a> Scene<'a> {
         report.findings.iter().filter(move |it| !quiet || it.severity == Severity::Error)
     }
 
+    /// The findings to show, the heaviest first.
+    pub(super) fn by_weight<'r>(&self, report: &'r Report) -> Vec<&'r Finding> {
+        let mut findings: Vec<&Finding> = self.shown(report).collect();
+        findings.sort_by_key(|it| Weight::of(it));
+        findings
+    }
+
     /// The text that a place lies in, whatever it is part of.
     pub(super) fn text(&self, origin: Origin) -> Option<SourceText<'a>> {
         let file = match origin {
@@ -189,7 +198,7 @@ impl<'a> Scene<'a> {
                 let side = witness.direction.writer();
                 let value = match witness.value.as_str() {
                     "" => "(the empty message)".to_owned(),
-                    _ => format!("`{}`", witness.shown()),
+                    _ => code(witness.shown()),
                 };
                 let text = format!(
                     "{side} {} {value} on {}: {}",

@@ -15,7 +15,7 @@ const CHUNK: usize = 32;
 
 pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
     let sources = Sources::new(scene);
-    let shown: Vec<&Finding> = scene.shown(report).collect();
+    let shown = scene.by_weight(report);
     let written = shown.par_chunks(CHUNK).map(|findings| {
         let diagnostics = findings.iter().map(|finding| diagnostic(finding, scene, &sources));
         emit(diagnostics, &sources, scene.look.color)

@@ -2,13 +2,15 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use abide_schema::{SourceFile, Text};
 
 use super::contents::Gathered;
-use super::disk::{find_on_disk, read_regular};
+use super::disk::read_regular;
 use super::failure::{NOT_UNICODE, SourceError, io_reason};
 use super::kind::{Asked, OpenSource, Opening, Reading, SourceKind};
+use super::links::Links;
 use super::paths::{below, canonical, is_proto, relative};
 use super::roots::{RootLayout, mount};
 
@@ -31,7 +33,7 @@ fn open(asked: &Asked<'_>, mut layout: RootLayout) -> Result<Opening, SourceErro
         true => options.base.to_owned(),
         false => path.parent().unwrap_or(options.base).to_owned(),
     };
-    let source = Box::new(FileAlone { file: path.clone(), folder });
+    let source = Box::new(FileAlone { file: path.clone(), folder, links: Arc::clone(asked.links) });
     Ok(Opening { source, layout, imports, notes })
 }
 
@@ -39,11 +41,12 @@ fn open(asked: &Asked<'_>, mut layout: RootLayout) -> Result<Opening, SourceErro
 struct FileAlone {
     file: PathBuf,
     folder: PathBuf,
+    links: Arc<Links>,
 }
 
 impl OpenSource for FileAlone {
     fn read(&self, layout: &RootLayout, name: &str) -> Result<Reading, SourceError> {
-        let file = read_alone(&self.file, &self.folder, layout, name)?;
+        let file = read_alone(&self.file, &self.folder, layout, name, &self.links)?;
         Ok(Reading::Files(Gathered { files: vec![file], ..Gathered::default() }))
     }
 
@@ -53,7 +56,7 @@ impl OpenSource for FileAlone {
         layout: &RootLayout,
     ) -> Result<Option<(usize, Text)>, SourceError> {
         for (index, root) in layout.roots.iter().enumerate() {
-            if let Some(text) = find_on_disk(&self.folder.join(root).join(path))? {
+            if let Some(text) = self.links.find(&self.folder.join(root), path)? {
                 return Ok(Some((index, text)));
             }
         }
@@ -67,11 +70,16 @@ pub(super) fn read_alone(
     folder: &Path,
     layout: &RootLayout,
     name: &str,
+    links: &Links,
 ) -> Result<SourceFile, SourceError> {
     let error = |reason: String| SourceError::unusable(name, reason);
-    let text = read_regular(file, &mut Vec::new())
-        .map_err(|problem: io::Error| error(io_reason(&problem)))?;
-    let display = relative(&canonical(file), &canonical(folder))
+    let text = links.follow(file).and_then(|file| read_regular(&file, &mut Vec::new()));
+    let text = text.map_err(|problem: io::Error| error(io_reason(&problem)))?;
+    let folder = canonical(folder);
+    // The link itself has a place if what it leads to is elsewhere.
+    let own = || Some(canonical(file.parent()?).join(file.file_name()?));
+    let display = relative(&canonical(file), &folder)
+        .or_else(|| relative(&own()?, &folder))
         .ok_or_else(|| error(NOT_UNICODE.to_owned()))?;
     // If no root holds the file, its path counts from the folder.
     let roots = layout.roots.iter().enumerate();

@@ -185,7 +185,7 @@ impl Entries {
     }
 
     fn problem(&mut self, path: String, reason: &str) {
-        self.problems.push(ReadProblem { path, reason: reason.to_owned() });
+        self.problems.push(ReadProblem { path, reason: reason.to_owned(), is_lost: false });
     }
 
     fn file(&mut self, name: String, text: Vec<u8>) -> Result<(), String> {

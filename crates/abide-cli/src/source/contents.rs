@@ -1,5 +1,7 @@
 //! What sources hold.
 
+use std::fmt::Display;
+
 use abide_schema::SourceFile;
 
 use super::failure::ReadProblem;
@@ -50,6 +52,13 @@ pub(super) struct Gathered {
 
 impl Gathered {
     pub(super) fn problem(&mut self, path: impl Into<String>, reason: impl Into<String>) {
-        self.problems.push(ReadProblem { path: path.into(), reason: reason.into() });
+        let (path, reason) = (path.into(), reason.into());
+        self.problems.push(ReadProblem { path, reason, is_lost: false });
+    }
+
+    /// Notes a file or folder whose object is missing.
+    pub(super) fn lost(&mut self, path: impl Into<String>, missing: impl Display) {
+        let (path, reason) = (path.into(), missing.to_string());
+        self.problems.push(ReadProblem { path, reason, is_lost: true });
     }
 }

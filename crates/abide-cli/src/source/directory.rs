@@ -5,19 +5,21 @@ use std::cell::{LazyCell, RefCell};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use abide_schema::{SourceFile, Text};
+use gix::ObjectId;
 use ignore::Match;
 use rayon::Scope;
 
 use super::alone::read_alone;
 use super::contents::Gathered;
-use super::disk::{find_on_disk, read_regular};
+use super::disk::read_regular;
 use super::failure::{NO_ROOT, NOT_REGULAR, NOT_UNICODE, SourceError, io_reason};
-use super::git::Tracked;
+use super::git::index::{Tracked, unchanged_blobs};
 use super::ignored::{Found, Ignored};
 use super::kind::{Asked, OpenSource, Opening, Reading, SourceKind};
+use super::links::Links;
 use super::paths::{canonical, is_proto, is_skipped, join, relative};
 use super::roots::{Mount, RootLayout, mount};
 use crate::printable::shown;
@@ -45,18 +47,20 @@ fn open(asked: &Asked<'_>, mut layout: RootLayout) -> Result<Opening, SourceErro
     for import in &mut imports {
         import.at = Mount::Disk(options.base.join(&import.written));
     }
-    Ok(Opening { source: Box::new(Directory { top }), layout, imports, notes })
+    let source = Box::new(Directory { top, links: Arc::clone(asked.links) });
+    Ok(Opening { source, layout, imports, notes })
 }
 
 /// A folder on disk.
 struct Directory {
     /// Where it lies, with links resolved.
     top: PathBuf,
+    links: Arc<Links>,
 }
 
 impl OpenSource for Directory {
     fn read(&self, layout: &RootLayout, _name: &str) -> Result<Reading, SourceError> {
-        Ok(Reading::Files(read(&self.top, layout)))
+        Ok(Reading::Files(read(&self.top, layout, &self.links)))
     }
 
     fn read_named(
@@ -67,13 +71,17 @@ impl OpenSource for Directory {
     ) -> Result<Option<SourceFile>, SourceError> {
         let file = self.top.join(path);
         match file.is_file() {
-            true => read_alone(&file, &self.top, layout, name).map(Some),
+            true => read_alone(&file, &self.top, layout, name, &self.links).map(Some),
             false => Ok(None),
         }
     }
 
+    fn blobs(&self, _layout: &RootLayout, paths: &[&str]) -> Vec<Option<ObjectId>> {
+        unchanged_blobs(&self.top, paths)
+    }
+
     fn text(&self, path: &str) -> Result<Option<Text>, SourceError> {
-        find_on_disk(&self.top.join(path))
+        self.links.find(&self.top, path)
     }
 
     fn folder(&self) -> Option<&Path> {
@@ -95,9 +103,9 @@ thread_local! {
 
 /// Reads the tree at `top`, which is canonical.
 ///
-/// A link to a file is read. A link to a folder is not entered, as in ripgrep: build systems link
+/// A link to a file is read, if it is in reach. A link to a folder is not entered, as in ripgrep: build systems link
 /// whole output trees into the folder they work in.
-fn read(top: &Path, layout: &RootLayout) -> Gathered {
+fn read(top: &Path, layout: &RootLayout, links: &Links) -> Gathered {
     let ends: BTreeSet<PathBuf> = layout
         .roots
         .iter()
@@ -113,6 +121,7 @@ fn read(top: &Path, layout: &RootLayout) -> Gathered {
         let hidden = Mutex::default();
         let walk = Walk {
             layout,
+            links,
             index,
             root,
             folder: &folder,
@@ -137,6 +146,7 @@ fn read(top: &Path, layout: &RootLayout) -> Gathered {
 /// The walk of one root.
 struct Walk<'w> {
     layout: &'w RootLayout,
+    links: &'w Links,
     /// The index of the root.
     index: usize,
     root: &'w str,
@@ -237,7 +247,14 @@ impl Walk<'_> {
         // The listing has the kind of every entry; only links need another call.
         let target = match kind.is_symlink().then(|| fs::metadata(path)) {
             None => Ok(kind),
-            Some(target) => target.map(|target| target.file_type()),
+            // A folder is not entered, wherever it is.
+            Some(Ok(target)) if target.is_dir() => Ok(target.file_type()),
+            Some(_) if !is_proto => return,
+            Some(Ok(target)) if target.is_file() => {
+                self.links.follow(path).map(|_| target.file_type())
+            }
+            Some(Ok(target)) => Ok(target.file_type()),
+            Some(Err(error)) => Err(error),
         };
         match target {
             Ok(kind) if kind.is_dir() => self.gathered().notes.push(format!(

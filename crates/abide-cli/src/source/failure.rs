@@ -12,6 +12,8 @@ pub struct ReadProblem {
     pub path: String,
     /// Why it could not be read, as one phrase.
     pub reason: String,
+    /// Whether the source has lost it: the repository names an object that it cannot give.
+    pub is_lost: bool,
 }
 
 impl fmt::Display for ReadProblem {

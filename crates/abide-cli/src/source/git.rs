@@ -4,22 +4,26 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use abide_schema::{SourceFile, Text};
-use gix::bstr::{BStr, BString, ByteSlice};
+use gix::bstr::{BStr, ByteSlice};
 use gix::error::MetadataValue;
 use gix::objs::tree::EntryKind;
 use gix::{ObjectId, Repository, ThreadSafeRepository};
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 
 use super::contents::Gathered;
-use super::disk::MAX_FILE;
-use super::failure::{NO_ROOT, NOT_UNICODE, ReadProblem, SourceError, TOO_LARGE};
+use super::failure::{NO_ROOT, NOT_UNICODE, SourceError};
 use super::kind::{Asked, OpenSource, Opening, Reading, SourceKind};
+use super::known::KnownTexts;
 use super::paths::{canonical, is_proto, is_skipped, join, normalize, relative};
 use super::roots::{Mount, RootLayout, mount};
 use super::spec::{SourceOptions, split_subdir};
 use crate::printable::shown;
+use objects::{DeadEnd, Missing, Target, find_file, find_folder, read_blob, walk_path};
 use revision::{merge_base, resolve_commit, resolve_revision};
 
+pub(super) mod index;
+mod objects;
 mod revision;
 pub(crate) mod timeline;
 
@@ -48,18 +52,29 @@ fn open(asked: &Asked<'_>, mut layout: RootLayout) -> Result<Opening, SourceErro
 
 impl OpenSource for Revision {
     fn read(&self, layout: &RootLayout, _name: &str) -> Result<Reading, SourceError> {
-        self.gather(layout).map(Reading::Files)
+        self.gather(layout, &KnownTexts::default()).map(Reading::Files)
+    }
+
+    fn read_old(
+        &self,
+        layout: &RootLayout,
+        _name: &str,
+        known: &KnownTexts,
+    ) -> Result<Reading, SourceError> {
+        self.gather(layout, known).map(Reading::Files)
+    }
+
+    fn blobs(&self, layout: &RootLayout, paths: &[&str]) -> Vec<Option<ObjectId>> {
+        let listed = self.list(layout).map(|it| it.found).unwrap_or_default();
+        let listed = listed.into_iter().map(|it| (layout.display(it.root, &it.path), it.id));
+        let listed: FxHashMap<String, ObjectId> = listed.collect();
+        paths.iter().map(|path| listed.get(*path).copied()).collect()
     }
 
     fn find(&self, path: &str) -> Result<Option<Text>, SourceError> {
         let repo = self.repository.to_thread_local();
-        match walk_path(&repo, self.tree, path) {
-            Ok(Some(Target { id, kind: EntryKind::Blob | EntryKind::BlobExecutable, .. })) => {
-                Ok(Some(read_blob(&repo, id).map_err(|reason| self.failed(reason))?))
-            }
-            Ok(_) | Err(LEAVES | LOOPS) => Ok(None),
-            Err(reason) => Err(self.failed(reason)),
-        }
+        let found = find_file(&repo, self.tree, path).map_err(|it| self.failed(it))?;
+        found.map(|id| read_blob(&repo, id).map_err(|reason| self.failed(reason))).transpose()
     }
 
     fn text(&self, path: &str) -> Result<Option<Text>, SourceError> {
@@ -77,10 +92,11 @@ impl OpenSource for Revision {
     fn may_be_empty(&self) -> bool {
         true
     }
-}
 
-/// How many links a path may lead through, as in most kernels; more are taken for a loop.
-const MAX_LINKS: u32 = 40;
+    fn has_blobs(&self) -> bool {
+        true
+    }
+}
 
 /// How many entries a tree may have. Ten nested folders, each with ten names for the next, would
 /// otherwise keep the walk busy forever.
@@ -99,22 +115,6 @@ struct Revision {
     folder: Option<String>,
     work: Option<PathBuf>,
 }
-
-/// An object at the end of a path.
-struct Target {
-    /// The path with links resolved.
-    path: String,
-    id: ObjectId,
-    kind: EntryKind,
-}
-
-/// Why a path in a revision leads nowhere, as one phrase.
-type DeadEnd = &'static str;
-
-const LEAVES: DeadEnd = "it links to a place outside the repository";
-const LOOPS: DeadEnd = "it links to itself";
-const MISSING_OBJECT: DeadEnd = "objects are missing or damaged: run `git fsck`, or in a partial \
-                                 clone `git fetch --refetch --no-filter`";
 
 impl Revision {
     /// Opens `REV`, `REV:SUBDIR`, `REV...` or `REV...:SUBDIR`; the second result is a note, if any.
@@ -150,10 +150,7 @@ impl Revision {
                 base
             }
         };
-        let tree = repo
-            .find_object(object)
-            .and_then(|object| Ok(object.peel_to_tree()?.id))
-            .map_err(|_| failed("it is not a commit, or its objects are missing"))?;
+        let tree = tree_of(&repo, object).map_err(|reason| failed(&reason))?;
         let top = match (subdir, &work) {
             (Some(subdir), _) => normalize(subdir),
             (None, None) => Some(String::new()),
@@ -165,7 +162,7 @@ impl Revision {
         }
         .ok_or_else(|| failed("the folder is outside the repository"))?;
         let folder = walk_path(&repo, tree, &top)
-            .map_err(failed)?
+            .map_err(|reason| failed(&reason.to_string()))?
             .filter(|target| target.kind == EntryKind::Tree)
             .map(|target| target.path);
         drop(repo);
@@ -189,31 +186,75 @@ impl Revision {
             None => normalize(written)?,
         };
         let repo = self.repository.to_thread_local();
-        let target = walk_path(&repo, self.tree, &folder).ok()??;
-        (target.kind == EntryKind::Tree).then_some(Mount::Inside(folder))
+        find_folder(&repo, self.tree, &folder).ok()?.map(|_| Mount::Inside(folder))
     }
 
     fn failed(&self, reason: impl fmt::Display) -> SourceError {
         SourceError::unusable(self.name.as_str(), reason)
     }
 
-    /// Reads the files that a walk of the checked-out folder would judge.
-    fn gather(&self, layout: &RootLayout) -> Result<Gathered, SourceError> {
+    /// Reads the files that a walk of the checked-out folder would judge, except those whose texts
+    /// are known.
+    fn gather(&self, layout: &RootLayout, known: &KnownTexts) -> Result<Gathered, SourceError> {
+        let Listing { found, mut gathered } = self.list(layout)?;
+        let read: Vec<(String, Result<SourceFile, DeadEnd>)> = found
+            .into_par_iter()
+            .map_init(
+                || self.repository.to_thread_local(),
+                |repo, Found { root, path, id }| {
+                    let display = layout.display(root, &path);
+                    let size = || Some(repo.find_header(id).ok()?.size());
+                    let text = match known.find(id, size) {
+                        Some(text) => Ok(text),
+                        None => read_blob(repo, id),
+                    };
+                    let file = text.map(|text| SourceFile {
+                        path: path.into(),
+                        display: display.as_str().into(),
+                        root: root as u32,
+                        imported: false,
+                        text,
+                    });
+                    (display, file)
+                },
+            )
+            .collect();
+        for (display, file) in read {
+            match file {
+                Ok(file) => gathered.files.push(file),
+                Err(DeadEnd::Missing(missing)) => gathered.lost(display, missing),
+                Err(reason) => gathered.problem(display, reason.to_string()),
+            }
+        }
+        Ok(gathered)
+    }
+
+    /// Lists the files that a walk of the checked-out folder would judge.
+    fn list(&self, layout: &RootLayout) -> Result<Listing, SourceError> {
         let repo = self.repository.to_thread_local();
-        let mut gathered = Gathered::default();
-        let mut found = Vec::new();
+        let mut listing = Listing::default();
         let mut entries = 0;
         let top = self.folder.as_deref().ok_or_else(|| self.no_folder())?;
         for (root, folder) in layout.roots.iter().enumerate() {
-            let place = join(top, folder);
-            match walk_path(&repo, self.tree, &place) {
+            match walk_path(&repo, self.tree, &join(top, folder)) {
                 Ok(Some(Target { id, kind: EntryKind::Tree, .. })) => {
                     // An explicit stack: the author of the tree chooses the depth.
                     let mut folders = vec![(id, String::new())];
                     while let Some((id, folder)) = folders.pop() {
-                        let tree = repo.find_tree(id).map_err(|_| self.failed(MISSING_OBJECT))?;
+                        let damage = |listing: &mut Listing| {
+                            let display = layout.display(root, &folder);
+                            let name = if display.is_empty() { "." } else { display.as_str() };
+                            listing.gathered.lost(name, Missing::tree(id));
+                        };
+                        let Ok(tree) = repo.find_tree(id) else {
+                            damage(&mut listing);
+                            continue;
+                        };
                         for entry in tree.iter() {
-                            let entry = entry.map_err(|_| self.failed(MISSING_OBJECT))?;
+                            let Ok(entry) = entry else {
+                                damage(&mut listing);
+                                break;
+                            };
                             entries += 1;
                             if entries > MAX_ENTRIES {
                                 return Err(
@@ -225,64 +266,28 @@ impl Revision {
                                 kind: entry.mode().kind(),
                                 id: entry.object_id(),
                             };
-                            self.visit(
-                                &repo,
-                                layout,
-                                root,
-                                &folder,
-                                entry,
-                                &mut Visit {
-                                    folders: &mut folders,
-                                    found: &mut found,
-                                    gathered: &mut gathered,
-                                },
-                            );
+                            let place = Place { root, folder: &folder, folders: &mut folders };
+                            self.visit(&repo, layout, place, entry, &mut listing);
                         }
                     }
                 }
-                Ok(_) => gathered.problem(folder.as_str(), NO_ROOT),
-                Err(reason) => gathered.problem(folder.as_str(), reason),
+                Ok(_) => listing.gathered.problem(folder.as_str(), NO_ROOT),
+                Err(DeadEnd::Missing(missing)) => listing.gathered.lost(folder.as_str(), missing),
+                Err(reason) => listing.gathered.problem(folder.as_str(), reason.to_string()),
             }
         }
-        let read: Vec<Result<SourceFile, ReadProblem>> = found
-            .into_par_iter()
-            .map_init(
-                || self.repository.to_thread_local(),
-                |repo, (root, path, id): (usize, String, ObjectId)| {
-                    let display = layout.display(root, &path);
-                    match read_blob(repo, id) {
-                        Ok(text) => Ok(SourceFile {
-                            path: path.into(),
-                            display: display.into(),
-                            root: root as u32,
-                            imported: false,
-                            text,
-                        }),
-                        Err(reason) => {
-                            Err(ReadProblem { path: display, reason: reason.to_owned() })
-                        }
-                    }
-                },
-            )
-            .collect();
-        for file in read {
-            match file {
-                Ok(file) => gathered.files.push(file),
-                Err(problem) => gathered.problems.push(problem),
-            }
-        }
-        Ok(gathered)
+        Ok(listing)
     }
 
     fn visit(
         &self,
         repo: &Repository,
         layout: &RootLayout,
-        root: usize,
-        folder: &str,
-        entry: Entry,
-        to: &mut Visit,
+        place: Place<'_>,
+        entry: Entry<'_>,
+        to: &mut Listing,
     ) {
+        let Place { root, folder, folders } = place;
         let lossy = entry.name.to_str_lossy();
         if is_skipped(&lossy) && (lossy != "node_modules" || entry.kind == EntryKind::Tree) {
             return;
@@ -293,7 +298,7 @@ impl Revision {
         let is_proto = is_proto(entry.name);
         match entry.kind {
             EntryKind::Tree if layout.ends_at(&display) => {}
-            EntryKind::Tree => to.folders.push((entry.id, path)),
+            EntryKind::Tree => folders.push((entry.id, path)),
             EntryKind::Commit => to.gathered.notes.push(format!(
                 "the submodule `{}` was not entered: its files are not in this repository",
                 shown(&display)
@@ -302,7 +307,7 @@ impl Revision {
                 to.gathered.problem(display, NOT_UNICODE);
             }
             EntryKind::Blob | EntryKind::BlobExecutable if is_proto => {
-                to.found.push((root, path, entry.id));
+                to.found.push(Found { root, path, id: entry.id });
             }
             EntryKind::Blob | EntryKind::BlobExecutable => {}
             EntryKind::Link => match walk_path(repo, self.tree, &join(top, &display)) {
@@ -317,58 +322,14 @@ impl Revision {
                 Ok(Some(Target {
                     id, kind: EntryKind::Blob | EntryKind::BlobExecutable, ..
                 })) if is_proto => {
-                    to.found.push((root, path, id));
+                    to.found.push(Found { root, path, id });
                 }
                 _ if !is_proto => {}
                 Ok(_) => to.gathered.problem(display, "its link leads to no file"),
-                Err(reason) => to.gathered.problem(display, reason),
+                Err(DeadEnd::Missing(missing)) => to.gathered.lost(display, missing),
+                Err(reason) => to.gathered.problem(display, reason.to_string()),
             },
         }
-    }
-}
-
-/// The proto files that git tracks, whether or not they are on disk.
-#[derive(Default)]
-pub(super) struct Tracked {
-    /// The top of the repository.
-    work: PathBuf,
-    /// Their paths from the top, sorted.
-    files: Vec<BString>,
-}
-
-impl Tracked {
-    /// Reads the index of the repository that encloses a folder. The result is empty if there is no
-    /// repository, or only a bare one.
-    pub(super) fn around(folder: &Path) -> Result<Self, String> {
-        let Ok(repository) = discover(folder) else { return Ok(Self::default()) };
-        let repository = repository.to_thread_local();
-        let path = repository.index_path();
-        let Some(work) = repository.workdir().map(canonical).filter(|_| path.exists()) else {
-            return Ok(Self::default());
-        };
-        // Skip the checksum: it would take half of the time.
-        let index = gix::index::File::at(path, repository.object_hash(), true, Default::default())
-            .map_err(|error| one_line(&error))?;
-        let paths = index.entries().iter().map(|entry| entry.path(&index));
-        let mut files: Vec<BString> =
-            paths.filter(|path| is_proto(path)).map(ToOwned::to_owned).collect();
-        // A file in conflict has an entry for each side.
-        files.dedup();
-        Ok(Self { work, files })
-    }
-
-    /// The tracked file with this path on disk, or the tracked files below this folder.
-    pub(super) fn at_or_below(&self, path: &Path) -> Vec<PathBuf> {
-        let path = path.strip_prefix(&self.work).ok();
-        let Some(path) = path.and_then(|path| gix::path::into_bstr(path).ok()) else {
-            return Vec::new();
-        };
-        let folder = BString::from([path.as_bytes(), b"/"].concat());
-        let from = |path: &BStr| &self.files[self.files.partition_point(|it| it < path)..];
-        let file = from(&path).iter().take(1).filter(|it| **it == *path);
-        let below = from(folder.as_bstr()).iter().take_while(|it| it.starts_with(&folder));
-        let places = file.chain(below).filter_map(|it| gix::path::from_bstr(it.as_bstr()).ok());
-        places.map(|path| self.work.join(path)).collect()
     }
 }
 
@@ -409,73 +370,42 @@ struct Entry<'t> {
     id: ObjectId,
 }
 
-/// The folders that the walk has yet to enter, and what it has found.
-struct Visit<'v> {
-    folders: &'v mut Vec<(ObjectId, String)>,
-    found: &'v mut Vec<(usize, String, ObjectId)>,
-    gathered: &'v mut Gathered,
+/// Where a walk of a revision is: a folder of a root, and the folders that it has yet to enter.
+struct Place<'w> {
+    root: usize,
+    folder: &'w str,
+    folders: &'w mut Vec<(ObjectId, String)>,
 }
 
-fn read_blob(repo: &Repository, id: ObjectId) -> Result<Text, DeadEnd> {
-    let blob = repo.find_object(id).map_err(|_| MISSING_OBJECT)?;
-    if blob.data.len() as u64 > MAX_FILE { Err(TOO_LARGE) } else { Ok(blob.data.as_slice().into()) }
+/// A file to read.
+struct Found {
+    root: usize,
+    /// Its path in the root.
+    path: String,
+    id: ObjectId,
 }
 
-/// Follows a path through links, as the kernel does in a checkout.
-fn walk_path(repo: &Repository, tree: ObjectId, path: &str) -> Result<Option<Target>, DeadEnd> {
-    let push = |todo: &mut Vec<String>, path: &str| {
-        todo.extend(path.split('/').rev().map(str::to_owned));
+/// What a walk of a revision found, before any file is read.
+#[derive(Default)]
+struct Listing {
+    found: Vec<Found>,
+    gathered: Gathered,
+}
+
+/// The tree of a commit or a tag, or the tree itself.
+fn tree_of(repo: &Repository, id: ObjectId) -> Result<ObjectId, String> {
+    let object = repo.find_object(id).map_err(|_| Missing::commit(id).to_string())?;
+    let commit = match object.kind {
+        gix::object::Kind::Tree => return Ok(id),
+        _ => {
+            object.peel_to_commit().map_err(|_| "it is not a commit, or its objects are missing")?
+        }
     };
-    let mut todo = Vec::new();
-    push(&mut todo, path);
-    // The folders on the way to the current place, with their names.
-    let mut done: Vec<(String, ObjectId)> = Vec::new();
-    let mut end = (tree, EntryKind::Tree);
-    let mut links = 0;
-    while let Some(name) = todo.pop() {
-        match name.as_str() {
-            "" | "." => continue,
-            ".." => {
-                if done.pop().is_none() {
-                    return Err(LEAVES);
-                }
-                end = (done.last().map_or(tree, |(_, id)| *id), EntryKind::Tree);
-                continue;
-            }
-            _ => {}
-        }
-        if end.1 != EntryKind::Tree {
-            return Ok(None);
-        }
-        let folder = repo.find_tree(end.0).map_err(|_| MISSING_OBJECT)?;
-        let mut entries = folder.iter();
-        let entry = loop {
-            match entries.next() {
-                Some(Ok(entry)) if entry.filename() == name.as_str() => break entry,
-                Some(Ok(_)) => {}
-                Some(Err(_)) => return Err(MISSING_OBJECT),
-                None => return Ok(None),
-            }
-        };
-        let kind = entry.mode().kind();
-        if kind == EntryKind::Link {
-            links += 1;
-            if links > MAX_LINKS {
-                return Err(LOOPS);
-            }
-            let target = repo.find_object(entry.object_id()).map_err(|_| MISSING_OBJECT)?;
-            let Ok(target) = target.data.to_str() else { return Ok(None) };
-            if target.starts_with('/') {
-                return Err(LEAVES);
-            }
-            push(&mut todo, target);
-        } else {
-            end = (entry.object_id(), kind);
-            done.push((name, end.0));
-        }
+    let tree = commit.tree_id().map_err(|_| Missing::commit(commit.id).to_string())?.detach();
+    match repo.find_tree(tree) {
+        Ok(_) => Ok(tree),
+        Err(_) => Err(Missing::tree(tree).to_string()),
     }
-    let path = done.into_iter().map(|(name, _)| name).collect::<Vec<_>>().join("/");
-    Ok(Some(Target { path, id: end.0, kind: end.1 }))
 }
 
 /// The first line of an error of another library.

@@ -3,11 +3,15 @@
 use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use abide_schema::{SourceFile, Text};
+use gix::ObjectId;
 
 use super::contents::{DescriptorFormat, Gathered};
 use super::failure::SourceError;
+use super::known::KnownTexts;
+use super::links::Links;
 use super::roots::{Import, RootLayout};
 use super::spec::SourceOptions;
 
@@ -34,6 +38,7 @@ pub(super) struct Asked<'a> {
     /// What the argument names as a path.
     pub(super) path: PathBuf,
     pub(super) options: &'a SourceOptions<'a>,
+    pub(super) links: &'a Arc<Links>,
 }
 
 /// A source that was just opened.
@@ -54,6 +59,27 @@ pub(super) enum Reading {
 pub(super) trait OpenSource: Send + Sync {
     /// Reads everything; `name` is how messages call the source.
     fn read(&self, layout: &RootLayout, name: &str) -> Result<Reading, SourceError>;
+
+    /// Reads everything for the old side of a comparison, except texts that are known.
+    fn read_old(
+        &self,
+        layout: &RootLayout,
+        name: &str,
+        _known: &KnownTexts,
+    ) -> Result<Reading, SourceError> {
+        self.read(layout, name)
+    }
+
+    /// The blobs that git stores for these files, by their paths from the folder of the tree:
+    /// `None` where that cannot be told without a look into the file.
+    fn blobs(&self, _layout: &RootLayout, paths: &[&str]) -> Vec<Option<ObjectId>> {
+        vec![None; paths.len()]
+    }
+
+    /// Whether its files are blobs of git, and those that are known need not be read.
+    fn has_blobs(&self) -> bool {
+        false
+    }
 
     /// A file that the user names outright, and that is judged though reading passes it over.
     fn read_named(

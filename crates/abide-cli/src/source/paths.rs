@@ -41,7 +41,7 @@ pub(crate) fn join(folder: &str, path: &str) -> String {
 }
 
 /// The path with links resolved as far as it exists, so that two names of a folder compare equal.
-pub(super) fn canonical(path: &Path) -> PathBuf {
+pub(crate) fn canonical(path: &Path) -> PathBuf {
     let mut rest = Vec::new();
     let mut head = path;
     loop {

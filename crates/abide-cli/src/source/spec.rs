@@ -1,6 +1,6 @@
 //! The argument that names a source.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How a [`Source`](super::Source) is opened.
 #[derive(Clone, Copy)]
@@ -14,12 +14,14 @@ pub struct SourceOptions<'a> {
     pub roots: &'a [String],
     /// The revision that `git:REV...` takes the merge base with; `HEAD` if absent.
     pub merge_with: Option<&'a str>,
+    /// Folders outside of the tree that links in it may lead into.
+    pub links: &'a [PathBuf],
 }
 
 impl<'a> SourceOptions<'a> {
     /// Options for a tree with one root and no import paths.
     pub fn new(base: &'a Path) -> Self {
-        Self { base, import_paths: &[], roots: &[], merge_with: None }
+        Self { base, import_paths: &[], roots: &[], merge_with: None, links: &[] }
     }
 }
 

@@ -47,16 +47,29 @@ impl Compression {
         }
     }
 
-    /// Packs bytes for [`Compression::unpack`], without a file name or a time in the result.
-    pub(crate) fn pack(self, bytes: Vec<u8>) -> io::Result<Vec<u8>> {
+    /// Packs what `fill` writes for [`Compression::unpack`], without a file name or a time in the
+    /// result.
+    pub(crate) fn pack(
+        self,
+        out: &mut (dyn Write + Send),
+        fill: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
+    ) -> io::Result<()> {
         match self {
-            Self::None => Ok(bytes),
+            Self::None => fill(out),
             Self::Gzip => {
-                let mut packed = GzEncoder::new(Vec::new(), flate2::Compression::default());
+                // Its bytes depend on how many it is given at a time, so it gets all of them.
+                let mut bytes = Vec::new();
+                fill(&mut bytes)?;
+                let mut packed = GzEncoder::new(out, flate2::Compression::default());
                 packed.write_all(&bytes)?;
-                packed.finish()
+                packed.finish().map(|_| ())
             }
-            Self::Zstd => zstd::stream::encode_all(&bytes[..], zstd::DEFAULT_COMPRESSION_LEVEL),
+            Self::Zstd => {
+                let level = zstd::DEFAULT_COMPRESSION_LEVEL;
+                let mut packed = zstd::stream::write::Encoder::new(out, level)?;
+                fill(&mut packed)?;
+                packed.finish().map(|_| ())
+            }
         }
     }
 

@@ -564,6 +564,49 @@ fn a_set_is_written_as_its_name_says_and_read_back() {
 }
 
 #[test]
+fn a_verbose_build_names_its_stages_with_their_times() {
+    let folder = tree(&[("acme/user/v1/user.proto", CLEAN)]);
+    let quiet = abide(folder.path(), &["build", "-o", "quiet.binpb"]);
+    let ran = abide(folder.path(), &["build", "-v", "-o", "set.binpb"]);
+    assert_eq!((ran.status, quiet.status, quiet.stderr.as_str()), (0, 0, ""));
+    let stages: Vec<_> = ran.stderr.lines().map(|it| it.split(" took ").next()).collect();
+    assert_eq!(
+        stages,
+        [
+            Some("note: reading"),
+            Some("note: parsing 1 files"),
+            Some("note: linking 1 files"),
+            Some("note: checking the links"),
+            Some("note: looking for clashes"),
+            Some("note: writing descriptors of 1 files"),
+        ]
+    );
+    let read = |name| std::fs::read(folder.path().join(name)).unwrap();
+    assert_eq!(read("set.binpb"), read("quiet.binpb"));
+}
+
+/// The set is written while it is made, so a disk that is full shows up in the middle.
+#[cfg(unix)]
+#[test]
+fn a_build_that_cannot_be_written_leaves_what_was_there() {
+    let large: String = (0..2000).map(|at| format!("message User{at} {{}}\n")).collect();
+    let large = format!("{CLEAN}{large}");
+    let folder = tree(&[("acme/user/v1/user.proto", &large), ("out/old.binpb", "old")]);
+    let abide = env!("CARGO_BIN_EXE_abide");
+    for name in ["new.binpb", "old.binpb", "new.json", "new.txtpb", "new.binpb.gz", "new.pb.zst"] {
+        let script = format!("trap '' XFSZ; ulimit -f 2; exec {abide} build -o out/{name}");
+        let mut shell = std::process::Command::new("sh");
+        let ran = shell.args(["-c", &script]).current_dir(folder.path()).output().unwrap();
+        let said = String::from_utf8_lossy(&ran.stderr);
+        assert_eq!(ran.status.code(), Some(2), "{name}: {said}");
+        assert!(said.contains(&format!("cannot write `out/{name}`")), "{said}");
+        let left: Vec<_> = std::fs::read_dir(folder.path().join("out")).unwrap().collect();
+        assert_eq!(left.len(), 1, "{name}: {left:?}");
+        assert_eq!(std::fs::read(folder.path().join("out/old.binpb")).unwrap(), b"old");
+    }
+}
+
+#[test]
 fn standard_input_is_a_descriptor_set() {
     let folder = tree(&[("a.proto", CLEAN)]);
     let ran = abide_with(folder.path(), &["check", "-"], b"");

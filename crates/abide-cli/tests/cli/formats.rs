@@ -244,7 +244,8 @@ fn names_and_texts_that_mean_something_elsewhere() {
     assert!(page.contains("&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;.proto"));
     assert!(page.contains("<h2><bdi>étage/日本.proto</bdi></h2>"));
     let log = report(folder.path(), &["check"], "sarif");
-    assert!(log.contains(r"`\\[a](https://example.com)"), "no link");
+    assert!(log.contains(r"`\\[a\\](https://example.com)"), "no link");
+    assert!(log.contains("{{{{style}}}}{{{{script}}}}{{0}}.proto"), "no placeholder");
     let paths: Vec<Value> =
         serde_json::from_str(&report(folder.path(), &["check"], "gitlab")).unwrap();
     let has = |path: &str| paths.iter().any(|it| it["location"]["path"] == path);

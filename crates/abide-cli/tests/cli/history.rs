@@ -12,9 +12,9 @@ use crate::run::{abide, put};
 use world::World;
 
 mod lives;
-mod world;
+pub(crate) mod world;
 
-fn git(folder: &Path, arguments: &[&str]) -> String {
+pub(crate) fn git(folder: &Path, arguments: &[&str]) -> String {
     git_with(folder, arguments, b"")
 }
 
@@ -38,18 +38,18 @@ fn git_with(folder: &Path, arguments: &[&str], input: &[u8]) -> String {
 }
 
 /// A commit of a repository that is made at once.
-struct Snapshot {
+pub(crate) struct Snapshot {
     branch: &'static str,
     /// The second parent, by its place among the commits.
     merges: Option<usize>,
     /// The first parent, where it is not the commit before on the branch.
     from: Option<usize>,
     subject: String,
-    files: BTreeMap<String, String>,
+    pub(crate) files: BTreeMap<String, String>,
 }
 
 impl Snapshot {
-    fn on_main(subject: &str, files: &[(&str, &str)]) -> Snapshot {
+    pub(crate) fn on_main(subject: &str, files: &[(&str, &str)]) -> Snapshot {
         let files = files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned()));
         let subject = subject.to_owned();
         Snapshot { branch: "main", merges: None, from: None, subject, files: files.collect() }
@@ -57,7 +57,7 @@ impl Snapshot {
 }
 
 /// Makes a repository of commits, a day apart from each other.
-fn repository(folder: &Path, commits: &[Snapshot]) {
+pub(crate) fn repository(folder: &Path, commits: &[Snapshot]) {
     git(folder, &["init", "--quiet"]);
     let mut stream = String::new();
     for (number, commit) in commits.iter().enumerate() {
@@ -331,15 +331,15 @@ fn seeds() -> std::ops::Range<u64> {
     wanted.and_then(parse).unwrap_or(1..4)
 }
 
-const USER: &str = "proto/acme/user/v1/user.proto";
+pub(crate) const USER: &str = "proto/acme/user/v1/user.proto";
 const LAB: &str = "proto/acme/lab/v1alpha/lab.proto";
 
-fn user(fields: &str) -> String {
+pub(crate) fn user(fields: &str) -> String {
     format!("syntax = \"proto3\";\npackage acme.user.v1;\nmessage User {{\n{fields}}}\n")
 }
 
-const ID: &str = "  string id = 1;\n";
-const NAME: &str = "  string name = 2;\n";
+pub(crate) const ID: &str = "  string id = 1;\n";
+pub(crate) const NAME: &str = "  string name = 2;\n";
 
 /// Four commits: two packages, a field more, another less, a folder that goes.
 fn small(folder: &Path) -> Vec<String> {

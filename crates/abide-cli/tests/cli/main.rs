@@ -1,6 +1,7 @@
 //! The command-line contract, proven on the built binary.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // Tests set up a world; helpers are tests too.
 
+mod baseline;
 mod breaking;
 mod bump;
 mod contract;
@@ -10,9 +11,16 @@ mod hash;
 mod history;
 mod hostile;
 mod init;
+mod interrupted;
+mod links;
+mod live;
+mod lost_objects;
+mod majors;
 mod policy;
 mod release;
+mod repeated_roots;
 mod run;
 mod snapshots;
 mod stories;
 mod upgrade;
+mod verdicts;

@@ -63,7 +63,8 @@ fn option_span(ast: &Ast, text: &[u8], list: Slice, name: &[u8]) -> Option<Span>
 
 /// The extended type of the `extend` block around a field.
 fn enclosing_extendee(ast: &Ast, field: DeclId) -> Option<Span> {
-    (0..field).rev().find_map(|id| match ast.decls[id as usize] {
+    let before = ast.extends.partition_point(|&id| id < field);
+    ast.extends[..before].iter().rev().find_map(|&id| match ast.decls[id as usize] {
         Decl { kind: DeclKind::Extend { extendee, .. }, end, .. } if end > field => Some(extendee),
         _ => None,
     })

@@ -2,7 +2,10 @@
 //! protoc's byte for byte. It writes what `FileDescriptor::CopyTo` of
 //! protobuf's descriptor.cc fills in, in the order of field numbers.
 
+use std::convert::Infallible;
+
 use abide_syntax::{ImportKind, Label, Slice, Visibility};
+use rayon::prelude::*;
 
 use super::option_path::option_paths;
 use super::source_info;
@@ -35,12 +38,55 @@ pub fn encode_set(
     include_imports: bool,
     source_info: bool,
 ) -> Vec<u8> {
+    let mut set = Vec::new();
     let order = set_files(tree, files, include_imports);
-    let mut writer = Writer::default();
-    for id in order {
-        writer.bytes(file_set::FILE, encode_file(tree, id, source_info));
+    let written: Result<(), Infallible> = encode_pieces(tree, &order, source_info, |piece| {
+        set.extend_from_slice(piece);
+        Ok(())
+    });
+    match written {
+        Ok(()) => set,
     }
-    writer.into_bytes()
+}
+
+/// Hands a serialised FileDescriptorSet of these files to `write`, piece by
+/// piece and in their order. The files of the next pieces are encoded on all
+/// threads meanwhile, and the whole set never lies in memory.
+///
+/// # Errors
+/// The first error of `write`, after which it is not called again.
+pub fn encode_pieces<E: Send>(
+    tree: &Tree,
+    files: &[FileId],
+    source_info: bool,
+    mut write: impl FnMut(&[u8]) -> Result<(), E> + Send,
+) -> Result<(), E> {
+    /// How many files are encoded at a time, for each thread.
+    const FILES: usize = 64;
+    /// How many of them make a piece. Few large pieces would leave threads
+    /// without work at the end.
+    const FILES_IN_PIECE: usize = 8;
+
+    let encode = |files: &[FileId]| -> Vec<Vec<u8>> {
+        let piece = |files: &[FileId]| {
+            let mut writer = Writer::default();
+            for &id in files {
+                writer.message(file_set::FILE, |writer| {
+                    Encoder { tree, file: tree.file(id), writer }.file(source_info);
+                });
+            }
+            writer.into_bytes()
+        };
+        files.par_chunks(FILES_IN_PIECE).map(piece).collect()
+    };
+    let mut ready: Vec<Vec<u8>> = Vec::new();
+    for files in files.chunks(FILES * rayon::current_num_threads()) {
+        let write_all = || ready.iter().try_for_each(|piece| write(piece));
+        let (written, encoded) = rayon::join(write_all, || encode(files));
+        written?;
+        ready = encoded;
+    }
+    ready.iter().try_for_each(|piece| write(piece))
 }
 
 /// The files of a set made of `files`: each once and after everything it
@@ -152,9 +198,8 @@ impl<'t> Encoder<'t, '_> {
         let decl = self.file.decl();
         match &decl.origin {
             Origin::Source(ast) => self.writer.message(file::SOURCE_INFO, |writer| {
-                let (text, lines) = (decl.strings.text(), decl.line_index());
                 let paths = option_paths(self.file);
-                source_info::write(text, ast, lines, &paths, writer);
+                source_info::write(decl.strings.text(), ast, &paths, writer);
             }),
             Origin::Descriptor(locations) => {
                 if let Some(span) = locations.serialised() {

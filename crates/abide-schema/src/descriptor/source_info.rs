@@ -28,17 +28,18 @@ use crate::wire::Writer;
 pub(crate) fn write(
     text: &[u8],
     ast: &Ast,
-    lines: &LineIndex,
     option_paths: &FxHashMap<OptionId, OptionPath>,
     writer: &mut Writer,
 ) {
+    // Kept only as long as it is used: trees may have thousands of files.
+    let lines = LineIndex::new(text);
     let first = ast.decls.first().map_or(0, |decl| decl.gap);
     let start = Gap::at_start(text, first);
     let mut recorder = Recorder {
         text,
         ast,
-        positions: Positions::new(text, lines),
-        path: Vec::new(),
+        positions: Positions::new(text, &lines),
+        path: Writer::default(),
         leading: start.leading,
         detached: start.detached,
         option_paths,
@@ -52,11 +53,13 @@ struct Positions<'a> {
     lines: &'a LineIndex,
     /// The offset of each tab and the column behind it.
     tabs: Vec<(u32, u32)>,
+    /// The line of the last offset; the next is seldom far from it.
+    line: u32,
 }
 
 impl<'a> Positions<'a> {
     fn new(text: &[u8], lines: &'a LineIndex) -> Positions<'a> {
-        let mut positions = Positions { lines, tabs: Vec::new() };
+        let mut positions = Positions { lines, tabs: Vec::new(), line: 0 };
         for at in memchr::memchr_iter(b'\t', text) {
             let (_, column) = positions.of(at as u32);
             positions.tabs.push((at as u32, (column / 8 + 1) * 8));
@@ -66,8 +69,9 @@ impl<'a> Positions<'a> {
 
     /// Line and column of an offset, from 0; a tab moves to the next multiple
     /// of 8. Source: `Tokenizer::NextChar`.
-    fn of(&self, offset: u32) -> (u32, u32) {
-        let line = self.lines.line(offset);
+    fn of(&mut self, offset: u32) -> (u32, u32) {
+        let line = self.lines.line_near(self.line, offset);
+        self.line = line;
         let start = self.lines.line_start(line).unwrap_or(0);
         let before = self.tabs.partition_point(|&(tab, _)| tab < offset);
         let column = match before.checked_sub(1).map(|last| self.tabs[last]) {
@@ -133,7 +137,8 @@ struct Recorder<'a> {
     text: &'a [u8],
     ast: &'a Ast,
     positions: Positions<'a>,
-    path: Vec<u32>,
+    /// The path of the current element, serialised.
+    path: Writer,
     /// The comment that belongs to the next declaration.
     leading: Option<Run>,
     /// The comments that stand before it on their own.
@@ -170,8 +175,8 @@ impl<'a> Recorder<'a> {
 
     /// Runs `record` with more components on the path.
     fn below(&mut self, components: &[u32], record: impl FnOnce(&mut Self)) {
-        let length = self.path.len();
-        self.path.extend_from_slice(components);
+        let length = self.path.as_bytes().len();
+        components.iter().for_each(|&number| self.path.raw_varint(number.into()));
         record(self);
         self.path.truncate(length);
     }
@@ -218,10 +223,9 @@ impl<'a> Recorder<'a> {
         let (start_line, start_column) = self.positions.of(span.start);
         let (end_line, end_column) = self.positions.of(span.end);
         self.writer.message(source_info::LOCATION, |writer| {
-            if !self.path.is_empty() {
-                writer.message(location::PATH, |writer| {
-                    self.path.iter().for_each(|&number| writer.raw_varint(u64::from(number)));
-                });
+            let path = self.path.as_bytes();
+            if !path.is_empty() {
+                writer.bytes(location::PATH, path);
             }
             writer.message(location::SPAN, |writer| {
                 let line = (end_line != start_line).then_some(end_line);
@@ -232,13 +236,12 @@ impl<'a> Recorder<'a> {
             });
             for (number, run) in [(location::LEADING, leading), (location::TRAILING, trailing)] {
                 // protoc does not tell an empty comment from none here.
-                let text = run.map(|run| run.text(self.text)).unwrap_or_default();
-                if !text.is_empty() {
-                    writer.bytes(number, text);
+                if let Some(run) = run.filter(|run| !run.is_empty(self.text)) {
+                    comment(writer, number, run, self.text);
                 }
             }
-            for run in detached {
-                writer.bytes(location::DETACHED, run.text(self.text));
+            for &run in detached {
+                comment(writer, location::DETACHED, run, self.text);
             }
         });
     }
@@ -663,6 +666,11 @@ impl<'a> Recorder<'a> {
         }
         Some(numbers)
     }
+}
+
+/// The text of a comment.
+fn comment(writer: &mut Writer, number: u32, run: Run, source: &[u8]) {
+    writer.message(number, |writer| run.lines(source).for_each(|line| writer.raw(line)));
 }
 
 /// The words `export` and `local` are not part of the location.

@@ -5,18 +5,18 @@ use std::sync::Arc;
 
 use abide_syntax::ImportKind;
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::decl::{FileDecl, Part, SourceFile};
 use crate::ids::FileId;
 use crate::problem::{Place, Problem, ProblemKind};
-use crate::wellknown::{DESCRIPTOR_PROTO, built_in};
+use crate::wellknown::{BUILT_IN, DESCRIPTOR_PROTO, built_in};
 
 /// The paths that files import and that no file has, in the order of paths:
 /// what a caller may read from elsewhere and add before linking. Well-known
 /// types that stay missing are added by [`Tree::link`](crate::Tree::link).
 pub fn missing_imports(files: &[Arc<FileDecl>]) -> Vec<Box<str>> {
-    let known: rustc_hash::FxHashSet<&str> = files.iter().map(|file| &*file.path).collect();
+    let known: FxHashSet<&str> = files.iter().map(|file| &*file.path).collect();
     let mut missing: Vec<Box<str>> = files
         .par_iter()
         .flat_map_iter(|file| &file.imports)
@@ -44,7 +44,7 @@ pub(super) fn add_well_known(files: &mut Vec<Arc<FileDecl>>) {
         let file = FileDecl::parse(SourceFile {
             path: path.into(),
             display: path.into(),
-            root: u32::MAX,
+            root: BUILT_IN,
             imported: true,
             text: text.as_bytes().into(),
         });
@@ -86,6 +86,7 @@ pub(super) fn resolve_imports(
     for (index, file) in files.iter().enumerate() {
         by_path.entry(&file.path).or_default().push(FileId(index as u32));
     }
+    let mut near = None;
     let mut resolved = Vec::with_capacity(files.len());
     for (index, file) in files.iter().enumerate() {
         let targets = file.imports.iter().map(|import| {
@@ -99,7 +100,8 @@ pub(super) fn resolve_imports(
             if target.is_none() {
                 let place =
                     Place { file: FileId(index as u32), span: file.span(import.node, Part::Name) };
-                let near = near_path(&import.path, by_path.keys().copied());
+                let near = near.get_or_insert_with(|| NearPaths::of(files));
+                let near = near.find(&import.path);
                 problems.push(Problem {
                     kind: ProblemKind::ImportNotFound,
                     place,
@@ -120,13 +122,36 @@ pub(super) fn resolve_imports(
     resolved
 }
 
-/// A known path that ends in the wanted one, or the reverse: the usual mistake
-/// is a wrong root.
-fn near_path<'p>(wanted: &str, known: impl Iterator<Item = &'p str>) -> Option<&'p str> {
-    let suffix = |long: &str, short: &str| {
-        long.strip_suffix(short).is_some_and(|rest| rest.ends_with('/') && short.contains('/'))
-    };
-    known.filter(|path| suffix(path, wanted) || suffix(wanted, path)).min()
+/// Finds a known path that ends in a wanted one, or the reverse: the usual mistake is a wrong root.
+struct NearPaths<'p> {
+    known: FxHashSet<&'p str>,
+    /// By every end of several parts: the first known path that has it.
+    by_end: FxHashMap<&'p str, &'p str>,
+}
+
+impl<'p> NearPaths<'p> {
+    fn of(files: &'p [Arc<FileDecl>]) -> NearPaths<'p> {
+        let known: FxHashSet<&str> = files.iter().map(|file| &*file.path).collect();
+        let mut by_end = FxHashMap::default();
+        for file in files {
+            for end in ends(&file.path) {
+                let first = by_end.entry(end).or_insert(&*file.path);
+                *first = (&*file.path).min(first);
+            }
+        }
+        NearPaths { known, by_end }
+    }
+
+    fn find(&self, wanted: &str) -> Option<&'p str> {
+        let shorter = ends(wanted).filter_map(|end| self.known.get(end).copied());
+        shorter.chain(self.by_end.get(wanted).copied()).min()
+    }
+}
+
+/// The ends of a path that have several parts, without the path itself.
+fn ends(path: &str) -> impl Iterator<Item = &str> {
+    let ends = path.match_indices('/').map(|(at, _)| &path[at + 1..]);
+    ends.filter(|end| end.contains('/'))
 }
 
 /// Reports every cycle of imports once, at its first file. Iterative: chains

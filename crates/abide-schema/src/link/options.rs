@@ -2,7 +2,10 @@
 //! the options messages, custom options included, with the place of every key.
 //! Source: `DescriptorBuilder::OptionInterpreter` of protobuf.
 
+mod entry_index;
+
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use abide_syntax::{Ast, NamePart, OptionId, Span, ValueId, dotted_name};
 use rayon::prelude::*;
@@ -13,6 +16,7 @@ use crate::decl::{FieldDecl, FileDecl, MessageKind, Parent, RawOptions};
 use crate::dynamic::{Entry, MAX_NESTING, Message, Value};
 use crate::element::Element;
 use crate::ids::{FieldId, FileId, MessageId};
+use crate::link::Kept;
 use crate::near::nearest;
 use crate::problem::{Place, Problem, ProblemKind};
 use crate::resolve::NameResolver;
@@ -24,6 +28,8 @@ use crate::value::aggregate::{
 use crate::value::codec::Codec;
 use crate::view::{self, Cardinality};
 use crate::wellknown::DESCRIPTOR_PROTO;
+
+use self::entry_index::EntryIndex;
 
 /// The kind of element that an options message belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +74,7 @@ type OptionTypes = [Option<MessageId>; 9];
 
 /// Interprets the options of every file and puts them into the tree, whose
 /// names, types and features are already resolved.
-pub(crate) fn interpret(tree: &mut Tree, names: &NameResolver<'_>) {
+pub(crate) fn interpret(tree: &mut Tree, names: &NameResolver<'_>, kept: &Kept) {
     tree.known = Known::of(tree);
     let types = option_types(tree);
     let shared: &Tree = tree;
@@ -76,6 +82,9 @@ pub(crate) fn interpret(tree: &mut Tree, names: &NameResolver<'_>) {
         .into_par_iter()
         .map(|index| {
             let file = FileId(index);
+            if kept.file(index as usize).is_some() {
+                return FileOptions::default();
+            }
             let root = shared.linked(file).decl.root;
             let own = types.iter().find(|(known, _)| *known == root).or(types.first());
             match own {
@@ -84,7 +93,9 @@ pub(crate) fn interpret(tree: &mut Tree, names: &NameResolver<'_>) {
             }
         })
         .collect();
-    let keep = |(file, found): (&mut LinkedFile, FileOptions)| {
+    let keep = |(file, found): (&mut Arc<LinkedFile>, FileOptions)| {
+        // What is kept is shared, and has its options.
+        let Some(file) = Arc::get_mut(file) else { return Vec::new() };
         file.options = found.file;
         for (at, options) in found.elements {
             match at {
@@ -105,7 +116,7 @@ pub(crate) fn interpret(tree: &mut Tree, names: &NameResolver<'_>) {
     };
     let problems = tree.files.par_iter_mut().zip(found).flat_map_iter(keep);
     tree.problems.par_extend(problems);
-    let misplaced = misplaced(tree);
+    let misplaced = misplaced(tree, kept);
     tree.problems.extend(misplaced);
 }
 
@@ -163,7 +174,8 @@ fn interpret_file(
     };
     let found = FileOptions::default();
     let cache = FxHashMap::default();
-    let mut interpreter = Interpreter { reader, decl, file, types, cache, found };
+    let entries = EntryIndex::default();
+    let mut interpreter = Interpreter { reader, decl, file, types, cache, entries, found };
     interpreter.found.file =
         interpreter
             .element(decl.options, OptionTarget::File, Parent::File, &|| decl.path.to_string());
@@ -251,6 +263,7 @@ struct Interpreter<'t> {
     types: &'t OptionTypes,
     /// Resolved names of extensions, by scope and the text of the name.
     cache: FxHashMap<(u32, &'t [u8]), FieldId>,
+    entries: EntryIndex,
     found: FileOptions,
 }
 
@@ -323,6 +336,7 @@ impl<'t> Interpreter<'t> {
                 let ids = &self.decl.option_ids[slice.range()];
                 let mut options = Box::new(Message::new(ty));
                 options.entries.reserve_exact(ids.len());
+                self.entries.clear();
                 // For protoc, looking up the options message counts as a use.
                 self.reader.finder.used(ty.file);
                 for &id in ids {
@@ -418,6 +432,7 @@ impl<'t> Interpreter<'t> {
             return self.fail(fault.help("start the file with `edition = \"2023\";`"));
         }
         let mut message = options;
+        let mut path = Vec::new();
         for (depth, part) in parts.iter().enumerate() {
             let view = tree.message(message.ty);
             let field = if part.extension {
@@ -433,7 +448,7 @@ impl<'t> Interpreter<'t> {
             }
             let repeated = field.cardinality() != Cardinality::Singular;
             if depth == last {
-                return self.set(message, field, part.span, option.value);
+                return self.set((message, &path), field, part.span, option.value);
             }
             let Type::Message(ty) = field.ty() else {
                 // An unresolved type is reported at the field.
@@ -448,7 +463,7 @@ impl<'t> Interpreter<'t> {
                 let fault = Fault::new(part.span, text);
                 return self.fail(fault.help("set a whole element with `{ … }`"));
             }
-            let known = message.entries.iter().rposition(|entry| entry.field == field.id);
+            let known = self.entries.find(message, &path, field.id);
             let at = known.unwrap_or_else(|| {
                 message.entries.push(Entry {
                     field: field.id,
@@ -460,19 +475,21 @@ impl<'t> Interpreter<'t> {
             });
             let Value::Message(inner) = &mut message.entries[at].value else { return None };
             message = &mut **inner;
+            path.push(field.id);
         }
         None
     }
 
     fn set(
         &mut self,
-        message: &mut Message,
+        (message, path): (&mut Message, &[FieldId]),
         field: view::Field<'t>,
         key: Span,
         value: ValueId,
     ) -> Option<()> {
         if field.cardinality() == Cardinality::Singular
-            && let Some(earlier) = message.entries.iter().find(|entry| entry.field == field.id)
+            && let Some(earlier) = self.entries.find(message, path, field.id)
+            && let Some(earlier) = message.entries.get(earlier)
         {
             let mut fault = Fault::new(key, format!("the option `{}` is set twice", field.name()));
             fault.label = Some((earlier.key, "set first here".to_owned()));
@@ -572,7 +589,7 @@ impl<'t> Interpreter<'t> {
 
 /// The options that stand where they may not: not among the `targets` of their
 /// field. Source: `ValidateOptionTargetConstraints` of protoc.
-fn misplaced(tree: &Tree) -> Vec<Problem> {
+fn misplaced(tree: &Tree, kept: &Kept) -> Vec<Problem> {
     let targets = |field: view::Field<'_>| -> Vec<i64> {
         let options = field.options().into_iter();
         let entries = options.flat_map(|options| options.get_all(tree, "targets"));
@@ -643,6 +660,7 @@ fn misplaced(tree: &Tree) -> Vec<Problem> {
     };
     (0..tree.files.len() as u32)
         .into_par_iter()
+        .filter(|index| kept.file(*index as usize).is_none())
         .flat_map_iter(|index| check_file(tree.file(FileId(index))))
         .collect()
 }

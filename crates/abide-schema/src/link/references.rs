@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
+use rustc_hash::FxHashSet;
+
 use crate::decl::{FileDecl, MessageKind, Name, Parent, Part, TypeDecl};
 use crate::features::Features;
 use crate::ids::{FileId, MessageId, PackageId};
@@ -22,6 +24,7 @@ pub(super) fn link_file(
         names,
         file: FileId(index as u32),
         decl,
+        methods: decl.methods.iter().map(|it| (it.service, decl.strings.bytes(it.name))).collect(),
         used: vec![],
         problems: local_problems(FileId(index as u32), decl),
     };
@@ -81,6 +84,8 @@ struct References<'a> {
     names: &'a NameResolver<'a>,
     file: FileId,
     decl: &'a FileDecl,
+    /// The names of the methods of each service.
+    methods: FxHashSet<(u32, &'a [u8])>,
     used: Vec<FileId>,
     problems: Vec<Problem>,
 }
@@ -161,15 +166,12 @@ impl References<'_> {
 
     fn method(&mut self, index: u32) -> MethodLink {
         let method = &self.decl.methods[index as usize];
-        let service = method.service as usize;
         let mut message = |name, part| {
             let place = Place { file: self.file, span: self.decl.span(method.node, part) };
             let text = self.decl.str(name);
             // protoc looks for the name in the service first, which has only
             // methods.
-            let methods = &self.decl.methods[self.decl.services[service].methods.range()];
-            let strings = &self.decl.strings;
-            if methods.iter().any(|other| strings.bytes(other.name) == text.as_bytes()) {
+            if self.methods.contains(&(method.service, text.as_bytes())) {
                 let message = format!("`{text}` is a method of the same service, not a message");
                 let help = Some(format!("write the full name with a leading dot, as in `.{text}`"));
                 self.problem(ProblemKind::MethodInvalid, place, message, help);

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::decl::FileDecl;
 use crate::ids::FileId;
-use crate::symbol::{FileSet, PackageNode, Symbols, Visible};
+use crate::symbol::{NumberSet, PackageNode, Symbols, Visible};
 
 /// The files that each file sees: its imports, and their public imports.
 pub(super) fn visibility(
@@ -16,12 +16,15 @@ pub(super) fn visibility(
     nodes: &[PackageNode],
     symbols: &Symbols<'_>,
 ) -> Vec<Visible> {
-    let words = symbols.package_count().div_ceil(64);
+    let package_count = symbols.package_count();
     (0..files.len())
         .into_par_iter()
         .map_init(
-            || Publicly { files, imports, marks: vec![0; files.len()], round: 0 },
-            |publicly, index| {
+            || {
+                let marks = Marks::new(files.len());
+                (Publicly { files, imports, marks }, Marks::new(package_count))
+            },
+            |(publicly, package_marks), index| {
                 let import = |wanted_option: bool| {
                     let kinds = files[index].imports.iter().map(|import| import.kind);
                     let wanted =
@@ -30,30 +33,56 @@ pub(super) fn visibility(
                     targets.filter_map(|(wanted, target)| target.filter(|_| wanted)).collect()
                 };
                 let mut seen = publicly.closure(import(false));
-                if publicly.mark(FileId(index as u32)) {
+                if publicly.marks.mark(index) {
                     seen.push(FileId(index as u32));
                 }
                 let option_files = publicly.closure(import(true));
-                let mut packages = vec![0_u64; words];
+                package_marks.clear();
+                let mut packages = Vec::new();
                 for file in seen.iter().chain(&option_files) {
                     let mut node = Some(nodes[file.0 as usize]);
                     while let Some(at) = node {
-                        let (word, bit) = (at.0 as usize / 64, 1 << (at.0 % 64));
-                        if packages[word] & bit != 0 {
+                        if !package_marks.mark(at.0 as usize) {
                             break;
                         }
-                        packages[word] |= bit;
+                        packages.push(at.0);
                         node = symbols.package_parent(at);
                     }
                 }
+                let set = |seen: Vec<FileId>| {
+                    NumberSet::new(seen.into_iter().map(|file| file.0).collect(), files.len())
+                };
                 Visible {
-                    files: FileSet::new(seen, files.len()),
-                    option_files: FileSet::new(option_files, files.len()),
-                    packages,
+                    files: set(seen),
+                    option_files: set(option_files),
+                    packages: NumberSet::new(packages, package_count),
                 }
             },
         )
         .collect()
+}
+
+/// A set that is emptied in one step.
+struct Marks {
+    /// The round in which each was last marked.
+    rounds: Vec<u32>,
+    round: u32,
+}
+
+impl Marks {
+    fn new(count: usize) -> Marks {
+        Marks { rounds: vec![0; count], round: 0 }
+    }
+
+    /// Forgets all marks.
+    fn clear(&mut self) {
+        self.round += 1;
+    }
+
+    /// Marks one; returns whether it was not marked.
+    fn mark(&mut self, index: usize) -> bool {
+        std::mem::replace(&mut self.rounds[index], self.round) != self.round
+    }
 }
 
 /// Collects files and their public imports, in any number of steps. It marks
@@ -61,22 +90,15 @@ pub(super) fn visibility(
 struct Publicly<'a> {
     files: &'a [Arc<FileDecl>],
     imports: &'a [Vec<Option<FileId>>],
-    /// The round in which each file was last seen.
-    marks: Vec<u32>,
-    round: u32,
+    marks: Marks,
 }
 
 impl Publicly<'_> {
-    /// Marks a file; returns whether this is the first time in this round.
-    fn mark(&mut self, file: FileId) -> bool {
-        std::mem::replace(&mut self.marks[file.0 as usize], self.round) != self.round
-    }
-
     fn closure(&mut self, mut pending: Vec<FileId>) -> Vec<FileId> {
-        self.round += 1;
+        self.marks.clear();
         let mut seen = Vec::with_capacity(pending.len() + 1);
         while let Some(file) = pending.pop() {
-            if !self.mark(file) {
+            if !self.marks.mark(file.0 as usize) {
                 continue;
             }
             seen.push(file);

@@ -1,8 +1,9 @@
 //! The default values of fields, as descriptors note them.
 
-use abide_syntax::{Span, ValueKind, parse_float, parse_integer, unescape_all};
+use abide_syntax::{Number, Span, ValueKind, unescape_all};
 
 use crate::decl::{Scalar, Text, TypeDecl};
+use crate::float::nearest_float;
 
 /// The default value of a field in the notation of `default_value` in
 /// descriptor.proto; else why it is none. Source:
@@ -28,7 +29,7 @@ pub(super) fn default_text(
     };
     let sign = |negative| if negative { "-" } else { "" };
     let integer = |negative: bool, digits: Span, most: u64| {
-        let value = parse_integer(digits.of(source));
+        let value = Number::parse(digits.of(source)).and_then(Number::integer);
         let most = if negative { most + 1 } else { most };
         match value {
             Some(value) if value <= most => Ok(format!("{}{value}", sign(negative && value != 0))),
@@ -50,18 +51,17 @@ pub(super) fn default_text(
         (Scalar::Uint64 | Scalar::Fixed64, ValueKind::Int { negative: false, digits }) => {
             integer(false, digits, u64::MAX)
         }
-        (Scalar::Float | Scalar::Double, ValueKind::Int { negative, digits }) => {
-            let raw = digits.of(source);
-            let value = match parse_integer(raw) {
-                Some(value) => value as f64,
-                None => parse_float(raw).unwrap_or(f64::INFINITY),
-            };
-            Ok(format!("{}{}", sign(negative), default_number(scalar, value)))
-        }
-        (Scalar::Float | Scalar::Double, ValueKind::Float { negative, digits }) => {
-            let value = parse_float(digits.of(source)).unwrap_or(f64::INFINITY);
-            Ok(format!("{}{}", sign(negative), default_number(scalar, value)))
-        }
+        (
+            Scalar::Float | Scalar::Double,
+            ValueKind::Int { negative, digits } | ValueKind::Float { negative, digits },
+        ) => match Number::parse(digits.of(source)) {
+            Some(Number::TooLarge) => Err("the default does not fit into 64 bits".to_owned()),
+            number => {
+                // A malformed number was already reported.
+                let value = number.and_then(Number::double).unwrap_or(f64::INFINITY);
+                Ok(format!("{}{}", sign(negative), default_number(scalar, value)))
+            }
+        },
         (Scalar::Float | Scalar::Double, ValueKind::Ident { negative, word }) => {
             match word.of(source) {
                 b"inf" => Ok(format!("{}inf", sign(negative))),
@@ -90,14 +90,8 @@ pub(super) fn default_text(
 /// the shorter of two that read back as the same number. Source: `SimpleFtoa`
 /// and `SimpleDtoa` of protobuf.
 fn default_number(scalar: Scalar, value: f64) -> String {
-    /// Doubles up to this are clamped to the largest float, not to infinity.
-    /// Source: `SafeDoubleToFloat` of protobuf.
-    const ROUNDS_TO_MAX: f64 = 3.402_823_567_797_336_6e38;
     let (value, digits, more) = match scalar {
-        Scalar::Float if value > f64::from(f32::MAX) && value <= ROUNDS_TO_MAX => {
-            (f64::from(f32::MAX), 6, 9)
-        }
-        Scalar::Float => (f64::from(value as f32), 6, 9),
+        Scalar::Float => (f64::from(nearest_float(value)), 6, 9),
         _ => (value, 15, 17),
     };
     if value.is_infinite() {

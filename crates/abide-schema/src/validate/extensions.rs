@@ -11,7 +11,7 @@ use crate::features::Presence;
 use crate::json_name::default_json_name;
 use crate::problem::{Problem, ProblemKind};
 use crate::tree::{Tree, Type};
-use crate::view::{Field, Message};
+use crate::view::{Field, File, Message};
 
 use super::check::{Check, Extension};
 use super::imports::is_lite;
@@ -35,6 +35,20 @@ const OPTIONS: [&str; 9] = [
 /// Numbers of `ExtensionRangeOptions.VerificationState`.
 const DECLARATION: i64 = 0;
 const UNVERIFIED: i64 = 1;
+
+/// The extensions that the checks of a file collect.
+pub(super) fn of_file(file: File<'_>) -> Vec<Extension> {
+    let in_messages = file.all_messages().filter(|it| !it.is_map_entry());
+    let fields = in_messages.flat_map(Message::extensions).chain(file.extensions());
+    fields.filter_map(Extension::of).collect()
+}
+
+impl Extension {
+    fn of(field: Field<'_>) -> Option<Extension> {
+        let (number, field_id) = (field.number(), field.id);
+        Some(Extension { extendee: field.extendee()?.id, number, field: field_id })
+    }
+}
 
 impl<'a> Check<'a> {
     pub(super) fn extension(&mut self, field: Field<'a>) {
@@ -61,11 +75,7 @@ impl<'a> Check<'a> {
         }
         let Some(extendee) = field.extendee() else { return };
         self.visible_at(element, Element::Message(extendee), Part::Extendee);
-        self.extensions.push(Extension {
-            extendee: extendee.id,
-            number: decl.number,
-            field: field.id,
-        });
+        self.extensions.extend(Extension::of(field));
         let is_option = extendee.package().name() == "google.protobuf"
             && extendee.parent().is_none()
             && OPTIONS.contains(&extendee.name());

@@ -5,8 +5,7 @@
 use std::borrow::Cow;
 
 use abide_syntax::{
-    Ast, KeyForm, Lexer, Span, TokenKind, ValueId, ValueKind, parse_float, parse_integer,
-    unescape_all,
+    Ast, KeyForm, Lexer, Number, Span, TokenKind, ValueId, ValueKind, unescape_all,
 };
 
 use super::codec::Codec;
@@ -15,6 +14,7 @@ use super::reading::{LackedBy, ReadErrorKind, UndeclaredName};
 use crate::decl::{Scalar, Text};
 use crate::dynamic::{Entry, Message, Value};
 use crate::features::Presence;
+use crate::float::nearest_float;
 use crate::ids::{FieldId, FileId, MessageId};
 use crate::near::nearest;
 use crate::problem::ProblemKind;
@@ -462,7 +462,8 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
         min: i128,
         max: i128,
     ) -> Option<i128> {
-        let magnitude = parse_integer(digits.of(self.text)).map(i128::from);
+        let number = Number::parse(digits.of(self.text));
+        let magnitude = number.and_then(Number::integer).map(i128::from);
         let value = magnitude.map(|value| if negative { -value } else { value });
         match value.filter(|value| (min..=max).contains(value)) {
             Some(value) => Some(value),
@@ -547,9 +548,9 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
                         _ => None,
                     },
                     ValueKind::Int { negative: false, digits } => {
-                        match parse_integer(digits.of(self.text)) {
-                            Some(0) => Some(false),
-                            Some(1) => Some(true),
+                        match Number::parse(digits.of(self.text)) {
+                            Some(Number::Integer(0)) => Some(false),
+                            Some(Number::Integer(1)) => Some(true),
                             _ => None,
                         }
                     }
@@ -562,17 +563,13 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
             }
             Scalar::Double | Scalar::Float => {
                 let (negative, magnitude) = match node.kind {
-                    ValueKind::Int { negative, digits } => {
-                        let raw = digits.of(self.text);
-                        if raw.len() > 1 && raw[0] == b'0' {
-                            return self.expected(node.span, field, "a decimal number");
-                        }
-                        // An integer beyond 64 bits is read as a float.
-                        let exact = parse_integer(raw).map(|value| value as f64);
-                        (negative, exact.or_else(|| parse_float(raw)))
+                    ValueKind::Int { digits, .. }
+                        if matches!(digits.of(self.text), [b'0', _, ..]) =>
+                    {
+                        return self.expected(node.span, field, "a decimal number");
                     }
-                    ValueKind::Float { negative, digits } => {
-                        (negative, parse_float(digits.of(self.text)))
+                    ValueKind::Int { negative, digits } | ValueKind::Float { negative, digits } => {
+                        (negative, Number::parse(digits.of(self.text)).and_then(Number::double))
                     }
                     ValueKind::Ident { negative, word } => {
                         (negative, non_finite(&self.text.str(word).to_ascii_lowercase()))
@@ -584,7 +581,7 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
                 };
                 let number = if negative { -magnitude } else { magnitude };
                 Some(match scalar {
-                    Scalar::Float => Value::F32(number as f32),
+                    Scalar::Float => Value::F32(nearest_float(number)),
                     _ => Value::F64(number),
                 })
             }
@@ -631,21 +628,24 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
             },
             Type::Scalar(scalar @ (Scalar::Double | Scalar::Float)) => {
                 let number = match node.kind {
-                    ValueKind::Int { negative, digits } => {
-                        let raw = digits.of(self.text);
-                        let exact = parse_integer(raw).map(|value| {
-                            // Rounded only once, from the integer itself.
-                            (value as f64, f64::from(value as f32))
-                        });
-                        let pair = exact.or_else(|| parse_float(raw).map(|value| (value, value)));
-                        pair.map(|(double, float)| {
-                            let value = if scalar == Scalar::Float { float } else { double };
+                    ValueKind::Int { negative, digits } | ValueKind::Float { negative, digits } => {
+                        let sign = |value: f64| if negative { -value } else { value };
+                        match Number::parse(digits.of(self.text)) {
                             // An integer has no negative zero.
-                            if negative && value != 0.0 { -value } else { value }
-                        })
+                            Some(Number::Integer(0)) => Some(0.0),
+                            // Rounded only once, from the integer itself.
+                            Some(Number::Integer(value)) if scalar == Scalar::Float => {
+                                Some(sign(f64::from(value as f32)))
+                            }
+                            Some(Number::TooLarge) => {
+                                let text = self.excerpt(node.span);
+                                let text = format!("`{text}` does not fit into 64 bits");
+                                let fault = Fault::new(node.span, text);
+                                return self.fail(fault.reason(ReadErrorKind::InvalidValue));
+                            }
+                            number => number.and_then(Number::double).map(sign),
+                        }
                     }
-                    ValueKind::Float { negative, digits } => parse_float(digits.of(self.text))
-                        .map(|value| if negative { -value } else { value }),
                     ValueKind::Ident { negative, word } => match word.of(self.text) {
                         b"inf" if negative => Some(f64::NEG_INFINITY),
                         b"inf" => Some(f64::INFINITY),

@@ -1,5 +1,7 @@
 //! Options that stay in the source: `retention = RETENTION_SOURCE`.
 
+use std::borrow::Cow;
+
 use crate::dynamic::{Entry, Message, Value};
 use crate::tree::Tree;
 use crate::view::Field;
@@ -19,22 +21,34 @@ impl Message {
     /// that have `retention = RETENTION_SOURCE`, at any depth, but not inside
     /// of groups. Source: `StripSourceRetentionOptions` of protobuf.
     #[must_use]
-    pub fn without_source_retention(&self, tree: &Tree) -> Message {
+    pub fn without_source_retention(&self, tree: &Tree) -> Cow<'_, Message> {
+        if self.is_retained(tree) {
+            return Cow::Borrowed(self);
+        }
         let kept = self.entries.iter().filter(|entry| !tree.field(entry.field).is_source_only());
         let entries = kept.map(|entry| {
             let value = match &entry.value {
                 Value::Message(inner) if !tree.field(entry.field).features().delimited => {
-                    Value::Message(Box::new(inner.without_source_retention(tree)))
+                    Value::Message(Box::new(inner.without_source_retention(tree).into_owned()))
                 }
                 value => value.clone(),
             };
             Entry { value, ..*entry }
         });
-        Message {
+        Cow::Owned(Message {
             ty: self.ty,
             entries: entries.collect(),
             unknown: self.unknown.clone(),
             content: None,
-        }
+        })
+    }
+
+    /// Whether nothing of it has source-only retention.
+    fn is_retained(&self, tree: &Tree) -> bool {
+        self.entries.iter().all(|entry| {
+            let field = tree.field(entry.field);
+            let inside = entry.value.as_message().filter(|_| !field.features().delimited);
+            !field.is_source_only() && inside.is_none_or(|inner| inner.is_retained(tree))
+        })
     }
 }

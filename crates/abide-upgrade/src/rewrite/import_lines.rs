@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use abide_schema::{File, FileId, Part};
+use abide_schema::{File, FileId, Import, Part};
 use abide_syntax::{DeclKind, ImportKind, Span};
 
 use super::rewriter::{Mode, Rewriter};
 use super::vocabulary::{DEPRECATED_AT, MIGRATIONS};
 use crate::edit::Edit;
+use crate::next_version::Stage;
 use crate::public_imports::seen_through;
 use crate::upgrade_policy::ImportOrder;
 
@@ -56,12 +57,8 @@ impl<'t> Rewriter<'_, 't> {
                 None => (*import.decl.path).to_owned(),
             };
             let keep = match import.file {
-                Some(target) if computed => self.computed(target, import.decl.kind),
-                Some(target) => {
-                    !import.used
-                        || import.decl.kind == ImportKind::Public
-                        || sees(target).iter().any(|it| self.needs.file(*it))
-                }
+                Some(target) if computed => self.computed(target, import),
+                Some(target) => self.is_needed(target, import),
                 None => true,
             };
             if !keep || !seen.insert(path.clone()) {
@@ -145,10 +142,20 @@ impl<'t> Rewriter<'_, 't> {
         imported
     }
 
+    /// Whether an import has the same use as in the source.
+    fn is_needed(&self, target: File<'t>, import: Import<'t>) -> bool {
+        !import.used
+            || import.decl.kind == ImportKind::Public
+            || sees(target).iter().any(|it| self.needs.file(*it))
+    }
+
     /// Whether a candidate with computed imports keeps an import of its source.
-    fn computed(&self, target: File<'t>, kind: ImportKind) -> bool {
+    fn computed(&self, target: File<'t>, import: Import<'t>) -> bool {
         if is_for_types(target) {
-            return kind != ImportKind::Public && self.needs.types.contains(&target.id);
+            return import.decl.kind != ImportKind::Public && self.needs.types.contains(&target.id);
+        }
+        if self.plan.stage == Stage::Stable {
+            return self.is_needed(target, import);
         }
         let declares =
             |name: &str| target.extensions().any(|extension| extension.full_name() == name);

@@ -16,6 +16,7 @@ use crate::policy::{Edge, OptionOrder, Policy};
 use crate::rules::RULES;
 use crate::semantic_version::dated;
 use crate::suggestion::did_you_mean;
+use crate::weight::Weight;
 
 use super::toml_reader::{TomlReader, entries, span};
 
@@ -250,7 +251,8 @@ impl TomlReader {
     }
 
     pub(super) fn breaking(&mut self, item: &Item, policy: &mut Policy) {
-        const KEYS: &[&str] = &["stabilities", "strict-annotations", "aliases", "surfaces"];
+        const KEYS: &[&str] =
+            &["stabilities", "strict-annotations", "aliases", "surfaces", "lightest"];
         let Some(table) = self.table(item) else { return };
         for entry in entries(table) {
             match entry.key {
@@ -266,6 +268,10 @@ impl TomlReader {
                     self.set(&mut policy.breaking.strict_annotations, entry.item);
                 }
                 "surfaces" => policy.breaking.surfaces = self.surfaces(entry.item),
+                "lightest" => {
+                    let lightest = self.word_of(entry.item, Weight::ALL);
+                    policy.breaking.lightest = lightest.unwrap_or(Weight::Options);
+                }
                 _ => self.unknown_key(&entry, "`[breaking]`", KEYS),
             }
         }

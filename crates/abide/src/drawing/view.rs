@@ -27,13 +27,15 @@ impl GraphView {
         } else {
             judged.collect::<Vec<_>>()
         };
+        let mut steps = graph.steps();
         let edges = shown.iter().flat_map(|&package| graph.edges_of(package));
         let edges = edges.filter(|edge| shown.binary_search(&edge.to).is_ok()).map(|edge| {
-            let level = |level| Some((level, edge.counts().at(level), edge.evidence(level)?));
+            let mut level =
+                |level| Some((level, edge.counts().at(level), edge.evidence(&mut steps, level)?));
             DrawnEdge {
                 from: edge.from,
                 to: edge.to,
-                levels: Level::ALL.into_iter().filter_map(level).collect(),
+                levels: Level::ALL.into_iter().filter_map(&mut level).collect(),
             }
         });
         Drawing { tree, edges: edges.collect(), packages: shown }

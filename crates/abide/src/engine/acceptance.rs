@@ -17,13 +17,10 @@ pub(super) fn accept(
     let before = findings.len();
     findings.retain(|finding| {
         // Findings of policy rules can be accepted too.
-        let fingerprint = finding.fingerprint();
         let mut found = false;
-        for (line, used) in lines.iter().zip(&mut used) {
-            if line.rule == finding.rule && line.fingerprint == fingerprint {
-                *used = true;
-                found = true;
-            }
+        for line in accepted.lines_of(finding) {
+            used[line] = true;
+            found = true;
         }
         !found
     });

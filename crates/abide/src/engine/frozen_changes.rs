@@ -1,5 +1,7 @@
 //! Changes of packages that `abide.lock` records as frozen.
 
+use std::collections::BTreeSet;
+
 use crate::finding::Finding;
 use crate::frozen::{freeze, unchanged};
 use crate::location::Location;
@@ -15,14 +17,17 @@ pub(super) fn frozen_changes(context: &Context<'_>, found: &[Finding]) -> Vec<Fi
         return Vec::new();
     }
     let unchanged = unchanged(context, context.tree);
+    let found = found.iter().filter(|it| it.rule == FROZEN_CHANGED.id);
+    let found: BTreeSet<&str> = found.map(|it| &*it.package).collect();
     let mut findings = Vec::new();
     for package in context.tree.packages().filter(|it| it.is_judged()) {
         let name = package.name();
-        let is_found = || found.iter().any(|it| it.rule == FROZEN_CHANGED.id && it.package == name);
         let Some(freeze) = freeze(context, package).filter(|_| !unchanged.contains(name)) else {
             continue;
         };
-        let Some(place) = package_place(package).filter(|_| !is_found()) else { continue };
+        let Some(place) = package_place(package).filter(|_| !found.contains(name)) else {
+            continue;
+        };
         let message = format!("package `{name}` changed since it was frozen on {}", freeze.day);
         let location = Location::tree(place);
         let mut finding = Finding::new(FROZEN_CHANGED.id, location, name, name, message);

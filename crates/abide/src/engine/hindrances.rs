@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use abide_schema::{FileId, Place, Tree};
 use abide_syntax::Span;
-use abide_upgrade::Generated;
+use abide_upgrade::{Generated, Standing};
 use jiff::civil::Date;
 
 use crate::finding::{Finding, Severity};
@@ -64,8 +64,15 @@ pub fn lossy_release<'t>(tree: &'t Tree, policy: &'t Policy, options: Options<'t
 
 /// The findings that prevent candidates of these files: errors of the language,
 /// and migrations that do not compile. Waivers, severities and work in progress
-/// do not suppress them.
-pub fn hindrances(tree: &Tree, policy: &Policy, as_of: Date, made: &[Generated]) -> Report {
+/// do not suppress them. If candidates are deleted because nothing calls for them, an
+/// error of the language in any other file may be why, and prevents that.
+pub fn hindrances(
+    tree: &Tree,
+    policy: &Policy,
+    as_of: Date,
+    made: &[Generated],
+    deletes: bool,
+) -> Report {
     let by_source: BTreeMap<FileId, &Generated> = made.iter().map(|it| (it.from, it)).collect();
     let holds = |outer: Span, inner: Span| outer.start <= inner.start && inner.end <= outer.end;
     let scope = RuleScope::Changes;
@@ -73,9 +80,18 @@ pub fn hindrances(tree: &Tree, policy: &Policy, as_of: Date, made: &[Generated])
     let rules = UPGRADE_RULES;
     let mut findings = linker_findings(tree, policy, scope);
     apply_severities(policy, as_of, &mut findings);
-    findings.retain(|it| it.severity == Severity::Error);
-    findings.extend(run(&context, rules));
-    findings.retain(|finding| {
+    findings.retain(|it| {
+        let Some(place) = it.location.place().filter(|_| it.severity == Severity::Error) else {
+            return false;
+        };
+        let is_candidate = || {
+            let standing = context.standings().file(tree.file(place.file));
+            standing == Standing::Candidate
+        };
+        by_source.contains_key(&place.file) || deletes && !is_candidate()
+    });
+    let mut migrations = run(&context, rules);
+    migrations.retain(|finding| {
         let Some(place) = finding.location.place() else { return false };
         if finding.rule == ADDITION.id {
             return true;
@@ -84,6 +100,7 @@ pub fn hindrances(tree: &Tree, policy: &Policy, as_of: Date, made: &[Generated])
         // A deprecated type that the next version keeps is no obstacle.
         finding.rule != DEPRECATED_TYPE.id || made.dangling.iter().any(|it| holds(place.span, *it))
     });
+    findings.extend(migrations);
     for made in made {
         let file = tree.file(made.from);
         for &span in &made.dangling {

@@ -1,5 +1,7 @@
 //! A run: its stages, one after the other.
 
+use std::collections::BTreeSet;
+
 use abide_schema::Tree;
 
 use crate::bump::Released;
@@ -7,6 +9,7 @@ use crate::bump::changes::required;
 use crate::bump::planner::plan_since;
 use crate::bump::unrecorded;
 use crate::finding::{Finding, Severity};
+use crate::location::Location;
 use crate::policy::Policy;
 use crate::report::Report;
 use crate::reuse;
@@ -18,6 +21,7 @@ use super::acceptance::accept;
 use super::frozen_changes::frozen_changes;
 use super::linker_findings::linker_findings;
 use super::order::sort;
+use super::repeated_roots::join_repeated_roots;
 use super::walk::run;
 use super::weighing::{apply_severities, narrow, runs};
 use super::work_in_progress::spare_work_in_progress;
@@ -48,6 +52,7 @@ fn judge_tree<'t>(
 
     let mut findings = run(&context, &rules);
     findings.extend(linker_findings(tree, policy, options.scope));
+    join_repeated_roots(tree, &mut findings);
     if options.versions {
         let reused = reuse::findings(tree, policy, options.records, &findings);
         findings.extend(reused.into_iter().filter(|it| runs(policy, it)));
@@ -108,7 +113,8 @@ fn judge_tree<'t>(
     apply_severities(policy, options.as_of, &mut about_waivers);
     findings.extend(about_waivers);
     if let Some((_, since)) = &since {
-        findings.retain(|it| it.rule != rules::WAIVER_UNUSED.id || is_unused_in(since, it));
+        let since = since.findings.iter().map(|it| (it.rule, &it.location)).collect();
+        findings.retain(|it| it.rule != rules::WAIVER_UNUSED.id || is_unused_in(&since, it));
     }
     if !options.changes {
         findings.retain(|it| it.change.is_none() || it.severity > Severity::Note);
@@ -182,11 +188,8 @@ pub(super) fn blocking<'t>(
 
 /// Whether a waiver that matched nothing is unused: a waiver for changes must also
 /// match nothing since the last release.
-fn is_unused_in(since: &Report, unused: &Finding) -> bool {
+fn is_unused_in(since: &BTreeSet<(&str, &Location)>, unused: &Finding) -> bool {
     let rule = unused.facts.first().and_then(|what| find_rule(what));
     rule.is_some_and(|rule| !rule.needs_baseline())
-        || since
-            .findings
-            .iter()
-            .any(|it| (it.rule, &it.location) == (unused.rule, &unused.location))
+        || since.contains(&(unused.rule, &unused.location))
 }

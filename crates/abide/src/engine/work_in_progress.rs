@@ -1,11 +1,11 @@
 //! What work in progress is spared.
 
 use abide_schema::{Element, FileId, Message, Part, Place, Tree};
-use abide_syntax::Span;
 use rustc_hash::FxHashMap;
 
 use crate::bump_level::Bump;
 use crate::finding::{Finding, Severity};
+use crate::nested_spans::NestedSpans;
 use crate::rule::Context;
 use crate::rules::find_rule;
 
@@ -16,11 +16,12 @@ pub(super) fn spare_work_in_progress(context: &Context<'_>, findings: &mut Vec<F
         find_rule(finding.rule).is_some_and(|rule| rule.spares_work_in_progress)
     };
     let (mut old_spans, mut spans) = (Unready::default(), Unready::default());
+    let mut holders = Holders::default();
     findings.retain_mut(|finding| {
         if let (Some(change), Some(old)) = (&mut finding.change, context.baseline) {
             let before = change.old.and_then(|it| it.old_place()).or_else(|| {
                 let breaks = change.effects.breaks_backward();
-                breaks.then(|| holder_before(context, finding.location.place()?)).flatten()
+                breaks.then(|| holders.before(context, finding.location.place()?)).flatten()
             });
             if before.is_some_and(|place| old_spans.contains(old, place)) {
                 finding.severity = Severity::Note;
@@ -36,21 +37,9 @@ pub(super) fn spare_work_in_progress(context: &Context<'_>, findings: &mut Vec<F
     });
 }
 
-/// The old place of the message that something is added to.
-fn holder_before(context: &Context<'_>, added: Place) -> Option<Place> {
-    let holds = |message: &Message<'_>| {
-        let Place { span, .. } = Element::Message(*message).place(Part::Whole);
-        span.start <= added.span.start && added.span.end <= span.end
-    };
-    // Messages come after the messages that enclose them.
-    let holder = context.tree.file(added.file).all_messages().rev().find(holds)?;
-    let before = context.diff()?.old_message(holder)?;
-    Some(Element::Message(before).place(Part::Whole))
-}
-
 /// The places of work in progress by file, computed on first use.
 #[derive(Default)]
-struct Unready(FxHashMap<FileId, Vec<Span>>);
+struct Unready(FxHashMap<FileId, NestedSpans<()>>);
 
 impl Unready {
     /// Whether a place lies in a file or an element that is work in progress.
@@ -58,9 +47,25 @@ impl Unready {
         let file = tree.file(place.file);
         let spans = self.0.entry(place.file).or_insert_with(|| {
             let unready = file.elements().filter(|it| it.work_in_progress().is_some());
-            unready.map(|it| it.place(Part::Whole).span).collect()
+            NestedSpans::of(unready.map(|it| (it.place(Part::Whole).span, ())))
         });
-        file.work_in_progress().is_some()
-            || spans.iter().any(|it| it.start <= place.span.start && place.span.end <= it.end)
+        file.work_in_progress().is_some() || spans.around(place.span).next().is_some()
+    }
+}
+
+/// The messages by file, computed on first use.
+#[derive(Default)]
+struct Holders<'t>(FxHashMap<FileId, NestedSpans<Message<'t>>>);
+
+impl<'t> Holders<'t> {
+    /// The old place of the message that something is added to.
+    fn before(&mut self, context: &Context<'t>, added: Place) -> Option<Place> {
+        let messages = self.0.entry(added.file).or_insert_with(|| {
+            let place = |it: Message<'t>| Element::Message(it).place(Part::Whole).span;
+            NestedSpans::of(context.tree.file(added.file).all_messages().map(|it| (place(it), it)))
+        });
+        let holder = messages.around(added.span).next()?;
+        let before = context.diff()?.old_message(*holder)?;
+        Some(Element::Message(before).place(Part::Whole))
     }
 }

@@ -6,6 +6,7 @@ use abide_schema::Tree;
 use abide_schema::value::{Entry, Value};
 
 use crate::bump_level::Bump;
+use crate::code_span::code;
 use crate::finding::Severity;
 use crate::policy::OptionOrder;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
@@ -74,9 +75,15 @@ fn check<'t>(context: &Context<'t>, diff: &Diff<'t>, change: Change<Holder<'t>>,
         let setting = Setting { holders: (old, new), old: first_old, new: first_new };
         let holder = new.phrase();
         let message = match (first_old, first_new) {
-            (None, _) => format!("option `{path}` of {holder} was set to `{is}`"),
-            (_, None) => format!("option `{path}` of {holder} was removed; it was `{was}`"),
-            _ => format!("option `{path}` of {holder} changed from `{was}` to `{is}`"),
+            (None, _) => format!("option `{path}` of {holder} was set to {is}", is = code(&is)),
+            (_, None) => {
+                format!("option `{path}` of {holder} was removed; it was {was}", was = code(&was))
+            }
+            _ => format!(
+                "option `{path}` of {holder} changed from {was} to {is}",
+                was = code(&was),
+                is = code(&is)
+            ),
         };
         let finding = sink.setting(&setting, message);
         finding.fact(path).fact(was).fact(is);

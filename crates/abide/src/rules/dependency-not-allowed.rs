@@ -21,13 +21,14 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
     let policy = &context.policy.dependencies;
+    let mut steps = context.graph().steps();
     for edge in context.graph().edges_of(package) {
         let (from, to) = (package.name(), edge.to.name());
         let Some(denied) = policy.deny.iter().find(|edge| edge.matches(from, to)) else { continue };
         if policy.allow.iter().any(|edge| edge.matches(from, to)) {
             continue;
         }
-        let Some(step) = edge.step(&Level::ALL) else { continue };
+        let Some(step) = edge.step(&mut steps, &Level::ALL) else { continue };
         let message = format!("`{from}` may not depend on `{to}`");
         let finding = sink.report(step.used.place(), from, from, message);
         finding.at(phrase(&step.used)).fact(to);

@@ -1,10 +1,10 @@
 //! `dependency-not-latest`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use abide_schema::{Element, Level, Package, Stability, Step, Use};
 
-use crate::dependencies::{Apis, judged, label_steps, phrase, set, stability, through};
+use crate::dependencies::{Apis, judged, label_steps, phrase, reached, stability, through};
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
@@ -29,12 +29,13 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
         // Other rules judge dependencies that are not stable.
         stability(it) == Some(Stability::Stable) && apis.is_outdated(it)
     };
-    let outdated = set(context, context.tree.packages().filter(|it| is_outdated(*it)));
     let graph = context.graph();
-    let reach = graph.reach(&Level::USED, |it| !leads(it) && !is_outdated(it));
-    for package in context.tree.packages().filter(|it| leads(*it)) {
-        let mut targets = reach.packages(judged(package));
-        targets.intersect_with(&outdated);
+    let mut reach = graph.reach(&Level::USED, |it| !leads(it) && !is_outdated(it));
+    let leading: Vec<Package<'t>> = context.tree.packages().filter(|it| leads(*it)).collect();
+    let outdated: Vec<Package<'t>> =
+        context.tree.packages().filter(|it| is_outdated(*it)).collect();
+    let mut names_of = BTreeMap::new();
+    for (package, targets) in reached(&reach, &leading, &outdated) {
         for (target, path) in reach.paths(judged(package), &targets) {
             let Some(newest) = apis.newest_stable(target) else { continue };
             if apis.same(package, target) {
@@ -45,24 +46,25 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
                 Some(edge) => edge.uses(),
                 None => path.last().map(|step| step.used).into_iter().collect(),
             };
-            report(sink, package, &path, &uses, newest);
+            let names = names_of.entry(newest).or_insert_with(|| names(newest));
+            report(sink, package, &path, &uses, (newest, names));
         }
     }
 }
 
-/// Reports a path to an outdated package; `uses` are the uses of its elements.
+/// Reports a path to an outdated package; `uses` are the uses of its elements, and `names` are those
+/// of the newest version.
 fn report<'t>(
     sink: &mut Sink,
     package: Package<'t>,
     path: &[Step<'t>],
     uses: &[Use<'t>],
-    newest: Package<'t>,
+    (newest, names): (Package<'t>, &BTreeSet<String>),
 ) {
     let Some((first, last)) = path.first().zip(path.last()) else { return };
     let (from, to) = (package.name(), last.used.target_file().package().name());
     let is_evidence =
         |it: &&Use<'_>| it.level() != Level::Import && (path.len() > 1 || it.file().is_judged());
-    let names = names(newest);
     let successor = |used: &Use<'_>| {
         let target = used.target();
         let own = target.strip_prefix(to)?.strip_prefix('.')?;

@@ -22,6 +22,7 @@ pub(super) static RULE: Rule = Rule {
 fn check(context: &Context<'_>, sink: &mut Sink) {
     let Some(limit) = context.policy.dependencies.max_depth else { return };
     let depths = context.graph().depths();
+    let mut evidence = context.graph().steps();
     for package in context.tree.packages().filter(|it| it.is_judged()) {
         let depth = depths[package.id.0 as usize];
         // Only the lowest package that is too deep: those above it are too deep
@@ -34,7 +35,8 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
         let mut names = vec![format!("`{}`", package.name())];
         let mut next = depth.next;
         while let Some((from, to)) = next {
-            steps.extend(context.graph().edge(from, to).and_then(|edge| edge.step(&Level::ALL)));
+            let edge = context.graph().edge(from, to);
+            steps.extend(edge.and_then(|edge| edge.step(&mut evidence, &Level::ALL)));
             names.push(format!("`{}`", to.name()));
             next = depths[to.id.0 as usize].next;
         }

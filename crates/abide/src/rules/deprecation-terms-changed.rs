@@ -1,6 +1,7 @@
 use abide_change::{Change, Diff, Holder};
 use abide_schema::{Part, Place};
 
+use crate::code_span::code;
 use crate::finding::Severity;
 use crate::location::Location;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
@@ -42,9 +43,13 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Holder<'t>>, sink: &m
         let message = match (was.map(|it| it.0), is.map(|it| it.0)) {
             (was, is) if was == is => continue,
             (Some(was), Some(is)) => {
-                format!("the {noun} of {phrase} changed from `{was}` to `{is}`")
+                format!(
+                    "the {noun} of {phrase} changed from {was} to {is}",
+                    was = code(was),
+                    is = code(is)
+                )
             }
-            (_, Some(is)) => format!("{phrase} now has the {noun} `{is}`"),
+            (_, Some(is)) => format!("{phrase} now has the {noun} {is}", is = code(is)),
             (was, None) => {
                 format!("the {noun} `{}` of {phrase} was removed", was.unwrap_or_default())
             }

@@ -1,5 +1,6 @@
 use abide_schema::Element;
 
+use crate::code_span::code;
 use crate::dates::parse_date;
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink};
@@ -28,7 +29,8 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         return;
     }
     let (name, noun) = (element.full_name(), element.noun());
-    let message = format!("{noun} `{name}` has the malformed deprecation version `{text}`");
+    let message =
+        format!("{noun} `{name}` has the malformed deprecation version {text}", text = code(text));
     sink.report(place, element.package().name(), name, message)
         .why("how long it must still be served is counted from that version")
         .help("write a version, such as `3.4.0` or `3.4`, or a day, such as `2026-03-31`")

@@ -1,5 +1,5 @@
 use abide_change::{Change, Diff, Effects, Surface};
-use abide_schema::{Element, Enum, Part};
+use abide_schema::{Element, Enum, EnumValue, Part};
 
 use crate::finding::Severity;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
@@ -20,7 +20,11 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Enum<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
     let (Some(was), Some(is)) = (old.values().next(), new.values().next()) else { return };
-    if was.number() == is.number() {
+    // A number keeps its meaning as long as it keeps one of its names.
+    let is_kept =
+        |it: EnumValue<'t>| diff.new_value(it).is_some_and(|it| it.number() == is.number());
+    let number = was.number();
+    if number == is.number() && old.values().any(|it| it.number() == number && is_kept(it)) {
         return;
     }
     let message = format!(
@@ -31,8 +35,12 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Enum<'t>>, sink: &
     );
     let finding = sink.change(diff, change.map(Element::Enum), Part::Name, message);
     finding.fact(was.number().to_string()).fact(is.number().to_string());
+    if number == is.number() {
+        finding.fact(was.name()).fact(is.name());
+    }
     let proof = diff.prove_enum_default(old, new);
-    if !proof.effects.is_empty() {
+    // buf compares the numbers of defaults.
+    if number != is.number() && !proof.effects.is_empty() {
         finding.aliases(&["buf:FIELD_SAME_DEFAULT"]);
     }
     // The fields that use the enum may be in trees that are not here.

@@ -23,17 +23,19 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let holder = new.containing_message().and_then(|it| diff.old_message(it));
     // `oneof-member-added` reports a new member of an old oneof.
     let joins = new.real_oneof().is_some_and(|it| diff.old_oneof(it).is_some());
-    let Some(holder) = holder.filter(|_| !new.is_extension() && !joins) else { return };
+    // `field-number-changed` reports one whose name is not new.
+    let is_new = !new.is_extension() && !joins && diff.renumbered(new).is_none();
+    if holder.is_none() || !is_new {
+        return;
+    }
     let required = new.presence() == Presence::LegacyRequired;
     let required_word = if required { "required " } else { "" };
     let name = new.relative_name();
     let message = format!("{required_word}field `{name}` was added");
     let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
     finding.fact(new.number().to_string()).fact(new.name());
-    // Old readers refuse its name, unless another field had it.
-    if holder.field_named(new.name()).is_none() {
-        finding.breaks(Effects::forward(&[Surface::Json, Surface::Text]));
-    }
+    // Old readers refuse its name.
+    finding.breaks(Effects::forward(&[Surface::Json, Surface::Text]));
     finding.proven(diff.prove_field(change)).source(diff, change.map(Element::Field));
     if required {
         finding.help("make it optional: existing data does not have the field");

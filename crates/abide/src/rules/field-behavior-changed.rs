@@ -55,7 +55,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
                     "google:NEW_REQUIRED_FIELD"
                 };
                 finding.aliases(&[alias]);
-                finding.breaks(Effects::backward(&[Surface::Validation]));
+                finding.breaks(Effects::backward(&[Surface::Validation])).light();
                 finding.why("the service refuses requests from old clients, which do not set it");
             }
             ("REQUIRED", false) => {

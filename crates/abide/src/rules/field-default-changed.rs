@@ -3,6 +3,7 @@ use abide_schema::value::default_of;
 use abide_schema::{Cardinality, Element, Field, Part};
 
 use crate::aliases;
+use crate::code_span::code;
 use crate::finding::Severity;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
@@ -34,7 +35,8 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let to_buf = if aliases::is_same_default_to_buf(&was, &is) { &[] } else { RULE.aliases };
     let (was, is) = (shown(old, &was), shown(new, &is));
     let name = new.relative_name();
-    let message = format!("default of `{name}` changed from `{was}` to `{is}`");
+    let message =
+        format!("default of `{name}` changed from {was} to {is}", was = code(&was), is = code(&is));
     let finding = sink.change(diff, change.map(Element::Field), Part::Default, message);
     finding.fact(was).fact(is);
     finding.proven(diff.prove_absence(old, new)).source(diff, change.map(Element::Field));

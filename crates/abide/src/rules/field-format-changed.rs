@@ -37,7 +37,10 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mu
     };
     let finding = sink.setting(&setting, message);
     finding.fact(was.unwrap_or_default()).fact(is.unwrap_or_default());
-    if !accepts(is, was) {
+    // A service ignores what clients send in a field that it alone writes.
+    let is_output = |it: Field<'t>| it.behaviors().any(|it| it.0 == "OUTPUT_ONLY");
+    let is_input = !change.new().is_some_and(is_output);
+    if is_input && !accepts(is, was) {
         finding.breaks(Effects::backward(&[Surface::Validation]));
         finding.why("values that were valid before are refused");
     }

@@ -2,6 +2,7 @@ use abide_change::{Change, Diff, Surface};
 use abide_schema::{Element, Field, Part};
 
 use crate::aliases;
+use crate::code_span::code;
 use crate::finding::Severity;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
@@ -30,7 +31,11 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         return;
     }
     let name = new.relative_name();
-    let message = format!("JSON name of `{name}` changed from `{was}` to `{is}`");
+    let message = format!(
+        "JSON name of `{name}` changed from {was} to {is}",
+        was = code(&was),
+        is = code(&is)
+    );
     let finding = sink.change(diff, change.map(Element::Field), Part::JsonName, message);
     finding.fact(&was).fact(is);
     finding.proven(diff.prove_field(change).on(&[Surface::Json]));

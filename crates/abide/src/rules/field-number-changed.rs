@@ -27,10 +27,17 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
-    let Change::Both { old, new } = change else { return };
+    let Some((old, new)) = change.both().or_else(|| {
+        let new = change.new()?;
+        Some((diff.renumbered(new)?, new))
+    }) else {
+        return;
+    };
     if old.number() == new.number() {
         return;
     }
+    let renumbered = diff.new_field(old) != Some(new);
+    let change = Change::Both { old, new };
     let (was, is) = (old.number(), new.number());
     let name = new.relative_name();
     let message = format!("number of `{name}` changed from {was} to {is}");
@@ -41,6 +48,12 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     if old.is_extension() {
         // The other tools do not check the numbers of extensions.
         finding.aliases(&[]);
+        return;
+    }
+    if renumbered {
+        // Tools that know fields by number report the field that has the old one.
+        finding.aliases(&["protolock:NoChangingFieldIDs"]);
+        finding.help(format!("give `{}` its old number back", new.name()));
         return;
     }
     let mut aliases = RULE.aliases.to_vec();

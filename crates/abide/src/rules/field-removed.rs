@@ -58,6 +58,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         Some(new) => {
             finding.source(diff, Change::Both { old, new }.map(Element::Field));
             finding.breaks(Effects::backward(&[Surface::Wire]));
+            finding.proven(diff.prove_namesakes(old, new));
             finding.label(new.place(Part::Name), "this field now has the name");
         }
         None => {

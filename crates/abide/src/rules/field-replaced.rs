@@ -35,10 +35,22 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let moved = is_in.field_named(old.name());
     let namesake = moved.unwrap_or(new);
     finding.source(diff, Change::Both { old, new: namesake }.map(Element::Field));
-    if moved.is_none() && was_in.field_named(new.name()).is_none() {
-        finding.proven(diff.prove_replaced(old, new));
+    let came = was_in.field_named(new.name());
+    let proof = diff.prove_replaced(old, new);
+    let absent = diff.prove_absence(old, new);
+    if moved.is_none() && came.is_none() {
+        finding.proven(proof).proven(absent);
     } else {
-        finding.proven(diff.prove_replaced(old, new).on(&[Surface::Wire]));
+        finding.proven(proof.on(&[Surface::Wire])).proven(absent.on(&[Surface::Wire]));
+        // JSON and text format find the field that has the name, if there is one.
+        let named = |change| diff.prove_field(change).on(&[Surface::Json, Surface::Text]);
+        finding.proven(match moved {
+            Some(moved) => diff.prove_namesakes(old, moved),
+            None => named(Change::Removed(old)),
+        });
+        if came.is_none() {
+            finding.proven(named(Change::Added(new)));
+        }
     }
     for (direction, field, reader) in
         [(Direction::Backward, old, is_in), (Direction::Forward, new, was_in)]

@@ -1,8 +1,9 @@
-use abide_change::{Change, Diff, entries};
+use abide_change::{Change, Diff, Effects, Surface, entries};
 use abide_schema::{Element, Field, Part, Type};
 
 use crate::aliases;
 use crate::finding::Severity;
+use crate::reserved;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -36,6 +37,14 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let finding = sink.change(diff, change.map(Element::Field), part, message);
     finding.fact(was).fact(is);
     finding.proven(diff.prove_kept(old, new)).source(diff, change.map(Element::Field));
+    let types = pairs.iter().filter_map(|(old, new)| old.message_type().zip(new.message_type()));
+    if let Some((lost, by)) =
+        types.filter_map(|(was, is)| reserved::abandoned(diff, was, is)).next()
+        && old.number() == new.number()
+    {
+        finding.breaks(Effects::backward(&[Surface::Wire]));
+        finding.why(reserved::why_abandoned(lost, by));
+    }
     let mut aliases = aliases::of_types(pairs[0].0, pairs[0].1);
     if !new.is_map() {
         aliases.extend(["protolock:NoChangingFieldTypes", "google:FIELD_TYPE_CHANGE"]);

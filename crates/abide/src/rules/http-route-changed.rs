@@ -2,6 +2,7 @@ use abide_change::option::Setting;
 use abide_change::{Change, Diff, Effects, Holder, Surface};
 use abide_schema::{Element, HttpBinding, Method};
 
+use crate::code_span::code;
 use crate::finding::Severity;
 use crate::location::Location;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
@@ -45,8 +46,15 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Method<'t>>, sink: &m
     for (was, is) in lost.into_iter().zip(replacing) {
         let (was_words, is_words) = (words(&was), is.map(|it| words(&it)));
         let message = match &is_words {
-            Some(is) => format!("HTTP route of `{name}` changed from `{was_words}` to `{is}`"),
-            None => format!("HTTP route `{was_words}` of `{name}` was removed"),
+            Some(is) => format!(
+                "HTTP route of `{name}` changed from {was_words} to {is}",
+                is = code(is),
+                was_words = code(&was_words)
+            ),
+            None => format!(
+                "HTTP route {was_words} of `{name}` was removed",
+                was_words = code(&was_words)
+            ),
         };
         let finding = sink.setting(&setting, message);
         finding.fact(was_words).fact(is_words.unwrap_or_default());

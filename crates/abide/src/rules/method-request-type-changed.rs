@@ -1,8 +1,9 @@
-use abide_change::{Change, Diff, Surface};
+use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, Method, Part};
 
 use crate::finding::Severity;
 use crate::full_names;
+use crate::reserved;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -36,6 +37,9 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
     let proof = diff.prove_payload(was, is, full_names::notations(old, new));
     // A new server reads what an old client wrote.
     finding.breaks(proof.effects.carried_by(Surface::Rpc, |direction| direction));
-    finding.breaks(full_names::emptied(was, is));
+    if let Some((lost, by)) = reserved::abandoned(diff, was, is) {
+        finding.breaks(Effects::backward(&[Surface::Wire, Surface::Rpc]));
+        finding.why(reserved::why_abandoned(lost, by));
+    }
     finding.proven(proof).source(diff, change.map(Element::Method));
 }

@@ -1,7 +1,11 @@
 //! `older-major-of-itself`.
 
+use std::collections::BTreeMap;
+
+use abide_schema::Package;
+
 use crate::dependencies::{
-    Apis, is_earlier_major, judged, report, set, stability, through, unversioned_reach,
+    Apis, is_earlier_major, judged, report, stability, through, unversioned_reach,
 };
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink};
@@ -21,18 +25,24 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &Context<'_>, sink: &mut Sink) {
     let apis = Apis::new(context);
-    let reach = unversioned_reach(context);
-    for package in context.tree.packages().filter(|it| it.is_judged()) {
-        let Some(api) = apis.of(package) else { continue };
-        let reached = reach.packages(judged(package));
-        // An older major that is also less stable is reported by
-        // `stable-depends-on-unstable` or `beta-depends-on-alpha`.
-        let older = apis.versions(api).iter().copied().filter(|other| {
-            reached.contains(other.id.0 as usize)
-                && is_earlier_major(*other, package)
-                && stability(*other) >= stability(package)
-        });
-        for (other, path) in reach.paths(judged(package), &set(context, older)) {
+    let mut reach = unversioned_reach(context);
+    let mut older: BTreeMap<Package<'_>, Vec<Package<'_>>> = BTreeMap::new();
+    for strip in reach.strips(apis.all()) {
+        for &package in strip.targets().iter().filter(|it| it.is_judged()) {
+            let reached = strip.reached(judged(package));
+            // An older major that is also less stable is reported by
+            // `stable-depends-on-unstable` or `beta-depends-on-alpha`.
+            let reached = reached.ones().filter_map(|it| strip.targets().get(it)).copied();
+            let is_older = |other: &Package<'_>| {
+                apis.same(*other, package)
+                    && is_earlier_major(*other, package)
+                    && stability(*other) >= stability(package)
+            };
+            older.entry(package).or_default().extend(reached.filter(is_older));
+        }
+    }
+    for (package, older) in older {
+        for (other, path) in reach.paths(judged(package), &older) {
             let message = format!(
                 "`{}` depends on an earlier major version of itself, `{}`{}",
                 package.name(),

@@ -1,12 +1,13 @@
 //! `one-definition`.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-use abide_schema::{Level, Package, PackageId, Reach};
+use abide_schema::{Level, Package, PackageId, Reach, Strip};
 use fixedbitset::FixedBitSet;
 
 use crate::dependencies::{
-    Apis, is_earlier_major, judged, label_steps, phrase, set, stability, unversioned_reach,
+    Apis, is_earlier_major, judged, label_steps, phrase, stability, unversioned_reach,
 };
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink};
@@ -26,62 +27,84 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &Context<'_>, sink: &mut Sink) {
     let apis = Apis::new(context);
-    let reach = context.graph().reach(&Level::USED, |_| true);
+    let mut reach = context.graph().reach(&Level::USED, |_| true);
     let circles = context.graph().circles();
     let near = unversioned_reach(context);
-    for package in context.tree.packages().filter(|it| it.is_judged() && !it.name().is_empty()) {
-        let mut seen = reach.packages(judged(package));
-        seen.insert(package.id.0 as usize);
-        let versions = several(context, &apis, &seen);
-        if versions.is_empty() {
-            continue;
-        }
-        let below = below(&reach, package, &circles);
-        let near = near.packages(judged(package));
-        for versions in versions {
-            let apart = |a: Package<'_>, b: Package<'_>| {
-                let has = |set: &FixedBitSet, it: Package<'_>| set.contains(it.id.0 as usize);
-                let meet_below = below.iter().any(|set| has(set, a) && has(set, b));
-                let told = |other: Package<'_>| {
-                    let major = |it: Package<'_>| it.version().map(|version| version.major);
-                    major(other) == major(package)
-                        || (has(&near, other) && is_behind(other, package))
+    let is_checked = |it: &Package<'_>| it.is_judged() && !it.name().is_empty();
+    let packages: Vec<Package<'_>> = context.tree.packages().filter(is_checked).collect();
+    // By package and API.
+    let mut found: BTreeMap<(Package<'_>, Option<usize>), Vec<Package<'_>>> = BTreeMap::new();
+    for strip in reach.strips(apis.all().filter(|versions| versions.len() > 1)) {
+        let near_strip = OnceCell::new();
+        for &package in &packages {
+            let mut seen = strip.reached(judged(package));
+            add(&mut seen, &strip, package);
+            let several = several(&apis, &strip, &seen);
+            if several.is_empty() {
+                continue;
+            }
+            let below = below(&reach, &strip, package, &circles);
+            let near = near_strip.get_or_init(|| near.strip(strip.targets().to_vec()));
+            let near = near.reached(judged(package));
+            for mut versions in several {
+                let apart = |a: Package<'_>, b: Package<'_>| {
+                    let has = |set: &FixedBitSet, it: Package<'_>| {
+                        strip.column(it).is_some_and(|it| set.contains(it))
+                    };
+                    let meet_below = below.iter().any(|set| has(set, a) && has(set, b));
+                    let told = |other: Package<'_>| {
+                        let major = |it: Package<'_>| it.version().map(|version| version.major);
+                        major(other) == major(package)
+                            || (has(&near, other) && is_behind(other, package))
+                    };
+                    !(a == b
+                        || meet_below
+                        || (a == package && told(b))
+                        || (b == package && told(a)))
                 };
-                !(a == b || meet_below || (a == package && told(b)) || (b == package && told(a)))
-            };
-            let (all, mut versions) = (versions.clone(), versions);
-            versions.retain(|&a| all.iter().any(|&b| apart(a, b)));
-            if !versions.is_empty() {
-                report(context, sink, &reach, package, &versions);
+                let all = versions.clone();
+                versions.retain(|&a| all.iter().any(|&b| apart(a, b)));
+                if let Some(first) = versions.first() {
+                    found.insert((package, apis.of(*first)), versions);
+                }
             }
         }
     }
+    for ((package, _), versions) in found {
+        report(sink, &mut reach, package, &versions);
+    }
 }
 
-/// For each API that has several versions in a set, all these versions.
+/// Adds a package to a set of columns, if it has one.
+fn add<'t>(set: &mut FixedBitSet, strip: &Strip<'_, '_, 't>, package: Package<'t>) {
+    if let Some(column) = strip.column(package) {
+        set.insert(column);
+    }
+}
+
+/// For each API that has several versions in a set, these versions, the oldest first.
 fn several<'t>(
-    context: &Context<'t>,
     apis: &Apis<'_, 't>,
+    strip: &Strip<'_, '_, 't>,
     seen: &FixedBitSet,
 ) -> Vec<Vec<Package<'t>>> {
-    let packages = seen.ones().map(|index| context.tree.package(PackageId(index as u32)));
-    let mut of_api: Vec<(usize, Package<'t>)> =
-        packages.filter_map(|package| Some((apis.of(package)?, package))).collect();
-    of_api.sort_unstable_by_key(|(api, _)| *api);
-    let several = of_api.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1);
-    several
-        .map(|group| {
-            let versions = apis.versions(group[0].0).iter().copied();
-            versions.filter(|it| seen.contains(it.id.0 as usize)).collect()
-        })
-        .collect()
+    let seen: Vec<Package<'t>> =
+        seen.ones().filter_map(|column| strip.targets().get(column).copied()).collect();
+    // A strip has the versions of an API side by side.
+    let by_api = seen.chunk_by(|a, b| apis.same(*a, *b));
+    by_api.filter(|versions| versions.len() > 1).map(<[_]>::to_vec).collect()
 }
 
 /// For each judged package that `package` depends on directly: the packages
 /// reached through it, itself included. If one of these sets has both versions,
 /// the paths join further down. Packages in a cycle are each further down than
 /// the other, so the first of them is the one that is reported.
-fn below<'t>(reach: &Reach<'_, 't>, package: Package<'t>, circles: &[usize]) -> Vec<FixedBitSet> {
+fn below<'t>(
+    reach: &Reach<'_, 't>,
+    strip: &Strip<'_, '_, 't>,
+    package: Package<'t>,
+    circles: &[usize],
+) -> Vec<FixedBitSet> {
     let mut by_package: BTreeMap<PackageId, Vec<_>> = BTreeMap::new();
     for file in reach.direct(judged(package)) {
         by_package.entry(file.package().id).or_default().push(file);
@@ -93,8 +116,8 @@ fn below<'t>(reach: &Reach<'_, 't>, package: Package<'t>, circles: &[usize]) -> 
         .filter(|(other, _)| *other != package && other.is_judged() && !other.name().is_empty())
         .filter(|(other, _)| circle(*other) != circle(package) || *other < package)
         .map(|(other, files)| {
-            let mut set = reach.packages(files.into_iter());
-            set.insert(other.id.0 as usize);
+            let mut set = strip.reached(files.into_iter());
+            add(&mut set, strip, other);
             set
         })
         .collect()
@@ -107,14 +130,13 @@ fn is_behind(other: Package<'_>, package: Package<'_>) -> bool {
 }
 
 fn report<'t>(
-    context: &Context<'t>,
     sink: &mut Sink,
-    reach: &Reach<'_, 't>,
+    reach: &mut Reach<'_, 't>,
     package: Package<'t>,
     versions: &[Package<'t>],
 ) {
-    let others = versions.iter().copied().filter(|it| *it != package);
-    let paths = reach.paths(judged(package), &set(context, others));
+    let others: Vec<_> = versions.iter().copied().filter(|it| *it != package).collect();
+    let paths = reach.paths(judged(package), &others);
     let Some((first, _)) = paths.first().and_then(|(_, path)| path.split_first()) else { return };
     let names: Vec<String> = versions.iter().map(|it| format!("`{}`", it.name())).collect();
     let message = if versions.contains(&package) {

@@ -20,6 +20,10 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Change::Added(new) = change else { return };
     let Some(oneof) = new.real_oneof().filter(|it| diff.old_oneof(*it).is_some()) else { return };
+    // `field-number-changed` reports one whose name is not new.
+    if diff.renumbered(new).is_some() {
+        return;
+    }
     let name = new.relative_name();
     let message = format!("field `{name}` was added to oneof `{}`", oneof.name());
     let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);

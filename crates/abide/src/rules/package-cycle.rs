@@ -1,6 +1,6 @@
 //! `package-cycle`.
 
-use abide_schema::{Dependency, Level, Package, Use};
+use abide_schema::{Dependency, Level, Package, Steps, Use};
 
 use crate::dependencies::phrase;
 use crate::finding::Severity;
@@ -32,18 +32,24 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
             shortest = context.graph().circle(package, &group, limit).or(shortest);
         }
         if let Some(circle) = shortest {
-            report(sink, &group, circle);
+            report(sink, &mut context.graph().steps(), &group, circle);
         }
     }
 }
 
-fn report(sink: &mut Sink, group: &[Package<'_>], mut circle: Vec<Dependency<'_, '_>>) {
+fn report<'t>(
+    sink: &mut Sink,
+    steps: &mut Steps<'t>,
+    group: &[Package<'t>],
+    mut circle: Vec<Dependency<'_, 't>>,
+) {
     // The report begins at the first step whose evidence is in a judged file.
-    let judged =
-        |edge: &Dependency<'_, '_>| evidence(edge).is_some_and(|used| used.file().is_judged());
-    let Some(start) = circle.iter().position(judged) else { return };
+    let is_judged = |edge: &Dependency<'_, 't>| {
+        evidence(steps, edge).is_some_and(|used| used.file().is_judged())
+    };
+    let Some(start) = circle.iter().position(is_judged) else { return };
     circle.rotate_left(start);
-    let uses: Vec<_> = circle.iter().filter_map(evidence).collect();
+    let uses: Vec<_> = circle.iter().filter_map(|edge| evidence(steps, edge)).collect();
     let Some((first, rest)) = uses.split_first() else { return };
 
     let names: Vec<String> = circle
@@ -75,6 +81,6 @@ fn report(sink: &mut Sink, group: &[Package<'_>], mut circle: Vec<Dependency<'_,
 
 /// The import behind an edge; a type or an option if its file is not imported
 /// directly.
-fn evidence<'t>(edge: &Dependency<'_, 't>) -> Option<Use<'t>> {
-    Level::ALL.into_iter().find_map(|level| edge.evidence(level))
+fn evidence<'t>(steps: &mut Steps<'t>, edge: &Dependency<'_, 't>) -> Option<Use<'t>> {
+    Level::ALL.into_iter().find_map(|level| edge.evidence(steps, level))
 }

@@ -1,4 +1,8 @@
+use std::cell::LazyCell;
+use std::collections::BTreeSet;
+
 use abide_schema::{File, Package, PackageVersionStatus, Place, Stability};
+use abide_upgrade::{Standing, candidate_packages};
 
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink};
@@ -19,6 +23,9 @@ pub(super) static RULE: Rule = Rule {
 type Declared<'t> = (File<'t>, PackageVersionStatus, Place);
 
 fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
+    // A policy may give candidates the name of a stable version.
+    let made = LazyCell::new(|| candidates_of_active(context));
+    let called_for = |name: &str| made.contains(name);
     for package in context.tree.packages().filter(|it| it.is_judged()) {
         let name = package.name();
         let declared: Vec<Declared<'t>> = declared(package).collect();
@@ -33,7 +40,7 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
         }
         let Some(version) = package.version() else { continue };
         let candidate = status == PackageVersionStatus::NextMajorVersionCandidate;
-        if candidate && version.stability != Stability::Alpha {
+        if candidate && version.stability != Stability::Alpha && !called_for(name) {
             let stability = version.stability;
             let message =
                 format!("package `{name}` is a candidate, but its version is {stability}");
@@ -68,6 +75,16 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
             }
         }
     }
+}
+
+/// The packages that the candidates of the active packages are part of.
+fn candidates_of_active(context: &Context<'_>) -> BTreeSet<String> {
+    let (policy, standings) = (&context.policy.upgrade, context.standings());
+    let active = context
+        .tree
+        .packages()
+        .filter(|package| package.files().any(|it| standings.file(it) == Standing::Active));
+    active.flat_map(|it| candidate_packages(policy, standings, it)).collect()
 }
 
 fn declared<'t>(package: Package<'t>) -> impl Iterator<Item = Declared<'t>> {

@@ -2,6 +2,7 @@ use abide_change::option::{self, Setting};
 use abide_change::{Change, Diff, Effects, Holder, LANGUAGES, Packaging, PackagingOption};
 use abide_schema::File;
 
+use crate::code_span::code;
 use crate::finding::Severity;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
@@ -63,10 +64,16 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<File<'t>>, sink: &mut
             continue;
         }
         let message = match (setting.old, setting.new) {
-            (None, None) => format!("the derived `{name}` changed from `{was}` to `{is}`"),
-            (None, Some(_)) => format!("`{name}` is now set to `{is}`"),
-            (Some(_), None) => format!("`{name}` is no longer set to `{was}`"),
-            (Some(_), Some(_)) => format!("`{name}` changed from `{was}` to `{is}`"),
+            (None, None) => format!(
+                "the derived `{name}` changed from {was} to {is}",
+                was = code(&was),
+                is = code(&is)
+            ),
+            (None, Some(_)) => format!("`{name}` is now set to {is}", is = code(&is)),
+            (Some(_), None) => format!("`{name}` is no longer set to {was}", was = code(&was)),
+            (Some(_), Some(_)) => {
+                format!("`{name}` changed from {was} to {is}", was = code(&was), is = code(&is))
+            }
         };
         let known = OTHER_TOOLS.iter().find(|(option, ..)| *option == name);
         let buf = known.filter(|_| !derived).map(|(_, buf, _)| *buf);
@@ -79,7 +86,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<File<'t>>, sink: &mut
             aliases.push("google:PACKAGING_OPTION_ADDITION");
         }
         let finding = sink.setting(&setting, message);
-        finding.fact(name).fact(&was).fact(is).aliases(&aliases);
+        finding.fact(name).fact(&was).fact(is).aliases(&aliases).light();
         // Without `go_package`, Go code is generated only if the command line
         // names a package, which still overrides the option.
         if name != "go_package" || setting.old.is_some() {

@@ -1,5 +1,6 @@
 use abide_schema::{Element, Tree};
 
+use crate::code_span::code;
 use crate::finding::Severity;
 use crate::lifecycle::is_deprecated;
 use crate::rule::{Check, Context, Group, Rule, Sink};
@@ -45,7 +46,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         Some(_) => return,
     };
     let (name, noun) = (element.full_name(), element.noun());
-    let message = format!("the replacement `{text}` of {noun} `{name}` {why_not}");
+    let message = format!("the replacement {text} of {noun} `{name}` {why_not}", text = code(text));
     let finding = sink.report(place, element.package().name(), name, message);
     finding.why("users must know what to use instead").help(help).fact(text).fact(why_not);
     if let Some(place) = other.filter(|it| *it != element).and_then(Element::deprecated) {

@@ -83,8 +83,9 @@ fn compare(setting: Setting<'_>, sink: &mut Sink) {
         let words: Vec<String> = list.iter().map(|it| format!("`{it}`")).collect();
         words.join(", ")
     };
-    let lost = listed(was.iter().filter(|it| !now.contains(it)).collect());
-    let gained = listed(now.iter().filter(|it| !was.contains(it)).collect());
+    let covered = |it: &str, by: &[&str]| by.iter().any(|wide| covers(wide, it));
+    let lost = listed(was.iter().filter(|it| !covered(it, &now)).collect());
+    let gained = listed(now.iter().filter(|it| !covered(it, &was)).collect());
     if !lost.is_empty() {
         let message = format!("names like {lost} are no longer valid for resource `{is}`");
         let finding = sink.setting(&setting, message);
@@ -96,6 +97,12 @@ fn compare(setting: Setting<'_>, sink: &mut Sink) {
             .setting(&setting, format!("names like {gained} are now valid for resource `{is}`"));
         finding.fact("").fact(gained).breaks(Effects::forward(&[Surface::Validation]));
     }
+    for (old, new) in renamed(&was, &now) {
+        let message = format!("variables of resource `{is}` were renamed: `{old}` is now `{new}`");
+        let finding = sink.setting(&setting, message);
+        finding.fact(old).fact(new);
+        finding.why("helpers generated from the pattern have parameters named after its variables");
+    }
     if was != now && lost_nothing(&was, &now) && lost_nothing(&now, &was) {
         let finding =
             sink.setting(&setting, format!("the patterns of resource `{is}` were reordered"));
@@ -106,4 +113,45 @@ fn compare(setting: Setting<'_>, sink: &mut Sink) {
 
 fn lost_nothing(was: &[&str], is: &[&str]) -> bool {
     was.iter().all(|it| is.contains(it))
+}
+
+/// The patterns that are gone, each with a new one that accepts the same names.
+fn renamed<'p>(was: &[&'p str], is: &[&'p str]) -> Vec<(&'p str, &'p str)> {
+    let mut free: Vec<&str> = is.iter().copied().filter(|it| !was.contains(it)).collect();
+    let gone = was.iter().copied().filter(|it| !is.contains(it));
+    gone.filter_map(|old| {
+        let at = free.iter().position(|new| covers(old, new) && covers(new, old))?;
+        Some((old, free.remove(at)))
+    })
+    .collect()
+}
+
+/// Whether a pattern accepts every name that the other one accepts: variables are
+/// names for segments, and `*` accepts everything.
+fn covers(wide: &str, narrow: &str) -> bool {
+    let is_variable = |segment: &str| {
+        let name = segment.strip_prefix('{').and_then(|it| it.strip_suffix('}'));
+        name.is_some_and(|it| !it.contains(['{', '}', '=']))
+    };
+    let covers = |(wide, narrow): (&str, &str)| {
+        // The parts of `{a}~{b}`, and what `{a=**}` stands for.
+        is_variable(wide) && !narrow.contains('=') || unnamed(wide) == unnamed(narrow)
+    };
+    wide == "*"
+        || wide.split('/').count() == narrow.split('/').count()
+            && wide.split('/').zip(narrow.split('/')).all(covers)
+}
+
+/// A segment of a pattern without the names of its variables.
+fn unnamed(segment: &str) -> String {
+    let mut unnamed = String::with_capacity(segment.len());
+    let mut is_name = false;
+    for character in segment.chars() {
+        is_name &= !matches!(character, '=' | '}');
+        if !is_name {
+            unnamed.push(character);
+        }
+        is_name |= character == '{';
+    }
+    unnamed
 }

@@ -2,6 +2,7 @@ use abide_change::option::{self, Setting};
 use abide_change::{Change, Diff};
 use abide_schema::{Element, Service};
 
+use crate::code_span::code;
 use crate::finding::Severity;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
@@ -27,11 +28,18 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Service<'t>>, sink: &
     }
     let service = holders.1.phrase();
     let finding = if was.is_empty() {
-        sink.setting(&setting, format!("{service} now has the default host `{is}`"))
+        sink.setting(&setting, format!("{service} now has the default host {is}", is = code(&is)))
     } else if is.is_empty() {
-        sink.setting(&setting, format!("{service} no longer has the default host `{was}`"))
+        sink.setting(
+            &setting,
+            format!("{service} no longer has the default host {was}", was = code(&was)),
+        )
     } else {
-        let message = format!("the default host of {service} changed from `{was}` to `{is}`");
+        let message = format!(
+            "the default host of {service} changed from {was} to {is}",
+            was = code(&was),
+            is = code(&is)
+        );
         sink.setting(&setting, message)
     };
     if !was.is_empty() {

@@ -1,6 +1,7 @@
 use abide_change::Change;
 use abide_schema::{Element, Field, File, Node, Part, Tree};
 
+use crate::code_span::code;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -41,7 +42,11 @@ fn check<'t>(context: &Context<'t>, _: &'t Tree, sink: &mut Sink) {
             continue;
         }
         let name = new.relative_name();
-        let message = format!("documented default of `{name}` changed from `{was}` to `{is}`");
+        let message = format!(
+            "documented default of `{name}` changed from {was} to {is}",
+            was = code(&was),
+            is = code(&is)
+        );
         let change = Change::Both { old, new }.map(Element::Field);
         let finding = sink.change(diff, change, Part::Name, message);
         finding.fact(was).fact(is);

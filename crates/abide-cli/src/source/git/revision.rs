@@ -3,7 +3,7 @@
 use gix::bstr::ByteSlice;
 use gix::{ObjectId, Repository};
 
-use super::MISSING_OBJECT;
+use super::objects::REPAIR;
 use crate::printable::shown;
 use crate::source::failure::SourceError;
 use crate::source::paths::below;
@@ -44,7 +44,7 @@ pub(super) fn merge_base(
             advice: if is_shallow(repo) {
                 "the history is shallow, run `git fetch --unshallow`".to_owned()
             } else if found.is_err() {
-                MISSING_OBJECT.to_owned()
+                format!("commits between them are missing or damaged: {REPAIR}")
             } else {
                 "their histories are unrelated, name the revision without `...`".to_owned()
             },

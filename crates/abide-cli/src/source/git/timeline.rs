@@ -15,13 +15,11 @@ use gix::objs::commit::MessageRef;
 use gix::objs::tree::EntryKind;
 use gix::{ObjectId, Repository, ThreadSafeRepository};
 
-use super::{
-    LEAVES, LOOPS, MAX_ENTRIES, MISSING_OBJECT, Target, discover, read_blob, resolve_commit,
-    walk_path,
-};
+use super::objects::{DeadEnd, Missing, REPAIR, find_file, find_folder, read_blob};
+use super::{MAX_ENTRIES, discover, resolve_commit};
 use crate::printable::shown;
-use crate::source::disk::find_on_disk;
 use crate::source::failure::SourceError;
+use crate::source::links::Links;
 use crate::source::paths::{canonical, is_proto, is_skipped, join, normalize, relative};
 use crate::source::roots::{Import, Mount, RootLayout, mount};
 use crate::source::spec::SourceOptions;
@@ -33,12 +31,15 @@ pub(crate) struct Timeline {
     top: String,
     layout: RootLayout,
     imports: Vec<Import>,
+    links: Links,
     /// The commit before the first one, if there is one.
     pub(crate) base: Option<Commit>,
     /// The commits to walk, oldest first.
     pub(crate) commits: Vec<Commit>,
     /// What the user should know, one phrase each.
     pub(crate) notes: Vec<String>,
+    /// Why the line is not whole, if a commit on it is missing.
+    pub(crate) loss: Option<String>,
 }
 
 /// One commit of a [`Timeline`].
@@ -120,10 +121,9 @@ impl Timeline {
         // What holds of one commit is no news of a whole history.
         let imports = mount(options, within, Some(&top), &mut layout, &mut Vec::new());
         let mut notes = Vec::new();
-        let (base, commits) = line(&repo, since, &mut notes)?;
-        let timeline =
-            Timeline { repository: repository.clone(), top, layout, imports, base, commits, notes };
-        Ok(timeline)
+        let (base, commits, loss) = line(&repo, since, &mut notes)?;
+        let (repository, links) = (repository.clone(), Links::of(options.base, options));
+        Ok(Timeline { repository, top, layout, imports, links, base, commits, notes, loss })
     }
 
     /// The folder of the tree, for messages.
@@ -159,6 +159,8 @@ impl Timeline {
             links: BTreeMap::new(),
             mounts,
             looked_up: BTreeMap::new(),
+            stand_ins: BTreeMap::new(),
+            losses: Losses::default(),
         }
     }
 }
@@ -177,6 +179,43 @@ pub(crate) struct Cursor<'t> {
     mounts: Vec<Option<ObjectId>>,
     /// The imports that were looked up outside the tree, and what was found.
     looked_up: BTreeMap<Box<str>, Option<Imported>>,
+    /// For each folder of a root that is missing, the one that is taken in its place.
+    stand_ins: BTreeMap<(u32, String, ObjectId), Option<ObjectId>>,
+    losses: Losses,
+}
+
+/// What could not be read along the way. It is taken to be as it was before.
+#[derive(Default)]
+struct Losses {
+    /// The commit that the cursor is at.
+    commit: Option<ObjectId>,
+    /// What was lost first, one phrase each.
+    first: Vec<String>,
+    /// How many more were lost.
+    more: usize,
+    /// What was noted last. One object may be asked for more than once at a commit.
+    last: Option<(Option<ObjectId>, DeadEnd)>,
+}
+
+impl Losses {
+    /// How many are named.
+    const NAMED: usize = 10;
+
+    fn note(&mut self, path: &str, reason: DeadEnd) {
+        if self.last.replace((self.commit, reason)) == Some((self.commit, reason)) {
+            return;
+        }
+        if self.first.len() == Losses::NAMED {
+            self.more += 1;
+            return;
+        }
+        let commit = self.commit.map(|it| it.to_hex_with_len(10).to_string()).unwrap_or_default();
+        let path = if path.is_empty() { "." } else { path };
+        self.first.push(format!(
+            "commit {commit}: cannot read `{}`, so it counts as it was before: {reason}",
+            shown(path)
+        ));
+    }
 }
 
 /// What a commit changed.
@@ -192,6 +231,7 @@ impl Cursor<'_> {
     /// Moves to a commit.
     pub(crate) fn advance(&mut self, commit: &Commit) -> Result<Step, SourceError> {
         let mut step = Step::default();
+        self.losses.commit = Some(commit.id);
         if self.commit.replace(commit.tree) == Some(commit.tree) {
             return Ok(step);
         }
@@ -200,22 +240,20 @@ impl Cursor<'_> {
         let mut entries = 0;
         for root in 0..self.roots.len() {
             let folder = join(&timeline.top, &timeline.layout.roots[root]);
-            let now = match walk_path(&self.repo, commit.tree, &folder) {
-                Ok(Some(Target { id, kind: EntryKind::Tree, .. })) => Some(id),
-                Ok(_) | Err(LEAVES | LOOPS) => None,
-                Err(reason) => return Err(unusable(reason)),
+            let now = match find_folder(&self.repo, commit.tree, &folder) {
+                Ok(now) => now,
+                Err(missing) => {
+                    self.losses.note(&folder, DeadEnd::Missing(missing));
+                    continue;
+                }
             };
             let before = mem::replace(&mut self.roots[root], now);
             self.compare(root as u32, before, now, &mut found, &mut entries)?;
         }
         for ((root, path), target) in &mut self.links {
             let display = join(&timeline.top, &timeline.layout.display(*root as usize, path));
-            let now = match walk_path(&self.repo, commit.tree, &display) {
-                Ok(Some(Target {
-                    id, kind: EntryKind::Blob | EntryKind::BlobExecutable, ..
-                })) => Some(id),
-                _ => None,
-            };
+            // If a folder on the way is missing, the link leads where it led.
+            let Ok(now) = find_file(&self.repo, commit.tree, &display) else { continue };
             if mem::replace(target, now) != now {
                 found.insert((*root, Arc::clone(path)), now);
             }
@@ -241,7 +279,19 @@ impl Cursor<'_> {
             if before == now {
                 continue;
             }
-            let (before, now) = (self.folder(before)?, self.folder(now)?);
+            let before = self.standing(root, &folder, before);
+            let (old, new) = match (self.folder(before), self.folder(now)) {
+                (Ok(old), Ok(new)) => (old, new),
+                (Err(missing), _) | (_, Err(missing)) => {
+                    if let Some(now) = now {
+                        self.stand_ins.insert((root, folder.clone(), now), before);
+                    }
+                    let path = self.timeline.layout.display(root as usize, &folder);
+                    self.losses.note(&path, DeadEnd::Missing(missing));
+                    continue;
+                }
+            };
+            let (before, now) = (old, new);
             *entries += before.len() + now.len();
             if *entries > MAX_ENTRIES {
                 return Err(unusable("a commit has more than ten million entries"));
@@ -293,15 +343,21 @@ impl Cursor<'_> {
         Ok(())
     }
 
+    /// The folder whose files are those that the cursor holds of this one.
+    fn standing(&self, root: u32, path: &str, id: Option<ObjectId>) -> Option<ObjectId> {
+        let Some(missing) = id.filter(|_| !self.stand_ins.is_empty()) else { return id };
+        self.stand_ins.get(&(root, path.to_owned(), missing)).copied().unwrap_or(id)
+    }
+
     fn folder(
         &self,
         id: Option<ObjectId>,
-    ) -> Result<BTreeMap<Vec<u8>, (EntryKind, ObjectId)>, SourceError> {
+    ) -> Result<BTreeMap<Vec<u8>, (EntryKind, ObjectId)>, Missing> {
         let Some(id) = id else { return Ok(BTreeMap::new()) };
-        let tree = self.repo.find_tree(id).map_err(|_| unusable(MISSING_OBJECT))?;
+        let tree = self.repo.find_tree(id).map_err(|_| Missing::tree(id))?;
         let mut entries = BTreeMap::new();
         for entry in tree.iter() {
-            let entry = entry.map_err(|_| unusable(MISSING_OBJECT))?;
+            let entry = entry.map_err(|_| Missing::tree(id))?;
             entries.insert(entry.filename().to_vec(), (entry.mode().kind(), entry.object_id()));
         }
         Ok(entries)
@@ -312,10 +368,12 @@ impl Cursor<'_> {
         let mut changed = false;
         for (import, mount) in self.timeline.imports.iter().zip(&mut self.mounts) {
             let Mount::Inside(folder) = &import.at else { continue };
-            let now = match walk_path(&self.repo, tree, folder) {
-                Ok(Some(Target { id, kind: EntryKind::Tree, .. })) => Some(id),
-                Ok(_) | Err(LEAVES | LOOPS) => None,
-                Err(reason) => return Err(unusable(reason)),
+            let now = match find_folder(&self.repo, tree, folder) {
+                Ok(now) => now,
+                Err(missing) => {
+                    self.losses.note(folder, DeadEnd::Missing(missing));
+                    continue;
+                }
             };
             changed |= mem::replace(mount, now) != now;
         }
@@ -342,7 +400,7 @@ impl Cursor<'_> {
         Ok(found)
     }
 
-    fn look_up(&self, path: &str) -> Result<Option<Imported>, SourceError> {
+    fn look_up(&mut self, path: &str) -> Result<Option<Imported>, SourceError> {
         if normalize(path).as_deref() != Some(path) || path.is_empty() {
             return Ok(None);
         }
@@ -350,18 +408,15 @@ impl Cursor<'_> {
         for (index, import) in self.timeline.imports.iter().enumerate() {
             let content = match &import.at {
                 Mount::Inside(folder) => match self.commit {
-                    Some(tree) => match walk_path(&self.repo, tree, &join(folder, path)) {
-                        Ok(Some(Target {
-                            id,
-                            kind: EntryKind::Blob | EntryKind::BlobExecutable,
-                            ..
-                        })) => Some(Content::Blob(id)),
-                        Ok(_) | Err(LEAVES | LOOPS) => None,
-                        Err(reason) => return Err(unusable(reason)),
-                    },
+                    Some(tree) => {
+                        let path = join(folder, path);
+                        let found = find_file(&self.repo, tree, &path);
+                        let lost = |missing| self.losses.note(&path, DeadEnd::Missing(missing));
+                        found.map_err(lost).ok().flatten().map(Content::Blob)
+                    }
                     None => None,
                 },
-                Mount::Disk(folder) => find_on_disk(&folder.join(path))?.map(Content::Disk),
+                Mount::Disk(folder) => self.timeline.links.find(folder, path)?.map(Content::Disk),
             };
             if let Some(content) = content {
                 return Ok(Some(Imported { root: (roots + index) as u32, content }));
@@ -370,30 +425,40 @@ impl Cursor<'_> {
         Ok(None)
     }
 
-    /// The bytes of a blob.
-    pub(crate) fn text(&self, id: ObjectId) -> Result<Text, SourceError> {
-        read_blob(&self.repo, id).map_err(unusable)
+    /// The bytes of a blob, which the current commit has at `path`. `None` if they cannot be read,
+    /// which the cursor remembers.
+    pub(crate) fn text(&mut self, id: ObjectId, path: &str) -> Option<Text> {
+        read_blob(&self.repo, id).map_err(|reason| self.losses.note(path, reason)).ok()
     }
 
     /// The blob of a file in the tree's folder at the current commit, such as `abide.lock`.
-    pub(crate) fn beside(&self, name: &str) -> Result<Option<ObjectId>, SourceError> {
+    /// `Err` if a folder on the way cannot be read, which the cursor remembers.
+    pub(crate) fn beside(&mut self, name: &str) -> Result<Option<ObjectId>, Lost> {
         let Some(tree) = self.commit else { return Ok(None) };
-        match walk_path(&self.repo, tree, &join(&self.timeline.top, name)) {
-            Ok(Some(Target { id, kind: EntryKind::Blob | EntryKind::BlobExecutable, .. })) => {
-                Ok(Some(id))
-            }
-            Ok(_) | Err(LEAVES | LOOPS) => Ok(None),
-            Err(reason) => Err(unusable(reason)),
-        }
+        let path = join(&self.timeline.top, name);
+        find_file(&self.repo, tree, &path).map_err(|missing| {
+            self.losses.note(&path, DeadEnd::Missing(missing));
+            Lost
+        })
+    }
+
+    /// Why the walk is not whole, one phrase each.
+    pub(crate) fn losses(self) -> Vec<String> {
+        let Losses { first, more, .. } = self.losses;
+        let more = (more > 0).then(|| format!("{more} more times, something cannot be read"));
+        self.timeline.loss.iter().cloned().chain(first).chain(more).collect()
     }
 }
+
+/// Something could not be read, and the cursor remembers what.
+pub(crate) struct Lost;
 
 /// The line of first parents from `HEAD` back to `since`, oldest first, and the commit before it.
 fn line(
     repo: &Repository,
     since: Option<&str>,
     notes: &mut Vec<String>,
-) -> Result<(Option<Commit>, Vec<Commit>), SourceError> {
+) -> Result<(Option<Commit>, Vec<Commit>, Option<String>), SourceError> {
     let head = resolve_commit(repo, "HEAD")?;
     let since = since.map(|since| Ok((since, resolve_commit(repo, since)?))).transpose()?;
     let shallow: BTreeSet<ObjectId> = match repo.shallow_commits() {
@@ -403,15 +468,19 @@ fn line(
     let mut commits = Vec::new();
     let mut next = Some(head);
     let mut cut = false;
+    let mut loss = None;
     let mut dateless = BTreeSet::new();
     while let Some(id) = next {
-        let commit = repo.find_commit(id).map_err(|_| unusable(MISSING_OBJECT))?;
-        let tree = commit.tree_id().map_err(|_| unusable(MISSING_OBJECT))?.detach();
+        let missing = Missing::commit(id);
+        let Some((commit, tree, parent)) = whole_commit(repo, id) else {
+            let first: &Commit = commits.last().ok_or_else(|| unusable(missing))?;
+            loss = Some(format!(
+                "the history starts after {}, because its parent cannot be read: {missing}",
+                first.id.to_hex_with_len(10)
+            ));
+            break;
+        };
         cut = shallow.contains(&id);
-        let parent = commit.parent_ids().next().map(|it| it.detach());
-        if parent.is_none() && field(&commit.data, "parent ").is_some() {
-            return Err(unusable(MISSING_OBJECT));
-        }
         next = if cut { None } else { parent };
         let seconds = date(&commit.data).unwrap_or_else(|| {
             dateless.insert(id);
@@ -438,10 +507,14 @@ fn line(
     if let Some((name, since)) = since {
         let place = match commits.iter().position(|commit| commit.id == since) {
             Some(place) => place,
+            // It may be before what is missing.
+            None if loss.is_some() => 0,
             None => joined(repo, &commits, name, since, head, notes)?,
         };
         let before = commits.drain(..=place).next_back();
         base = before;
+    } else if loss.is_some() {
+        base = Some(commits.remove(0));
     } else if cut {
         if commits.len() == 1 {
             return Err(unusable(format!(
@@ -468,7 +541,19 @@ fn line(
             ),
         });
     }
-    Ok((base, commits))
+    Ok((base, commits, loss))
+}
+
+/// A commit with its tree and its first parent; `None` if it cannot be read.
+fn whole_commit(
+    repo: &Repository,
+    id: ObjectId,
+) -> Option<(gix::Commit<'_>, ObjectId, Option<ObjectId>)> {
+    let commit = repo.find_commit(id).ok()?;
+    let tree = commit.tree_id().ok()?.detach();
+    let parent = commit.parent_ids().next().map(|it| it.detach());
+    let is_cut_off = parent.is_none() && field(&commit.data, "parent ").is_some();
+    (!is_cut_off).then_some((commit, tree, parent))
 }
 
 /// The header line of a commit that begins with this word, without the word.
@@ -512,7 +597,7 @@ fn joined(
     let known: BTreeSet<ObjectId> = repo
         .rev_walk([since])
         .all()
-        .map_err(|_| unusable(MISSING_OBJECT))?
+        .map_err(|_| unusable(format!("objects are missing or damaged: {REPAIR}")))?
         .filter_map(|info| info.ok().map(|info| info.id))
         .collect();
     let place = commits.iter().rposition(|commit| known.contains(&commit.id));

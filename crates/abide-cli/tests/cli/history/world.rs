@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// Where the tree and its imports are.
-pub(super) const CONFIG: &str = "roots = [\"proto\"]\nimport-paths = [\"third_party\"]\n";
+pub(crate) const CONFIG: &str = "roots = [\"proto\"]\nimport-paths = [\"third_party\"]\n";
 
 const PACKAGES: [&str; 5] =
     ["acme.shop.v1", "acme.shop.v2alpha", "acme.base.v1", "acme.mail.v1", "acme.log"];
@@ -68,7 +68,7 @@ struct File {
 
 /// The files of the tree, and what is vendored beside it.
 #[derive(Clone)]
-pub(super) struct World {
+pub(crate) struct World {
     random: Random,
     files: BTreeMap<String, File>,
     /// The fields of the vendored message.
@@ -79,7 +79,7 @@ pub(super) struct World {
 }
 
 impl World {
-    pub(super) fn new(seed: u64) -> World {
+    pub(crate) fn new(seed: u64) -> World {
         let random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
         let mut world = World { random, files: BTreeMap::new(), vendored: 1, marks: 1, named: 0 };
         for _ in 0..7 {
@@ -97,7 +97,7 @@ impl World {
     }
 
     /// The files as they are written.
-    pub(super) fn files(&self) -> BTreeMap<String, String> {
+    pub(crate) fn files(&self) -> BTreeMap<String, String> {
         let mut texts = BTreeMap::new();
         let mut homes: BTreeMap<String, &str> = BTreeMap::new();
         for (path, file) in &self.files {
@@ -145,7 +145,7 @@ impl World {
     }
 
     /// One commit's work.
-    pub(super) fn edit(&mut self) {
+    pub(crate) fn edit(&mut self) {
         for _ in 0..=self.random.below(3) {
             match self.random.below(27) {
                 0..4 => self.add_field(),

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use super::upgrade::{
     DAY, OLD_FIELD, SHOP, SHOP_NEXT, USER, USER_NEXT, edit, ok, read, ready, refused, reported,
@@ -106,22 +107,26 @@ fn s003_102_a_first_version_and_a_glob_are_released_by_hand() {
 #[test]
 fn s003_065_an_interrupted_release_freezes_all_that_it_replaces() {
     let next = by_hand("acme.user.v2alpha", "\nmessage User {\n  string name = 1;\n}\n");
+    let next = format!("{next}// {}\n", "long ".repeat(4000));
     let tree = tree(
         "rules.conversion-missing = \"off\"\n",
         &[(USER, OLD_FIELD), (USER_NEXT, &next), ("acme/feed/v1/feed.proto", FEED)],
     );
     let folder = tree.path();
-    // The name of the temporary file is taken by a folder.
-    let obstacle = folder.join("acme/user/v2/.user.proto.abide-new");
-    fs::create_dir_all(&obstacle).unwrap();
-    let ran = abide(folder, &["release", "--write", "--as-of", DAY]);
-    assert_eq!(ran.status, 2, "{}", ran.stderr);
+    // The disk is full once the largest file is written.
+    let limited = format!("trap '' XFSZ; ulimit -f 16; exec \"$0\" release --write --as-of {DAY}");
+    let mut command = Command::new("sh");
+    command.args(["-c", &limited, env!("CARGO_BIN_EXE_abide")]).current_dir(folder);
+    let ran = command.output().unwrap();
+    assert_eq!(ran.status.code(), Some(2), "{}", String::from_utf8_lossy(&ran.stderr));
     assert!(folder.join("acme/feed/v2/feed.proto").exists() && folder.join(USER_NEXT).exists());
-    fs::remove_dir(&obstacle).unwrap();
+    assert!(!folder.join("acme/user/v2").exists());
     // What a killed run leaves there.
-    fs::write(&obstacle, "syntax").unwrap();
+    let left = folder.join("acme/user/v2/.abide-7-0.new");
+    fs::create_dir_all(left.parent().unwrap()).unwrap();
+    fs::write(&left, "syntax").unwrap();
     ok(folder, &["release", "--write", "--as-of", "2026-01-20"]);
-    assert!(!obstacle.exists() && !folder.join(USER_NEXT).exists());
+    assert!(!left.exists() && !folder.join(USER_NEXT).exists());
     let lock = read(folder, "abide.lock");
     for line in [
         format!("frozen acme.feed.v1 {DAY} "),

@@ -497,3 +497,67 @@ fn s003_106_the_book_says_what_is_outside_of_the_policy() {
     let section = section.split("\n## ").next().unwrap();
     assert!(section.contains("feature flags") && section.contains("endpoints of administration"));
 }
+
+#[test]
+fn the_presets_of_buf_judge_alphas_as_buf_does() {
+    let path = "acme/user/v1alpha1/user.proto";
+    let text = "syntax = \"proto3\";\npackage acme.user.v1alpha1;\nmessage User {\n  \
+                string id = 1;\n  string mail = 2;\n}\n";
+    for preset in ["buf-file", "buf-package", "buf-wire-json", "buf-wire"] {
+        let config = format!("preset = \"{preset}\"\n");
+        let folder = released(&[("abide.toml", &config), (path, text)]);
+        put(folder.path(), &[(path, &text.replace("  string mail = 2;\n", ""))]);
+        let ran = changes(folder.path());
+        let found = (ran.status, severities(&ran));
+        assert_eq!(found, (1, vec!["field-removed error".to_owned()]), "{preset}");
+    }
+}
+
+/// A break of stored values, one of source code, a packaging option, and a new demand.
+fn weighed(config: &str) -> TempDir {
+    let imports = crate::run::repository().join("testdata/imports").display().to_string();
+    let config = format!("import-paths = [{imports:?}]\n{config}");
+    let text = "syntax = \"proto3\";\npackage acme.user.v1;\n\
+                import \"google/api/field_behavior.proto\";\n\
+                option go_package = \"example.com/user/v1\";\nmessage User {\n  \
+                string id = 1 [(google.api.field_behavior) = OPTIONAL];\n  string name = 2;\n  \
+                oneof kind {\n    string mail = 3;\n  }\n}\nmessage Group {}\n";
+    let path = "acme/user/v1/user.proto";
+    let folder = released(&[("abide.toml", &config), (path, text)]);
+    let text = text
+        .replace("example.com/user/v1", "example.com/users/v1")
+        .replace("= OPTIONAL", "= REQUIRED")
+        .replace("oneof kind", "oneof sort")
+        .replace("  string name = 2;\n", "");
+    put(folder.path(), &[(path, &text)]);
+    folder
+}
+
+/// The rules in the order of the report for people, errors only.
+fn weights(folder: &Path) -> Vec<String> {
+    let text = abide(folder, &["breaking", "--against", "git:r1"]).text();
+    let heads = text.lines().filter_map(|it| it.strip_prefix("error[")).map(str::to_owned);
+    heads.filter_map(|it| Some(it.split_once(']')?.0.to_owned())).collect()
+}
+
+#[test]
+fn one_key_says_how_little_a_break_may_weigh() {
+    let clients = "field-removed";
+    let source = "oneof-renamed";
+    let options = ["packaging-option-changed", "field-behavior-changed"];
+    let all: Vec<&str> = [clients, source].into_iter().chain(options).collect();
+    assert_eq!(weights(weighed("").path()), all, "the heaviest come first");
+    let lightest = |word: &str| format!("[breaking]\nlightest = \"{word}\"\n");
+    assert_eq!(weights(weighed(&lightest("options")).path()), all);
+    assert_eq!(weights(weighed(&lightest("source")).path()), [clients, source]);
+    let folder = weighed(&lightest("clients"));
+    assert_eq!(weights(folder.path()), [clients]);
+    // They are notes, not lost.
+    let ran = changes(folder.path());
+    for rule in [source, options[0], options[1]] {
+        assert!(severities(&ran).contains(&format!("{rule} note")), "{}", ran.text());
+    }
+    let ran = changes(weighed(&lightest("sauce")).path());
+    assert_eq!(ran.status, 2);
+    assert!(ran.stderr.contains("`clients`, `source` or `options`"), "{}", ran.stderr);
+}

@@ -1,0 +1,237 @@
+//! Markdown in which nothing that comes from the input is live.
+
+use abide::code;
+
+use super::prose::{Piece, pieces};
+use crate::printable::shown;
+
+/// A text in GitHub Flavored Markdown, also for GitLab, in the making.
+///
+/// Markup is a literal of this program. Everything else is added as words or as code, and is shown
+/// as it is: it can be no markup, HTML, link, mention or reference. Services look for mentions and
+/// references in the finished page, where no escape is left; they pass over code. So a word that
+/// could be one is added as code.
+#[derive(Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Markdown {
+    text: String,
+    /// Whether it is a cell of a table, where a bar ends the cell, also in code.
+    is_cell: bool,
+}
+
+impl Markdown {
+    pub(crate) fn new() -> Markdown {
+        Markdown::default()
+    }
+
+    /// The content of a cell of a table.
+    pub(crate) fn cell() -> Markdown {
+        Markdown { is_cell: true, ..Markdown::default() }
+    }
+
+    pub(crate) fn into_text(self) -> String {
+        self.text
+    }
+
+    /// Adds markup.
+    pub(crate) fn markup(&mut self, markup: &'static str) -> &mut Markdown {
+        self.text.push_str(markup);
+        self
+    }
+
+    /// Adds Markdown.
+    pub(crate) fn add(&mut self, other: Markdown) -> &mut Markdown {
+        self.text.push_str(&other.text);
+        self
+    }
+
+    /// Adds words.
+    pub(crate) fn words(&mut self, words: &str) -> &mut Markdown {
+        let words = shown(words);
+        for word in words.split_inclusive(char::is_whitespace) {
+            let bare = word.trim_end();
+            let start = bare.len() - bare.trim_start_matches(['(', '"', '\'']).len();
+            let end = bare.trim_end_matches(['.', ',', ';', ')', '"', '\'', '?']).len();
+            match bare.get(start..end) {
+                Some(core) if is_live(core) => {
+                    self.escaped(&word[..start]);
+                    self.code(core);
+                    self.escaped(&word[end..]);
+                }
+                _ => self.escaped(word),
+            }
+        }
+        self
+    }
+
+    /// Adds a code span, whatever the text contains.
+    pub(crate) fn code(&mut self, text: &str) -> &mut Markdown {
+        let text = shown(text);
+        // Two runs of backticks side by side would be one.
+        if self.text.ends_with('`') {
+            self.text.push_str("<!-- -->");
+        }
+        if self.is_cell && text.contains('|') {
+            // Parsers disagree on a bar after a backslash; an entity is no bar to any of them.
+            self.text.push_str("<code>");
+            for c in text.chars() {
+                if c.is_ascii_punctuation() { self.entity(c) } else { self.text.push(c) }
+            }
+            self.text.push_str("</code>");
+            return self;
+        }
+        // One space on each side is not part of a span, and a span of nothing is none.
+        let is_stripped = text.starts_with(' ') && text.ends_with(' ') && !text.contains('`');
+        self.text.push_str(&match text.as_str() {
+            "" => code(" "),
+            _ if is_stripped && !text.trim().is_empty() => code(format!(" {text} ")),
+            text => code(text),
+        });
+        self
+    }
+
+    /// Adds a text of a finding, in which backticks mark code.
+    pub(crate) fn prose(&mut self, text: &str) -> &mut Markdown {
+        for piece in pieces(text) {
+            match piece {
+                Piece::Words(words) => self.words(words),
+                Piece::Code(code) => self.code(code),
+            };
+        }
+        self
+    }
+
+    /// Adds an owner as `CODEOWNERS` names one, to be notified.
+    pub(crate) fn owner(&mut self, owner: &str) -> &mut Markdown {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
+        match owner.strip_prefix('@') {
+            Some(name) if !name.is_empty() && name.chars().all(is_name) => {
+                for c in owner.chars() {
+                    if c == '_' { self.text.push_str("\\_") } else { self.text.push(c) }
+                }
+            }
+            _ => drop(self.code(owner)),
+        }
+        self
+    }
+
+    /// Adds a row of a table.
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = Markdown>) -> &mut Markdown {
+        self.markup("|");
+        for cell in cells {
+            debug_assert!(cell.is_cell, "a bar in `{}` would end the cell", cell.text);
+            self.markup(" ").add(cell).markup(" |");
+        }
+        self.markup("\n")
+    }
+
+    fn escaped(&mut self, text: &str) {
+        let mut rest = text.chars().peekable();
+        while let Some(c) = rest.next() {
+            match c {
+                '<' => self.text.push_str("&lt;"),
+                '&' => self.text.push_str("&amp;"),
+                '|' | '`' => self.entity(c),
+                '\\' | '*' | '_' | '[' | ']' | '#' | '~' | '$' => self.text.extend(['\\', c]),
+                // A list, a quotation or an underline; and four spaces are code.
+                '-' | '+' | '=' | '>' if self.begun() == Some("") => self.text.extend(['\\', c]),
+                ' ' if self.begun() == Some("") => self.entity(c),
+                // `1. ` and `1) ` begin a list.
+                '.' | ')'
+                    if self.begun().is_some_and(is_number)
+                        && rest.peek().is_none_or(|it| it.is_whitespace()) =>
+                {
+                    self.text.extend(['\\', c]);
+                }
+                c => self.text.push(c),
+            }
+        }
+    }
+
+    /// The last line without the markup that begins it. A cell cannot begin a block.
+    fn begun(&self) -> Option<&str> {
+        let line = self.text.rsplit('\n').next().unwrap_or_default();
+        (!self.is_cell).then(|| line.trim_start_matches([' ', '-', '#']))
+    }
+
+    fn entity(&mut self, c: char) {
+        self.text.push_str(&format!("&#{};", u32::from(c)));
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit())
+}
+
+/// Whether GitHub or GitLab could make a link or a mention of a word.
+fn is_live(word: &str) -> bool {
+    let lower = word.to_ascii_lowercase();
+    // `@user`, an address, `https://…`.
+    if lower.contains('@') || lower.contains("://") || lower.contains("www.") {
+        return true;
+    }
+    // `#1`, `!1`, `$1`, `%1`, `&1`, `~label`, `GH-1`.
+    let bytes = lower.as_bytes();
+    let is_reference = bytes.windows(2).any(|pair| match pair {
+        [b'#' | b'!' | b'$' | b'%' | b'&' | b'~' | b'^', next] => {
+            next.is_ascii_alphanumeric() || *next == b'"'
+        }
+        _ => false,
+    });
+    let issue =
+        lower.strip_prefix("gh-").is_some_and(|it| it.starts_with(|c: char| c.is_ascii_digit()));
+    // The id of a commit.
+    let is_commit = (7..=40).contains(&bytes.len())
+        && bytes.iter().all(u8::is_ascii_hexdigit)
+        && bytes.iter().any(u8::is_ascii_digit)
+        && bytes.iter().any(u8::is_ascii_alphabetic);
+    is_reference || issue || is_commit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(write: impl Fn(&mut Markdown) -> &mut Markdown) -> String {
+        let mut markdown = Markdown::new();
+        write(&mut markdown);
+        markdown.into_text()
+    }
+
+    #[test]
+    fn words_are_shown_as_they_are() {
+        for (words, markdown) in [
+            ("not a_b, and *", "not a\\_b, and \\*"),
+            ("<i> & [x](y) | `", "&lt;i> &amp; \\[x\\](y) &#124; &#96;"),
+            ("ask @me, see #1.", "ask `@me`, see `#1`."),
+            ("(https://x.y/z) GH-7 UTF-8", "(`https://x.y/z`) `GH-7` UTF-8"),
+            ("0123abcd 536870911", "`0123abcd` 536870911"),
+            ("# x", "\\# x"),
+            ("1. x", "1\\. x"),
+            ("1.4 x", "1.4 x"),
+            ("- x - 1. y", "\\- x - 1. y"),
+            (" x", "&#32;x"),
+            ("a\nb", "a\\\\nb"),
+        ] {
+            assert_eq!(written(|it| it.words(words)), markdown, "{words}");
+        }
+    }
+
+    #[test]
+    fn code_ends_where_it_ends() {
+        for (code, markdown) in [
+            ("a", "`a`"),
+            ("a`b", "`` a`b ``"),
+            ("``", "``` `` ```"),
+            (" a ", "`  a  `"),
+            ("", "` `"),
+            ("a|b", "`a|b`"),
+        ] {
+            assert_eq!(written(|it| it.code(code)), markdown, "{code}");
+        }
+        let mut cell = Markdown::cell();
+        cell.code("a\\|`");
+        assert_eq!(cell.into_text(), "<code>a&#92;&#124;&#96;</code>");
+        assert_eq!(written(|it| it.prose("`a``b`")), "``` a``b ```");
+        assert_eq!(written(|it| it.code("a").code("b")), "`a`<!-- -->`b`");
+    }
+}

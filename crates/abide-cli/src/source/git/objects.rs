@@ -1,0 +1,173 @@
+//! Objects of a repository: blobs, what a path leads to, and objects that are missing.
+
+use std::fmt;
+
+use abide_schema::Text;
+use gix::bstr::ByteSlice;
+use gix::objs::tree::EntryKind;
+use gix::{ObjectId, Repository};
+
+use crate::source::disk::MAX_FILE;
+use crate::source::failure::TOO_LARGE;
+
+/// How many links a path may lead through, as in most kernels; more are taken for a loop.
+const MAX_LINKS: u32 = 40;
+
+/// An object at the end of a path.
+pub(super) struct Target {
+    /// The path with links resolved.
+    pub(super) path: String,
+    pub(super) id: ObjectId,
+    pub(super) kind: EntryKind,
+}
+
+/// Why a path in a revision leads to nothing that can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum DeadEnd {
+    Leaves,
+    Loops,
+    TooLarge,
+    Missing(Missing),
+}
+
+impl fmt::Display for DeadEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DeadEnd::Leaves => f.write_str("it links to a place outside the repository"),
+            DeadEnd::Loops => f.write_str("it links to itself"),
+            DeadEnd::TooLarge => f.write_str(TOO_LARGE),
+            DeadEnd::Missing(missing) => missing.fmt(f),
+        }
+    }
+}
+
+/// An object that the repository names but cannot give: it was deleted or damaged, or a partial
+/// clone left it out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Missing {
+    kind: &'static str,
+    id: ObjectId,
+}
+
+impl Missing {
+    pub(super) fn blob(id: ObjectId) -> Missing {
+        Missing { kind: "blob", id }
+    }
+
+    pub(super) fn tree(id: ObjectId) -> Missing {
+        Missing { kind: "tree", id }
+    }
+
+    pub(super) fn commit(id: ObjectId) -> Missing {
+        Missing { kind: "commit", id }
+    }
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Missing { kind, id } = self;
+        write!(f, "the {kind} `{id}` is missing or damaged: {REPAIR}")
+    }
+}
+
+/// How to get missing objects back.
+pub(super) const REPAIR: &str =
+    "run `git fsck`, or in a partial clone `git fetch --refetch --no-filter`";
+
+pub(super) fn read_blob(repo: &Repository, id: ObjectId) -> Result<Text, DeadEnd> {
+    let blob = repo.find_object(id).map_err(|_| DeadEnd::Missing(Missing::blob(id)))?;
+    if blob.data.len() as u64 > MAX_FILE {
+        return Err(DeadEnd::TooLarge);
+    }
+    Ok(blob.data.as_slice().into())
+}
+
+/// Follows a path through links, as the kernel does in a checkout.
+pub(super) fn walk_path(
+    repo: &Repository,
+    tree: ObjectId,
+    path: &str,
+) -> Result<Option<Target>, DeadEnd> {
+    let push = |todo: &mut Vec<String>, path: &str| {
+        todo.extend(path.split('/').rev().map(str::to_owned));
+    };
+    let mut todo = Vec::new();
+    push(&mut todo, path);
+    // The folders on the way to the current place, with their names.
+    let mut done: Vec<(String, ObjectId)> = Vec::new();
+    let mut end = (tree, EntryKind::Tree);
+    let mut links = 0;
+    while let Some(name) = todo.pop() {
+        match name.as_str() {
+            "" | "." => continue,
+            ".." => {
+                if done.pop().is_none() {
+                    return Err(DeadEnd::Leaves);
+                }
+                end = (done.last().map_or(tree, |(_, id)| *id), EntryKind::Tree);
+                continue;
+            }
+            _ => {}
+        }
+        if end.1 != EntryKind::Tree {
+            return Ok(None);
+        }
+        let missing = DeadEnd::Missing(Missing::tree(end.0));
+        let folder = repo.find_tree(end.0).map_err(|_| missing)?;
+        let mut entries = folder.iter();
+        let entry = loop {
+            match entries.next() {
+                Some(Ok(entry)) if entry.filename() == name.as_str() => break entry,
+                Some(Ok(_)) => {}
+                Some(Err(_)) => return Err(missing),
+                None => return Ok(None),
+            }
+        };
+        let (kind, id) = (entry.mode().kind(), entry.object_id());
+        if kind == EntryKind::Link {
+            links += 1;
+            if links > MAX_LINKS {
+                return Err(DeadEnd::Loops);
+            }
+            let target = repo.find_object(id).map_err(|_| DeadEnd::Missing(Missing::blob(id)))?;
+            let Ok(target) = target.data.to_str() else { return Ok(None) };
+            if target.starts_with('/') {
+                return Err(DeadEnd::Leaves);
+            }
+            push(&mut todo, target);
+        } else {
+            end = (id, kind);
+            done.push((name, end.0));
+        }
+    }
+    let path = done.into_iter().map(|(name, _)| name).collect::<Vec<_>>().join("/");
+    Ok(Some(Target { path, id: end.0, kind: end.1 }))
+}
+
+/// The file at the end of a path: `None` if there is none in the revision.
+pub(super) fn find_file(
+    repo: &Repository,
+    tree: ObjectId,
+    path: &str,
+) -> Result<Option<ObjectId>, Missing> {
+    Ok(find(repo, tree, path)?
+        .filter(|it| matches!(it.kind, EntryKind::Blob | EntryKind::BlobExecutable))
+        .map(|it| it.id))
+}
+
+/// The folder at the end of a path: `None` if there is none in the revision.
+pub(super) fn find_folder(
+    repo: &Repository,
+    tree: ObjectId,
+    path: &str,
+) -> Result<Option<ObjectId>, Missing> {
+    Ok(find(repo, tree, path)?.filter(|it| it.kind == EntryKind::Tree).map(|it| it.id))
+}
+
+/// What a path leads to in the revision itself.
+fn find(repo: &Repository, tree: ObjectId, path: &str) -> Result<Option<Target>, Missing> {
+    match walk_path(repo, tree, path) {
+        Err(DeadEnd::Missing(missing)) => Err(missing),
+        found => Ok(found.ok().flatten()),
+    }
+}

@@ -1,0 +1,213 @@
+//! What a run would leave behind if it ended now: temporary files, and folders without a file.
+//!
+//! It goes when the run fails and when a signal ends it. Nothing can be done about what a killed
+//! process leaves, except later: every temporary file is locked by the process that writes it, so
+//! one that can be locked belongs to nobody.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
+
+use cap_std::fs::{Dir, File, OpenOptions};
+
+const PREFIX: &str = ".abide-";
+const SUFFIX: &str = ".new";
+
+/// Files and folders that go unless they are kept.
+#[derive(Default)]
+pub(super) struct Litter {
+    listed: Option<Arc<Listed>>,
+}
+
+struct Listed {
+    dir: Arc<Dir>,
+    file: Option<PathBuf>,
+    /// Those that were created, the outermost first.
+    folders: Vec<PathBuf>,
+}
+
+/// All litter of this process. Whoever makes some, or keeps it, holds the lock, so that a signal
+/// finds either all of it or none.
+static ALL: Mutex<Vec<Arc<Listed>>> = Mutex::new(Vec::new());
+
+fn all() -> MutexGuard<'static, Vec<Arc<Listed>>> {
+    ALL.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Listed {
+    /// Removes what is still there. A folder stays if somebody put something into it.
+    fn clear(&self) {
+        if let Some(file) = &self.file {
+            let _ = self.dir.remove_file(file);
+        }
+        for folder in self.folders.iter().rev() {
+            let _ = self.dir.remove_dir(folder);
+        }
+    }
+}
+
+impl Litter {
+    fn listed(listed: Listed, all: &mut Vec<Arc<Listed>>) -> Litter {
+        let listed = Arc::new(listed);
+        all.push(Arc::clone(&listed));
+        Litter { listed: Some(listed) }
+    }
+
+    /// Renames the file to what it is for.
+    pub(super) fn keep_as(mut self, path: &Path) -> io::Result<()> {
+        let mut all = all();
+        if let Some(listed) = &self.listed
+            && let Some(file) = &listed.file
+        {
+            listed.dir.rename(file, &listed.dir, path)?;
+            all.retain(|it| !Arc::ptr_eq(it, listed));
+            self.listed = None;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Litter {
+    fn drop(&mut self) {
+        if let Some(listed) = self.listed.take() {
+            let mut all = all();
+            all.retain(|it| !Arc::ptr_eq(it, &listed));
+            listed.clear();
+        }
+    }
+}
+
+/// Creates these folders, the outermost first, where they are missing.
+pub(super) fn make_folders(dir: &Arc<Dir>, folders: &[PathBuf]) -> io::Result<Litter> {
+    let mut all = signal_safe();
+    let mut listed = Listed { dir: Arc::clone(dir), file: None, folders: Vec::new() };
+    listed.make(folders.iter().map(PathBuf::as_path))?;
+    Ok(Litter::listed(listed, &mut all))
+}
+
+/// Creates a temporary file in a folder, and the folders on the way.
+pub(super) fn temporary_file(dir: &Arc<Dir>, folder: &Path) -> io::Result<(Litter, std::fs::File)> {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let mut all = signal_safe();
+    let mut listed = Listed { dir: Arc::clone(dir), file: None, folders: Vec::new() };
+    let mut ancestors: Vec<&Path> =
+        folder.ancestors().filter(|it| !it.as_os_str().is_empty()).collect();
+    ancestors.reverse();
+    listed.make(ancestors.into_iter())?;
+    loop {
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let path = folder.join(format!("{PREFIX}{}-{number}{SUFFIX}", std::process::id()));
+        match dir.open_with(&path, OpenOptions::new().write(true).create_new(true)) {
+            Ok(file) => {
+                let file = file.into_std();
+                if !is_ours(&file) {
+                    continue;
+                }
+                listed.file = Some(path);
+                return Ok((Litter::listed(listed, &mut all), file));
+            }
+            // Of a process with the same number, dead or in another container.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => {
+                listed.clear();
+                return Err(error);
+            }
+        }
+    }
+}
+
+impl Listed {
+    fn make<'p>(&mut self, folders: impl Iterator<Item = &'p Path>) -> io::Result<()> {
+        for folder in folders {
+            match self.dir.create_dir(folder) {
+                Ok(()) => self.folders.push(folder.to_owned()),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => {
+                    self.clear();
+                    return Err(error);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Locks a temporary file that was just created. False if another run took it for abandoned in
+/// between, and removed it.
+fn is_ours(file: &std::fs::File) -> bool {
+    // A file system without locks has no sweeping either.
+    if file.lock().is_err() {
+        return true;
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        file.metadata().is_ok_and(|it| it.nlink() > 0)
+    }
+    #[cfg(not(unix))]
+    true
+}
+
+/// Removes the temporary files of dead processes from a folder.
+pub(super) fn sweep(dir: &Dir, folder: &Path) {
+    let at = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let Ok(entries) = dir.read_dir(at) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let is_temporary =
+            name.to_str().is_some_and(|name| name.starts_with(PREFIX) && name.ends_with(SUFFIX));
+        if !is_temporary || !entry.file_type().is_ok_and(|it| it.is_file()) {
+            continue;
+        }
+        let path = folder.join(&name);
+        let is_abandoned = |file: File| file.into_std().try_lock().is_ok();
+        if dir.open(&path).is_ok_and(is_abandoned) {
+            let _ = dir.remove_file(&path);
+        }
+    }
+}
+
+/// The list, once signals are handled.
+fn signal_safe() -> MutexGuard<'static, Vec<Arc<Listed>>> {
+    #[cfg(unix)]
+    {
+        static HANDLED: Once = Once::new();
+        HANDLED.call_once(signals::handle);
+    }
+    all()
+}
+
+#[cfg(unix)]
+mod signals {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::iterator::Signals;
+
+    use super::all;
+
+    /// From now on, litter goes before a signal ends the process.
+    pub(super) fn handle() {
+        let ignored = ignored();
+        let ending = [SIGHUP, SIGINT, SIGTERM];
+        let handled = ending.into_iter().filter(|it| ignored & (1 << (it - 1)) == 0);
+        // Without it signals end the process as they always do.
+        let Ok(mut signals) = Signals::new(handled) else { return };
+        std::thread::spawn(move || {
+            for signal in signals.forever() {
+                // Never unlocked again: nobody makes more. A folder is listed before its files.
+                let all = all();
+                all.iter().rev().for_each(|it| it.clear());
+                // Whoever waits for this process sees which signal ended it.
+                let _ = signal_hook::low_level::emulate_default_handler(signal);
+            }
+        });
+    }
+
+    /// The signals that the process was started to ignore, a bit for each, such as SIGHUP under
+    /// `nohup`. Only Linux says so without unsafe code.
+    fn ignored() -> u64 {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+        mask.and_then(|it| u64::from_str_radix(it.trim(), 16).ok()).unwrap_or_default()
+    }
+}

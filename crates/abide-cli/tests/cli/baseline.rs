@@ -1,0 +1,179 @@
+//! A revision as the baseline of the files on disk: what did not change is neither read nor linked
+//! again, and the report is the one that the whole baseline gives.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::history::world::{CONFIG, World};
+use crate::history::{ID, NAME, Snapshot, USER, git, repository, user};
+use crate::run::{abide, put};
+
+const FORMATS: [&str; 8] =
+    ["human", "json", "sarif", "junit", "github", "gitlab", "markdown", "html"];
+
+/// Checks out `HEAD`, so that git's index has the times of all files. An index that is as young as
+/// a file says nothing about that file.
+fn check_out(folder: &Path) {
+    git(folder, &["reset", "--quiet", "--hard"]);
+    std::thread::sleep(Duration::from_millis(30));
+    fs::write(folder.join("young"), "").unwrap();
+    git(folder, &["add", "--force", "young"]);
+}
+
+/// A folder with the files of a revision.
+fn exported(folder: &Path, revision: &str) -> tempfile::TempDir {
+    let to = tempfile::tempdir().unwrap();
+    let archive = to.path().join("tree.tar");
+    git(folder, &["archive", "--output", archive.to_str().unwrap(), revision]);
+    let unpacked = std::process::Command::new("tar")
+        .args(["-xf", "tree.tar"])
+        .current_dir(to.path())
+        .status()
+        .expect("tar is installed");
+    assert!(unpacked.success());
+    to
+}
+
+#[test]
+fn a_revision_and_a_folder_of_its_files_give_one_report() {
+    let mut broke = 0;
+    for seed in 11..14 {
+        let folder = tempfile::tempdir().unwrap();
+        let mut world = World::new(seed);
+        let mut commits = Vec::new();
+        for number in 0..12 {
+            let mut commit = Snapshot::on_main(&format!("commit {number}"), &[]);
+            commit.files = world.files();
+            commits.push(commit);
+            world.edit();
+        }
+        repository(folder.path(), &commits);
+        check_out(folder.path());
+        put(folder.path(), &[("abide.toml", CONFIG)]);
+        for back in 1..12 {
+            let revision = format!("HEAD~{back}");
+            let whole = exported(folder.path(), &revision);
+            let whole = whole.path().to_str().unwrap();
+            let format = FORMATS[back % FORMATS.len()];
+            for command in ["check", "breaking"] {
+                let run = |against: &str| {
+                    let args = [command, "-q", "--against", against, "--format", format];
+                    let ran = abide(folder.path(), &args);
+                    (ran.status, ran.text())
+                };
+                let sparse = run(&format!("git:{revision}"));
+                broke += usize::from(sparse.0 == 1);
+                assert_eq!(sparse, run(whole), "seed {seed}, {command} since {revision}");
+            }
+        }
+    }
+    assert!(broke > 10, "{broke} comparisons found errors");
+}
+
+/// A repository with one user of two fields, checked out, and its blob cut off in the middle: who
+/// reads it fails.
+fn with_damaged_blob(folder: &Path) -> String {
+    // Words that compress badly make the blob long enough to be cut.
+    let words: Vec<String> = (0..400_u64)
+        .map(|it| format!("// {:016x}\n", it.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+        .collect();
+    let text = user(&[ID, NAME].concat()) + &words.concat();
+    put(folder, &[(USER, &text), ("abide.toml", "roots = [\"proto\"]\n")]);
+    git(folder, &["init", "--quiet"]);
+    git(folder, &["add", "."]);
+    git(folder, &["commit", "--quiet", "-m", "begin"]);
+    check_out(folder);
+    let id = git(folder, &["rev-parse", &format!("HEAD:{USER}")]);
+    let object = folder.join(format!(".git/objects/{}/{}", &id[..2], &id[2..]));
+    let bytes = fs::read(&object).unwrap();
+    fs::remove_file(&object).unwrap();
+    fs::write(&object, &bytes[..bytes.len() / 2]).unwrap();
+    id
+}
+
+#[test]
+fn what_the_index_knows_to_be_unchanged_is_not_read_from_the_repository() {
+    let folder = tempfile::tempdir().unwrap();
+    let id = with_damaged_blob(folder.path());
+    for command in ["check", "breaking"] {
+        let ran = abide(folder.path(), &[command, "--against", "git:HEAD"]);
+        assert_eq!((ran.status, &*ran.stderr), (0, ""), "{}", ran.text());
+    }
+    // With another time, the file may be another.
+    let file = fs::File::options().append(true).open(folder.path().join(USER)).unwrap();
+    file.set_modified(std::time::UNIX_EPOCH + Duration::from_secs(1)).unwrap();
+    let ran = abide(folder.path(), &["breaking", "--against", "git:HEAD"]);
+    assert_eq!(ran.status, 2, "{}", ran.stderr);
+    assert!(ran.stderr.contains(&format!("the blob `{id}` is missing or damaged")));
+    assert!(ran.stderr.contains(&format!("cannot read `{USER}`")), "{}", ran.stderr);
+}
+
+#[test]
+fn an_index_that_cannot_be_trusted_is_not() {
+    for distrust in
+        [["config", "filter.mirror.clean", "rev"].as_slice(), &["rm", "--quiet", "--cached", USER]]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        with_damaged_blob(folder.path());
+        git(folder.path(), distrust);
+        let ran = abide(folder.path(), &["breaking", "--against", "git:HEAD"]);
+        assert_eq!(ran.status, 2, "{distrust:?}: {}", ran.stderr);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    with_damaged_blob(folder.path());
+    fs::remove_file(folder.path().join(".git/index")).unwrap();
+    assert_eq!(abide(folder.path(), &["breaking", "--against", "git:HEAD"]).status, 2);
+}
+
+/// An edit right after a commit, of the same size: the size and perhaps the time are those of the
+/// index.
+#[test]
+fn an_edit_right_after_a_commit_is_seen() {
+    for _ in 0..8 {
+        let folder = tempfile::tempdir().unwrap();
+        let before = user(&[ID, NAME].concat());
+        put(folder.path(), &[(USER, &before), ("abide.toml", "roots = [\"proto\"]\n")]);
+        git(folder.path(), &["init", "--quiet"]);
+        git(folder.path(), &["add", "."]);
+        git(folder.path(), &["commit", "--quiet", "-m", "begin"]);
+        fs::write(folder.path().join(USER), before.replace("string name", "uint32 name")).unwrap();
+        let ran = abide(folder.path(), &["breaking", "--against", "git:HEAD", "--format", "json"]);
+        assert_eq!((ran.status, ran.rules()), (1, vec!["field-type-changed".to_owned()]));
+    }
+}
+
+/// What git turns into other bytes on the way to the disk is compared by its bytes, as ever.
+#[test]
+fn line_ends_that_git_converts_are_no_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = user(&[ID, NAME].concat());
+    put(folder.path(), &[(USER, &text), ("abide.toml", "roots = [\"proto\"]\n")]);
+    put(folder.path(), &[(".gitattributes", "*.proto text eol=crlf\n")]);
+    git(folder.path(), &["init", "--quiet"]);
+    git(folder.path(), &["add", "."]);
+    git(folder.path(), &["commit", "--quiet", "-m", "begin"]);
+    fs::remove_file(folder.path().join(USER)).unwrap();
+    check_out(folder.path());
+    assert!(fs::read_to_string(folder.path().join(USER)).unwrap().contains("\r\n"));
+    let ran = abide(folder.path(), &["breaking", "--against", "git:HEAD", "--changes"]);
+    assert_eq!((ran.status, &*ran.stderr), (0, ""), "{}", ran.text());
+}
+
+#[test]
+fn two_revisions_are_compared_by_their_blobs() {
+    let folder = tempfile::tempdir().unwrap();
+    let other = "syntax = \"proto3\";\npackage acme.log.v1;\nmessage Entry {}\n";
+    let files =
+        |fields: &str| [(USER, user(fields)), ("proto/acme/log/v1/log.proto", other.into())];
+    let commit = |subject: &str, fields: &str| {
+        let files = files(fields);
+        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (*path, &**text)).collect();
+        Snapshot::on_main(subject, &files)
+    };
+    repository(folder.path(), &[commit("two", &[ID, NAME].concat()), commit("one", ID)]);
+    put(folder.path(), &[("abide.toml", "roots = [\"proto\"]\n")]);
+    let args = ["breaking", "git:HEAD", "--against", "git:HEAD~", "--format", "json"];
+    let ran = abide(folder.path(), &args);
+    assert_eq!((ran.status, ran.rules()), (1, vec!["field-removed".to_owned()]), "{}", ran.stderr);
+}

@@ -1,0 +1,221 @@
+//! The evidence that a file depends on another.
+
+use abide_syntax::Span;
+
+use super::Level;
+use crate::decl::{MessageKind, Parent, Part};
+use crate::dynamic::{self as value, Value};
+use crate::element::Element;
+use crate::ids::{EnumId, EnumValueId, FieldId, MessageId, MethodId, OneofId, ServiceId};
+use crate::problem::Place;
+use crate::tree::{Tree, Type};
+use crate::view::{Enum, EnumValue, Field, File, Import, Message, Method, Oneof, Service};
+
+/// One piece of evidence that a file depends on another.
+#[derive(Clone, Copy, Debug)]
+pub enum Use<'t> {
+    /// An `import` statement.
+    Import {
+        /// The file that imports.
+        file: File<'t>,
+        /// The statement.
+        import: Import<'t>,
+        /// The file that is imported.
+        target: File<'t>,
+    },
+    /// The name of a type.
+    Type {
+        /// The field, extension or method that uses it.
+        user: Element<'t>,
+        /// Where in the user the name stands.
+        part: Part,
+        /// The message or enum.
+        target: Element<'t>,
+    },
+    /// A custom option that is set.
+    Option {
+        /// The file that sets it.
+        file: File<'t>,
+        /// The element it is set on; `None` for the file itself.
+        owner: Option<Element<'t>>,
+        /// Where its key stands.
+        key: Span,
+        /// The extension that declares it.
+        target: Field<'t>,
+    },
+}
+
+impl<'t> Use<'t> {
+    /// Its level.
+    pub fn level(&self) -> Level {
+        match self {
+            Use::Import { .. } => Level::Import,
+            Use::Type { .. } => Level::Type,
+            Use::Option { .. } => Level::Option,
+        }
+    }
+
+    /// The file that depends.
+    pub fn file(&self) -> File<'t> {
+        match self {
+            Use::Import { file, .. } | Use::Option { file, .. } => *file,
+            Use::Type { user, .. } => user.file(),
+        }
+    }
+
+    /// The file that it depends on.
+    pub fn target_file(&self) -> File<'t> {
+        match self {
+            Use::Import { target, .. } => *target,
+            Use::Type { target, .. } => target.file(),
+            Use::Option { target, .. } => target.file(),
+        }
+    }
+
+    /// Where it stands: the path of the import, the name of the type, the key
+    /// of the option.
+    pub fn place(&self) -> Place {
+        match self {
+            Use::Import { file, import, .. } => file.place_of(import.decl.node, Part::Name),
+            Use::Type { user, part, .. } => user.place(*part),
+            Use::Option { file, owner, key, .. } if key.is_empty() => match owner {
+                Some(element) => element.place(Part::Name),
+                None => file.package_place(),
+            },
+            Use::Option { file, key, .. } => Place { file: file.id, span: *key },
+        }
+    }
+
+    /// The full name of the element that depends, or the path of the file.
+    pub fn user(&self) -> String {
+        match self {
+            Use::Type { user, .. } => user.full_name(),
+            Use::Option { owner: Some(owner), .. } => owner.full_name(),
+            Use::Import { file, .. } | Use::Option { file, .. } => file.full_name(),
+        }
+    }
+
+    /// The full name of what it depends on, or the path of the imported file.
+    pub fn target(&self) -> String {
+        match self {
+            Use::Import { target, .. } => target.full_name(),
+            Use::Type { target, .. } => target.full_name(),
+            Use::Option { target, .. } => target.full_name(),
+        }
+    }
+}
+
+/// Shows every dependency of a file on another, in the order of declaration
+/// within each level.
+pub(super) fn for_each_use<'t>(file: File<'t>, visit: &mut impl FnMut(Use<'t>)) {
+    let mut visit = |used: Use<'t>| {
+        if used.target_file().id != file.id {
+            visit(used);
+        }
+    };
+    for import in file.imports() {
+        if let Some(target) = import.file {
+            visit(Use::Import { file, import, target });
+        }
+    }
+    for_each_type(file, &mut visit);
+    for_each_option(file, &mut visit);
+}
+
+fn for_each_type<'t>(file: File<'t>, visit: &mut impl FnMut(Use<'t>)) {
+    let (tree, id) = (file.tree, file.id);
+    let linked = tree.linked(id);
+    for ((decl, link), index) in linked.decl.fields.iter().zip(&linked.fields).zip(0..) {
+        let user = Element::Field(tree.field(FieldId { file: id, index }));
+        if let Some(extendee) = link.extendee {
+            let target = Element::Message(tree.message(extendee));
+            visit(Use::Type { user, part: Part::Extendee, target });
+        }
+        let is_entry =
+            |message: u32| linked.decl.messages[message as usize].kind == MessageKind::MapEntry;
+        let ty = match link.ty {
+            Type::Scalar(_) | Type::Unresolved => continue,
+            // A map stands for its entry: its type is that of the values.
+            Type::Message(entry) if entry.file == id && is_entry(entry.index) => {
+                tree.message(entry).field_numbered(2).map_or(Type::Unresolved, Field::ty)
+            }
+            _ if matches!(decl.parent, Parent::Message(message) if is_entry(message)) => continue,
+            ty => ty,
+        };
+        let target = match ty {
+            Type::Message(id) => Element::Message(tree.message(id)),
+            Type::Enum(id) => Element::Enum(tree.enumeration(id)),
+            Type::Scalar(_) | Type::Unresolved => continue,
+        };
+        visit(Use::Type { user, part: Part::Type, target });
+    }
+    for method in file.services().flat_map(Service::methods) {
+        let user = Element::Method(method);
+        for (message, part) in [(method.input(), Part::Input), (method.output(), Part::Output)] {
+            if let Some(message) = message {
+                visit(Use::Type { user, part, target: Element::Message(message) });
+            }
+        }
+    }
+}
+
+fn for_each_option<'t>(file: File<'t>, visit: &mut impl FnMut(Use<'t>)) {
+    let (tree, id) = (file.tree, file.id);
+    let linked = tree.linked(id);
+    let mut look = |owner: Option<Element<'t>>, options: &'t Option<Box<value::Message>>| {
+        if let Some(options) = options {
+            for_each_extension(tree, options, &mut |entry, target| {
+                visit(Use::Option { file, owner, key: entry.key, target });
+            });
+        }
+    };
+    look(None, &linked.options);
+    for (link, index) in linked.messages.iter().zip(0..) {
+        let message = Message { tree, id: MessageId { file: id, index } };
+        look(Some(Element::Message(message)), &link.options);
+        for range in linked.ranges.get(message.decl().extension_ranges.range()).unwrap_or_default()
+        {
+            look(Some(Element::Message(message)), range);
+        }
+    }
+    for (field, link) in file.all_fields().zip(&linked.fields) {
+        look(Some(Element::Field(field)), &link.options);
+    }
+    for (options, index) in linked.oneofs.iter().zip(0..) {
+        look(Some(Element::Oneof(Oneof { tree, id: OneofId { file: id, index } })), options);
+    }
+    for (link, index) in linked.enums.iter().zip(0..) {
+        let owner = Element::Enum(Enum { tree, id: EnumId { file: id, index } });
+        look(Some(owner), &link.options);
+    }
+    for (options, index) in linked.values.iter().zip(0..) {
+        let owner = Element::EnumValue(EnumValue { tree, id: EnumValueId { file: id, index } });
+        look(Some(owner), options);
+    }
+    for (options, index) in linked.services.iter().zip(0..) {
+        let owner = Element::Service(Service { tree, id: ServiceId { file: id, index } });
+        look(Some(owner), options);
+    }
+    for (link, index) in linked.methods.iter().zip(0..) {
+        let owner = Element::Method(Method { tree, id: MethodId { file: id, index } });
+        look(Some(owner), &link.options);
+    }
+}
+
+/// The entries of a value that set an extension, those inside others included.
+/// The depth of a value is bounded by the nesting that its reader allows.
+fn for_each_extension<'t>(
+    tree: &'t Tree,
+    message: &value::Message,
+    visit: &mut impl FnMut(&value::Entry, Field<'t>),
+) {
+    for entry in &message.entries {
+        let field = tree.field(entry.field);
+        if field.is_extension() {
+            visit(entry, field);
+        }
+        if let Value::Message(inner) = &entry.value {
+            for_each_extension(tree, inner, visit);
+        }
+    }
+}

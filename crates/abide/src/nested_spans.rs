@@ -1,0 +1,83 @@
+//! Finds the parts of a text around a place, whatever their number.
+
+use std::cmp::Reverse;
+
+use abide_syntax::Span;
+
+/// Things that cover parts of a text. Of two parts, one is inside the other or they are apart, as
+/// statements are.
+pub(crate) struct NestedSpans<T> {
+    /// In the order of their starts; those that hold others come first.
+    parts: Vec<Part<T>>,
+}
+
+struct Part<T> {
+    span: Span,
+    thing: T,
+    /// The part around it.
+    holder: Option<usize>,
+}
+
+impl<T> NestedSpans<T> {
+    pub(crate) fn of(things: impl IntoIterator<Item = (Span, T)>) -> NestedSpans<T> {
+        let parts = things.into_iter().map(|(span, thing)| Part { span, thing, holder: None });
+        let mut parts: Vec<Part<T>> = parts.collect();
+        parts.sort_by_key(|it| (it.span.start, Reverse(it.span.end)));
+        let mut open: Vec<(usize, u32)> = Vec::new();
+        for (index, part) in parts.iter_mut().enumerate() {
+            while open.pop_if(|(_, end)| *end < part.span.end).is_some() {}
+            part.holder = open.last().map(|(holder, _)| *holder);
+            open.push((index, part.span.end));
+        }
+        NestedSpans { parts }
+    }
+
+    /// What covers all of a span, from the inside out. An empty span between two parts is in the
+    /// second.
+    pub(crate) fn around(&self, span: Span) -> impl Iterator<Item = &T> {
+        let before = self.parts.partition_point(|it| it.span.start <= span.start);
+        let part = |at: Option<usize>| self.parts.get(at?);
+        let all = std::iter::successors(part(before.checked_sub(1)), move |it| part(it.holder));
+        all.filter(move |it| span.end <= it.span.end).map(|it| &it.thing)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Parts that are inside each other or apart.
+    fn nested(random: &mut fastrand::Rng, within: Span, depth: u32, spans: &mut Vec<Span>) {
+        let mut start = within.start;
+        while depth > 0 && start < within.end {
+            let end = random.u32(start + 1..=within.end);
+            let span = Span::new(start, end);
+            // Some parts are covered twice, and some places by nothing.
+            (0..random.u8(0..3)).for_each(|_| spans.push(span));
+            nested(random, span, depth - 1, spans);
+            start = end + random.u32(0..3);
+        }
+    }
+
+    #[test]
+    fn it_finds_what_a_search_of_all_finds() {
+        let mut random = fastrand::Rng::with_seed(3);
+        let mut most = 0;
+        for _ in 0..50 {
+            let mut spans = Vec::new();
+            nested(&mut random, Span::new(0, 40), 4, &mut spans);
+            let parts = NestedSpans::of(spans.iter().copied().zip(0..));
+            for (start, end) in
+                (0..40).flat_map(|start| (start + 1..40).map(move |end| (start, end)))
+            {
+                let mut found: Vec<usize> = parts.around(Span::new(start, end)).copied().collect();
+                found.sort_unstable();
+                let holds = |it: &usize| spans[*it].start <= start && end <= spans[*it].end;
+                let all: Vec<usize> = (0..spans.len()).filter(holds).collect();
+                assert_eq!(found, all, "{start}..{end} of {spans:?}");
+                most = most.max(all.len());
+            }
+        }
+        assert!(most > 3, "at most {most} parts held a place");
+    }
+}

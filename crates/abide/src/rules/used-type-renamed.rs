@@ -1,0 +1,105 @@
+use abide_change::{Change, Diff, RenamedType};
+use abide_schema::{Element, Message, Package, Part};
+
+use crate::aliases;
+use crate::counted::counted;
+use crate::finding::Severity;
+use crate::location::Location;
+use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "used-type-renamed",
+    summary: "a package that uses types of other packages which were renamed or moved",
+    group: Group::Compatibility,
+    severity: Some(Severity::Error),
+    since: "0.1.0",
+    aliases: &[],
+    aliases_by_case: &[aliases::OF_TYPES, &[OF_REQUESTS, OF_RESPONSES]],
+    spares_work_in_progress: true,
+    page: include_str!("used-type-renamed.md"),
+    check: Check::Change(ChangeCheck::Package(check)),
+};
+
+const OF_REQUESTS: &str = "buf:RPC_SAME_REQUEST_TYPE";
+const OF_RESPONSES: &str = "buf:RPC_SAME_RESPONSE_TYPE";
+
+/// How many types the message names.
+const NAMED: usize = 3;
+
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Package<'t>>, sink: &mut Sink) {
+    let Change::Both { old, new } = change else { return };
+    // All code that uses a renamed package changes anyway.
+    if old.name() != new.name() {
+        return;
+    }
+    let types = diff.renamed_types(old, new);
+    let Some((old_user, user)) = types.first().and_then(|it| it.users.first()).copied() else {
+        return;
+    };
+    let users = types.iter().flat_map(|it| &it.users).map(|it| it.1);
+    let (methods, fields): (Vec<_>, Vec<_>) =
+        users.partition(|it| matches!(it, Element::Method(_)));
+    let users = [(fields, "field"), (methods, "method")];
+    let users = users.into_iter().filter(|(of, _)| !of.is_empty());
+    let users: Vec<String> = users.map(|(of, noun)| counted(of.len(), noun)).collect();
+    let verb = if users == ["1 field"] || users == ["1 method"] { "uses" } else { "use" };
+    let users = users.join(" and ");
+    let names = types
+        .iter()
+        .take(NAMED)
+        .map(|it| format!("`{}` is now `{}`", it.old.full_name(), it.new.full_name()));
+    let mut renamed: Vec<String> = names.collect();
+    if types.len() > NAMED {
+        renamed.push(format!("{} more", types.len() - NAMED));
+    }
+    let what = if types.len() == 1 { "a type that was" } else { "types that were" };
+    let name = new.name();
+    let message =
+        format!("{users} of package `{name}` {verb} {what} renamed: {}", renamed.join(", "));
+    let place = Location::tree(user.place(used_in(user, &types)));
+    let before = old_user.place(used_in(old_user, &types));
+    let finding = sink.change_at(place, Some(before), name, name, message);
+    for RenamedType { old, new, users } in &types {
+        finding.fact(old.full_name()).fact(new.full_name());
+        if let Some(&user) = users.first() {
+            finding.source_by_use(diff, user, (*old, *new));
+        }
+    }
+    let users = types.iter().flat_map(|it| &it.users);
+    let mut fired: Vec<&str> = users.flat_map(|&(old, new)| fired(old, new)).collect();
+    fired.sort_unstable();
+    fired.dedup();
+    finding.aliases(&fired);
+    for it in types.iter().take(NAMED) {
+        finding.label(it.new.place(Part::Name), "this is its name now");
+    }
+    finding.why("code that names the type of such a field, request or response no longer compiles");
+}
+
+/// The rules of buf, which compares names of types, that fire on an element.
+fn fired(old: Element<'_>, new: Element<'_>) -> Vec<&'static str> {
+    match (old, new) {
+        (Element::Field(old), Element::Field(new)) => aliases::of_types(old, new),
+        (Element::Method(old), Element::Method(new)) => {
+            let name = |it: Option<Message<'_>>| it.map(Message::full_name);
+            let request = (name(old.input()) != name(new.input())).then_some(OF_REQUESTS);
+            let response = (name(old.output()) != name(new.output())).then_some(OF_RESPONSES);
+            request.into_iter().chain(response).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The part of an element that names the first of these types.
+fn used_in(user: Element<'_>, types: &[RenamedType<'_>]) -> Part {
+    match user {
+        Element::Method(it) => {
+            let is_first = |input| {
+                let first = types.first().map(|it| [it.old, it.new]);
+                first.is_some_and(|it| it.contains(&Element::Message(input)))
+            };
+            if it.input().is_some_and(is_first) { Part::Input } else { Part::Output }
+        }
+        _ => Part::Type,
+    }
+}

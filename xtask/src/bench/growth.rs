@@ -1,0 +1,161 @@
+//! Measures whether any cost grows faster than its input: doubles each kind of input.
+
+mod inputs;
+mod kinds;
+
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use self::kinds::Input;
+pub(super) use self::kinds::{KINDS, Kind};
+use super::timing::{Bench, Sample, Tool, verdict};
+use crate::corpora;
+use crate::repository::repository;
+use crate::task::Result;
+use crate::tools::output;
+
+/// The most that twice the input may cost.
+const MOST: f64 = 2.6;
+
+/// A run of so many seconds shows how its cost grows; the start of the process does not count.
+const SHOWS: f64 = 0.1;
+
+/// The size at which doubling ends even if a run is shorter, as a multiple of the first size.
+const LARGEST: usize = 64;
+
+/// After a run of so many seconds, nothing is doubled again.
+const LONG: f64 = 5.0;
+
+/// How often the input is doubled at sizes where the cost shows.
+const DOUBLINGS: usize = 2;
+
+/// The measurements of one kind at one size.
+struct Measured {
+    size: usize,
+    cost: Sample,
+}
+
+impl Bench {
+    /// Measures these kinds.
+    pub(super) fn growth(&self, report: &mut String, kinds: &[&Kind]) -> Result<bool> {
+        writeln!(report, "\n## Twice the input\n")?;
+        writeln!(report, "Processor time of one thread, the least of {} runs.\n", self.runs)?;
+        writeln!(
+            report,
+            "| input | command | size | seconds | MiB | time ratios | memory ratios | at most {MOST} |"
+        )?;
+        writeln!(report, "|---|---|---|---|---|---|---|---|")?;
+        let mut missed = Vec::new();
+        for kind in kinds {
+            eprintln!("growth: {}", kind.name);
+            let met = self.row(report, kind)?;
+            missed.extend((!met).then_some(kind.name));
+        }
+        let (all, met) = (kinds.len(), kinds.len() - missed.len());
+        writeln!(
+            report,
+            "\n- kinds that cost at most {MOST} times as much for a doubling: {met} of {all}: {}",
+            verdict(missed.is_empty())
+        )?;
+        if !missed.is_empty() {
+            writeln!(report, "- missed by: {}", missed.join(", "))?;
+        }
+        Ok(missed.is_empty())
+    }
+
+    /// Measures one kind and adds its row; true if it grows no faster than its input.
+    fn row(&self, report: &mut String, kind: &Kind) -> Result<bool> {
+        let sizes = self.doubled(kind)?;
+        let ratios = |cost: fn(&Sample) -> f64| -> Vec<f64> {
+            sizes.windows(2).map(|pair| cost(&pair[1].cost) / cost(&pair[0].cost)).collect()
+        };
+        let (times, memory) = (ratios(|it| it.processor), ratios(|it| it.mebibytes));
+        let words = |ratios: &[f64]| {
+            ratios.iter().map(|it| format!("{it:.2}")).collect::<Vec<_>>().join(", ")
+        };
+        let last = sizes.last().ok_or("nothing was measured")?;
+        let met = !times.is_empty() && times.iter().chain(&memory).all(|it| *it <= MOST);
+        writeln!(
+            report,
+            "| {} | `{}` | {} | {:.2} | {:.0} | {} | {} | {} |",
+            kind.name,
+            kind.command,
+            last.size,
+            last.cost.processor,
+            last.cost.mebibytes,
+            words(&times),
+            words(&memory),
+            verdict(met),
+        )?;
+        Ok(met)
+    }
+
+    /// The costs at sizes where they show, each twice the one before.
+    fn doubled(&self, kind: &Kind) -> Result<Vec<Measured>> {
+        let mut size = kind.start;
+        let mut measured = Vec::new();
+        loop {
+            let tool = self.tool(kind, size)?;
+            let first = tool.sample()?;
+            // What is too short to count is not measured again.
+            if first.processor >= SHOWS || size >= kind.start * LARGEST {
+                let mut samples = vec![first];
+                let again = if first.processor > LONG { 1 } else { self.runs };
+                for _ in 1..again {
+                    samples.push(tool.sample()?);
+                }
+                measured.push(Measured { size, cost: least(&samples) });
+                if measured.len() > DOUBLINGS || first.processor > LONG && measured.len() > 1 {
+                    return Ok(measured);
+                }
+            }
+            size *= 2;
+        }
+    }
+
+    /// The command over an input of some size.
+    fn tool(&self, kind: &Kind, size: usize) -> Result<Tool> {
+        let folder = folder(kind, size)?;
+        if let Input::Prepared(_, prepare) = kind.input {
+            let mut command = Command::new(&self.abide);
+            let said = output(command.args(prepare.split(' ')).current_dir(&folder))?;
+            if !said.status.code().is_some_and(|code| code < 2) {
+                let text = String::from_utf8_lossy(&said.stderr).into_owned();
+                return Err(format!("`abide {prepare}` failed: {text}").into());
+            }
+        }
+        let mut command: Vec<OsString> = vec![self.abide.clone().into()];
+        command.extend(kind.command.split(' ').map(OsString::from));
+        command.extend(["--jobs".into(), "1".into()]);
+        let checks = String::new();
+        Ok(Tool { name: "abide", command, folder, done: &[0, 1], checks })
+    }
+}
+
+/// The least cost of several runs: the load of the machine only adds.
+fn least(samples: &[Sample]) -> Sample {
+    let least = |cost: fn(&Sample) -> f64| samples.iter().map(cost).fold(f64::INFINITY, f64::min);
+    Sample {
+        seconds: least(|it| it.seconds),
+        processor: least(|it| it.processor),
+        mebibytes: least(|it| it.mebibytes),
+    }
+}
+
+/// Writes an input into a fresh folder.
+fn folder(kind: &Kind, size: usize) -> Result<PathBuf> {
+    let files = match kind.input {
+        Input::Commits(commits) => return repository("growth", &commits(size), 1),
+        Input::Files(files) | Input::Prepared(files, _) => files(size),
+    };
+    let folder = corpora::fresh("growth")?;
+    // Without it, a folder further up could have one that counts.
+    fs::write(folder.join("abide.toml"), "")?;
+    for (path, text) in files {
+        corpora::write(&folder.join(path), text.as_bytes())?;
+    }
+    Ok(folder)
+}
