@@ -26,7 +26,9 @@ use self::pairs::{Pairs, twin};
 pub use self::renamed_types::RenamedType;
 use crate::constraint::{Compared, Comparison};
 use crate::element::{entries, held_enum};
+use crate::prove::Proving;
 use crate::surface::Direction;
+use crate::symbols::GeneratedNames;
 
 /// Two trees, their elements paired.
 #[derive(Debug)]
@@ -55,6 +57,9 @@ pub struct Diff<'t> {
     /// The fields that hold each enum, for the old tree and the new one.
     users: [OnceLock<FxHashMap<EnumId, Vec<FieldId>>>; 2],
     compared: Compared,
+    pub(crate) proving: Proving,
+    /// The names in generated code of the old tree and the new one.
+    pub(crate) generated: [GeneratedNames; 2],
 }
 
 /// `new_x` and `old_x`: the other side of an element.

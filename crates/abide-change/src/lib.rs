@@ -13,6 +13,7 @@ mod effects;
 mod element;
 mod languages;
 mod lost_symbols;
+mod memo;
 pub mod option;
 mod prove;
 mod show;

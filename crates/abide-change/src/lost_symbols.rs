@@ -7,8 +7,8 @@ use crate::diff::Diff;
 use crate::effects::Effects;
 use crate::surface::Surface;
 use crate::symbols::{
-    Correspondence, GeneratedSymbol, Language, Loss, loss, loss_by_use, loss_file, stays_imported,
-    symbols, symbols_of_file,
+    Correspondence, GeneratedNames, GeneratedSymbol, Language, Loss, loss, loss_by_use, loss_file,
+    stays_imported, symbols_of_file, symbols_with,
 };
 
 /// A symbol of generated code that was removed or changed.
@@ -21,6 +21,10 @@ pub struct LostSymbol {
 }
 
 impl Correspondence for Diff<'_> {
+    fn names(&self) -> [&GeneratedNames; 2] {
+        self.generated.each_ref()
+    }
+
     fn same_file(&self, old: File<'_>, new: File<'_>) -> bool {
         debug_assert!(std::ptr::eq(old.tree, self.old) && std::ptr::eq(new.tree, self.new));
         self.new_file(self.old.file(old.id)).is_some_and(|it| it.id == new.id)
@@ -40,7 +44,10 @@ impl Correspondence for Diff<'_> {
 pub fn lost<'t>(diff: &Diff<'t>, change: Change<Element<'t>>) -> (Effects, Vec<LostSymbol>) {
     each_language(|language| match change {
         Change::Added(_) => None,
-        Change::Removed(old) => gone(symbols(language, old).into_iter().next()),
+        Change::Removed(old) => {
+            let [names, _] = diff.names();
+            gone(symbols_with(names, language, old).into_iter().next())
+        }
         Change::Both { old, new } => loss(language, old, new, diff).map(|loss| words(&loss)),
     })
 }

@@ -16,14 +16,24 @@ mod notation;
 mod probe;
 mod smallest;
 
-use abide_schema::{Enum, EnumValue, Field, Presence};
+use abide_schema::{Enum, EnumId, EnumValue, Field, OneofId, Presence};
 
+use self::carriers::Carrier;
+use self::carry::Members;
 use self::notation::write;
 use crate::change::Change;
 use crate::diff::Diff;
+use crate::memo::Memo;
 use crate::show::one_line;
 use crate::surface::{Direction, Surface};
 use crate::witness::Proof;
+
+/// What is the same for every proof about one enum or oneof.
+#[derive(Debug, Default)]
+pub(crate) struct Proving {
+    carriers: Memo<(Direction, EnumId, EnumId), [Carrier]>,
+    joined: Memo<(Direction, Option<Surface>, OneofId), Members>,
+}
 
 impl<'t> Diff<'t> {
     /// What happens to values of a field when they cross, in each encoding and
@@ -112,6 +122,9 @@ impl<'t> Diff<'t> {
             let numbers = numbers[crossing.direction as usize];
             for (crossing, from, to) in crossing.carriers(writer, reader) {
                 for &number in numbers {
+                    if crossing.is_proven(&proof) {
+                        break;
+                    }
                     if let Some(value) = crossing.around_enum(from, number) {
                         crossing.carry(&value, (Some(from), Some(to)), None, &mut proof);
                     }

@@ -32,11 +32,14 @@ mod go;
 mod java;
 mod language;
 mod loss;
+mod names;
 mod python;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use self::emitted::symbols_with;
 pub use self::emitted::{symbols, symbols_of_file};
 pub use self::emitter::GeneratedSymbol;
 pub use self::language::Language;
 pub(crate) use self::loss::{Correspondence, Loss, loss, loss_by_use, loss_file, stays_imported};
+pub(crate) use self::names::GeneratedNames;

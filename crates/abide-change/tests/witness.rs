@@ -541,3 +541,41 @@ fn a_moved_field_is_witnessed_by_a_value_of_it() {
     assert!(absence.effects.contains(Surface::Wire, Direction::Backward));
     assert!(absence.witnesses.iter().all(|it| it.value.is_empty() || it.value == "{}"));
 }
+
+/// What is found once for a oneof serves each of its members, wherever its
+/// partners stand and however many there are.
+#[test]
+fn members_of_a_merged_oneof_show_that_only_one_is_set() {
+    for pairs in [2, 40] {
+        let apart: Vec<String> = (0..pairs)
+            .map(|it| {
+                let (first, second) = (2 * it + 1, 2 * it + 2);
+                format!("oneof o{it} {{ int32 a{it} = {first}; int32 b{it} = {second}; }}\n")
+            })
+            .collect();
+        let single = 2 * pairs + 1;
+        let merged: Vec<String> = (0..pairs)
+            .map(|it| format!("int32 a{it} = {}; int32 b{it} = {};\n", 2 * it + 1, 2 * it + 2))
+            .collect();
+        let old = tree(&proto3(&format!("message X {{ {} int32 c = {single}; }}", apart.concat())));
+        let new = tree(&proto3(&format!(
+            "message X {{ oneof o {{ {} int32 c = {single}; }} }}",
+            merged.concat()
+        )));
+        let diff = Diff::of(&old, &new);
+        for field in old.message_named("a.v1.X").unwrap().fields() {
+            let twin = diff.new_field(field).unwrap();
+            let proof = diff.prove_kept(field, twin);
+            let set: Vec<BTreeSet<&str>> = proof
+                .witnesses
+                .iter()
+                .filter(|it| (it.surface, it.direction) == (Surface::Text, Direction::Backward))
+                .map(|it| {
+                    it.value.split([':', ' ']).filter(|it| it.len() > 1 || *it == "c").collect()
+                })
+                .collect();
+            let partner = if matches!(field.name(), "a0" | "b0") { "a1" } else { "a0" };
+            assert_eq!(set, [BTreeSet::from([field.name(), partner])], "{pairs} {}", field.name());
+        }
+    }
+}

@@ -5,6 +5,7 @@ use std::hash::Hash;
 use rustc_hash::FxHashMap;
 
 use crate::element::Element;
+use crate::features::Presence;
 use crate::ids::{EnumValueId, FieldId};
 use crate::tables::{FieldTable, LongLists, ValueTable};
 use crate::tree::Tree;
@@ -184,6 +185,28 @@ impl<'t> Message<'t> {
         }
     }
 
+    /// Its fields without which a reader refuses a value, in the order of
+    /// declaration.
+    pub fn required_fields(self) -> impl Iterator<Item = Field<'t>> {
+        let listed = self.table().map(|it| it.required.as_slice());
+        let walked = listed.is_none().then(|| self.fields().filter(|it| is_required(*it)));
+        walked.into_iter().flatten().chain(self.listed_fields(listed))
+    }
+
+    /// The members of one of its oneofs, in the order of declaration.
+    pub(crate) fn members(self, oneof: u32) -> impl Iterator<Item = Field<'t>> {
+        let members = |it: &'t FieldTable| it.members.get(&oneof).map_or(&[][..], Vec::as_slice);
+        let listed = self.table().map(members);
+        let is_member = move |it: &Field<'t>| it.decl().oneof == Some(oneof);
+        let walked = listed.is_none().then(|| self.fields().filter(is_member));
+        walked.into_iter().flatten().chain(self.listed_fields(listed))
+    }
+
+    fn listed_fields(self, listed: Option<&'t [u32]>) -> impl Iterator<Item = Field<'t>> {
+        let field = move |&index| self.tree.field(FieldId { file: self.id.file, index });
+        listed.unwrap_or_default().iter().map(field)
+    }
+
     fn table(self) -> Option<&'t FieldTable> {
         let is_long = self.fields().len() > SHORT || self.reserved_names().len() > SHORT;
         if is_long { self.file().long_lists().messages.get(&self.id.index) } else { None }
@@ -209,6 +232,17 @@ impl<'t> Enum<'t> {
             None => self.values().find(|value| value.number() == number),
             Some(table) => self.numbered_in_file(table.numbers.get(&number)),
         }
+    }
+
+    /// Every value with this number, in the order of declaration.
+    pub fn values_numbered(self, number: i32) -> impl Iterator<Item = EnumValue<'t>> {
+        let table = self.table();
+        let has_number = move |it: &EnumValue<'t>| it.number() == number;
+        let walked = table.is_none().then(|| self.values().filter(has_number));
+        let first = table.and_then(|it| it.numbers.get(&number)).into_iter();
+        let others = table.and_then(|it| it.aliases.get(&number)).into_iter().flatten();
+        let listed = first.chain(others).filter_map(move |it| self.numbered_in_file(Some(it)));
+        walked.into_iter().flatten().chain(listed)
     }
 
     fn table(self) -> Option<&'t ValueTable> {
@@ -241,6 +275,7 @@ fn field_table(message: Message<'_>) -> FieldTable {
     let decl = message.file().decl();
     let names = || message.fields().map(|it| (it.name().into(), it.id.index));
     let json = message.fields().map(|it| (it.json_name().into(), it.id.index));
+    let oneof = |it: Field<'_>| Some((it.decl().oneof?, it.id.index));
     FieldTable {
         names: index(names()),
         numbers: index(message.fields().map(|it| (it.number(), it.id.index))),
@@ -250,13 +285,25 @@ fn field_table(message: Message<'_>) -> FieldTable {
             .iter()
             .map(|it| decl.str(it.name).into())
             .collect(),
+        required: message.fields().filter(|it| is_required(*it)).map(|it| it.id.index).collect(),
+        members: grouped(message.fields().filter_map(oneof)),
     }
 }
 
+fn is_required(field: Field<'_>) -> bool {
+    // The resolved feature is at hand, and few fields have it.
+    field.features().presence == Presence::LegacyRequired
+        && field.presence() == Presence::LegacyRequired
+}
+
 fn value_table(item: Enum<'_>) -> ValueTable {
+    let numbers = || item.values().map(|it| (it.number(), it.id.index));
+    let firsts = index(numbers());
+    let others = numbers().filter(|(number, index)| firsts.get(number) != Some(index));
     ValueTable {
+        aliases: grouped(others),
         names: index(item.values().map(|it| (it.name().into(), it.id.index))),
-        numbers: index(item.values().map(|it| (it.number(), it.id.index))),
+        numbers: firsts,
     }
 }
 
@@ -267,4 +314,13 @@ fn index<K: Eq + Hash, V>(pairs: impl Iterator<Item = (K, V)>) -> FxHashMap<K, V
         index.entry(key).or_insert(value);
     }
     index
+}
+
+/// What stands under each key, in the order of the pairs.
+fn grouped<K: Eq + Hash, V>(pairs: impl Iterator<Item = (K, V)>) -> FxHashMap<K, Vec<V>> {
+    let mut groups: FxHashMap<K, Vec<V>> = FxHashMap::default();
+    for (key, value) in pairs {
+        groups.entry(key).or_default().push(value);
+    }
+    groups
 }

@@ -33,6 +33,10 @@ pub(crate) struct FieldTable {
     /// JSON names, and names that are no other field's JSON name.
     pub(crate) json_names: FxHashMap<Box<str>, u32>,
     pub(crate) reserved_names: FxHashSet<Box<str>>,
+    /// Those that legacy readers require.
+    pub(crate) required: Vec<u32>,
+    /// The members of each oneof.
+    pub(crate) members: FxHashMap<u32, Vec<u32>>,
 }
 
 /// The values of an enum, by their indices in the file.
@@ -40,4 +44,6 @@ pub(crate) struct FieldTable {
 pub(crate) struct ValueTable {
     pub(crate) names: FxHashMap<Box<str>, u32>,
     pub(crate) numbers: FxHashMap<i32, u32>,
+    /// The other values of a number that has several.
+    pub(crate) aliases: FxHashMap<i32, Vec<u32>>,
 }

@@ -664,7 +664,7 @@ impl<'t> Oneof<'t> {
 
     /// Its members.
     pub fn fields(self) -> impl Iterator<Item = Field<'t>> {
-        self.message().fields().filter(move |field| field.decl().oneof == Some(self.id.index))
+        self.message().members(self.id.index)
     }
 }
 

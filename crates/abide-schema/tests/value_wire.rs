@@ -148,14 +148,7 @@ fn hostile_bytes_never_panic_and_values_survive_a_round_trip() {
     assert!(read > 1000, "only {read} of the generated values were valid");
 }
 
-#[test]
-fn elements_are_found_by_their_full_names() {
-    let long: String = (1..=60).map(|it| format!("  int32 field_{it} = {};\n", 2 * it)).collect();
-    let values: String = (0..60).map(|it| format!("  VALUE_{it} = {it};\n")).collect();
-    let text = format!(
-        "syntax = \"proto3\";\npackage l;\nmessage Long {{\n  reserved \"gone\";\n{long}  message Inner {{}}\n}}\n\
-         enum Many {{\n{values}}}\n"
-    );
+fn linked(text: &str) -> Tree {
     let tree = Tree::link(vec![Arc::new(FileDecl::parse(SourceFile {
         path: "l.proto".into(),
         display: "l.proto".into(),
@@ -164,6 +157,18 @@ fn elements_are_found_by_their_full_names() {
         text: text.as_bytes().into(),
     }))]);
     assert!(tree.problems().is_empty(), "{:?}", tree.problems());
+    tree
+}
+
+#[test]
+fn elements_are_found_by_their_full_names() {
+    let long: String = (1..=60).map(|it| format!("  int32 field_{it} = {};\n", 2 * it)).collect();
+    let values: String = (0..60).map(|it| format!("  VALUE_{it} = {it};\n")).collect();
+    let text = format!(
+        "syntax = \"proto3\";\npackage l;\nmessage Long {{\n  reserved \"gone\";\n{long}  message Inner {{}}\n}}\n\
+         enum Many {{\n{values}}}\n"
+    );
+    let tree = linked(&text);
     let message = tree.message_named("l.Long").expect("it is declared");
     assert_eq!(tree.message_named("l.Long.Inner").map(|it| it.name()), Some("Inner"));
     assert_eq!(tree.message_named("l.Many"), None);
@@ -182,4 +187,38 @@ fn elements_are_found_by_their_full_names() {
     }
     assert_eq!(item.value_numbered(60), None);
     assert_eq!(tree.enum_named("l.Long"), None);
+}
+
+/// Long lists are looked up in tables, short ones are walked: both find the same.
+#[test]
+fn lists_of_any_length_are_grouped_alike() {
+    for count in [4, 60] {
+        let field = |it: i32| match it % 4 {
+            0 => format!("  required int32 f{it} = {it};\n"),
+            1 => format!("  oneof o{it} {{ int32 f{it} = {it}; int32 g{it} = {}; }}\n", 1000 + it),
+            _ => format!("  optional int32 f{it} = {it};\n"),
+        };
+        let fields: String = (1..=count).map(field).collect();
+        let value = |it: i32| format!("  V{it} = {};\n", it / 2);
+        let values: String = (0..count).map(value).collect();
+        let text = format!(
+            "syntax = \"proto2\";\nmessage M {{\n{fields}}}\n\
+             enum E {{\n  option allow_alias = true;\n{values}}}\n"
+        );
+        let tree = linked(&text);
+        let message = tree.message_named("M").expect("it is declared");
+        let required: Vec<i32> = message.required_fields().map(|it| it.number()).collect();
+        assert_eq!(required, (1..=count).filter(|it| it % 4 == 0).collect::<Vec<_>>());
+        for oneof in message.oneofs() {
+            let members: Vec<i32> = oneof.fields().map(|it| it.number()).collect();
+            let [first, second] = members[..] else { panic!("{members:?}") };
+            assert_eq!((oneof.name(), second), (&*format!("o{first}"), 1000 + first));
+        }
+        let item = tree.enum_named("E").expect("it is declared");
+        for it in 0..count / 2 {
+            let names: Vec<&str> = item.values_numbered(it).map(|it| it.name()).collect();
+            assert_eq!(names, [format!("V{}", 2 * it), format!("V{}", 2 * it + 1)]);
+        }
+        assert_eq!(item.values_numbered(count).count(), 0);
+    }
 }

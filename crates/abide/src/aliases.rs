@@ -148,9 +148,7 @@ pub(crate) fn of_types(old: Field<'_>, new: Field<'_>) -> Vec<&'static str> {
 
 /// Whether an enum has the simple name of another and every value of it.
 fn is_subset(old: Enum<'_>, new: Enum<'_>) -> bool {
-    let has = |number: i32, name: &str| {
-        new.values().any(|value| value.number() == number && value.name() == name)
-    };
+    let has = |number: i32, name: &str| new.values_numbered(number).any(|it| it.name() == name);
     old.name() == new.name() && old.values().all(|value| has(value.number(), value.name()))
 }
 

@@ -53,9 +53,8 @@ pub(crate) fn removed<'t, 's>(
 fn namesake<'t>(diff: &Diff<'t>, gone: Element<'t>) -> Option<Field<'t>> {
     let Element::Field(gone) = gone else { return None };
     let name = gone.full_name();
-    let files = diff.new.package_named(gone.package().name())?.files();
-    let mut extensions = files.flat_map(File::all_fields).filter(|it| it.is_extension());
-    extensions.find(|it| it.full_name() == name)
+    let mut extensions = diff.new.extensions_named(&name);
+    extensions.find(|it| it.package().name() == gone.package().name())
 }
 
 /// Reports one whose full name changed.

@@ -20,6 +20,7 @@ use super::same_text::equal_text;
 use super::structure::may_be_renamed;
 use crate::constraint::Compared;
 use crate::element::{base_name, have_equal_names, top_level};
+use crate::prove::Proving;
 
 /// Pairs messages, enums and services, each by the same expression over their
 /// pairs and those of both sides.
@@ -62,6 +63,8 @@ impl<'t> Diff<'t> {
             methods: Pairs::default(),
             users: Default::default(),
             compared: Compared::default(),
+            proving: Proving::default(),
+            generated: Default::default(),
         };
         diff.pair_files();
         diff.pair_packages();

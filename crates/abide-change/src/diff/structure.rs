@@ -160,13 +160,20 @@ impl<'t> Diff<'t> {
                 continue;
             };
             if !old.is_extension() {
-                let new = holder.fields().find(|it| it.number() == old.number());
+                let new = holder.field_numbered(old.number());
                 note(old.ty(), new.map(Field::ty));
             }
         }
-        for old in judged().flat_map(File::services).flat_map(Service::methods) {
-            let Some(service) = self.new_service(old.service()) else { continue };
-            let new = service.methods().find(|it| it.name() == old.name());
+        let paired = |old: Service<'t>| Some((old, self.new_service(old)?));
+        let methods =
+            judged().flat_map(File::services).filter_map(paired).flat_map(|(old, new)| {
+                let mut named: FxHashMap<&str, Method<'t>> = FxHashMap::default();
+                for it in new.methods() {
+                    named.entry(it.name()).or_insert(it);
+                }
+                old.methods().map(move |old| (old, named.get(old.name()).copied()))
+            });
+        for (old, new) in methods {
             for side in [Method::input, Method::output] {
                 if let Some(old) = side(old).map(of_message).filter(|it| is_free(*it)) {
                     note(old, new.and_then(side).map(of_message));

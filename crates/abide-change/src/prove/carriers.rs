@@ -1,12 +1,15 @@
 //! The fields in which the values of an enum cross, one of each kind.
 
 use abide_schema::value::{self, Value};
-use abide_schema::{Edition, Enum, Field};
+use abide_schema::{Edition, Enum, Field, FieldId};
 
 use super::crossing::Crossing;
 use super::smallest;
 use crate::element::held_enum;
 use crate::surface::Surface;
+
+/// The encoding, if it matters, and the writing and the reading field.
+pub(super) type Carrier = (Option<Surface>, FieldId, FieldId);
 
 impl<'t> Crossing<'_, 't> {
     /// Fields of the writing side that hold this enum, with the fields of the reading
@@ -17,6 +20,16 @@ impl<'t> Crossing<'_, 't> {
         item: Enum<'t>,
         twin: Enum<'t>,
     ) -> Vec<(Self, Field<'t>, Field<'t>)> {
+        let key = (self.direction, item.id, twin.id);
+        let carriers = self.diff.proving.carriers.of(key, || self.find_carriers(item, twin));
+        let view = |&(surface, from, to): &Carrier| {
+            let crossing = Crossing { surface, ..self };
+            (crossing, self.writer().field(from), self.reader().field(to))
+        };
+        carriers.iter().map(view).collect()
+    }
+
+    fn find_carriers(self, item: Enum<'t>, twin: Enum<'t>) -> Vec<Carrier> {
         let (writer, reader) = (self.writer(), self.reader());
         let proto2 = |field: Field<'t>| field.file().decl().edition == Edition::Proto2;
         let kind = |field: Field<'t>| (field.cardinality(), field.presence(), proto2(field));
@@ -51,7 +64,7 @@ impl<'t> Crossing<'_, 't> {
                     && paired()
                 {
                     kinds.push((surface, kind(from), kind(to)));
-                    carriers.push((crossing, from, to));
+                    carriers.push((surface, from.id, to.id));
                 }
             }
         }

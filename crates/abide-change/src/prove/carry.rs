@@ -1,13 +1,45 @@
 //! What befalls values of one field when they cross.
 
 use abide_schema::value::{self, Codec, Entry, Value, default_of};
-use abide_schema::{Field, FieldId, Message, Presence};
+use abide_schema::{Field, FieldId, Message, Oneof, OneofId, Presence};
 
 use super::crossing::{Crossing, Probed};
 use super::notation::{Rejection, bare, parse, read, respelled, write};
 use super::{probe, smallest};
 use crate::surface::{Direction, Surface};
 use crate::witness::Proof;
+
+/// The fields of the writing side that are members of one oneof on the reading
+/// side, in the order of that oneof.
+#[derive(Debug)]
+pub(super) struct Members(Vec<Member>);
+
+#[derive(Debug)]
+struct Member {
+    field: FieldId,
+    /// The oneof that it is a member of on the writing side.
+    oneof: Option<OneofId>,
+    /// Where the first one stands that is a member of another.
+    next: usize,
+}
+
+impl Members {
+    fn of<'t>(crossing: Crossing<'_, 't>, oneof: Oneof<'t>) -> Members {
+        let fields = oneof.fields().filter_map(|field| crossing.writer_field(field));
+        let member =
+            |it: Field<'t>| Member { field: it.id, oneof: it.oneof().map(|it| it.id), next: 0 };
+        let mut members: Vec<Member> = fields.map(member).collect();
+        let mut next = members.len();
+        let mut after = None;
+        for (at, member) in members.iter_mut().enumerate().rev() {
+            if after != Some(member.oneof) {
+                next = at + 1;
+            }
+            (member.next, after) = (next, Some(member.oneof));
+        }
+        Members(members)
+    }
+}
 
 /// What happens to a field by itself.
 struct Alone {
@@ -104,18 +136,31 @@ impl<'t> Crossing<'_, 't> {
             self.carry(&absent, (writer, reader), None, proof);
         }
         let Some(writer) = writer else { return };
+        if self.is_proven(proof) {
+            return;
+        }
         for values in probe::occurrences(self, writer, reader) {
             if let Some(message) = self.around(writer, values) {
                 self.carry(&message, (Some(writer), reader), None, proof);
+                if self.is_proven(proof) {
+                    return;
+                }
             }
         }
         let Some((writer, reader)) = probed else { return };
-        for other in self.joined(writer, reader) {
-            let first = |field| probe::occurrences(self, field, None).into_iter().next();
-            if let (Some(mut message), Some(values)) =
-                (first(writer).and_then(|it| self.around(writer, it)), first(other))
-            {
+        let mut others = self.joined(writer, reader).peekable();
+        if others.peek().is_none() {
+            return;
+        }
+        let first = |field| probe::occurrences(self, field, None).into_iter().next();
+        let Some(alone) = first(writer).and_then(|it| self.around(writer, it)) else { return };
+        for other in others {
+            if self.is_proven(proof) {
+                return;
+            }
+            if let Some(values) = first(other) {
                 let values = values.into_iter().map(|value| Entry::new(other.id, value));
+                let mut message = alone.clone();
                 message.entries.extend(values);
                 self.carry(&message, (Some(writer), Some(reader)), None, proof);
             }
@@ -124,15 +169,30 @@ impl<'t> Crossing<'_, 't> {
 
     /// The fields that can be set together with this one on the writing side, but
     /// not on the reading side, where they are members of the same oneof.
-    fn joined(self, writer: Field<'t>, reader: Field<'t>) -> Vec<Field<'t>> {
-        let Some(oneof) = reader.oneof().filter(|it| !it.is_synthetic()) else {
-            return Vec::new();
-        };
-        let others = oneof.fields().filter_map(|field| self.writer_field(field));
-        others
-            .filter(|other| other.id != writer.id)
-            .filter(|other| other.oneof().is_none() || other.oneof() != writer.oneof())
-            .collect()
+    fn joined(self, writer: Field<'t>, reader: Field<'t>) -> impl Iterator<Item = Field<'t>> {
+        let oneof = reader.oneof().filter(|it| !it.is_synthetic());
+        let members = oneof.map(|oneof| {
+            let key = (self.direction, self.surface, oneof.id);
+            self.diff.proving.joined.of(key, || Members::of(self, oneof))
+        });
+        let group = writer.oneof().map(|it| it.id);
+        let mut at = 0;
+        let others = std::iter::from_fn(move || {
+            let members = members.as_ref()?;
+            loop {
+                let member = members.0.get(at)?;
+                // Members of the same oneof are not set together on this side either.
+                if group.is_some() && member.oneof == group {
+                    at = member.next;
+                    continue;
+                }
+                at += 1;
+                if member.field != writer.id {
+                    return Some(member.field);
+                }
+            }
+        });
+        others.map(move |id| self.writer().field(id))
     }
 
     /// Writes a value on one side and reads it on the other, in each encoding. The
@@ -146,6 +206,9 @@ impl<'t> Crossing<'_, 't> {
     ) {
         let (writer, reader) = (self.writer(), self.reader());
         let Some(target) = self.message(writer.message(value.ty)) else { return };
+        if self.is_proven(proof) {
+            return;
+        }
         let value = value.normalized(writer);
         if spelling.is_none() && self.is_nothing(&value, target, probed) {
             return;
@@ -237,7 +300,7 @@ impl<'t> Crossing<'_, 't> {
             && probed.0.zip(probed.1).is_none()
             && own(target)
             && own(self.writer().message(value.ty))
-            && target.fields().all(|it| it.presence() != Presence::LegacyRequired)
+            && target.required_fields().next().is_none()
     }
 
     /// Whether a required field is missing because of the probed field: it is that

@@ -192,7 +192,7 @@ impl<'t> Crossing<'_, 't> {
     /// same; a number that only one side declares keeps its meaning.
     fn equal_enum(self, from: Type, to: Type, was: i32, is: i32) -> bool {
         let (Type::Enum(from), Type::Enum(to)) = (from, to) else { return was == is };
-        let values = self.writer().enumeration(from).values().filter(|it| it.number() == was);
+        let values = self.writer().enumeration(from).values_numbered(was);
         let mut paired = values
             .filter_map(|it| match self.direction {
                 Direction::Backward => self.diff.new_value(it),
@@ -244,9 +244,7 @@ impl<'t> Crossing<'_, 't> {
     /// Whether a value of the writer's enum and one of the reader's have a common
     /// name.
     fn share_name(self, from: EnumId, to: EnumId, was: i32, is: i32) -> bool {
-        let of = |tree: &'t Tree, id, number| {
-            tree.enumeration(id).values().filter(move |it| it.number() == number)
-        };
+        let of = |tree: &'t Tree, id, number| tree.enumeration(id).values_numbered(number);
         of(self.writer(), from, was)
             .any(|was| of(self.reader(), to, is).any(|is| is.name() == was.name()))
     }
@@ -254,7 +252,7 @@ impl<'t> Crossing<'_, 't> {
     /// Whether the reader's value for a number has another number on the writing
     /// side.
     fn was_elsewhere(self, from: EnumId, to: EnumId, number: i32) -> bool {
-        let mut values = self.reader().enumeration(to).values().filter(|it| it.number() == number);
+        let mut values = self.reader().enumeration(to).values_numbered(number);
         let paired = match self.direction {
             Direction::Backward => values.find_map(|it| self.diff.old_value(it)),
             Direction::Forward => values.find_map(|it| self.diff.new_value(it)),
@@ -305,8 +303,7 @@ fn short_names(item: Enum<'_>, number: i32) -> Vec<&str> {
     let shared = |end: &usize| names().all(|it| it.starts_with(&first[..*end]));
     let ends = first.match_indices('_').map(|(at, _)| at + 1);
     let prefix = ends.rev().find(shared).unwrap_or_default();
-    let values = item.values().filter(|it| it.number() == number);
-    values.map(|it| &it.name()[prefix..]).collect()
+    item.values_numbered(number).map(|it| &it.name()[prefix..]).collect()
 }
 
 /// A value as a number, if it is one; booleans count as 0 and 1.

@@ -8,7 +8,7 @@ use super::smallest;
 use crate::diff::Diff;
 use crate::show::one_line;
 use crate::surface::{Direction, Surface};
-use crate::witness::Witness;
+use crate::witness::{Proof, Witness};
 
 /// The field that a value is about, on the writing side and on the reading side.
 pub(super) type Probed<'t> = (Option<Field<'t>>, Option<Field<'t>>);
@@ -95,6 +95,12 @@ impl<'d, 't> Crossing<'d, 't> {
     /// Whether it is about this encoding.
     pub(super) fn is_on(self, surface: Surface) -> bool {
         self.surface.is_none_or(|it| it == surface)
+    }
+
+    /// Whether nothing is left to prove: each encoding that matters has its witness.
+    pub(super) fn is_proven(self, proof: &Proof) -> bool {
+        let mut surfaces = Surface::NOTATIONS.iter().filter(|it| self.is_on(**it));
+        surfaces.all(|&it| proof.effects.contains(it, self.direction))
     }
 
     /// The smallest valid message that holds these values of a field.

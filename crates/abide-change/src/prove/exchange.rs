@@ -29,9 +29,18 @@ impl<'t> Diff<'t> {
                 let tried = probe::occurrences(crossing, field, twin).into_iter();
                 tried.filter_map(move |values| crossing.around(field, values))
             });
+            let is_proven = |proof: &Proof| {
+                notations.iter().all(|it| proof.effects.contains(*it, crossing.direction))
+            };
+            // A reader without fields expects nothing.
+            let is_known = |it: Field<'_>| reader.field_numbered(it.number()).is_some();
+            let shares = reader.fields().next().is_none() || writer.fields().any(is_known);
             for value in minimal.into_iter().chain(probes) {
+                if is_proven(&proof) {
+                    break;
+                }
                 for &surface in notations {
-                    crossing.payload(surface, &value, reader, &mut proof);
+                    crossing.payload(surface, &value, (reader, shares), &mut proof);
                 }
             }
         }
@@ -40,12 +49,13 @@ impl<'t> Diff<'t> {
 }
 
 impl<'t> Crossing<'_, 't> {
-    /// Writes a value of one type and reads it as another.
+    /// Writes a value of one type and reads it as another. `shares` says whether the
+    /// reader has any field of the writer, or none at all.
     fn payload(
         self,
         surface: Surface,
         value: &value::Message,
-        target: Message<'t>,
+        (target, shares): (Message<'t>, bool),
         proof: &mut Proof,
     ) {
         let writer = self.writer();
@@ -60,6 +70,10 @@ impl<'t> Crossing<'_, 't> {
         }
         let observed = match read(surface, self.reader(), target.id, &bytes) {
             Err(refusal) => Some(self.refused(refusal)),
+            Ok(_) if !shares && !value.entries.is_empty() => {
+                let reader = self.direction.reader();
+                Some(format!("all of it is lost: the {reader} reader has none of its fields"))
+            }
             Ok(read) => self.difference_by_number(&value, &read, target),
         };
         if let Some(observed) = observed {
@@ -77,14 +91,17 @@ impl<'t> Crossing<'_, 't> {
         target: Message<'t>,
     ) -> Option<String> {
         let written = self.writer().message(wrote.ty);
-        let is_known = |it: Field<'_>| target.field_numbered(it.number()).is_some();
-        // A reader without fields expects nothing.
-        let waits = target.fields().next().is_some();
-        if waits && !wrote.entries.is_empty() && !written.fields().any(is_known) {
-            let reader = self.direction.reader();
-            return Some(format!("all of it is lost: the {reader} reader has none of its fields"));
-        }
-        target.fields().find_map(|to| {
+        let wrote_to = wrote
+            .entries
+            .iter()
+            .filter_map(|entry| target.field_numbered(self.writer().field(entry.field).number()));
+        // What is absent on both sides is equal.
+        let taken = read.entries.iter().map(|entry| self.reader().field(entry.field));
+        let mut set: Vec<Field<'t>> =
+            wrote_to.chain(taken).filter(|it| !it.is_extension()).collect();
+        set.sort_unstable();
+        set.dedup();
+        set.into_iter().find_map(|to| {
             let from: Option<Field<'t>> = written.field_numbered(to.number());
             let was: Vec<&Value> =
                 from.into_iter().flat_map(|it| wrote.of(it.id)).map(|it| &it.value).collect();

@@ -1,7 +1,7 @@
 //! The smallest values of fields and types, and what is put around a value.
 
 use abide_schema::value::{Entry, Message, Value};
-use abide_schema::{self as schema, Field, MessageId, Presence, Scalar, Tree, Type};
+use abide_schema::{self as schema, Field, MessageId, Scalar, Tree, Type};
 
 /// How deep nested messages are filled.
 pub(super) const DEPTH: u32 = 3;
@@ -10,10 +10,8 @@ pub(super) const DEPTH: u32 = 3;
 /// is no finite one.
 pub(super) fn minimal(tree: &Tree, ty: MessageId, depth: u32) -> Option<Message> {
     let mut message = Message::new(ty);
-    for field in tree.message(ty).fields() {
-        if field.presence() == Presence::LegacyRequired {
-            message.entries.push(Entry::new(field.id, first(field, depth + 1)?));
-        }
+    for field in tree.message(ty).required_fields() {
+        message.entries.push(Entry::new(field.id, first(field, depth + 1)?));
     }
     Some(message)
 }

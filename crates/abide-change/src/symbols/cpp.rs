@@ -5,10 +5,13 @@ use abide_schema::{
     Scalar, Service, Type,
 };
 
+use rustc_hash::FxHashSet;
+
 use super::emitter::{E, Emitter, G, MarkedType, P, U, Unit};
 use super::generator::{
     FileFlags, Generator, camel, is_lite, language_feature, public_imports, stem,
 };
+use super::names::place_of;
 use crate::element::entries;
 use crate::languages::{CPP, LanguageTable};
 
@@ -176,20 +179,30 @@ fn accessor(field: Field<'_>) -> String {
     }
 }
 
-/// `kFooFieldNumber`. Of fields with the same name in camel case, the first one has
-/// it; the others get their number appended.
-fn number_constant(field: Field<'_>) -> String {
-    let name = camel(field.name(), true);
-    let first = match field.parent() {
-        Some(parent) if !field.is_extension() => {
-            parent.fields().find(|other| camel(other.name(), true) == name)
-        }
-        _ => None,
-    };
-    match first {
-        Some(first) if first != field => format!("k{name}FieldNumber_{}", field.number()),
-        _ => format!("k{name}FieldNumber"),
+/// `kFooFieldNumber` of each field, in the order of the fields. Of fields with the
+/// same name in camel case, the first one has it; the others get their number
+/// appended.
+#[derive(Debug)]
+pub(super) struct CppNames {
+    constants: Vec<String>,
+}
+
+impl CppNames {
+    pub(super) fn of(message: Message<'_>) -> CppNames {
+        let mut taken = FxHashSet::default();
+        let constant = |field: Field<'_>| {
+            let constant = number_constant(field);
+            match taken.insert(constant.clone()) {
+                true => constant,
+                false => format!("{constant}_{}", field.number()),
+            }
+        };
+        CppNames { constants: message.fields().map(constant).collect() }
     }
+}
+
+fn number_constant(field: Field<'_>) -> String {
+    format!("k{}FieldNumber", camel(field.name(), true))
 }
 
 fn field(emit: &mut Emitter<'_>, field: Field<'_>) {
@@ -231,7 +244,9 @@ fn field(emit: &mut Emitter<'_>, field: Field<'_>) {
     if field.oneof().is_some_and(|oneof| !oneof.is_synthetic()) {
         emit.add(format!("{U}::{P}::k{}", camel(field.name(), true)), "case");
     }
-    emit.add(format!("{U}::{P}::{}", number_constant(field)), "int");
+    let names = field.parent().map(|parent| (emit.names.of(parent), place_of(field, parent)));
+    let constant = names.as_ref().and_then(|(names, at)| names.cpp.constants.get(*at));
+    emit.add(format!("{U}::{P}::{}", constant.map_or("", String::as_str)), "int");
 }
 
 fn strings(emit: &mut Emitter<'_>, field: Field<'_>, name: &str) {

@@ -5,13 +5,23 @@ use abide_schema::{Element, File, Message};
 use super::emitter::{Emitter, GeneratedSymbol, Unit};
 use super::generator::{FileFlags, Generator, enclosing};
 use super::language::Language;
+use super::names::GeneratedNames;
 
 /// The symbols of generated code for an element itself, not for its children, most
 /// used ones first. A map entry and the oneof of a proto3 `optional` have none.
 pub fn symbols(language: Language, element: Element<'_>) -> Vec<GeneratedSymbol> {
+    symbols_with(&GeneratedNames::default(), language, element)
+}
+
+/// The same with names that are kept for the next element.
+pub(crate) fn symbols_with(
+    names: &GeneratedNames,
+    language: Language,
+    element: Element<'_>,
+) -> Vec<GeneratedSymbol> {
     let generator = language.generator();
     let unit = generator.unit(element);
-    emitted(generator, element, &unit, FileFlags::of(generator, element.file()))
+    emitted(generator, names, element, &unit, FileFlags::of(generator, element.file()))
 }
 
 /// The symbols of generated code for a whole file: what users import, and what only
@@ -19,7 +29,8 @@ pub fn symbols(language: Language, element: Element<'_>) -> Vec<GeneratedSymbol>
 /// on.
 pub fn symbols_of_file(language: Language, file: File<'_>) -> Vec<GeneratedSymbol> {
     let generator = language.generator();
-    let mut emit = Emitter::new(file.tree, &generator.file_unit(file), String::new());
+    let names = GeneratedNames::default();
+    let mut emit = Emitter::new(file.tree, &names, &generator.file_unit(file), String::new());
     generator.emit_file(&mut emit, file);
     emit.symbols
 }
@@ -27,6 +38,7 @@ pub fn symbols_of_file(language: Language, file: File<'_>) -> Vec<GeneratedSymbo
 /// The same of a unit and of options that are known.
 pub(super) fn emitted(
     generator: &dyn Generator,
+    names: &GeneratedNames,
     element: Element<'_>,
     unit: &Unit,
     flags: FileFlags,
@@ -43,7 +55,7 @@ pub(super) fn emitted(
         return Vec::new();
     }
     let parent = enclosing(element).map(|message| generator.type_path(message));
-    let mut emit = Emitter::new(element.file().tree, unit, parent.unwrap_or_default());
+    let mut emit = Emitter::new(element.file().tree, names, unit, parent.unwrap_or_default());
     generator.emit_element(&mut emit, element, flags);
     emit.symbols
 }

@@ -2,6 +2,8 @@
 
 use abide_schema::{Tree, Type};
 
+use super::names::GeneratedNames;
+
 /// Something that a user of generated code can write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GeneratedSymbol {
@@ -43,6 +45,8 @@ pub(super) const T: char = '\u{4}';
 /// Collects the symbols of one element.
 pub(super) struct Emitter<'t> {
     pub(super) tree: &'t Tree,
+    /// The names that depend on those of siblings.
+    pub(super) names: &'t GeneratedNames,
     pub(super) prefix: String,
     pub(super) parent: String,
     pub(super) values: String,
@@ -51,9 +55,15 @@ pub(super) struct Emitter<'t> {
 }
 
 impl<'t> Emitter<'t> {
-    pub(super) fn new(tree: &'t Tree, unit: &Unit, parent: String) -> Emitter<'t> {
+    pub(super) fn new(
+        tree: &'t Tree,
+        names: &'t GeneratedNames,
+        unit: &Unit,
+        parent: String,
+    ) -> Emitter<'t> {
         Emitter {
             tree,
+            names,
             prefix: unit.prefix.clone(),
             parent,
             values: String::new(),

@@ -1,14 +1,15 @@
 //! Go: what `protoc-gen-go` and `protoc-gen-go-grpc` write.
 
 use abide_schema::{
-    Cardinality, Edition, Element, Enum, EnumValue, Field, File, Message, Method, Oneof, Presence,
-    Scalar, Service, Type,
+    Cardinality, Edition, Element, Enum, EnumValue, Field, File, Message, Method, Oneof, OneofId,
+    Presence, Scalar, Service, Type,
 };
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::emitter::{E, Emitter, G, MarkedType, P, U, Unit};
 use super::generator::{FileFlags, Generator, language_feature, nested, public_imports};
+use super::names::place_of;
 use crate::element::entries;
 use crate::languages::{GO, LanguageTable};
 
@@ -180,13 +181,17 @@ fn api(message: Message<'_>) -> Api {
 /// The names of a message's fields and oneofs, made distinct from each other and
 /// from the methods that every message has. Source: `resolveConflicts` of
 /// protobuf-go's `protogen`, in which a name also reserves its getter's name.
-struct GoNames<'t> {
-    fields: Vec<(Field<'t>, String)>,
-    oneofs: Vec<(Oneof<'t>, String)>,
+#[derive(Debug)]
+pub(super) struct GoNames {
+    /// In the order of the fields.
+    fields: Vec<String>,
+    oneofs: FxHashMap<OneofId, String>,
+    /// The types inside the message, whose names those of wrappers evade.
+    types: FxHashSet<String>,
 }
 
-impl<'t> GoNames<'t> {
-    fn of(message: Message<'t>) -> GoNames<'t> {
+impl GoNames {
+    pub(super) fn of(message: Message<'_>) -> GoNames {
         let mut used: FxHashMap<String, bool> =
             GO.members.iter().map(|name| ((*name).to_owned(), true)).collect();
         let mut unique = |name: &str, has_getter: bool| {
@@ -199,24 +204,32 @@ impl<'t> GoNames<'t> {
             used.insert(format!("Get{name}"), has_getter);
             name
         };
-        let mut names = GoNames { fields: Vec::new(), oneofs: Vec::new() };
+        let (mut fields, mut oneofs) = (Vec::new(), FxHashMap::default());
         for field in message.fields() {
-            names.fields.push((field, unique(field.name(), true)));
-            if let Some(oneof) = field.oneof()
-                && oneof.fields().next() == Some(field)
-            {
-                names.oneofs.push((oneof, unique(oneof.name(), false)));
+            fields.push(unique(field.name(), true));
+            if let Some(oneof) = field.oneof() {
+                // A oneof is named after its first member.
+                oneofs.entry(oneof.id).or_insert_with(|| unique(oneof.name(), false));
             }
         }
-        names
+        let is_written = |it: Oneof<'_>| !it.is_synthetic();
+        let types = match message.oneofs().any(is_written) {
+            true => message
+                .messages()
+                .map(|it| type_name(Some(message), it.name()))
+                .chain(message.enums().map(|it| type_name(Some(message), it.name())))
+                .collect(),
+            false => FxHashSet::default(),
+        };
+        GoNames { fields, oneofs, types }
     }
 
-    fn field(&self, field: Field<'_>) -> &str {
-        self.fields.iter().find(|(known, _)| *known == field).map_or("", |(_, name)| name)
+    fn field(&self, field: Field<'_>, message: Message<'_>) -> &str {
+        self.fields.get(place_of(field, message)).map_or("", String::as_str)
     }
 
     fn oneof(&self, oneof: Oneof<'_>) -> &str {
-        self.oneofs.iter().find(|(known, _)| *known == oneof).map_or("", |(_, name)| name)
+        self.oneofs.get(&oneof.id).map_or("", String::as_str)
     }
 }
 
@@ -270,8 +283,8 @@ fn message(emit: &mut Emitter<'_>, message: Message<'_>) {
 }
 
 fn field(emit: &mut Emitter<'_>, field: Field<'_>, parent: Message<'_>) {
-    let names = GoNames::of(parent);
-    let name = names.field(field);
+    let names = emit.names.of(parent);
+    let name = names.go.field(field, parent);
     let (got, shapes) = getter(field);
     let shapes: Vec<&MarkedType> = shapes.iter().collect();
     let held = format!("{}{got}", if by_pointer(field) { "*" } else { "" });
@@ -283,12 +296,7 @@ fn field(emit: &mut Emitter<'_>, field: Field<'_>, parent: Message<'_>) {
         if is_member {
             let mut wrapper = name.to_owned();
             let path = type_name(parent.parent(), parent.name());
-            let is_type = |name: &str| {
-                let full = format!("{path}_{name}");
-                let named = |scope, own: &str| type_name(scope, own) == full;
-                parent.messages().any(|it| named(Some(parent), it.name()))
-                    || parent.enums().any(|it| named(Some(parent), it.name()))
-            };
+            let is_type = |name: &str| names.go.types.contains(&format!("{path}_{name}"));
             while is_type(&wrapper) {
                 wrapper.push('_');
             }
@@ -314,8 +322,8 @@ fn field(emit: &mut Emitter<'_>, field: Field<'_>, parent: Message<'_>) {
 
 fn oneof(emit: &mut Emitter<'_>, oneof: Oneof<'_>) {
     let parent = oneof.message();
-    let names = GoNames::of(parent);
-    let name = names.oneof(oneof);
+    let names = emit.names.of(parent);
+    let name = names.go.oneof(oneof);
     let api = api(parent);
     if api != Api::Opaque {
         emit.add(format!("{U}.{P}.{name}"), "oneof");

@@ -8,10 +8,13 @@ use abide_schema::{
     Presence, Scalar, Service, Type,
 };
 
+use rustc_hash::FxHashMap;
+
 use super::emitter::{E, Emitter, MarkedType, P, U, Unit};
 use super::generator::{
     FileFlags, Generator, camel, enclosing, is_group_like, is_open, language_feature, nested, stem,
 };
+use super::names::place_of;
 use crate::element::entries;
 use crate::languages::{JAVA, LanguageTable};
 
@@ -137,22 +140,39 @@ fn value_types(field: Field<'_>) -> (MarkedType, MarkedType) {
     }
 }
 
-/// The capitalised name in accessors. Two fields that would share a name, or the
-/// name of a variant such as `FooCount`, get their numbers appended. Source:
-/// `InitializeFieldGeneratorInfo` of the Java generator.
-fn accessor(field: Field<'_>) -> String {
-    let name = base_name(field);
-    let clash = field.parent().is_some_and(|parent| {
-        !field.is_extension()
-            && parent.fields().any(|other| {
-                let other_name = base_name(other);
-                other != field
-                    && (other_name == name
-                        || hides(field, &name, &other_name)
-                        || hides(other, &other_name, &name))
-            })
-    });
-    if clash { format!("{name}{}", field.number()) } else { name }
+/// The capitalised names in accessors, in the order of the fields. Two fields that
+/// would share a name, or the name of a variant such as `FooCount`, get their numbers
+/// appended. Source: `InitializeFieldGeneratorInfo` of the Java generator.
+#[derive(Debug)]
+pub(super) struct JavaNames {
+    accessors: Vec<String>,
+}
+
+impl JavaNames {
+    pub(super) fn of(message: Message<'_>) -> JavaNames {
+        let bases: Vec<String> = message.fields().map(base_name).collect();
+        let mut named: FxHashMap<&str, Vec<Field<'_>>> = FxHashMap::default();
+        for (name, field) in bases.iter().zip(message.fields()) {
+            named.entry(name).or_default().push(field);
+        }
+        let of = |name: &str| named.get(name).map_or(&[][..], Vec::as_slice);
+        let clashes = |name: &str, field: Field<'_>| {
+            let hides = |variant: &&str| {
+                !of(&format!("{name}{variant}")).is_empty() && has_variant(field, variant)
+            };
+            let is_hidden = |variant: &&str| {
+                let others = name.strip_suffix(variant).map_or(&[][..], of);
+                others.iter().any(|other| has_variant(*other, variant))
+            };
+            of(name).len() > 1 || VARIANTS.iter().any(|it| hides(it) || is_hidden(it))
+        };
+        let accessors =
+            bases.iter().zip(message.fields()).map(|(name, field)| match clashes(name, field) {
+                true => format!("{name}{}", field.number()),
+                false => name.clone(),
+            });
+        JavaNames { accessors: accessors.collect() }
+    }
 }
 
 fn base_name(field: Field<'_>) -> String {
@@ -163,9 +183,11 @@ fn base_name(field: Field<'_>) -> String {
     if JAVA.members.contains(&name.as_str()) { format!("{name}_") } else { name }
 }
 
-/// Whether a variant of a field's accessors has the name of another field.
-fn hides(field: Field<'_>, name: &str, other: &str) -> bool {
-    let Some(variant) = other.strip_prefix(name) else { return false };
+/// What the names of accessors may end with.
+const VARIANTS: [&str; 4] = ["Count", "List", "Value", "ValueList"];
+
+/// Whether a field has accessors that end with one of [`VARIANTS`].
+fn has_variant(field: Field<'_>, variant: &str) -> bool {
     match variant {
         "Count" | "List" => field.cardinality() != Cardinality::Singular,
         "Value" => is_open(field, "pb.java") && field.cardinality() == Cardinality::Singular,
@@ -241,7 +263,10 @@ impl Accessors<'_, '_> {
 fn field(emit: &mut Emitter<'_>, field: Field<'_>) {
     let (value, boxed) = value_types(field);
     let is_open = is_open(field, "pb.java");
-    let mut it = Accessors { emit, name: accessor(field), shapes: vec![value, boxed] };
+    let names = field.parent().map(|parent| (emit.names.of(parent), place_of(field, parent)));
+    let name = names.as_ref().and_then(|(names, at)| names.java.accessors.get(*at));
+    let name = name.cloned().unwrap_or_default();
+    let mut it = Accessors { emit, name, shapes: vec![value, boxed] };
     match field.cardinality() {
         Cardinality::Map => {
             if let Some([key, value]) = entries(field) {
@@ -385,7 +410,7 @@ fn constant(is_constant: bool) -> &'static str {
 fn enum_value(emit: &mut Emitter<'_>, value: EnumValue<'_>) {
     let it = value.parent();
     emit.owner = nested(it.parent(), it.name());
-    let first = it.values().find(|other| other.number() == value.number());
+    let first = it.value_numbered(value.number());
     let pattern = constant(first == Some(value) && !is_large(it));
     emit.shaped(format!("{U}.{E}.{}", value.name()), pattern, &[&enum_type(it)]);
     emit.add(format!("{U}.{E}.{}_VALUE", value.name()), "int");

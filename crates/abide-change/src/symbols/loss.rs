@@ -6,9 +6,12 @@ use super::emitted::{emitted, symbols, symbols_of_file};
 use super::emitter::{GeneratedSymbol, Unit};
 use super::generator::{FileFlags, Generator, public_imports};
 use super::language::Language;
+use super::names::GeneratedNames;
 
 /// Which elements of an old and a new tree are the same.
 pub(crate) trait Correspondence {
+    /// The names in generated code of the old tree and the new one.
+    fn names(&self) -> [&GeneratedNames; 2];
     /// Whether this file of the old tree became that file of the new one.
     fn same_file(&self, old: File<'_>, new: File<'_>) -> bool;
     /// Whether this message of the old tree became that of the new one.
@@ -79,8 +82,9 @@ pub(crate) fn loss(
     };
     let unnamed = generator.is_unnamed(old.file());
     let enclosed = enclosed || unnamed && old.parent().is_none() && new.parent().is_none();
-    let old_symbols = emitted(generator, old, &old_unit, flags);
-    let new_symbols = emitted(generator, new, &new_unit, new_flags);
+    let [old_names, new_names] = pairs.names();
+    let old_symbols = emitted(generator, old_names, old, &old_unit, flags);
+    let new_symbols = emitted(generator, new_names, new, &new_unit, new_flags);
     let is_reached =
         enclosed || unnamed || same_file || old_unit.import == new_unit.import || provided();
     first_loss(&old_symbols, &new_symbols, enclosed, pairs).or_else(|| {

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use abide_schema::{Element, EnumId, File, FileDecl, MessageId, SourceFile, Tree};
 
-use super::{Correspondence, Language, Loss, loss, loss_file, symbols, symbols_of_file};
+use super::{
+    Correspondence, GeneratedNames, Language, Loss, loss, loss_file, symbols, symbols_of_file,
+};
 
 fn tree(files: &[(&str, &str)]) -> Tree {
     let files = files.iter().map(|(path, text)| {
@@ -43,6 +45,7 @@ struct ByName<'t> {
     old: &'t Tree,
     new: &'t Tree,
     renamed: &'t [(&'t str, &'t str)],
+    names: [GeneratedNames; 2],
 }
 
 impl ByName<'_> {
@@ -53,6 +56,9 @@ impl ByName<'_> {
 }
 
 impl Correspondence for ByName<'_> {
+    fn names(&self) -> [&GeneratedNames; 2] {
+        self.names.each_ref()
+    }
     fn same_file(&self, old: File<'_>, new: File<'_>) -> bool {
         self.same(old.path(), new.path())
     }
@@ -374,12 +380,14 @@ fn what_a_change_of_a_member_loses() {
     for (name, old, new, expected) in cases {
         let (old_tree, new_tree) = (tree(&[("f.proto", &old)]), tree(&[("f.proto", &new)]));
         let name = format!("m.{name}");
-        let pairs = ByName { old: &old_tree, new: &new_tree, renamed: &[] };
+        let pairs =
+            ByName { old: &old_tree, new: &new_tree, renamed: &[], names: Default::default() };
         let (old_it, new_it) = (element(&old_tree, &name), element(&new_tree, &name));
         for (language, expected) in Language::ALL.into_iter().zip(expected) {
             let lost = described(loss(language, old_it, new_it, &pairs));
             assert_eq!(lost, expected, "{language:?}\n{old}\n{new}");
-            let same = ByName { old: &old_tree, new: &old_tree, renamed: &[] };
+            let same =
+                ByName { old: &old_tree, new: &old_tree, renamed: &[], names: Default::default() };
             assert_eq!(loss(language, old_it, old_it, &same), None, "{language:?} {old}");
         }
     }
@@ -400,7 +408,8 @@ fn a_rename_is_lost_once() {
         ("m.Old.E", "m.New.E"),
         ("m.OldKind", "m.NewKind"),
     ];
-    let pairs = ByName { old: &old_tree, new: &new_tree, renamed: &renamed };
+    let pairs =
+        ByName { old: &old_tree, new: &new_tree, renamed: &renamed, names: Default::default() };
     let mut lost = Vec::new();
     for element in file(&old_tree, "f.proto").elements() {
         let became = self::element(&new_tree, &element.full_name().replace("Old", "New"));
@@ -459,7 +468,7 @@ fn a_message_that_moves_to_another_file() {
         let nested =
             new_tree.files().flat_map(File::elements).any(|it| it.full_name() == "m.Rest.M");
         let renamed = if nested { &renamed[..] } else { &[] };
-        let pairs = ByName { old: &old_tree, new: &new_tree, renamed };
+        let pairs = ByName { old: &old_tree, new: &new_tree, renamed, names: Default::default() };
         let became = if nested { "m.Rest.M" } else { "m.M" };
         let (old_it, new_it) = (element(&old_tree, "m.M"), element(&new_tree, became));
         for (language, expected) in Language::ALL.into_iter().zip(expected) {
@@ -520,7 +529,8 @@ fn what_a_change_of_a_file_loses() {
         let (old_text, new_text) = (with(old), with(new));
         let old_tree = tree(&[("a.proto", &old_text)]);
         let new_tree = tree(&[("a.proto", &new_text)]);
-        let pairs = ByName { old: &old_tree, new: &new_tree, renamed: &[] };
+        let pairs =
+            ByName { old: &old_tree, new: &new_tree, renamed: &[], names: Default::default() };
         let (old_it, new_it) = (file(&old_tree, "a.proto"), file(&new_tree, "a.proto"));
         for (language, expected) in Language::ALL.into_iter().zip([cpp, go, java, python]) {
             let lost = described(loss_file(language, old_it, new_it, &pairs));
@@ -548,7 +558,8 @@ fn a_file_that_moves_or_passes_on_less() {
         (&plain, "d/a.proto", ["no n.pb.h", "no m.N", "nothing", "no d.a_pb2.N"]),
     ];
     for (new, path, expected) in cases {
-        let pairs = ByName { old: &old, new, renamed: &[("d/a.proto", path)] };
+        let pairs =
+            ByName { old: &old, new, renamed: &[("d/a.proto", path)], names: Default::default() };
         for (language, expected) in Language::ALL.into_iter().zip(expected) {
             let lost = loss_file(language, file(&old, "d/a.proto"), file(new, path), &pairs);
             assert_eq!(described(lost), expected, "{language:?}");
@@ -568,7 +579,7 @@ fn what_java_and_cpp_decide_for_each_element() {
     let feature = |value: &str| format!("option features.(pb.java).nest_in_file_class = {value};");
     let (inside, outside) = (nested(&feature("YES")), nested(&feature("NO")));
     let lost = |language, old: &Tree, new: &Tree, name: &str| {
-        let pairs = ByName { old, new, renamed: &[] };
+        let pairs = ByName { old, new, renamed: &[], names: Default::default() };
         described(loss(language, element(old, name), element(new, name), &pairs))
     };
     assert_eq!(lost(Language::Java, &inside, &outside, "m.M"), "no m.FProto.M");

@@ -1,7 +1,8 @@
 //! The fields of a value by name or number.
 
+use rustc_hash::FxHashSet;
+
 use crate::dynamic::{Entry, Message, Value};
-use crate::features::Presence;
 use crate::ids::FieldId;
 use crate::tree::Tree;
 use crate::view;
@@ -10,15 +11,16 @@ impl Message {
     /// The required field with the lowest number that this value, or one inside
     /// it, does not set.
     pub fn missing_required<'t>(&self, tree: &'t Tree) -> Option<view::Field<'t>> {
-        let mut missing: Vec<view::Field<'t>> = tree
-            .message(self.ty)
-            .fields()
-            .filter(|field| field.presence() == Presence::LegacyRequired)
-            .filter(|field| self.of(field.id).next().is_none())
-            .collect();
-        missing.sort_by_key(|field| field.number());
+        let mut required = tree.message(self.ty).required_fields().peekable();
+        let set: FxHashSet<FieldId> = match required.peek() {
+            Some(_) => self.entries.iter().map(|entry| entry.field).collect(),
+            None => FxHashSet::default(),
+        };
+        let missing = required.filter(|it| !set.contains(&it.id));
         let inside = || self.entries.iter().filter_map(|entry| entry.value.as_message());
-        missing.first().copied().or_else(|| inside().find_map(|it| it.missing_required(tree)))
+        missing
+            .min_by_key(|it| it.number())
+            .or_else(|| inside().find_map(|it| it.missing_required(tree)))
     }
 
     /// The last entry of the field with this name. Extensions do not count.

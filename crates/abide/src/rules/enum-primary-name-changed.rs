@@ -26,7 +26,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Enum<'t>>, sink: &
         let Some(&name) = after.get(&number).filter(|&&name| first && name != was.name()) else {
             continue;
         };
-        let named = |name: &str| new.values().find(|it| it.number() == number && it.name() == name);
+        let named = |name: &str| new.values_numbered(number).find(|it| it.name() == name);
         // The rules about removed and renamed values report a name that is gone.
         let (Some(is), Some(_)) = (named(name), named(was.name())) else { continue };
         let message = format!(

@@ -37,7 +37,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
     finding.breaks(Effects::both(&[Surface::Wire]));
     finding.source(diff, change.map(Element::EnumValue));
     let mut aliases = RULE.aliases.to_vec();
-    if new.parent().values().any(|it| it.number() == was) {
+    if new.parent().value_numbered(was).is_some() {
         aliases.push("buf:ENUM_VALUE_SAME_NAME");
     } else {
         aliases.push("buf:ENUM_VALUE_NO_DELETE");

@@ -27,7 +27,7 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, sink: &mut Sink) {
     let Change::Removed(old) = change else { return };
     let Some(holder) = diff.new_enum(old.parent()) else { return };
-    let lives = holder.values().any(|value| value.number() == old.number());
+    let lives = holder.value_numbered(old.number()).is_some();
     let number = lives || holder.reserves_number(old.number());
     let name = holder.reserves_name(old.name());
     let what = match (number, name) {
@@ -52,8 +52,8 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
     } else {
         aliases.push("buf:ENUM_VALUE_NO_DELETE");
         // buf requires every name that the number had.
-        let named = old.parent().values().filter(|it| it.number() == old.number());
-        if !named.into_iter().all(|it| holder.reserves_name(it.name())) {
+        let mut named = old.parent().values_numbered(old.number());
+        if !named.all(|it| holder.reserves_name(it.name())) {
             aliases.push("buf:ENUM_VALUE_NO_DELETE_UNLESS_NAME_RESERVED");
         }
         if !number {

@@ -55,9 +55,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     for (direction, field, reader) in
         [(Direction::Backward, old, is_in), (Direction::Forward, new, was_in)]
     {
-        let known =
-            |it: Field<'_>| it.name() == field.json_name() || it.json_name() == field.json_name();
-        if !reader.fields().any(known) {
+        if reader.field_in_json(&field.json_name()).is_none() {
             finding.breaks(Effects::of(&[Surface::Json], &[direction]));
         }
         if reader.field_named(field.name()).is_none() {

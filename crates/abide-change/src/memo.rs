@@ -1,0 +1,29 @@
+//! What is made once for a key, whoever asks for it first.
+
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustc_hash::FxHashMap;
+
+/// Values that many findings ask for and that are costly to make, by their keys.
+#[derive(Debug)]
+pub(crate) struct Memo<K, V: ?Sized>(Mutex<FxHashMap<K, Arc<V>>>);
+
+impl<K, V: ?Sized> Default for Memo<K, V> {
+    fn default() -> Self {
+        Memo(Mutex::default())
+    }
+}
+
+impl<K: Eq + Hash, V: ?Sized> Memo<K, V> {
+    /// The value for a key, which always makes an equal one.
+    pub(crate) fn of<M: Into<Arc<V>>>(&self, key: K, make: impl FnOnce() -> M) -> Arc<V> {
+        // The lock is not held while a value is made, since other threads make others.
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = known().get(&key) {
+            return Arc::clone(found);
+        }
+        let made = make().into();
+        Arc::clone(known().entry(key).or_insert(made))
+    }
+}
