@@ -122,7 +122,7 @@ impl Bench {
         if let Input::Prepared(_, prepare) = kind.input {
             let mut command = Command::new(&self.abide);
             let said = output(command.args(prepare.split(' ')).current_dir(&folder))?;
-            if !said.status.code().is_some_and(|code| code < 2) {
+            if said.status.code().is_none_or(|code| code >= 2) {
                 let text = String::from_utf8_lossy(&said.stderr).into_owned();
                 return Err(format!("`abide {prepare}` failed: {text}").into());
             }

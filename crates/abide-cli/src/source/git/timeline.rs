@@ -121,7 +121,7 @@ impl Timeline {
         // What holds of one commit is no news of a whole history.
         let imports = mount(options, within, Some(&top), &mut layout, &mut Vec::new());
         let mut notes = Vec::new();
-        let (base, commits, loss) = line(&repo, since, &mut notes)?;
+        let Line { base, commits, loss } = line(&repo, since, &mut notes)?;
         let (repository, links) = (repository.clone(), Links::of(options.base, options));
         Ok(Timeline { repository, top, layout, imports, links, base, commits, notes, loss })
     }
@@ -453,12 +453,22 @@ impl Cursor<'_> {
 /// Something could not be read, and the cursor remembers what.
 pub(crate) struct Lost;
 
-/// The line of first parents from `HEAD` back to `since`, oldest first, and the commit before it.
+/// A line of first parents.
+struct Line {
+    /// The commit before the first one, if there is one.
+    base: Option<Commit>,
+    /// Oldest first.
+    commits: Vec<Commit>,
+    /// Why it is not whole, if a commit on it is missing.
+    loss: Option<String>,
+}
+
+/// The line of first parents from `HEAD` back to `since`.
 fn line(
     repo: &Repository,
     since: Option<&str>,
     notes: &mut Vec<String>,
-) -> Result<(Option<Commit>, Vec<Commit>, Option<String>), SourceError> {
+) -> Result<Line, SourceError> {
     let head = resolve_commit(repo, "HEAD")?;
     let since = since.map(|since| Ok((since, resolve_commit(repo, since)?))).transpose()?;
     let shallow: BTreeSet<ObjectId> = match repo.shallow_commits() {
@@ -541,7 +551,7 @@ fn line(
             ),
         });
     }
-    Ok((base, commits, loss))
+    Ok(Line { base, commits, loss })
 }
 
 /// A commit with its tree and its first parent; `None` if it cannot be read.
