@@ -32,12 +32,15 @@ impl<T> NestedSpans<T> {
         NestedSpans { parts }
     }
 
-    /// What covers all of a span, from the inside out. An empty span between two parts is in the
-    /// second.
+    /// What covers all of a span, from the inside out. An empty span between two parts is in both.
     pub(crate) fn around(&self, span: Span) -> impl Iterator<Item = &T> {
-        let before = self.parts.partition_point(|it| it.span.start <= span.start);
+        let earlier = self.parts.partition_point(|it| it.span.start < span.start);
         let part = |at: Option<usize>| self.parts.get(at?);
-        let all = std::iter::successors(part(before.checked_sub(1)), move |it| part(it.holder));
+        let begin_here =
+            self.parts[earlier..].iter().take_while(move |it| it.span.start == span.start);
+        let begin_here: Vec<&Part<T>> = begin_here.collect();
+        let above = std::iter::successors(part(earlier.checked_sub(1)), move |it| part(it.holder));
+        let all = begin_here.into_iter().rev().chain(above);
         all.filter(move |it| span.end <= it.span.end).map(|it| &it.thing)
     }
 }
@@ -67,9 +70,7 @@ mod tests {
             let mut spans = Vec::new();
             nested(&mut random, Span::new(0, 40), 4, &mut spans);
             let parts = NestedSpans::of(spans.iter().copied().zip(0..));
-            for (start, end) in
-                (0..40).flat_map(|start| (start + 1..40).map(move |end| (start, end)))
-            {
+            for (start, end) in (0..40).flat_map(|start| (start..40).map(move |end| (start, end))) {
                 let mut found: Vec<usize> = parts.around(Span::new(start, end)).copied().collect();
                 found.sort_unstable();
                 let holds = |it: &usize| spans[*it].start <= start && end <= spans[*it].end;
