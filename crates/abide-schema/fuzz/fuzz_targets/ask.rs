@@ -17,7 +17,7 @@ const PARTS: [Part; 9] = [
     Part::Head,
 ];
 
-pub fn everything(tree: &Tree) {
+pub(crate) fn everything(tree: &Tree) {
     for file in judged(tree) {
         ask_file(tree, file);
     }
@@ -128,9 +128,10 @@ fn ask_element(tree: &Tree, element: Element<'_>) {
 fn ask_graph(tree: &Tree) {
     let graph = tree.graph();
     let levels = [Level::Import, Level::Type, Level::Option];
+    let mut steps = graph.steps();
     for package in tree.packages() {
         for dependency in graph.edges_of(package) {
-            black_box((dependency.counts(), dependency.step(&levels)));
+            black_box((dependency.counts(), dependency.step(&mut steps, &levels)));
             for used in dependency.uses() {
                 check_place(tree, used.place());
                 black_box((used.user(), used.target()));
@@ -143,7 +144,20 @@ fn ask_graph(tree: &Tree) {
         }
     }
     black_box((graph.circles(), graph.depths()));
-    for file in judged(tree) {
-        black_box(graph.reach(&levels, |_| true).packages([file].into_iter()));
+    let packages: Vec<_> = tree.packages().collect();
+    let mut reach = graph.reach(&levels, |_| true);
+    let reached: Vec<_> = {
+        let strip = reach.strip(packages.clone());
+        judged(tree).map(|file| (file, strip.reached(std::iter::once(file)))).collect()
+    };
+    for (file, columns) in reached {
+        let targets: Vec<_> = columns.ones().map(|column| packages[column]).collect();
+        let paths = reach.paths(std::iter::once(file), &targets);
+        assert_eq!(
+            paths.len(),
+            targets.len(),
+            "a path to each package that {} reaches",
+            file.path()
+        );
     }
 }
