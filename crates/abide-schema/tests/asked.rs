@@ -1,6 +1,8 @@
 //! The questions that the fuzz targets ask are asked of files that are right and of files that are
 //! wrong, so that they are built and hold wherever the tests run.
 
+#![allow(clippy::disallowed_methods, reason = "the files asked about are files")]
+
 #[path = "../fuzz/fuzz_targets/ask.rs"]
 mod ask;
 
