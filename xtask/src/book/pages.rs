@@ -4,8 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::text::{self, Link};
+use super::text::{self, Link, Targets};
 use crate::task::Result;
+
+/// The pages of rules.
+const RULES: &str = "crates/abide/src/rules";
 
 /// Where files of the repository go in the book: the first that fits, the rest of its path kept.
 const PLACES: &[(&str, &str)] = &[
@@ -69,30 +72,14 @@ impl Pages {
                 continue;
             }
             let written = fs::read_to_string(root.join(&path))?;
-            let place = place(&path);
-            let mut links = Vec::new();
-            let mut broken = None;
-            let text = text::rewritten(&written, &mut |link: &Link<'_>| {
-                let (to, anchor) = link.url.split_once('#').unwrap_or((link.url, ""));
-                if to.is_empty() || to.contains("://") {
-                    return None;
-                }
-                let to = target(root, &path, to);
-                if !root.join(&to).is_file() {
-                    broken = Some(format!("{path}: `{}` leads nowhere", link.url));
-                }
-                if to.ends_with(".md") {
-                    let below = link.below.map(str::to_owned);
-                    links.push(Linked { below, words: link.words.clone(), to: to.clone() });
-                } else {
-                    files.insert(to.clone());
-                }
-                let anchor = if anchor.is_empty() { String::new() } else { format!("#{anchor}") };
-                Some(relative(&place, &self::place(&to)) + &anchor)
-            });
+            let mut read =
+                Reading { root, path: &path, links: Vec::new(), files: &mut files, broken: None };
+            let text = text::rewritten(&written, &mut read);
+            let Reading { links, broken, .. } = read;
             if let Some(broken) = broken {
                 return Err(broken.into());
             }
+            let place = place(&path);
             waiting.extend(links.iter().map(|link| link.to.clone()));
             let title = text::title(&written).ok_or_else(|| format!("{path} has no heading"))?;
             pages.insert(path, Page { place, title, text, links });
@@ -152,6 +139,46 @@ impl Pages {
 
     fn contents(&self) -> &[Linked] {
         self.pages.get(&self.contents).map_or(&[], |page| &page.links)
+    }
+}
+
+/// A page whose links are followed.
+struct Reading<'a> {
+    root: &'a Path,
+    path: &'a str,
+    links: Vec<Linked>,
+    files: &'a mut BTreeSet<String>,
+    /// A link that leads nowhere.
+    broken: Option<String>,
+}
+
+impl Targets for Reading<'_> {
+    fn of_link(&mut self, link: &Link<'_>) -> Option<String> {
+        let (to, anchor) = link.url.split_once('#').unwrap_or((link.url, ""));
+        if to.is_empty() || to.contains("://") {
+            return None;
+        }
+        let to = target(self.root, self.path, to);
+        if !self.root.join(&to).is_file() {
+            self.broken = Some(format!("{}: `{}` leads nowhere", self.path, link.url));
+        }
+        let url = relative(&place(self.path), &place(&to));
+        if to.ends_with(".md") {
+            let below = link.below.map(str::to_owned);
+            self.links.push(Linked { below, words: link.words.clone(), to });
+        } else {
+            self.files.insert(to);
+        }
+        Some(if anchor.is_empty() { url } else { format!("{url}#{anchor}") })
+    }
+
+    /// The page of a rule.
+    fn of_name(&self, name: &str) -> Option<String> {
+        let is_id =
+            !name.is_empty() && name.bytes().all(|it| it.is_ascii_lowercase() || it == b'-');
+        let to = format!("{RULES}/{name}.md");
+        let is_other = is_id && self.path != to && self.root.join(&to).is_file();
+        is_other.then(|| relative(&place(self.path), &place(&to)))
     }
 }
 

@@ -18,9 +18,18 @@ pub(super) fn title(text: &str) -> Option<String> {
     text.lines().find_map(|line| line.strip_prefix("# ")).map(|it| it.replace('`', ""))
 }
 
-/// The text with each link replaced by what `to` says, and with a line above each code block that
-/// names its file.
-pub(super) fn rewritten(text: &str, to: &mut dyn FnMut(&Link<'_>) -> Option<String>) -> String {
+/// Where the links of a page lead in the book.
+pub(super) trait Targets {
+    /// Where a link leads; `None` if it stays as it is.
+    fn of_link(&mut self, link: &Link<'_>) -> Option<String>;
+
+    /// Where a name in code leads, if it has a page.
+    fn of_name(&self, name: &str) -> Option<String>;
+}
+
+/// The text with each link and each name as `targets` says, and with a line above each code block
+/// that names its file.
+pub(super) fn rewritten(text: &str, targets: &mut dyn Targets) -> String {
     let mut options = Options::default();
     options.extension.table = true;
     let arena = Arena::new();
@@ -38,12 +47,24 @@ pub(super) fn rewritten(text: &str, to: &mut dyn FnMut(&Link<'_>) -> Option<Stri
         match &data.value {
             NodeValue::Heading(heading) if heading.level == 2 => below = Some(words(node)),
             NodeValue::Link(link) => {
-                let new = to(&Link { url: &link.url, words: words(node), below: below.as_deref() });
+                let words = words(node);
+                let new = targets.of_link(&Link { url: &link.url, words, below: below.as_deref() });
                 let written = format!("]({})", link.url);
                 let at = text.get(start..end).and_then(|span| span.rfind(&written));
                 if let (Some(new), Some(at)) = (new, at) {
                     let at = start + at + "](".len();
                     edits.push((at, at + link.url.len(), new));
+                }
+            }
+            NodeValue::Code(code) if is_plain(node) => {
+                let span = format!("`{}`", code.literal);
+                // The span may begin behind the backtick.
+                let around = text.get(start.saturating_sub(1)..end + 1);
+                let at = around.and_then(|around| around.find(&span));
+                if let (Some(at), Some(url)) = (at, targets.of_name(&code.literal)) {
+                    let at = start.saturating_sub(1) + at;
+                    edits.push((at, at, "[".to_owned()));
+                    edits.push((at + span.len(), at + span.len(), format!("]({url})")));
                 }
             }
             NodeValue::CodeBlock(block) if block.fenced => {
@@ -85,6 +106,14 @@ fn caption(info: &str) -> Option<String> {
         (false, Some(_)) => Some(format!("In {name}:\n\n")),
         (false, None) => None,
     }
+}
+
+/// Whether a node is in no heading and in no link.
+fn is_plain<'a>(node: &'a AstNode<'a>) -> bool {
+    let above = |it: &'a AstNode<'a>| {
+        matches!(it.data.borrow().value, NodeValue::Heading(_) | NodeValue::Link(_))
+    };
+    !node.ancestors().any(above)
 }
 
 /// The words below a node.
