@@ -69,6 +69,11 @@ fn archive(packages: &Path, stage: &Path) -> Result<()> {
     let folder = stage.join(name);
     tries(&folder.join("abide"), &std::env::var_os("PATH").unwrap_or_default(), "archive")?;
 
+    for name in ["README.md", "CHANGELOG.md", "LICENSE", "THIRD-PARTY"] {
+        if fs::metadata(folder.join(name))?.len() == 0 {
+            return Err(format!("`{name}` of the archive is empty").into());
+        }
+    }
     for (file, script, shell) in SHELLS {
         let [program, arguments @ ..] = shell else { continue };
         let script_name = folder.join("completions").join(file);
