@@ -94,3 +94,18 @@ fn every_session_of_the_book_prints_what_its_page_shows() {
     }
     assert!(replayed > 0, "no page has a session");
 }
+
+#[test]
+fn every_page_is_a_chapter() {
+    let book = repository().join("crates/abide-cli/book");
+    let chapters = std::fs::read_to_string(book.join("README.md")).unwrap();
+    let mut pages = 0;
+    for entry in std::fs::read_dir(book).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        if name.ends_with(".md") && name != "README.md" {
+            assert!(chapters.contains(&format!("]({name})")), "README.md does not link to {name}");
+            pages += 1;
+        }
+    }
+    assert!(pages > 10, "only {pages} pages were found");
+}
