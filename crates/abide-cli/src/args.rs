@@ -4,6 +4,7 @@ mod calendar;
 mod deprecations;
 mod format;
 mod owners;
+mod packaging;
 
 use std::path::PathBuf;
 
@@ -19,6 +20,7 @@ pub(crate) use self::calendar::{CalendarArgs, CalendarCommand, SimulateArgs};
 pub(crate) use self::deprecations::DeprecationsArgs;
 pub(crate) use self::format::FormatArgs;
 pub(crate) use self::owners::OwnersArgs;
+pub(crate) use self::packaging::{CompletionsArgs, ManArgs};
 
 /// What SOURCE may be: a line for each kind.
 fn sources() -> String {
@@ -517,6 +519,12 @@ pub(crate) enum Command {
         #[arg(long, value_name = "FILE")]
         from: Option<PathBuf>,
     },
+    /// Print what makes a shell complete commands, options and rules
+    #[command(after_help = packaging::COMPLETIONS)]
+    Completions(CompletionsArgs),
+    /// Print the manual page of a command, or write all pages to a folder
+    #[command(after_help = packaging::MAN)]
+    Man(ManArgs),
 }
 
 /// Parses a day. The parser of dates would also take a date with a time, and drop the time.
@@ -611,7 +619,11 @@ mod tests {
     #[test]
     fn every_kind_of_source_is_in_the_help() {
         let words = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let help = words(help("check"));
-        assert!(help.contains(&words(crate::source::help())), "{help}");
+        let shown = help("check");
+        assert!(words(shown.clone()).contains(&words(crate::source::help())), "{shown}");
+        // A list below its heading.
+        let list = shown.lines().skip_while(|line| *line != "SOURCE is one of:").skip(1);
+        let list: Vec<&str> = list.take_while(|line| !line.starts_with("Without")).collect();
+        assert!(list.len() > 5 && list.iter().all(|line| line.starts_with("  ")), "{shown}");
     }
 }

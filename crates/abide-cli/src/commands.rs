@@ -19,6 +19,7 @@ mod init;
 mod made_files;
 mod outcome;
 mod owners;
+mod packaging;
 mod release;
 mod upgrade;
 
@@ -80,6 +81,8 @@ pub(crate) fn run(cli: &Cli) -> ExitCode {
         Command::Explain { rule } => explain::explain(rule),
         Command::Rules { format } => Ok(explain::rules(format)),
         Command::Init { dir, from } => init::init(&cli.global, dir.as_deref(), from.as_deref()),
+        Command::Completions(args) => Ok(packaging::completions(args.shell)),
+        Command::Man(args) => packaging::man(args),
     };
     match result.and_then(|outcome| finish(&cli.global, outcome)) {
         Ok(code) => code,

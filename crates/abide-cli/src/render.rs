@@ -11,6 +11,7 @@ mod history_report;
 mod html;
 mod json_lines;
 mod junit;
+mod man_page;
 mod markdown;
 mod markdown_text;
 mod markup;
@@ -35,6 +36,7 @@ pub(crate) use deprecation_report::{
 };
 pub(crate) use format::{Format, one_of};
 pub(crate) use hash_list::{HashList, Told};
+pub(crate) use man_page::ManPage;
 pub(crate) use owner_list::OwnerReport;
 pub(crate) use plan_report::PlanReport;
 pub(crate) use scene::{Look, Scene, TextFile, full_path};

@@ -56,7 +56,7 @@ const KINDS: &[SourceKind] =
 
 /// What a source may be, for the help of commands: the lines of each kind.
 pub(crate) fn help() -> String {
-    KINDS.iter().map(|kind| format!("{}\n", kind.help)).collect()
+    KINDS.iter().flat_map(|kind| kind.help.lines()).map(|line| format!("  {line}\n")).collect()
 }
 
 /// `a, b or c`.

@@ -20,8 +20,7 @@ use super::unpack::{self, Allowance, Compression};
 use crate::printable::shown;
 
 pub(super) const KIND: SourceKind = SourceKind {
-    help: "\
-  FILE.tar.gz          an archive of a tree: .tar, .tar.gz, .tar.zst or .zip",
+    help: "FILE.tar.gz          an archive of a tree: .tar, .tar.gz, .tar.zst or .zip",
     brief: "an archive (`.tar`, `.tar.gz`, `.tar.zst`, `.zip`)",
     is_spelled: |_| false,
     is_found: |asked, found| match found {

@@ -29,8 +29,8 @@ pub(crate) mod timeline;
 
 pub(super) const KIND: SourceKind = SourceKind {
     help: "\
-  git:REV[:SUBDIR]     the tree at a revision, read without a checkout
-  git:REV...[:SUBDIR]  the tree at the merge base of REV and HEAD",
+git:REV[:SUBDIR]     the tree at a revision, read without a checkout
+git:REV...[:SUBDIR]  the tree at the merge base of REV and HEAD",
     brief: "`git:REV`",
     is_spelled: |spec| spec.starts_with(PREFIX),
     is_found: |_, _| false,

@@ -282,6 +282,24 @@ fn what_is_accepted_counts_as_in_the_next_run() {
 }
 
 #[test]
+fn what_is_accepted_changes_no_other_finding() {
+    let user = "syntax = \"proto3\";\npackage acme.user.v1;\nmessage User { string name = 1; }\n";
+    let folder = tree(&[
+        ("old/acme/user/v1/user.proto", user),
+        ("new/abide.toml", ""),
+        ("new/acme/user/v1/user.proto", &user.replace("string name = 1;", "")),
+    ]);
+    let folder = folder.path().join("new");
+    let judge = || abide(&folder, &["check", "--against", "../old"]);
+    let before = judge();
+    assert!(before.text().contains("put it back and deprecate it"), "{}", before.text());
+    // It holds no line for them.
+    let accepting = abide(&folder, &["check", "--accept"]);
+    assert!(accepting.stderr.contains("0 findings recorded"), "{}", accepting.stderr);
+    assert_eq!(judge().text(), before.text());
+}
+
+#[test]
 fn waivers_in_comments_and_in_the_configuration() {
     let rule = "package-version-missing";
     let source =

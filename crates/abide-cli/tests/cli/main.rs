@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // Tests set up a world; helpers are tests too.
 
 mod baseline;
+mod book;
 mod breaking;
 mod bump;
 mod contract;
@@ -17,6 +18,7 @@ mod links;
 mod live;
 mod lost_objects;
 mod majors;
+mod packaging;
 mod policy;
 mod release;
 mod repeated_roots;

@@ -126,8 +126,10 @@ fn judge_tree<'t>(
     }
     if let Some(accepted) = options.accepted {
         let could_match = |rule: &str| !options.partial && find_rule(rule).is_none_or(ran);
-        report.accepted = accept(accepted, &mut findings, &could_match);
-        apply_severities(policy, options.as_of, &mut findings);
+        let (count, mut about_lines) = accept(accepted, &mut findings, &could_match);
+        report.accepted = count;
+        apply_severities(policy, options.as_of, &mut about_lines);
+        findings.extend(about_lines);
     }
     sort(&context, &mut findings);
 
