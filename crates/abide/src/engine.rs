@@ -5,6 +5,7 @@ mod frozen_changes;
 pub(crate) mod hindrances;
 pub(crate) mod judging;
 mod linker_findings;
+mod missing_imports;
 mod order;
 mod repeated_roots;
 pub(crate) mod version_plan;

@@ -13,7 +13,7 @@ use crate::deprecation_policy::{DeprecationPolicy, Removal};
 use crate::finding::{ChangeFacts, Finding, Severity};
 use crate::group::RuleDefaults;
 use crate::phases::Phases;
-use crate::severities::Layers;
+use crate::severities::{Layers, RuleSettings};
 use crate::weight::Weight;
 
 /// Everything that decides how a tree is checked: a preset with the changes of
@@ -273,6 +273,11 @@ impl Policy {
         change: Option<&ChangeFacts>,
     ) -> (Option<Severity>, Option<String>) {
         self.layers.severity(rule, package, change, self.is_bound(package))
+    }
+
+    /// What presets and settings say about a rule, in the whole tree and in parts of it.
+    pub fn settings(&self, rule: RuleDefaults) -> RuleSettings {
+        self.layers.settings(rule)
     }
 
     /// Whether a package must not break: `[breaking] stabilities` has its stability.

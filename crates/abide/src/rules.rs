@@ -1,7 +1,6 @@
 //! Every rule, in the order of ids.
 
 use crate::rule::Rule;
-use crate::suggestion::nearest;
 
 /// Declares a module for each `rules/<id>.rs` and lists what they declare.
 macro_rules! rules {
@@ -204,11 +203,6 @@ pub fn find_rule(id: &str) -> Option<&'static Rule> {
     RULES.binary_search_by(|rule| rule.id.cmp(id)).ok().map(|at| RULES[at])
 }
 
-/// The id nearest to an unknown word, if one is near enough.
-pub fn nearest_rule(word: &str) -> Option<&'static str> {
-    nearest(word, RULES.iter().map(|rule| rule.id))
-}
-
 /// The rule about lines of `abide.accepted` that accept nothing.
 pub(crate) static ACCEPTED_STALE: &Rule = &accepted_stale::RULE;
 
@@ -261,6 +255,9 @@ pub(crate) static DEPRECATED_TYPE: &Rule = &deprecated_type_in_use::RULE;
 
 /// The rule about changes of frozen packages, which `abide.lock` knows of too.
 pub(crate) static FROZEN_CHANGED: &Rule = &frozen_package_changed::RULE;
+
+/// The rule about imports of files that are not there.
+pub(crate) static IMPORT_NOT_FOUND: &Rule = &import_not_found::RULE;
 
 /// The rule about names that are declared twice.
 pub(crate) static NAME_DUPLICATED: &Rule = &name_duplicated::RULE;

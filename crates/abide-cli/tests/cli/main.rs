@@ -6,6 +6,7 @@ mod breaking;
 mod bump;
 mod contract;
 mod determinism;
+mod first_hour;
 mod formats;
 mod hash;
 mod history;

@@ -20,6 +20,7 @@ use crate::waiver::Waivers;
 use super::acceptance::accept;
 use super::frozen_changes::frozen_changes;
 use super::linker_findings::linker_findings;
+use super::missing_imports::join_missing_imports;
 use super::order::sort;
 use super::repeated_roots::join_repeated_roots;
 use super::walk::run;
@@ -53,6 +54,7 @@ fn judge_tree<'t>(
     let mut findings = run(&context, &rules);
     findings.extend(linker_findings(tree, policy, options.scope));
     join_repeated_roots(tree, &mut findings);
+    join_missing_imports(tree, &mut findings);
     if options.versions {
         let reused = reuse::findings(tree, policy, options.records, &findings);
         findings.extend(reused.into_iter().filter(|it| runs(policy, it)));
