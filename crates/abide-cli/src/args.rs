@@ -3,6 +3,7 @@
 mod calendar;
 mod deprecations;
 mod examples;
+mod format;
 mod owners;
 
 use std::path::PathBuf;
@@ -22,6 +23,7 @@ use self::examples::{
 
 pub(crate) use self::calendar::{CalendarArgs, CalendarCommand, SimulateArgs};
 pub(crate) use self::deprecations::DeprecationsArgs;
+pub(crate) use self::format::FormatArgs;
 pub(crate) use self::owners::OwnersArgs;
 
 /// What SOURCE may be: a line for each kind.
@@ -359,6 +361,9 @@ pub(crate) enum Command {
     /// Print who owns each package, by CODEOWNERS
     #[command(after_help = format!("{}\n\n{}\n\n{EXIT_STATUS}", owners::HELP, sources()))]
     Owners(OwnersArgs),
+    /// Lay out files anew: the same tokens and comments, in the layout of `buf format`
+    #[command(after_help = format!("{}\n\n{}\n\n{EXIT_STATUS}", format::HELP, sources()))]
+    Format(FormatArgs),
     /// Draw the dependencies between packages, with versions and stability
     #[command(after_help = format!("{GRAPH}\n\n{}", sources()))]
     Graph {

@@ -12,6 +12,7 @@ mod explain;
 mod file_changes;
 mod fitness;
 mod folder_lock;
+mod format;
 mod graph;
 mod hash;
 mod history;
@@ -61,6 +62,7 @@ pub(crate) fn run(cli: &Cli) -> ExitCode {
         Command::Deprecations(args) => deprecations::deprecations(&cli.global, args),
         Command::Calendar(args) => calendar::calendar(&cli.global, args),
         Command::Owners(args) => owners::owners(&cli.global, args),
+        Command::Format(args) => format::format(&cli.global, args),
         Command::Graph { tree, format, imports } => {
             graph::graph(&cli.global, tree, *format, *imports)
         }
