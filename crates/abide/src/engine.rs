@@ -8,6 +8,7 @@ mod linker_findings;
 mod missing_imports;
 mod order;
 mod repeated_roots;
+mod unknown_options;
 pub(crate) mod version_plan;
 mod walk;
 mod weighing;

@@ -259,6 +259,26 @@ pub(crate) static FROZEN_CHANGED: &Rule = &frozen_package_changed::RULE;
 /// The rule about imports of files that are not there.
 pub(crate) static IMPORT_NOT_FOUND: &Rule = &import_not_found::RULE;
 
+/// The rules about changes of custom options.
+pub(crate) static OPTION_RULES: &[&Rule] = &[
+    &constraint_changed::RULE,
+    &constraint_loosened::RULE,
+    &constraint_tightened::RULE,
+    &constraint_unproven::RULE,
+    &custom_option_changed::RULE,
+    &deprecation_terms_changed::RULE,
+    &field_behavior_changed::RULE,
+    &field_format_changed::RULE,
+    &http_route_changed::RULE,
+    &long_running_operation_changed::RULE,
+    &method_signature_changed::RULE,
+    &oauth_scopes_changed::RULE,
+    &resource_changed::RULE,
+    &resource_reference_changed::RULE,
+    &sensitive_mark_removed::RULE,
+    &service_host_changed::RULE,
+];
+
 /// The rule about names that are declared twice.
 pub(crate) static NAME_DUPLICATED: &Rule = &name_duplicated::RULE;
 

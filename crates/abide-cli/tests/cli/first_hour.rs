@@ -85,6 +85,13 @@ fn no_unknown_names_of_either_side_become_changes() {
     let old = old.path().display().to_string();
     let ran = abide(new.path(), &["breaking", "--changes", "--against", &old, "--format", "json"]);
     assert_eq!(ran.rules(), ["import-not-found", "import-not-found"], "{}", ran.text());
+    // One side that knows the options is no change of them.
+    let set = imports.path().join("old.binpb").display().to_string();
+    let (old_tree, folder) = (old.clone(), imports.path().display().to_string());
+    let built = ["build", &old_tree, "-I", &folder, "-o", &set].map(str::to_owned);
+    assert_eq!(abide(new.path(), &built.each_ref().map(String::as_str)).status, 0);
+    let ran = abide(new.path(), &["breaking", "--changes", "--against", &set, "--format", "json"]);
+    assert!(!ran.text().contains("constraint") && !ran.text().contains("option"), "{}", ran.text());
     // With the imports there is nothing to report.
     let imports = imports.path().display().to_string();
     let args = ["breaking", "--against", &old, "-I", &imports, "--format", "json"];
@@ -416,4 +423,51 @@ fn an_upgrade_makes_what_can_be_made_and_names_the_rest() {
     put(folder.path(), &[(&path, &text)]);
     let ran = abide(folder.path(), &["upgrade", "--write"]);
     assert_eq!((ran.status, made()), (0, [true; 4]), "{}", ran.stderr);
+}
+
+/// The first block of shell commands below a heading of the README.
+fn readme_commands(heading: &str) -> Vec<String> {
+    let readme = std::fs::read_to_string(crate::run::repository().join("README.md")).unwrap();
+    let part = readme.split_once(&format!("\n## {heading}\n")).expect("it has this heading").1;
+    let block = part.split_once("```sh\n").and_then(|it| it.1.split_once("```")).unwrap().0;
+    block.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn the_quick_start_of_the_readme_does_what_it_says() {
+    let user = "syntax = \"proto3\";\npackage acme.user.v1;\nmessage User {\n  string name = 1;\n  \
+                string mail = 2;\n}\n";
+    let folder = tree(&[("proto/acme/user/v1/user.proto", user)]);
+    let binary = std::path::Path::new(env!("CARGO_BIN_EXE_abide")).parent().unwrap();
+    let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap());
+    let shell = |command: &str| {
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", command]).current_dir(folder.path()).env("PATH", &path);
+        let ran = shell.output().unwrap();
+        let said = [ran.stdout, ran.stderr].map(|it| String::from_utf8_lossy(&it).into_owned());
+        (ran.status.code(), said.concat())
+    };
+    let git = "git -c user.name=a -c user.email=a@b -c init.defaultBranch=main";
+    let begin = format!("{git} init -q . && git add . && {git} commit -qm first");
+    assert_eq!(shell(&begin).0, Some(0));
+    let mut ran = Vec::new();
+    for command in readme_commands("Quick start") {
+        let (status, said) = shell(&command);
+        ran.push((command.clone(), status, said));
+        if command.starts_with("abide init") {
+            // What the comment of this command asks for.
+            let config = folder.path().join("abide.toml");
+            let text = std::fs::read_to_string(&config).unwrap();
+            std::fs::write(&config, text.replace("roots = [\".\"]", "roots = [\"proto\"]"))
+                .unwrap();
+        }
+    }
+    let starts = |word: &str| ran.iter().filter(|it| it.0.starts_with(word)).collect::<Vec<_>>();
+    for (command, status, said) in ran.iter().filter(|it| !it.0.contains("--against")) {
+        assert_eq!(*status, Some(0), "{command}: {said}");
+    }
+    let [_, (command, status, said)] = starts("abide check")[..] else { panic!("{ran:?}") };
+    assert_eq!(*status, Some(1), "{command}: {said}");
+    assert!(said.contains("error[field-removed]: field `User.mail` was removed"), "{said}");
+    assert_eq!(shell("abide check --against git:HEAD").0, Some(0));
 }

@@ -23,6 +23,7 @@ use super::linker_findings::linker_findings;
 use super::missing_imports::join_missing_imports;
 use super::order::sort;
 use super::repeated_roots::join_repeated_roots;
+use super::unknown_options::drop_unknown_options;
 use super::walk::run;
 use super::weighing::{apply_severities, narrow, runs};
 use super::work_in_progress::spare_work_in_progress;
@@ -52,6 +53,7 @@ fn judge_tree<'t>(
         .collect();
 
     let mut findings = run(&context, &rules);
+    drop_unknown_options(tree, options.baseline, &mut findings);
     findings.extend(linker_findings(tree, policy, options.scope));
     join_repeated_roots(tree, &mut findings);
     join_missing_imports(tree, &mut findings);
