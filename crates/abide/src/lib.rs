@@ -95,8 +95,8 @@ pub use lock::{Freeze, Lock, Record};
 pub use options::{Options, RuleScope};
 pub use phases::{Phase, PhaseFreeze, Phases, Replacement};
 pub use policy::{
-    BreakingPolicy, ConfigWaiver, DependencyPolicy, Edge, OptionOrder, PackagePolicy, Policy,
-    SecurityFix, WaiverTarget,
+    BreakingPolicy, ConfigWaiver, DependencyPolicy, Edge, OptionOrder, PackagePattern,
+    PackagePolicy, Policy, SecurityFix, WaiverTarget,
 };
 pub use preset::Preset;
 pub use records::{Records, VersionIn};

@@ -39,6 +39,8 @@ pub struct Policy {
     pub waivers: Vec<ConfigWaiver>,
     /// Which changes are security fixes: `[[security-fix]]`.
     pub security_fixes: Vec<SecurityFix>,
+    /// The patterns of `abide.toml` that are meant to match packages of the tree.
+    pub package_patterns: Vec<PackagePattern>,
     /// Severities: `[rules]` and `[[override]]`.
     pub(crate) layers: Layers,
 }
@@ -98,6 +100,15 @@ impl PackagePolicy {
     pub fn allows(&self, stability: Stability) -> bool {
         self.stabilities.is_empty() || self.stabilities.contains(&stability)
     }
+}
+
+/// A pattern of `abide.toml` that is meant to match packages of the tree.
+#[derive(Clone, Debug)]
+pub struct PackagePattern {
+    /// The pattern.
+    pub glob: Glob,
+    /// Its place in `abide.toml`.
+    pub span: Span,
 }
 
 /// Which package may depend on which.

@@ -155,6 +155,7 @@ rules! {
     package_cycle = "rules/package-cycle.rs";
     package_name_case = "rules/package-name-case.rs";
     package_path_mismatch = "rules/package-path-mismatch.rs";
+    package_pattern_unmatched = "rules/package-pattern-unmatched.rs";
     package_removed = "rules/package-removed.rs";
     package_renamed = "rules/package-renamed.rs";
     package_spread = "rules/package-spread.rs";
