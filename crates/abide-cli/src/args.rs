@@ -344,8 +344,8 @@ pub(crate) enum Command {
         /// What to do.
         #[command(flatten)]
         action: BumpAction,
-        /// Where no day is recorded, take it from git: when the package first appeared, and when the
-        /// successor of a frozen one became stable
+        /// Take from git what is not recorded: the version that the bumps of all commits add up to,
+        /// when the package first appeared, and when the successor of a frozen one became stable
         #[arg(long)]
         from_history: bool,
         /// The format of the report

@@ -99,7 +99,7 @@ pub use policy::{
     PackagePolicy, Policy, SecurityFix, WaiverTarget,
 };
 pub use preset::Preset;
-pub use records::{Records, VersionIn};
+pub use records::{PackagePast, Records, VersionIn};
 pub use report::Report;
 pub use rule::{ChangeCheck, Check, Context, Rule, Sink};
 pub use rule_names::{nearest_rule, rules_named};

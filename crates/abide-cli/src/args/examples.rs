@@ -60,7 +60,7 @@ Examples:
   abide bump --against git:v1.4 --write  record versions and hashes
   abide bump --check                     for CI: fail if something is not recorded
   abide bump --diff                      show what --write would write
-  abide bump --write --from-history      record when packages older than abide.lock appeared";
+  abide bump --write --from-history      begin with the versions and days that git knows";
 
 pub(super) const GRAPH: &str = "\
 Examples:

@@ -345,17 +345,19 @@ fn an_archive_of_a_release_is_the_same_tree() {
     }
 }
 
+fn git(folder: &std::path::Path, args: &[&str]) {
+    let mut git = std::process::Command::new("git");
+    git.args(["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"]);
+    assert!(git.args(args).current_dir(folder).output().unwrap().status.success());
+}
+
 #[test]
 fn a_revision_without_its_prefix_is_answered_with_the_source_that_was_meant() {
     let folder = tree(&[(
         "proto/acme/user/v1/user.proto",
         "syntax = \"proto3\";\npackage acme.user.v1;\nmessage User {}\n",
     )]);
-    let git = |args: &[&str]| {
-        let mut git = std::process::Command::new("git");
-        git.args(["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"]);
-        assert!(git.args(args).current_dir(folder.path()).output().unwrap().status.success());
-    };
+    let git = |args: &[&str]| git(folder.path(), args);
     git(&["init", "-q", "."]);
     git(&["add", "."]);
     git(&["commit", "-qm", "first"]);
@@ -470,4 +472,40 @@ fn the_quick_start_of_the_readme_does_what_it_says() {
     assert_eq!(*status, Some(1), "{command}: {said}");
     assert!(said.contains("error[field-removed]: field `User.mail` was removed"), "{said}");
     assert_eq!(shell("abide check --against git:HEAD").0, Some(0));
+}
+
+#[test]
+fn first_versions_are_those_that_the_history_counts() {
+    let path = "acme/user/v1/user.proto";
+    let user = |body: &str| {
+        format!("syntax = \"proto3\";\npackage acme.user.v1;\nmessage User {{{body}\n}}\n")
+    };
+    let folder = tree(&[(path, &user("\n  string a = 1;"))]);
+    let commit = |subject: &str| {
+        git(folder.path(), &["add", "."]);
+        git(folder.path(), &["commit", "-qm", subject]);
+    };
+    git(folder.path(), &["init", "-q", "."]);
+    commit("first");
+    put(folder.path(), &[(path, &user("\n  string a = 1;\n  string b = 2;"))]);
+    commit("second");
+    put(
+        folder.path(),
+        &[("acme/late/v3/late.proto", "syntax = \"proto3\";\npackage acme.late.v3;\n")],
+    );
+    commit("third");
+    let bump = |args: &[&str]| {
+        let ran = abide(folder.path(), &[&["bump", "--format", "json"], args].concat());
+        assert_eq!(ran.status, 0, "{}", ran.stderr);
+        let versions = ran.json().into_iter().filter(|it| it["kind"] == "package");
+        versions.map(|it| it["to"].as_str().unwrap_or_default().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(bump(&[]), ["3.0.0", "1.0.0"]);
+    assert_eq!(bump(&["--from-history"]), ["3.0.0", "1.1.0"]);
+    // What is not committed yet is one more change.
+    let more = user("\n  string a = 1;\n  string b = 2;\n  string c = 3;");
+    put(folder.path(), &[(path, &more)]);
+    assert_eq!(bump(&["--write", "--from-history"]), ["3.0.0", "1.2.0"]);
+    // What is recorded stays.
+    assert_eq!(bump(&["--from-history"]), ["3.0.0", "1.2.0"]);
 }
