@@ -145,7 +145,7 @@ const SHOWN_DEPENDENTS: usize = 3;
 /// The packages that a change reaches, the nearest with their paths.
 pub(super) fn reached(dependents: &[Dependent]) -> Option<String> {
     let shown = dependents.iter().take(SHOWN_DEPENDENTS).map(|it| {
-        let steps: Vec<String> = it.path.iter().map(|step| code(step)).collect();
+        let steps: Vec<String> = it.path.iter().map(String::as_str).map(code).collect();
         format!("{} ({})", code(&it.package), steps.join(" → "))
     });
     let mut parts: Vec<String> = shown.collect();
