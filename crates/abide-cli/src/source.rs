@@ -114,7 +114,10 @@ impl Source {
             return Ok(kind);
         }
         match found {
-            Err(error) => unusable(io_reason(&error)),
+            Err(error) => match git::meant(asked.name, asked.options) {
+                Some(meant) => unusable(format!("{}; did you mean `{meant}`?", io_reason(&error))),
+                None => unusable(io_reason(&error)),
+            },
             Ok(found) if !found.is_file() => unusable(
                 "it is neither a file nor a folder: pass its contents on standard input, as `-`"
                     .to_owned(),

@@ -22,7 +22,8 @@ fn tree(files: &[(&str, &str)]) -> TempDir {
 fn exit_status() {
     let clean = tree(&[("acme/user/v1/user.proto", CLEAN)]);
     let ran = abide(clean.path(), &["check"]);
-    assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
+    assert_eq!((ran.status, ran.stderr.as_str(), ran.text().as_str()), (0, "", ""));
+    let ran = abide(clean.path(), &["check", "-v"]);
     assert_eq!(ran.text(), "1 file in 1 package: nothing to report\n");
     let broken = tree(&[("acme/user/v1/user.proto", BROKEN)]);
     for command in ["check", "lint"] {
@@ -94,18 +95,18 @@ fn the_configured_tree_is_found_upward_and_its_folders_count_from_it() {
         ("elsewhere/x.proto", BROKEN),
         ("deep/er/readme.txt", ""),
     ]);
-    let whole = abide(folder.path(), &["check"]);
+    let whole = abide(folder.path(), &["check", "-v"]);
     assert_eq!(
         (whole.status, whole.text().as_str()),
         (0, "2 files in 2 packages: nothing to report\n")
     );
     for inside in ["proto", "proto/acme/shop", "deep/er", "third_party"] {
-        let ran = abide(&folder.path().join(inside), &["check"]);
+        let ran = abide(&folder.path().join(inside), &["check", "-v"]);
         assert_eq!(ran.text(), whole.text(), "{inside}");
     }
     let path = folder.path().to_str().unwrap();
-    assert_eq!(abide(Path::new("/"), &["check", path]).text(), whole.text());
-    let ran = abide(&folder.path().join("proto"), &["check", ".."]);
+    assert_eq!(abide(Path::new("/"), &["check", "-v", path]).text(), whole.text());
+    let ran = abide(&folder.path().join("proto"), &["check", "-v", ".."]);
     assert_eq!(ran.text(), whole.text());
 }
 

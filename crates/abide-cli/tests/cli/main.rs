@@ -7,6 +7,7 @@ mod breaking;
 mod bump;
 mod contract;
 mod determinism;
+mod first_hour;
 mod format;
 mod formats;
 mod hash;
