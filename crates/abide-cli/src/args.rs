@@ -45,8 +45,16 @@ Examples:
   abide check proto -I third_party      check a folder; imports are in another
   abide check git:HEAD~1                check a revision
   abide check --against git:main...     also report what changed since main
+  abide check --changed                 only what the next commit changes; for hooks
   abide check --format github           print annotations for a pull request
   abide check --accept                  record today's findings, report later ones";
+
+const CHANGED: &str = "\
+With --changed, abide reports exactly what it would report without it, but only in the packages that \
+a change reaches: those of the files that differ from the old tree, committed or not, those of all \
+files that import these, directly or not, and those about which abide.lock records something else. \
+Findings in other packages, in abide.toml and in abide.accepted are left to a run without --changed. \
+If abide.toml, abide.accepted or a list of features changed, everything is reported.";
 
 const LINT: &str = "\
 Examples:
@@ -256,6 +264,10 @@ pub(crate) struct JudgeArgs {
     /// The tree.
     #[command(flatten)]
     pub(crate) tree: TreeArgs,
+    /// Report only on packages that changed since the old tree, or else since the last commit, and on
+    /// packages that import them; the rest of the tree is not read
+    #[arg(long)]
+    pub(crate) changed: bool,
     /// The format of the report
     #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = one_of(REPORTS))]
     pub(crate) format: &'static ReportFormat,
@@ -327,7 +339,7 @@ pub(crate) struct BumpAction {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run every check that applies; the command for hooks and CI
-    #[command(after_help = format!("{CHECK}\n\n{}\n\n{EXIT_STATUS}", sources()))]
+    #[command(after_help = format!("{CHECK}\n\n{CHANGED}\n\n{}\n\n{EXIT_STATUS}", sources()))]
     Check {
         /// What to check.
         #[command(flatten)]

@@ -6,6 +6,7 @@ pub(crate) mod hindrances;
 pub(crate) mod judging;
 mod linker_findings;
 mod order;
+mod reached;
 mod repeated_roots;
 pub(crate) mod version_plan;
 mod walk;

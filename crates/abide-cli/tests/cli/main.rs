@@ -4,6 +4,7 @@
 mod baseline;
 mod breaking;
 mod bump;
+mod changed;
 mod contract;
 mod determinism;
 mod formats;
