@@ -13,7 +13,7 @@ use crate::tools::{abide, output, stdout, target, workspace};
 
 /// The hooks that run the `abide` on the PATH. Each has a twin that installs a
 /// wheel, and one that is built from source.
-const HOOKS: &[&str] = &["abide-check", "abide-bump"];
+const HOOKS: &[&str] = &["abide-check", "abide-check-changed", "abide-bump"];
 
 const SETTINGS: &str = "against = \"git:HEAD\"\n";
 

@@ -18,8 +18,8 @@ use crate::render::{
 };
 
 use self::examples::{
-    ABOUT_HISTORY, BREAKING, BUILD, BUMP, CHECK, EXIT_STATUS, EXPLAIN, GRAPH, HASH, INIT, LINT,
-    RELEASE, RULES, START, UPGRADE,
+    ABOUT_HISTORY, BREAKING, BUILD, BUMP, CHANGED, CHECK, EXIT_STATUS, EXPLAIN, GRAPH, HASH, INIT,
+    LINT, RELEASE, RULES, START, UPGRADE,
 };
 
 pub(crate) use self::calendar::{CalendarArgs, CalendarCommand, SimulateArgs};
@@ -175,6 +175,10 @@ pub(crate) struct JudgeArgs {
     /// The tree.
     #[command(flatten)]
     pub(crate) tree: TreeArgs,
+    /// Report only on packages that changed since the old tree, or else since the last commit, and on
+    /// packages that import them; the rest of the tree is not read
+    #[arg(long)]
+    pub(crate) changed: bool,
     /// The format of the report
     #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = one_of(REPORTS))]
     pub(crate) format: &'static ReportFormat,
@@ -264,7 +268,7 @@ pub(crate) struct BumpAction {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run every check that applies; the command for hooks and CI
-    #[command(after_help = format!("{CHECK}\n\n{}\n\n{EXIT_STATUS}", sources()))]
+    #[command(after_help = format!("{CHECK}\n\n{CHANGED}\n\n{}\n\n{EXIT_STATUS}", sources()))]
     Check {
         /// What to check.
         #[command(flatten)]

@@ -5,6 +5,7 @@ mod build;
 mod build_files;
 mod bump;
 mod calendar;
+mod changed;
 mod check;
 mod days;
 mod deprecations;

@@ -7,6 +7,7 @@ pub(crate) mod judging;
 mod linker_findings;
 mod missing_imports;
 mod order;
+mod reached;
 mod repeated_roots;
 mod unknown_options;
 pub(crate) mod version_plan;

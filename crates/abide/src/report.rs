@@ -29,6 +29,9 @@ pub struct Report {
     pub required_bump: Option<Bump>,
     /// Whether only a waiver or `abide.accepted` keeps it from being a major.
     pub waives_breaks: bool,
+    /// Whether findings may depend on every file of the tree: on what a name that is not found
+    /// may mean, or on how rare the shape of a renamed type is.
+    pub depends_on_everything: bool,
     /// The waived findings, with the severities of the policy.
     pub spared: Vec<Finding>,
 }

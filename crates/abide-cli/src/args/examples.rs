@@ -18,10 +18,18 @@ Examples:
   abide check proto -I third_party      check a folder; imports are in another
   abide check git:HEAD~1                check a revision
   abide check --against git:main...     also report what changed since main
+  abide check --changed                 only what the next commit changes; for hooks
   abide check --format github           print annotations for a pull request
   abide check --statistics              how often each rule reports
   abide check --select field-removed,import-unused --limit 10
   abide check --accept                  record today's findings, report later ones";
+
+pub(super) const CHANGED: &str = "\
+With --changed, abide reports exactly what it would report without it, but only in the packages that \
+a change reaches: those of the files that differ from the old tree, committed or not, those of all \
+files that import these, directly or not, and those about which abide.lock records something else. \
+Findings in other packages, in abide.toml and in abide.accepted are left to a run without --changed. \
+If abide.toml, abide.accepted or a list of features changed, everything is reported.";
 
 pub(super) const LINT: &str = "\
 Examples:

@@ -5,6 +5,7 @@ mod baseline;
 mod book;
 mod breaking;
 mod bump;
+mod changed;
 mod contract;
 mod determinism;
 mod first_hour;
