@@ -7,6 +7,7 @@ use super::changed::{Change, LAST_COMMIT, Trees};
 use super::file_changes::{failed, open};
 use super::fitness::{foreign, has_texts, left_out, losses, troubles, unlinked};
 use super::outcome::Outcome;
+use super::selection::Selection;
 use crate::args::{CompareArgs, Global, JudgeArgs};
 use crate::error::Error;
 use crate::load::{Reached, load, load_both, load_old};
@@ -110,6 +111,7 @@ fn run(
         let message = "standard input can be read only once: use `-` for one source";
         return Err(Error::Usage(message.to_owned()));
     }
+    let selection = Selection::of(judge)?;
     let source = settings.source(&judge.tree)?;
     let old_source =
         |spec: Option<&str>| spec.map(|spec| settings.baseline(spec, &judge.tree)).transpose();
@@ -220,6 +222,8 @@ fn run(
         accepted = settings.accepted(error_color(global))?;
         report = judge_with(&trees, &accepted);
     }
+    selection.select(&mut report);
+    let failed = report.errors > 0;
     let mut touched = Vec::new();
     if let Some(old) =
         baseline.as_ref().filter(|_| judge.format.names_packages && has_texts(&loaded.tree))
@@ -240,7 +244,14 @@ fn run(
         config_prefix: &settings.config_prefix(),
         look: look(global, judge.format.is_styled),
     };
-    let text = (judge.format.write)(&report, &scene);
+    let text = match selection.counts(&report) {
+        Some(counts) => counts,
+        None => {
+            notes.extend(scene.limit(&mut report, judge.show.limit));
+            abide::find_dependents(&mut report.findings, &loaded.tree, scene.old);
+            (judge.format.write)(&report, &scene)
+        }
+    };
     progress.finish();
     if global.verbose {
         notes.extend(progress.timings());
@@ -252,7 +263,7 @@ fn run(
     }
     let outcome = Outcome {
         report: Some(text),
-        failed: report.errors > 0,
+        failed,
         troubles: troubles(loaded).into_iter().chain(lost).collect(),
     };
     // The process ends now: do not spend time on freeing the trees.

@@ -20,9 +20,11 @@ use crate::waiver::Waivers;
 use super::acceptance::accept;
 use super::frozen_changes::frozen_changes;
 use super::linker_findings::linker_findings;
+use super::missing_imports::join_missing_imports;
 use super::order::sort;
 use super::reached::Reached;
 use super::repeated_roots::join_repeated_roots;
+use super::unknown_options::drop_unknown_options;
 use super::walk::run;
 use super::weighing::{apply_severities, narrow, runs};
 use super::work_in_progress::spare_work_in_progress;
@@ -52,8 +54,10 @@ fn judge_tree<'t>(
         .collect();
 
     let mut findings = run(&context, &rules);
+    drop_unknown_options(tree, options.baseline, &mut findings);
     findings.extend(linker_findings(tree, policy, options.scope));
     join_repeated_roots(tree, &mut findings);
+    join_missing_imports(tree, &mut findings);
     if options.versions {
         let reused = reuse::findings(tree, policy, options.records, &findings);
         findings.extend(reused.into_iter().filter(|it| runs(policy, it)));
@@ -136,8 +140,10 @@ fn judge_tree<'t>(
     if let Some(accepted) = options.accepted {
         let is_whole = !options.partial && reached.is_everything();
         let could_match = |rule: &str| is_whole && find_rule(rule).is_none_or(ran);
-        report.accepted = accept(accepted, &mut findings, &could_match);
-        apply_severities(policy, options.as_of, &mut findings);
+        let (count, mut about_lines) = accept(accepted, &mut findings, &could_match);
+        report.accepted = count;
+        apply_severities(policy, options.as_of, &mut about_lines);
+        findings.extend(about_lines);
     }
     sort(&context, &mut findings);
 
