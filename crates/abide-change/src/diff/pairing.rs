@@ -65,6 +65,7 @@ impl<'t> Diff<'t> {
             compared: Compared::default(),
             proving: Proving::default(),
             generated: Default::default(),
+            path_helpers: Default::default(),
         };
         diff.pair_files();
         diff.pair_packages();
