@@ -170,21 +170,18 @@ fn call(method: Method<'_>) -> String {
 /// A name in the snake case of the generator. A run of capitals is one word.
 fn snake_case(name: &str) -> String {
     let bytes = name.as_bytes();
-    let is = |at: Option<usize>, class: fn(&u8) -> bool| {
-        at.and_then(|at| bytes.get(at)).is_some_and(class)
-    };
-    let (upper, lower): (fn(&u8) -> bool, fn(&u8) -> bool) =
-        (u8::is_ascii_uppercase, u8::is_ascii_lowercase);
+    let byte = |at: usize| bytes.get(at).copied().unwrap_or_default();
     let mut snake = String::with_capacity(name.len() + 4);
     for (at, character) in name.char_indices() {
-        let after = |distance: usize| at.checked_add(distance);
-        let before = at.checked_sub(1);
+        let before = at.checked_sub(1).map(byte);
+        let is_after_lower = before.is_some_and(|it| it.is_ascii_lowercase());
+        let [next, second, third] = [1, 2, 3].map(|distance| byte(at + distance));
         let begins = if character.is_ascii_uppercase() {
-            is(before, lower) || is(before, |it| *it != b'_') && is(after(1), lower)
+            is_after_lower || next.is_ascii_lowercase() && before.is_some_and(|it| it != b'_')
         } else {
-            let capitals = is(after(1), upper) && is(after(2), upper) && !is(after(3), lower);
-            let is_last = is(after(1), upper) && after(2) == Some(bytes.len());
-            character.is_ascii_digit() && is(before, lower) && (capitals || is_last)
+            let two = second.is_ascii_uppercase() && !third.is_ascii_lowercase();
+            let is_capital = next.is_ascii_uppercase() && (two || at + 2 == bytes.len());
+            character.is_ascii_digit() && is_after_lower && is_capital
         };
         if begins {
             snake.push('_');

@@ -1,6 +1,7 @@
 //! The helpers of a client that make names of resources, such as `user_path`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use abide_schema::value::Entry;
 use abide_schema::{
@@ -45,7 +46,7 @@ impl Diff<'_> {
 }
 
 impl PathHelpers {
-    fn of(&self, service: Service<'_>) -> std::sync::Arc<BTreeMap<String, String>> {
+    fn of(&self, service: Service<'_>) -> Arc<BTreeMap<String, String>> {
         self.helpers.of(service.id, || self.made(service))
     }
 
