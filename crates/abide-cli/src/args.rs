@@ -55,10 +55,15 @@ pub(crate) struct Cli {
 /// a script may pass the same options to all, and are left out of the help.
 const UNUSED: &[(&str, &[&str])] = &[
     ("build", &["as_of"]),
+    (
+        "completions",
+        &["config", "preset", "as_of", "follow_links", "jobs", "color", "quiet", "verbose"],
+    ),
     ("explain", &["config", "preset", "as_of", "follow_links", "jobs", "quiet", "verbose"]),
     ("graph", &["as_of", "verbose"]),
     ("hash", &["as_of", "verbose"]),
     ("init", &["config", "output", "as_of", "follow_links", "jobs", "verbose"]),
+    ("man", &["config", "preset", "as_of", "follow_links", "jobs", "color", "quiet", "verbose"]),
     ("owners", &["as_of", "verbose"]),
     ("rules", &["as_of", "follow_links", "jobs", "quiet", "verbose"]),
 ];

@@ -44,7 +44,7 @@ pub(super) fn run(corpora: &[Corpus], protoc: &Protoc, show: usize) -> Result<bo
     for corpus in corpora {
         agreed &= compare(corpus, &LAYOUTS, protoc, show)?;
         // Our own files are pitfalls; what buf makes of them is shown by the samples below.
-        for layout in LAYOUTS.iter().filter(|it| it.is_bufs && corpus.name != "own") {
+        for layout in LAYOUTS.iter().filter(|it| it.is_bufs && !is_own(corpus)) {
             agreed &= beside_buf(corpus, layout, show)?;
         }
     }
@@ -135,6 +135,11 @@ fn compare(corpus: &Corpus, layouts: &[Layout], protoc: &Protoc, show: usize) ->
             if said(our)? != said(their)? {
                 faults.push(format!("{file}: has another descriptor"));
             }
+            // Whom protoc gives a comment to depends on its line, and in our pitfalls some share
+            // a line with the next statement.
+            if layout.is_bufs && is_own(corpus) {
+                continue;
+            }
             let (our, their) = (told(our, layout)?, told(their, layout)?);
             let mut places = our.keys().chain(their.keys());
             if let Some(at) = places.find(|at| our.get(*at) != their.get(*at)) {
@@ -179,6 +184,11 @@ fn beside_buf(corpus: &Corpus, layout: &Layout, show: usize) -> Result<bool> {
         println!("  {file}");
     }
     Ok(different.is_empty() && count > 0)
+}
+
+/// Whether these are our own files, made of pitfalls.
+fn is_own(corpus: &Corpus) -> bool {
+    corpus.name == "own"
 }
 
 /// The text of every comment, sorted.

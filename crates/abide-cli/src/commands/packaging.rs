@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use abide::RULES;
+use clap::Command;
 use clap::builder::PossibleValuesParser;
-use clap::{Command, CommandFactory};
 use clap_complete::{Shell, generate};
 
 use super::outcome::Outcome;
@@ -17,7 +17,7 @@ use crate::write::Folder;
 pub(super) fn completions(shell: Shell) -> Outcome {
     // The command takes names of other tools as well, and suggests what is near to a typo.
     let rules = PossibleValuesParser::new(RULES.iter().map(|rule| rule.id));
-    let mut abide = Cli::command().mut_subcommand("explain", |explain| {
+    let mut abide = Cli::documented().mut_subcommand("explain", |explain| {
         explain.mut_arg("rule", |rule| rule.value_parser(rules))
     });
     let mut script = Vec::new();
@@ -27,7 +27,7 @@ pub(super) fn completions(shell: Shell) -> Outcome {
 
 /// Writes one manual page as the report, or all of them to a folder.
 pub(super) fn man(args: &ManArgs) -> Result<Outcome, Error> {
-    let mut abide = Cli::command().disable_help_subcommand(true);
+    let mut abide = Cli::documented().disable_help_subcommand(true);
     // Only this gives the commands their full names, and the options of every command.
     abide.build();
     match &args.out {
