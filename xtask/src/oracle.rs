@@ -7,6 +7,7 @@ mod breaking;
 mod browser;
 mod diff;
 mod findings;
+mod gapic;
 mod hash;
 mod history;
 mod judged;
@@ -39,6 +40,7 @@ const PARTS: &[&str] = &[
     "breaking",
     "validation",
     "symbols",
+    "gapic",
     "layout",
     "upgrade",
     "versions",
@@ -120,6 +122,9 @@ pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
     }
     if wanted("symbols") {
         agreed &= symbols::run(&archives, &protoc, show)?;
+    }
+    if wanted("gapic") {
+        agreed &= gapic::run(&protoc, &abide, show)?;
     }
     if wanted("layout") {
         let mut trees = archives.clone();

@@ -25,6 +25,7 @@ use rustc_hash::FxHashMap;
 
 use self::pairs::{Pairs, twin};
 pub use self::renamed_types::RenamedType;
+use crate::api_client::PathHelpers;
 use crate::constraint::{Compared, Comparison};
 use crate::element::{entries, held_enum};
 use crate::prove::Proving;
@@ -63,6 +64,8 @@ pub struct Diff<'t> {
     pub(crate) proving: Proving,
     /// The names in generated code of the old tree and the new one.
     pub(crate) generated: [GeneratedNames; 2],
+    /// The helpers of API clients of the old tree and the new one.
+    pub(crate) path_helpers: [PathHelpers; 2],
 }
 
 /// `new_x` and `old_x`: the other side of an element.

@@ -6,6 +6,7 @@
 //! symbols that protoc's generators emit. Nothing here knows a rule, a severity
 //! or a policy.
 
+mod api_client;
 mod change;
 mod constraint;
 mod diff;
@@ -21,6 +22,9 @@ mod surface;
 mod symbols;
 mod witness;
 
+pub use api_client::{
+    lost_endpoint, lost_parameter, lost_result, lost_scope, operation_type, paged_field,
+};
 pub use change::Change;
 pub use constraint::{
     Comparison, Evaluation, FacetChange, Inclusion, Violation, evaluate, places_of_facet,

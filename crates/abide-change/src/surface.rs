@@ -49,6 +49,8 @@ surfaces! {
     SourceJava: "source-java",
     /// Generated Python.
     SourcePython: "source-python",
+    /// Clients that are generated from the annotations of `google.api`.
+    SourceGapic: "source-gapic",
     /// Generated C#; only for packaging options.
     SourceCsharp: "source-csharp",
     /// Generated Objective-C; only for packaging options.

@@ -253,6 +253,13 @@ impl Finding {
         self.lose(lost_file(diff, file))
     }
 
+    /// Adds what a change breaks in clients generated from annotations.
+    pub(crate) fn source_of_client(&mut self, lost: Option<LostSymbol>) -> &mut Finding {
+        let effects = lost.iter().map(|it| Effects::backward(&[it.surface]));
+        let effects = effects.fold(Effects::NONE, |all, it| all | it);
+        self.lose((effects, lost.into_iter().collect()))
+    }
+
     fn lose(&mut self, (effects, symbols): (Effects, Vec<LostSymbol>)) -> &mut Finding {
         if let Some(change) = &mut self.change {
             change.effects |= effects;

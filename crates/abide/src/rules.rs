@@ -125,6 +125,7 @@ rules! {
     method_added = "rules/method-added.rs";
     method_idempotency_changed = "rules/method-idempotency-changed.rs";
     method_invalid = "rules/method-invalid.rs";
+    method_paging_changed = "rules/method-paging-changed.rs";
     method_removed = "rules/method-removed.rs";
     method_renamed = "rules/method-renamed.rs";
     method_request_type_changed = "rules/method-request-type-changed.rs";

@@ -68,6 +68,7 @@ impl<'t> Diff<'t> {
             weighed_shapes: AtomicBool::new(false),
             proving: Proving::default(),
             generated: Default::default(),
+            path_helpers: Default::default(),
         };
         diff.pair_files();
         diff.pair_packages();

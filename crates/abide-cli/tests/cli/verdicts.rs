@@ -250,3 +250,37 @@ fn a_type_that_go_still_knows_by_its_old_name_breaks_no_user_in_go() {
     let finding = verdict(&old, &new, "used-type-renamed", "a.user.v1").unwrap();
     assert_eq!(finding["surfaces"], serde_json::json!(["source-cpp", "source-java"]));
 }
+
+#[test]
+fn annotations_that_generated_clients_follow_are_a_surface() {
+    let path = "acme/user/v1/user.proto";
+    let file = |host: &str, signature: &str| {
+        format!(
+            "syntax = \"proto3\";\npackage acme.user.v1;\nimport \"google/api/client.proto\";\n\
+             service Users {{\n  option (google.api.default_host) = \"{host}\";\n  rpc \
+             GetUser(GetUserRequest) returns (GetUserRequest) {{\n    option \
+             (google.api.method_signature) = \"{signature}\";\n  }}\n}}\nmessage GetUserRequest {{ \
+             string name = 1; string view = 2; }}\n"
+        )
+    };
+    let client = include_str!("../../../../testdata/imports/google/api/client.proto");
+    let client = ("google/api/client.proto", client);
+    let judged = |new: &str, rule: &str, element: &str| {
+        let old = file("a.example", "name,view");
+        verdict(&[client, (path, &old)], &[client, (path, new)], rule, element).unwrap()
+    };
+    let other = file("b.example", "name,view");
+    let host = judged(&other, "service-host-changed", "acme.user.v1.Users");
+    let less = file("a.example", "name");
+    let call = judged(&less, "method-signature-changed", "acme.user.v1.Users.GetUser");
+    for (finding, lost) in [
+        (host, "`UsersClient.DEFAULT_ENDPOINT` changed from `a.example` to `b.example`"),
+        (call, "`UsersClient.get_user` lost its parameter `view`"),
+    ] {
+        assert_eq!(finding["severity"], "error");
+        assert_eq!(finding["bump"], "major");
+        let breaks = serde_json::json!([{ "surface": "source-gapic", "direction": "backward" }]);
+        assert_eq!(finding["breaks"], breaks);
+        assert_eq!(finding["symbols"][0]["symbol"], lost);
+    }
+}

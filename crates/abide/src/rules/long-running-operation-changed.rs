@@ -1,7 +1,6 @@
 use abide_change::option::Setting;
-use abide_change::{Change, Diff, Effects, Holder, Surface};
-use abide_schema::value::Entry;
-use abide_schema::{Element, File, Message, Method, Tree};
+use abide_change::{Change, Diff, Effects, Holder, Surface, lost_result, operation_type};
+use abide_schema::{Element, Message, Method};
 
 use crate::bump_level::Bump;
 use crate::finding::Severity;
@@ -27,9 +26,9 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
     let holders = (Holder::Element(Element::Method(old)), Holder::Element(Element::Method(new)));
     for (part, what) in [("response_type", "response"), ("metadata_type", "metadata")] {
         let setting = Setting::of(holders, |it| it.part(INFO, part));
-        let (before, after) = (named(old, setting.old), named(new, setting.new));
+        let (before, after) = (operation_type(old, part), operation_type(new, part));
         let renamed = |was: &Option<String>| {
-            let was = message_named(diff.old, was.as_deref()?)?;
+            let was = diff.old.message_named(was.as_deref()?)?;
             diff.new_message(was).map(Message::full_name)
         };
         // A type that was renamed is reported at the type.
@@ -51,6 +50,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
         let finding = sink.setting(&Setting { new: place, ..setting }, message);
         finding.fact(part).fact(before.clone().unwrap_or_default());
         finding.fact(after.clone().unwrap_or_default());
+        finding.source_of_client(lost_result(old, new));
         if before.is_some() && after.is_some() {
             finding.breaks(Effects::both(&[Surface::TypeUrl]));
             finding.why("the operation carries a type that the other side does not unpack");
@@ -59,20 +59,4 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
             finding.why("generated clients can no longer unpack the operation");
         }
     }
-}
-
-fn message_named<'t>(tree: &'t Tree, full_name: &str) -> Option<Message<'t>> {
-    let mut packages = full_name.match_indices('.').map(|(at, _)| &full_name[..at]);
-    packages.find_map(|package| {
-        let files = tree.package_named(package)?.files();
-        files.flat_map(File::all_messages).find(|it| it.full_name() == full_name)
-    })
-}
-
-/// The full name of a type that is written in full or relative to the package.
-pub(super) fn named(method: Method<'_>, entry: Option<&Entry>) -> Option<String> {
-    let written = entry?.value.as_str().filter(|it| !it.is_empty())?;
-    let package = method.package().name();
-    let relative = !written.contains('.') && !package.is_empty();
-    Some(if relative { format!("{package}.{written}") } else { written.to_owned() })
 }

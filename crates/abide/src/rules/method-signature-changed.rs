@@ -1,5 +1,5 @@
 use abide_change::option::{self, Setting};
-use abide_change::{Change, Diff, Holder};
+use abide_change::{Change, Diff, Holder, lost_parameter};
 use abide_schema::value::Entry;
 use abide_schema::{Element, Method};
 
@@ -22,32 +22,34 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Method<'t>>, sink: &mut Sink) {
     let Some(holders) = option::elements(change, Element::Method) else { return };
     let (before, after) = (signatures(holders.0), signatures(holders.1));
-    let Some(name) = change.new().map(Method::relative_name) else { return };
-    let mut report = |entries: (Option<&'t Entry>, Option<&'t Entry>), message: String| {
+    let Some((old, new)) = change.both() else { return };
+    let name = new.relative_name();
+    let mut report = |entries: (Option<&'t Entry>, Option<&'t Entry>), message: String, lost| {
         let setting = Setting { holders, old: entries.0, new: entries.1 };
         let finding = sink.setting(&setting, message);
         if entries.0.is_some() {
             finding.at_least(Severity::Warning);
-            finding.why("generated clients have an overload for each signature");
+            finding.why("generated clients have parameters or overloads for each signature");
         }
+        finding.source_of_client(lost);
     };
     let has = |list: &[(String, &Entry)], words: &str| list.iter().any(|it| it.0 == words);
     let mut same = true;
     for (words, entry) in before.iter().filter(|it| !has(&after, &it.0)) {
         same = false;
         let message = format!("signature `{words}` of `{name}` was removed");
-        report((Some(*entry), None), message);
+        report((Some(*entry), None), message, lost_parameter(old, new, words));
     }
     for (words, entry) in after.iter().filter(|it| !has(&before, &it.0)) {
         same = false;
-        report((None, Some(*entry)), format!("signature `{words}` of `{name}` was added"));
+        report((None, Some(*entry)), format!("signature `{words}` of `{name}` was added"), None);
     }
     let order =
         |list: &[(String, &Entry)]| -> Vec<String> { list.iter().map(|it| it.0.clone()).collect() };
     if same && order(&before) != order(&after) {
         let first = |list: &[(String, &'t Entry)]| list.first().map(|it| it.1);
         let message = format!("order of the signatures of `{name}` changed");
-        report((first(&before), first(&after)), message);
+        report((first(&before), first(&after)), message, None);
     }
 }
 

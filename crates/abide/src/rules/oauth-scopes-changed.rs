@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use abide_change::option::{self, Setting};
-use abide_change::{Change, Diff};
+use abide_change::{Change, Diff, lost_scope};
 use abide_schema::{Element, Service};
 
 use crate::finding::Severity;
@@ -29,7 +29,8 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Service<'t>>, sink: &
     for &scope in before.difference(&after) {
         let message = format!("{service} no longer lists the OAuth scope `{scope}`");
         let finding = sink.setting(&setting, message);
-        finding.fact(scope).fact("removed").at_least(Severity::Warning);
+        finding.fact(scope).fact("removed");
+        finding.source_of_client(change.old().map(|old| lost_scope(old, scope)));
         finding.why("clients whose tokens have only this scope are refused");
     }
     for &scope in after.difference(&before) {

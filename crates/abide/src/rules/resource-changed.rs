@@ -20,23 +20,23 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Holder(check)),
 };
 
-fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Holder<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Holder<'t>>, sink: &mut Sink) {
     let Some(holders) = change.both() else { return };
     match holders {
         (Holder::Element(_), Holder::Element(_)) => {
             let setting = Setting::of(holders, |it| it.custom("google.api.resource"));
-            compare(setting, sink);
+            compare(diff, setting, sink);
         }
         (Holder::File(old), Holder::File(new)) => {
             // Definitions in a file are paired by their types.
             let (before, after) = (definitions(holders.0), definitions(holders.1));
             for &was in &before {
                 let is = after.iter().copied().find(|it| kind(new.tree, it) == kind(old.tree, was));
-                compare(Setting { holders, old: Some(was), new: is }, sink);
+                compare(diff, Setting { holders, old: Some(was), new: is }, sink);
             }
             for &is in &after {
                 if !before.iter().any(|it| kind(old.tree, it) == kind(new.tree, is)) {
-                    compare(Setting { holders, old: None, new: Some(is) }, sink);
+                    compare(diff, Setting { holders, old: None, new: Some(is) }, sink);
                 }
             }
         }
@@ -57,13 +57,14 @@ fn patterns<'t>(tree: &'t Tree, entry: &'t Entry) -> Vec<&'t str> {
     message.flat_map(|it| it.get_all(tree, "pattern")).filter_map(|it| it.value.as_str()).collect()
 }
 
-fn compare(setting: Setting<'_>, sink: &mut Sink) {
+fn compare(diff: &Diff<'_>, setting: Setting<'_>, sink: &mut Sink) {
     let (old, new) = (setting.holders.0.file().tree, setting.holders.1.file().tree);
     let (Some(before), Some(after)) = (setting.old, setting.new) else {
         if let Some(before) = setting.old {
             let was = kind(old, before);
             let finding = sink.setting(&setting, format!("resource `{was}` is no longer defined"));
             finding.fact(was).at_least(Severity::Warning).bump(Bump::Major);
+            finding.source_of_client(diff.lost_path_helper(was));
             finding.why("references to it and helpers generated from its patterns are lost");
         } else if let Some(after) = setting.new {
             let is = kind(new, after);
@@ -72,41 +73,64 @@ fn compare(setting: Setting<'_>, sink: &mut Sink) {
         return;
     };
     let (was, is) = (kind(old, before), kind(new, after));
+    let (patterns_old, patterns_new) = (patterns(old, before), patterns(new, after));
+    if was == is && patterns_old == patterns_new {
+        return;
+    }
+    // Clients have one helper for a resource, so one finding names it.
+    let mut helper = diff.lost_path_helper(was);
     if was != is {
         let message = format!("the resource type changed from `{was}` to `{is}`");
         let finding = sink.setting(&setting, message);
         finding.fact(was).fact(is).at_least(Severity::Warning).bump(Bump::Major);
+        finding.source_of_client(helper.take());
         finding.why("references and policies name a resource by its type");
     }
-    let (was, now) = (patterns(old, before), patterns(new, after));
-    let listed = |list: Vec<&&str>| {
+    let (was, now) = (patterns_old, patterns_new);
+    // Helpers follow the first pattern.
+    let (first, new_first) = (was.first(), now.first());
+    if first == new_first {
+        helper = None;
+    }
+    let listed = |list: &[&&str]| {
         let words: Vec<String> = list.iter().map(|it| format!("`{it}`")).collect();
         words.join(", ")
     };
     let covered = |it: &str, by: &[&str]| by.iter().any(|wide| covers(wide, it));
-    let lost = listed(was.iter().filter(|it| !covered(it, &now)).collect());
-    let gained = listed(now.iter().filter(|it| !covered(it, &was)).collect());
+    let lost: Vec<_> = was.iter().filter(|it| !covered(it, &now)).collect();
+    let gained: Vec<_> = now.iter().filter(|it| !covered(it, &was)).collect();
+    let renamed = renamed(&was, &now);
     if !lost.is_empty() {
-        let message = format!("names like {lost} are no longer valid for resource `{is}`");
+        let words = listed(&lost);
+        let message = format!("names like {words} are no longer valid for resource `{is}`");
         let finding = sink.setting(&setting, message);
-        finding.fact(lost).breaks(Effects::backward(&[Surface::Validation]));
+        finding.fact(words).breaks(Effects::backward(&[Surface::Validation]));
+        finding.source_of_client(helper.take_if(|_| first.is_some_and(|it| lost.contains(&it))));
         finding.why("names that clients stored are refused");
     }
     if !gained.is_empty() {
-        let finding = sink
-            .setting(&setting, format!("names like {gained} are now valid for resource `{is}`"));
-        finding.fact("").fact(gained).breaks(Effects::forward(&[Surface::Validation]));
+        let words = listed(&gained);
+        let message = format!("names like {words} are now valid for resource `{is}`");
+        let finding = sink.setting(&setting, message);
+        finding.fact("").fact(words).breaks(Effects::forward(&[Surface::Validation]));
+        let is_first = new_first.is_some_and(|it| gained.contains(&it));
+        finding.source_of_client(helper.take_if(|_| is_first));
     }
-    for (old, new) in renamed(&was, &now) {
+    for (old, new) in renamed {
         let message = format!("variables of resource `{is}` were renamed: `{old}` is now `{new}`");
         let finding = sink.setting(&setting, message);
         finding.fact(old).fact(new);
+        finding.source_of_client(helper.take_if(|_| first == Some(&old)));
         finding.why("helpers generated from the pattern have parameters named after its variables");
     }
-    if was != now && lost_nothing(&was, &now) && lost_nothing(&now, &was) {
-        let finding =
-            sink.setting(&setting, format!("the patterns of resource `{is}` were reordered"));
-        finding.at_least(Severity::Warning);
+    let same = lost_nothing(&was, &now) && lost_nothing(&now, &was);
+    if was != now && same || helper.is_some() {
+        let message = match same {
+            true => format!("the patterns of resource `{is}` were reordered"),
+            false => format!("the first pattern of resource `{is}` changed"),
+        };
+        let finding = sink.setting(&setting, message);
+        finding.at_least(Severity::Warning).source_of_client(helper);
         finding.why("generated clients number or prefer patterns by their order");
     }
 }

@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Field(check)),
 };
 
-fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     const REFERENCE: &str = "google.api.resource_reference";
     let Some(holders) = option::elements(change, Element::Field) else { return };
     let field = holders.1.phrase();
@@ -38,6 +38,8 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mu
         }
     };
     finding.fact(was).fact(is);
+    let resource = change.old().and_then(Field::resource_reference);
+    finding.source_of_client(resource.and_then(|(it, _)| diff.lost_path_helper(it)));
 }
 
 /// The resource in words; empty if there is no reference.

@@ -1,5 +1,5 @@
 use abide_change::option::{self, Setting};
-use abide_change::{Change, Diff};
+use abide_change::{Change, Diff, lost_endpoint};
 use abide_schema::{Element, Service};
 
 use crate::code_span::code;
@@ -43,7 +43,8 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Service<'t>>, sink: &
         sink.setting(&setting, message)
     };
     if !was.is_empty() {
-        finding.at_least(Severity::Warning);
+        let lost = change.both().and_then(|(old, new)| lost_endpoint(old, new));
+        finding.source_of_client(lost);
         finding.why("clients in use still call the host that they were generated with");
     }
     finding.fact(was).fact(is);

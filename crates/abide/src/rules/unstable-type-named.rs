@@ -1,7 +1,7 @@
-use abide_change::Holder;
+use abide_change::{Holder, operation_type};
 use abide_schema::{Element, PackageVersion, Place};
 
-use super::long_running_operation_changed::{INFO, named};
+use super::long_running_operation_changed::INFO;
 use super::message_history_broken::package_of;
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink};
@@ -54,11 +54,9 @@ fn named_types(element: Element<'_>) -> Vec<(String, Place)> {
         }
         Element::Method(method) => {
             let holder = Holder::Element(element);
-            let parts = ["response_type", "metadata_type"].map(|part| holder.part(INFO, part));
-            let parts = parts.into_iter().flatten();
-            parts
-                .filter_map(|it| Some((named(method, Some(it))?, holder.place(Some(it)))))
-                .collect()
+            let parts = ["response_type", "metadata_type"].into_iter();
+            let place = |part| holder.place(holder.part(INFO, part));
+            parts.filter_map(|part| Some((operation_type(method, part)?, place(part)))).collect()
         }
         _ => Vec::new(),
     }

@@ -1,0 +1,213 @@
+//! What clients offer that are generated from the annotations of `google.api`.
+//!
+//! The model is that of gapic-generator-python. It covers what annotations add to the
+//! stubs of protoc: hosts, scopes, parameters, results and path helpers.
+
+mod path_helpers;
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use abide_schema::{Cardinality, Element, Field, Method, Scalar, Service, Type};
+
+pub(crate) use self::path_helpers::PathHelpers;
+use crate::lost_symbols::LostSymbol;
+use crate::option::Holder;
+use crate::surface::Surface;
+
+const OPERATION: &str = "google.longrunning.Operation";
+const OPERATION_INFO: &str = "google.longrunning.operation_info";
+
+fn lost(words: String) -> LostSymbol {
+    LostSymbol { surface: Surface::SourceGapic, symbol: words }
+}
+
+/// What a client loses whose default host changed.
+pub fn lost_endpoint(old: Service<'_>, new: Service<'_>) -> Option<LostSymbol> {
+    let host = |it: Service<'_>| {
+        let entry = Holder::Element(Element::Service(it)).custom("google.api.default_host");
+        let host = entry.and_then(|it| it.value.as_str()).unwrap_or_default();
+        if host.is_empty() { "None".to_owned() } else { host.to_owned() }
+    };
+    let (was, is) = (host(old), host(new));
+    let name = old.name();
+    (was != "None" && was != is)
+        .then(|| lost(format!("`{name}Client.DEFAULT_ENDPOINT` changed from `{was}` to `{is}`")))
+}
+
+/// What a client loses that no longer asks for a scope.
+pub fn lost_scope(old: Service<'_>, scope: &str) -> LostSymbol {
+    lost(format!("`{}Transport.AUTH_SCOPES` no longer has `{scope}`", old.name()))
+}
+
+/// The parameter that calls lose with a signature: one that no other signature has.
+pub fn lost_parameter(old: Method<'_>, new: Method<'_>, signature: &str) -> Option<LostSymbol> {
+    let (was, is) = (parameters(old), parameters(new));
+    let path = parts(signature).find(|it| was.contains(it) && !is.contains(it))?;
+    let name = path.rsplit('.').next().unwrap_or(path);
+    Some(lost(format!("`{}` lost its parameter `{name}`", call(old))))
+}
+
+/// What a call returned and no longer does, if either is more than the response.
+pub fn lost_result(old: Method<'_>, new: Method<'_>) -> Option<LostSymbol> {
+    let was = Outcome::of(old)?;
+    match Outcome::of(new) {
+        None => Some(lost(format!("`{}` can no longer be generated", call(old)))),
+        Some(Outcome::Response(_)) if matches!(was, Outcome::Response(_)) => None,
+        Some(is) if was == is => None,
+        Some(is) => Some(lost(format!("`{}` changed from `{was}` to `{is}`", call(old)))),
+    }
+}
+
+/// The repeated field of the response that a paged method walks through.
+pub fn paged_field(method: Method<'_>) -> Option<Field<'_>> {
+    let (input, output) = (method.input()?, method.output()?);
+    let decl = method.decl();
+    let text = Type::Scalar(Scalar::String);
+    let is_token = |it: Field<'_>| it.cardinality() == Cardinality::Singular && it.ty() == text;
+    let is_size = |it: Field<'_>| match it.ty() {
+        Type::Scalar(scalar) => is_integer(scalar),
+        _ => it.message_type().is_some_and(|it| matches!(it.name(), "UInt32Value" | "Int32Value")),
+    };
+    input.fields().find(|it| it.name() == "page_token").filter(|it| is_token(*it))?;
+    output.fields().find(|it| it.name() == "next_page_token").filter(|it| is_token(*it))?;
+    // The size of old APIs goes first.
+    let size = |name: &str| input.fields().find(|it| it.name() == name);
+    size("max_results").or_else(|| size("page_size")).filter(|it| is_size(*it))?;
+    let is_unary = !decl.client_streaming && !decl.server_streaming;
+    output.fields().find(|it| is_unary && it.cardinality() != Cardinality::Singular)
+}
+
+fn is_integer(scalar: Scalar) -> bool {
+    !matches!(
+        scalar,
+        Scalar::Double | Scalar::Float | Scalar::Bool | Scalar::String | Scalar::Bytes
+    )
+}
+
+/// The full name of the response or metadata type of a long-running operation: `part` is
+/// its field in the annotation. It is written in full or relative to the package.
+pub fn operation_type(method: Method<'_>, part: &str) -> Option<String> {
+    let entry = Holder::Element(Element::Method(method)).part(OPERATION_INFO, part)?;
+    let written = entry.value.as_str().filter(|it| !it.is_empty())?;
+    let package = method.package().name();
+    let relative = !written.contains('.') && !package.is_empty();
+    Some(if relative { format!("{package}.{written}") } else { written.to_owned() })
+}
+
+/// What a call returns.
+#[derive(PartialEq, Eq)]
+enum Outcome {
+    /// A future, with the types of the response and the metadata.
+    Operation(String, String),
+    /// An iterator over the pages, with the field that it walks through.
+    Pager(String),
+    Response(String),
+}
+
+impl Outcome {
+    /// `None` if the generator refuses the method.
+    fn of(method: Method<'_>) -> Option<Outcome> {
+        let output = method.output()?.full_name();
+        let has_info = Holder::Element(Element::Method(method)).custom(OPERATION_INFO).is_some();
+        if output == OPERATION && has_info {
+            let part = |name| operation_type(method, name);
+            return Some(Outcome::Operation(part("response_type")?, part("metadata_type")?));
+        }
+        Some(match paged_field(method) {
+            Some(field) => Outcome::Pager(field.relative_name()),
+            None => Outcome::Response(output),
+        })
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Outcome::Operation(response, metadata) => {
+                write!(f, "Operation[{response}, {metadata}]")
+            }
+            Outcome::Pager(field) => write!(f, "Pager[{field}]"),
+            Outcome::Response(message) => f.write_str(message),
+        }
+    }
+}
+
+/// The fields of the request that a call takes as parameters, by their paths.
+fn parameters(method: Method<'_>) -> BTreeSet<&str> {
+    if method.decl().client_streaming {
+        return BTreeSet::new();
+    }
+    let signatures =
+        Holder::Element(Element::Method(method)).each_custom("google.api.method_signature");
+    let paths = signatures.into_iter().filter_map(|it| it.value.as_str()).flat_map(parts);
+    paths.filter(|it| is_parameter(method, it)).collect()
+}
+
+fn parts(signature: &str) -> impl Iterator<Item = &str> {
+    signature.split(',').map(str::trim).filter(|it| !it.is_empty())
+}
+
+/// Whether a path leads to a field that clients set by itself. A request of another package
+/// is not wrapped, so only its scalars are.
+fn is_parameter(method: Method<'_>, path: &str) -> bool {
+    let mut message = method.input();
+    let mut last = None;
+    for name in path.split('.') {
+        last = message.and_then(|it| it.fields().find(|it| it.name() == name));
+        message = last.and_then(Field::message_type);
+    }
+    let is_wrapped =
+        method.input().is_some_and(|it| it.package().name() == method.package().name());
+    last.is_some_and(|it| is_wrapped || matches!(it.ty(), Type::Scalar(_)))
+}
+
+/// `UsersClient.get_user`.
+fn call(method: Method<'_>) -> String {
+    format!("{}Client.{}", method.service().name(), snake_case(method.name()))
+}
+
+/// A name in the snake case of the generator. A run of capitals is one word.
+fn snake_case(name: &str) -> String {
+    let bytes = name.as_bytes();
+    let byte = |at: usize| bytes.get(at).copied().unwrap_or_default();
+    let mut snake = String::with_capacity(name.len() + 4);
+    for (at, character) in name.char_indices() {
+        let before = at.checked_sub(1).map(byte);
+        let is_after_lower = before.is_some_and(|it| it.is_ascii_lowercase());
+        let [next, second, third] = [1, 2, 3].map(|distance| byte(at + distance));
+        let begins = if character.is_ascii_uppercase() {
+            is_after_lower || next.is_ascii_lowercase() && before.is_some_and(|it| it != b'_')
+        } else {
+            let two = second.is_ascii_uppercase() && !third.is_ascii_lowercase();
+            let is_capital = next.is_ascii_uppercase() && (two || at + 2 == bytes.len());
+            character.is_ascii_digit() && is_after_lower && is_capital
+        };
+        if begins {
+            snake.push('_');
+        }
+        snake.push(character.to_ascii_lowercase());
+    }
+    snake
+}
+
+#[cfg(test)]
+mod tests {
+    use super::snake_case;
+
+    #[test]
+    fn names_are_split_as_the_generator_does() {
+        for (name, snake) in [
+            ("GetUser", "get_user"),
+            ("IAMPolicy", "iam_policy"),
+            ("ListV2Users", "list_v2_users"),
+            ("user_Name", "user_name"),
+            ("Enable2FA", "enable_2fa"),
+            ("Print3M", "print_3m"),
+            ("a2FAo", "a2f_ao"),
+            ("get", "get"),
+        ] {
+            assert_eq!(snake_case(name), snake);
+        }
+    }
+}

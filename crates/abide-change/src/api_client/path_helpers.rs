@@ -1,0 +1,138 @@
+//! The helpers of a client that make names of resources, such as `user_path`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use abide_schema::value::Entry;
+use abide_schema::{
+    Element, File, Message, MessageId, Package, PackageId, Service, ServiceId, Tree,
+};
+
+use super::{OPERATION, lost, operation_type, snake_case};
+use crate::diff::Diff;
+use crate::lost_symbols::LostSymbol;
+use crate::memo::Memo;
+use crate::option::Holder;
+
+/// The helpers of the clients of one tree.
+#[derive(Debug, Default)]
+pub(crate) struct PathHelpers {
+    /// For each service, the name of each helper with the format of its results.
+    helpers: Memo<ServiceId, BTreeMap<String, String>>,
+    /// For each package, the resources that it and its imports define, by type.
+    resources: Memo<PackageId, BTreeMap<String, (String, String)>>,
+}
+
+impl Diff<'_> {
+    /// What clients lose that had a helper for this type of resource.
+    pub fn lost_path_helper(&self, resource_type: &str) -> Option<LostSymbol> {
+        let name = helper_name(resource_type)?;
+        let [before, after] = &self.path_helpers;
+        for old in self.old.files().filter(|it| it.is_judged()).flat_map(File::services) {
+            let Some(new) = self.new_service(old) else { continue };
+            let (had, has) = (before.of(old), after.of(new));
+            let Some(was) = had.get(&name) else { continue };
+            let client = format!("{}Client.{name}", old.name());
+            match has.get(&name) {
+                Some(is) if is == was => {}
+                Some(is) => {
+                    return Some(lost(format!("`{client}` changed from `{was}` to `{is}`")));
+                }
+                None => return Some(lost(format!("`{client}` was removed"))),
+            }
+        }
+        None
+    }
+}
+
+impl PathHelpers {
+    fn of(&self, service: Service<'_>) -> Arc<BTreeMap<String, String>> {
+        self.helpers.of(service.id, || self.made(service))
+    }
+
+    fn made(&self, service: Service<'_>) -> BTreeMap<String, String> {
+        let package = service.package();
+        let known = self.resources.of(package.id, || resources(package));
+        let mut helpers = BTreeMap::new();
+        for message in reached(service) {
+            helpers.extend(resource(message.tree, resource_of(message)));
+            for field in message.fields() {
+                let named = field.resource_reference().and_then(|(it, _)| known.get(it));
+                helpers.extend(named.cloned());
+            }
+        }
+        helpers
+    }
+}
+
+/// Every message that a call of the service takes or returns, at any depth.
+fn reached(service: Service<'_>) -> Vec<Message<'_>> {
+    let tree = service.tree;
+    let mut waiting: Vec<Message<'_>> = Vec::new();
+    for method in service.methods() {
+        let ends_in = operation_type(method, "response_type");
+        let is_operation = |it: &Message<'_>| it.full_name() == OPERATION;
+        let output = match (method.output(), ends_in) {
+            (Some(it), Some(name)) if is_operation(&it) => tree.message_named(&name),
+            (it, _) => it,
+        };
+        waiting.extend(method.input().into_iter().chain(output));
+    }
+    let mut seen: BTreeSet<MessageId> = BTreeSet::new();
+    let mut reached = Vec::new();
+    while let Some(message) = waiting.pop() {
+        if seen.insert(message.id) {
+            waiting.extend(message.fields().filter_map(|it| it.message_type()));
+            reached.push(message);
+        }
+    }
+    reached
+}
+
+/// The resources that the files of a package and their imports define at the top level, each
+/// with its helper.
+fn resources(package: Package<'_>) -> BTreeMap<String, (String, String)> {
+    let tree = package.tree;
+    let mut waiting: Vec<File<'_>> = package.files().collect();
+    let mut seen = BTreeSet::new();
+    let mut found = BTreeMap::new();
+    while let Some(file) = waiting.pop() {
+        if !seen.insert(file.id) {
+            continue;
+        }
+        waiting.extend(file.imports().filter_map(|it| it.file));
+        let of_file = Holder::File(file).each_custom("google.api.resource_definition");
+        let of_messages = file.messages().filter_map(resource_of);
+        for entry in of_file.into_iter().chain(of_messages) {
+            if let (Some(ty), Some(helper)) =
+                (resource_type(tree, entry), resource(tree, Some(entry)))
+            {
+                found.entry(ty.to_owned()).or_insert(helper);
+            }
+        }
+    }
+    found
+}
+
+fn resource_of(message: Message<'_>) -> Option<&Entry> {
+    Holder::Element(Element::Message(message)).custom("google.api.resource")
+}
+
+fn resource_type<'t>(tree: &Tree, entry: &'t Entry) -> Option<&'t str> {
+    entry.value.as_message()?.str(tree, "type")
+}
+
+/// The helper for a resource: its name, and its format from the first pattern.
+fn resource(tree: &Tree, entry: Option<&Entry>) -> Option<(String, String)> {
+    let message = entry?.value.as_message()?;
+    let pattern = message.get_all(tree, "pattern").next()?.value.as_str()?;
+    // What a variable stands for is not checked.
+    let format = pattern.replace("=**}", "}");
+    Some((helper_name(message.str(tree, "type")?)?, format))
+}
+
+/// `user_path` for `acme.example/User`.
+fn helper_name(resource_type: &str) -> Option<String> {
+    let name = resource_type.split_once('/').map_or(resource_type, |it| it.1);
+    (!name.is_empty()).then(|| format!("{}_path", snake_case(name)))
+}
