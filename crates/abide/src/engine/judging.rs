@@ -74,8 +74,8 @@ fn judge_tree<'t>(
     let mut waivers = Waivers::of(&context);
     report.spared = waivers.take(&context, &mut findings);
     report.waived = report.spared.len();
-    apply_severities(policy, options.as_of, &mut findings);
-    apply_severities(policy, options.as_of, &mut report.spared);
+    apply_severities(&context, &mut findings);
+    apply_severities(&context, &mut report.spared);
     let since = options.bump_baseline.map(|old| (old, since_release(tree, policy, options, old)));
     let accepted = options.accepted;
     let released = |tree, [changes, spared]: [_; 2]| Released { tree, changes, spared, accepted };
@@ -100,7 +100,7 @@ fn judge_tree<'t>(
         let mut unrecorded = unrecorded::findings(tree, &plan, options.bump_command);
         unrecorded.retain(|it| runs(policy, it));
         report.waived += waivers.take(&context, &mut unrecorded).len();
-        apply_severities(policy, options.as_of, &mut unrecorded);
+        apply_severities(&context, &mut unrecorded);
         findings.extend(unrecorded);
     }
     let ran = |rule: &Rule| {
@@ -110,7 +110,7 @@ fn judge_tree<'t>(
             && (asks_versions || rule.id != rules::VERSION_NOT_BUMPED.id)
     };
     let mut about_waivers = waivers.findings(&context, &ran, fingerprints);
-    apply_severities(policy, options.as_of, &mut about_waivers);
+    apply_severities(&context, &mut about_waivers);
     findings.extend(about_waivers);
     if let Some((_, since)) = &since {
         let since = since.findings.iter().map(|it| (it.rule, &it.location)).collect();
@@ -127,7 +127,7 @@ fn judge_tree<'t>(
     if let Some(accepted) = options.accepted {
         let could_match = |rule: &str| !options.partial && find_rule(rule).is_none_or(ran);
         report.accepted = accept(accepted, &mut findings, &could_match);
-        apply_severities(policy, options.as_of, &mut findings);
+        apply_severities(&context, &mut findings);
     }
     sort(&context, &mut findings);
 
@@ -182,7 +182,7 @@ pub(super) fn blocking<'t>(
     findings.extend(thawed.into_iter().filter(|it| runs(policy, it)));
     Waivers::of(&context).take(&context, &mut findings);
     findings.retain(|it| !options.accepted.is_some_and(|accepted| accepted.holds(it)));
-    apply_severities(policy, options.as_of, &mut findings);
+    apply_severities(&context, &mut findings);
     findings
 }
 
