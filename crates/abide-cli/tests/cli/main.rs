@@ -16,6 +16,7 @@ mod links;
 mod live;
 mod lost_objects;
 mod majors;
+mod moving;
 mod policy;
 mod release;
 mod repeated_roots;
