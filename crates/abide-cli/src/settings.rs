@@ -213,7 +213,14 @@ impl Settings {
         };
         let import_paths = import_paths(base);
         let links = &self.links[..];
-        let options = SourceOptions { base, import_paths: &import_paths, roots, merge_with, links };
+        let options = SourceOptions {
+            import_paths: &import_paths,
+            roots,
+            copied_roots: &self.config.roots,
+            merge_with,
+            links,
+            ..SourceOptions::new(base)
+        };
         match (focus, spec) {
             (Some(""), Some(_)) => Ok(Source::open(None, &options)?),
             (Some(focus), Some(spec)) => Ok(Source::open(None, &options)?.only(focus, spec)),
@@ -235,8 +242,8 @@ impl Settings {
         let base = if own.is_some() { &self.current } else { &self.folder };
         let roots: &[String] = if own.is_some() { &[] } else { &self.config.roots };
         let import_paths = self.import_paths(base, &args.import_path, None);
-        let (merge_with, links) = (None, &self.links[..]);
-        let options = SourceOptions { base, import_paths: &import_paths, roots, merge_with, links };
+        let (import_paths, links) = (&import_paths[..], &self.links[..]);
+        let options = SourceOptions { import_paths, roots, links, ..SourceOptions::new(base) };
         let timeline = Timeline::open(&options, own, args.since.as_deref())?;
         Ok((timeline, part.filter(|part| !part.is_empty())))
     }

@@ -57,7 +57,7 @@ const KINDS: &[SourceKind] =
 
 /// What a source may be, for the help of commands: the lines of each kind.
 pub(crate) fn help() -> String {
-    KINDS.iter().map(|kind| format!("{}\n", kind.help)).collect()
+    KINDS.iter().flat_map(|kind| kind.help.lines()).map(|line| format!("  {line}\n")).collect()
 }
 
 /// `a, b or c`.
@@ -115,7 +115,10 @@ impl Source {
             return Ok(kind);
         }
         match found {
-            Err(error) => unusable(io_reason(&error)),
+            Err(error) => match git::meant(asked.name, asked.options) {
+                Some(meant) => unusable(format!("{}; did you mean `{meant}`?", io_reason(&error))),
+                None => unusable(io_reason(&error)),
+            },
             Ok(found) if !found.is_file() => unusable(
                 "it is neither a file nor a folder: pass its contents on standard input, as `-`"
                     .to_owned(),

@@ -14,7 +14,7 @@ use crate::finding::{ChangeFacts, Finding, Severity};
 use crate::group::RuleDefaults;
 use crate::lint_policy::LintPolicy;
 use crate::phases::Phases;
-use crate::severities::{FindingScope, Layers};
+use crate::severities::{FindingScope, Layers, RuleSettings};
 use crate::weight::Weight;
 
 /// Everything that decides how a tree is checked: a preset with the changes of
@@ -42,6 +42,8 @@ pub struct Policy {
     pub waivers: Vec<ConfigWaiver>,
     /// Which changes are security fixes: `[[security-fix]]`.
     pub security_fixes: Vec<SecurityFix>,
+    /// The patterns of `abide.toml` that are meant to match packages of the tree.
+    pub package_patterns: Vec<PackagePattern>,
     /// Severities: `[rules]` and `[[override]]`.
     pub(crate) layers: Layers,
 }
@@ -101,6 +103,15 @@ impl PackagePolicy {
     pub fn allows(&self, stability: Stability) -> bool {
         self.stabilities.is_empty() || self.stabilities.contains(&stability)
     }
+}
+
+/// A pattern of `abide.toml` that is meant to match packages of the tree.
+#[derive(Clone, Debug)]
+pub struct PackagePattern {
+    /// The pattern.
+    pub glob: Glob,
+    /// Its place in `abide.toml`.
+    pub span: Span,
 }
 
 /// Which package may depend on which.
@@ -295,6 +306,11 @@ impl Policy {
     /// Whether a change is more than a note.
     pub(crate) fn selects(&self, finding: &Finding, subject: FindingScope<'_>) -> bool {
         self.breaking.selects(finding, |alias| self.layers.leaves_out(alias, subject))
+    }
+
+    /// What presets and settings say about a rule, in the whole tree and in parts of it.
+    pub fn settings(&self, rule: RuleDefaults) -> RuleSettings {
+        self.layers.settings(rule)
     }
 
     /// Whether a package must not break: `[breaking] stabilities` has its stability.

@@ -367,6 +367,7 @@ impl Sink {
             effects: Effects::NONE,
             bump: Bump::Minor,
             symbols: Vec::new(),
+            dependents: Vec::new(),
             witness: None,
             at_least: Severity::Note,
             gone: None,

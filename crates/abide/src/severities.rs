@@ -40,6 +40,14 @@ impl Levels {
             .or_else(by_group)
     }
 
+    /// The highest level it sets for any finding of a rule, and the key that sets it.
+    fn highest(&self, rule: RuleDefaults) -> Option<(Option<Severity>, &'static str)> {
+        let named = rule.all_aliases().filter(|it| self.of_alias(it).is_some());
+        let levels = named.filter_map(|alias| self.of(rule, Some(alias)));
+        let highest = levels.reduce(|best, next| if next.0 > best.0 { next } else { best });
+        highest.or_else(|| self.of(rule, None))
+    }
+
     /// The level it sets for a rule of another tool.
     fn of_alias(&self, alias: &str) -> Option<Option<Severity>> {
         let by_category = || self.categories.get(alias).map(|&(level, _)| level);
@@ -75,6 +83,25 @@ pub(crate) struct Layer {
     pub(crate) preset: Option<Preset>,
     pub(crate) levels: Levels,
     pub(crate) overrides: Vec<Override>,
+}
+
+impl Layer {
+    /// A setting with the place that it comes from.
+    fn source(&self, what: String) -> String {
+        match self.preset {
+            Some(preset) => format!("{what} of preset `{}`", preset.name()),
+            None => format!("{what} in `abide.toml`"),
+        }
+    }
+}
+
+/// What the settings say about a rule: severities, each with its reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleSettings {
+    /// In the whole tree; without a reason it is the default of the rule.
+    pub whole: (Option<Severity>, Option<String>),
+    /// In parts of the tree, the setting that wins first.
+    pub parts: Vec<(Option<Severity>, String)>,
 }
 
 /// Severities for a part of the tree. An empty list means everything.
@@ -279,17 +306,13 @@ impl Layers {
         let stability = PackageVersion::of_package(package).map(|version| version.stability);
         for indexed in self.layers.iter().rev() {
             let layer = &indexed.layer;
-            let source = |what: String| match layer.preset {
-                Some(preset) => format!("{what} of preset `{}`", preset.name()),
-                None => format!("{what} in `abide.toml`"),
-            };
             for it in indexed.overrides(package) {
                 if it.concerns(subject, stability, effect)
                     && let Some((level, key)) = it.levels.of(rule, alias)
                 {
                     return Some(LayerSetting {
                         level,
-                        reason: source(it.describe()),
+                        reason: layer.source(it.describe()),
                         names_rule: key == rule.id,
                         names_package: !(it.packages.is_empty()
                             && it.stabilities.is_empty()
@@ -301,7 +324,7 @@ impl Layers {
             if let Some((level, key)) = layer.levels.of(rule, alias) {
                 return Some(LayerSetting {
                     level,
-                    reason: source(format!("`[rules] {key}`")),
+                    reason: layer.source(format!("`[rules] {key}`")),
                     names_rule: key == rule.id,
                     names_package: false,
                     names_direction: false,
@@ -309,6 +332,24 @@ impl Layers {
             }
         }
         None
+    }
+
+    /// The last settings of a rule: first that of the whole tree if any setting says more than the
+    /// rule itself, and behind it those of its parts.
+    pub(crate) fn settings(&self, rule: RuleDefaults) -> RuleSettings {
+        let mut parts = Vec::new();
+        for IndexedLayer { layer, .. } in self.layers.iter().rev() {
+            for it in layer.overrides.iter().rev() {
+                if let Some((level, _)) = it.levels.highest(rule) {
+                    parts.push((level, layer.source(it.describe())));
+                }
+            }
+            if let Some((level, key)) = layer.levels.highest(rule) {
+                let reason = layer.source(format!("`[rules] {key}`"));
+                return RuleSettings { whole: (level, Some(reason)), parts };
+            }
+        }
+        RuleSettings { whole: (rule.severity, None), parts }
     }
 
     /// Whether any finding of the rule can matter.

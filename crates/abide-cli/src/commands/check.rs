@@ -6,6 +6,7 @@ use abide_change::Surface;
 use super::file_changes::{failed, open};
 use super::fitness::{foreign, has_texts, left_out, losses, troubles, unlinked};
 use super::outcome::Outcome;
+use super::selection::Selection;
 use crate::args::{CompareArgs, Global, JudgeArgs};
 use crate::error::Error;
 use crate::load::{load, load_both, load_old};
@@ -107,6 +108,7 @@ fn run(
         let message = "standard input can be read only once: use `-` for one source";
         return Err(Error::Usage(message.to_owned()));
     }
+    let selection = Selection::of(judge)?;
     let source = settings.source(&judge.tree)?;
     let old_source =
         |spec: Option<&str>| spec.map(|spec| settings.baseline(spec, &judge.tree)).transpose();
@@ -182,6 +184,8 @@ fn run(
         accepted = settings.accepted(error_color(global))?;
         report = judge_with(&accepted);
     }
+    selection.select(&mut report);
+    let failed = report.errors > 0;
     let mut touched = Vec::new();
     if let Some(old) =
         baseline.as_ref().filter(|_| judge.format.names_packages && has_texts(&loaded.tree))
@@ -202,7 +206,14 @@ fn run(
         config_prefix: &settings.config_prefix(),
         look: look(global, judge.format.is_styled),
     };
-    let text = (judge.format.write)(&report, &scene);
+    let text = match selection.counts(&report) {
+        Some(counts) => counts,
+        None => {
+            notes.extend(scene.limit(&mut report, judge.show.limit));
+            abide::find_dependents(&mut report.findings, &loaded.tree, scene.old);
+            (judge.format.write)(&report, &scene)
+        }
+    };
     progress.finish();
     if global.verbose {
         notes.extend(progress.timings());
@@ -214,7 +225,7 @@ fn run(
     }
     let outcome = Outcome {
         report: Some(text),
-        failed: report.errors > 0,
+        failed,
         troubles: troubles(&loaded).into_iter().chain(lost).collect(),
     };
     // The process ends now: do not spend time on freeing the trees.

@@ -25,8 +25,7 @@ use super::roots::{Mount, RootLayout, mount};
 use crate::printable::shown;
 
 pub(super) const KIND: SourceKind = SourceKind {
-    help: "\
-  DIR                  a folder with .proto files; .gitignore is honoured",
+    help: "DIR                  a folder with .proto files; .gitignore is honoured",
     brief: "a folder",
     is_spelled: |_| false,
     is_found: |_, found| found.as_ref().is_ok_and(|it| it.is_dir()),

@@ -30,13 +30,33 @@ pub(crate) mod timeline;
 
 pub(super) const KIND: SourceKind = SourceKind {
     help: "\
-  git:REV[:SUBDIR]     the tree at a revision, read without a checkout
-  git:REV...[:SUBDIR]  the tree at the merge base of REV and HEAD",
+git:REV[:SUBDIR]     the tree at a revision, read without a checkout
+git:REV...[:SUBDIR]  the tree at the merge base of REV and HEAD",
     brief: "`git:REV`",
     is_spelled: |spec| spec.starts_with(PREFIX),
     is_found: |_, _| false,
     open,
 };
+
+/// The source that was meant where a revision was named without `git:`, or in the words of buf, as
+/// in `.git#branch=main,subdir=proto`. `None` if there is no such revision.
+pub(super) fn meant(name: &str, options: &SourceOptions<'_>) -> Option<String> {
+    let (revision, subdir) = match name.split_once(".git#") {
+        None => (name, None),
+        Some((_, words)) => {
+            let value = |key: &str| {
+                words.split(',').find_map(|word| word.strip_prefix(key)?.strip_prefix('='))
+            };
+            let revision = ["commit", "tag", "ref", "branch"].into_iter().find_map(value);
+            (revision.unwrap_or("HEAD"), value("subdir"))
+        }
+    };
+    let spec = match subdir {
+        Some(subdir) => format!("{revision}:{subdir}"),
+        None => revision.to_owned(),
+    };
+    Revision::open(&spec, options).ok().map(|_| format!("{PREFIX}{spec}"))
+}
 
 /// What stands before a revision.
 const PREFIX: &str = "git:";

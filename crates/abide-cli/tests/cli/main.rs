@@ -2,10 +2,13 @@
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // Tests set up a world; helpers are tests too.
 
 mod baseline;
+mod book;
 mod breaking;
 mod bump;
 mod contract;
 mod determinism;
+mod first_hour;
+mod format;
 mod formats;
 mod hash;
 mod history;
@@ -17,6 +20,7 @@ mod live;
 mod lost_objects;
 mod majors;
 mod moving;
+mod packaging;
 mod policy;
 mod release;
 mod repeated_roots;

@@ -20,8 +20,10 @@ use crate::waiver::Waivers;
 use super::acceptance::accept;
 use super::frozen_changes::frozen_changes;
 use super::linker_findings::linker_findings;
+use super::missing_imports::join_missing_imports;
 use super::order::sort;
 use super::repeated_roots::join_repeated_roots;
+use super::unknown_options::drop_unknown_options;
 use super::walk::run;
 use super::weighing::{apply_severities, narrow, runs};
 use super::work_in_progress::spare_work_in_progress;
@@ -51,8 +53,10 @@ fn judge_tree<'t>(
         .collect();
 
     let mut findings = run(&context, &rules);
+    drop_unknown_options(tree, options.baseline, &mut findings);
     findings.extend(linker_findings(tree, policy, options.scope));
     join_repeated_roots(tree, &mut findings);
+    join_missing_imports(tree, &mut findings);
     if options.versions {
         let reused = reuse::findings(tree, policy, options.records, &findings);
         findings.extend(reused.into_iter().filter(|it| runs(policy, it)));
@@ -126,8 +130,10 @@ fn judge_tree<'t>(
     }
     if let Some(accepted) = options.accepted {
         let could_match = |rule: &str| !options.partial && find_rule(rule).is_none_or(ran);
-        report.accepted = accept(accepted, &mut findings, &could_match);
-        apply_severities(&context, &mut findings);
+        let (count, mut about_lines) = accept(accepted, &mut findings, &could_match);
+        report.accepted = count;
+        apply_severities(&context, &mut about_lines);
+        findings.extend(about_lines);
     }
     sort(&context, &mut findings);
 
