@@ -30,7 +30,7 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
         if taken.is_some() && taken == returned {
             let is_empty = taken.as_deref() == Some(EMPTY);
             let all_empty = lint.allow_empty_requests && lint.allow_empty_responses;
-            if !lint.allow_same_request_response && !(is_empty && all_empty) {
+            if !(lint.allow_same_request_response || is_empty && all_empty) {
                 let shown = taken.as_deref().unwrap_or_default();
                 let message =
                     format!("method `{}` takes and returns `{shown}`", method.relative_name());

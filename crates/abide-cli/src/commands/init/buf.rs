@@ -273,7 +273,7 @@ impl Reader<'_> {
                     }
                     continue;
                 }
-                "disallow_comment_ignores" if is_v2 => is_true.then(|| ("buf-comments", "false")),
+                "disallow_comment_ignores" if is_v2 => is_true.then_some(("buf-comments", "false")),
                 "disable_builtin" if is_v2 => {
                     lint.no_builtin = is_true;
                     continue;
