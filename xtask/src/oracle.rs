@@ -12,6 +12,7 @@ mod hash;
 mod history;
 mod judged;
 mod layout;
+mod moving;
 mod release;
 mod requirements;
 mod sets;
@@ -38,6 +39,7 @@ const PARTS: &[&str] = &[
     "findings",
     "verdicts",
     "breaking",
+    "moving",
     "validation",
     "symbols",
     "gapic",
@@ -55,6 +57,12 @@ pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
         agreed &= requirements::run(place, PARTS)?;
     }
     if !only.is_empty() && only.iter().all(|part| part == "requirements") {
+        return Ok(agreed);
+    }
+    if wanted("moving") {
+        agreed &= moving::run()?;
+    }
+    if !only.is_empty() && only.iter().all(|part| part == "moving") {
         return Ok(agreed);
     }
     let protoc = Protoc::find()?;

@@ -454,7 +454,7 @@ pub(crate) enum Command {
         /// The folder to write it to [default: the current folder]
         #[arg(value_name = "DIR")]
         dir: Option<PathBuf>,
-        /// Take over the settings of a buf.yaml (v1 or v2); lists every setting that was dropped
+        /// Take over the settings of a buf.yaml or buf.work.yaml; lists every setting that was dropped
         #[arg(long, value_name = "FILE")]
         from: Option<PathBuf>,
     },

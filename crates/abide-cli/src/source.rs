@@ -44,6 +44,7 @@ pub use contents::{Contents, DescriptorFormat, LOCK};
 pub(crate) use descriptors::asked_for;
 pub use disk::MAX_FILE;
 pub use failure::{ReadProblem, SourceError};
+pub(crate) use git::default_branch::{DefaultBranch, default_branch};
 pub(crate) use git::timeline::{Commit, Content, Cursor, Step, Timeline};
 pub(crate) use known::KnownTexts;
 pub(crate) use links::Links;

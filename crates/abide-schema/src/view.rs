@@ -263,6 +263,11 @@ impl<'t> File<'t> {
         &self.decl().path
     }
 
+    /// The folder of its path; empty at the root.
+    pub fn folder(self) -> &'t str {
+        self.path().rsplit_once('/').map_or("", |(folder, _)| folder)
+    }
+
     /// The name that imports use: the full name of a file.
     pub fn full_name(self) -> String {
         self.path().to_owned()

@@ -2,7 +2,6 @@
 
 use abide_schema::{Element, Part};
 
-use crate::lifecycle::is_deprecated;
 use crate::rule::{Context, Sink};
 
 /// A naming case.
@@ -39,8 +38,7 @@ impl Case {
     }
 
     /// Reports an element whose name is in another case, with the rules of other
-    /// tools that report it too. Frozen packages and deprecated elements are not
-    /// reported: they are not worth a new name.
+    /// tools that report it too. [`Context::spares`] says which are not reported.
     pub(crate) fn judge<'t>(
         self,
         context: &Context<'t>,
@@ -51,7 +49,7 @@ impl Case {
         let name = element.name();
         let right = self.of(name);
         let package = element.package();
-        if name == right || context.is_frozen(package) || is_deprecated(element) {
+        if name == right || context.spares(element, aliases) {
             return;
         }
         let message =
@@ -63,6 +61,30 @@ impl Case {
         }
         finding.fact(name).aliases(aliases);
     }
+}
+
+/// A name as buf splits it into words for a prefix: before a capital that follows a lower-case
+/// letter or is followed by one, never before a digit.
+pub(crate) fn buf_upper_snake(name: &str) -> String {
+    let name = name.trim_matches('_').as_bytes();
+    let mut out = String::new();
+    for (at, &letter) in name.iter().enumerate() {
+        let ends_word = match name.get(at + 1) {
+            Some(next) => !next.is_ascii_uppercase() && !next.is_ascii_digit() && *next != b'_',
+            None => false,
+        };
+        let begins = at > 0
+            && letter.is_ascii_uppercase()
+            && !out.ends_with('_')
+            && (ends_word || name[at - 1].is_ascii_lowercase());
+        if begins {
+            out.push('_');
+        }
+        if letter != b'_' || !out.ends_with('_') {
+            out.push(char::from(letter.to_ascii_uppercase()));
+        }
+    }
+    out
 }
 
 fn is_delimiter(it: char) -> bool {
@@ -113,6 +135,26 @@ fn joined<'n>(words: impl Iterator<Item = &'n str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Names as buf 1.75 splits them, by the prefixes that ENUM_VALUE_PREFIX asks for.
+    #[test]
+    fn prefixes_are_those_of_buf() {
+        for (name, prefix) in [
+            ("Color", "COLOR"),
+            ("HTTPStatus", "HTTP_STATUS"),
+            ("Http2Status", "HTTP2_STATUS"),
+            ("V1API", "V1API"),
+            ("ABTest", "AB_TEST"),
+            ("_foo__Bar_", "FOO_BAR"),
+            ("fooBAR", "FOO_BAR"),
+            ("A", "A"),
+            ("Foo2Bar", "FOO2_BAR"),
+            ("X509Cert", "X509_CERT"),
+            ("E2E", "E2E"),
+        ] {
+            assert_eq!(buf_upper_snake(name), prefix, "{name}");
+        }
+    }
 
     #[test]
     fn acronyms_are_words() {

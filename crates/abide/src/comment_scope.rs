@@ -87,6 +87,15 @@ impl<'a> CommentScopes<'a> {
         }
     }
 
+    /// What a comment of buf covers. Above `syntax` or `package` that is the statement alone if
+    /// settings follow the rule of buf, which then reports each file at that statement.
+    pub(crate) fn buf_covered(&self, comment: Comment, covers: Covers, follows: bool) -> Covers {
+        match (covers, self.next(comment)) {
+            (Covers::File, Some(next)) if follows => Covers::Span(next.span),
+            _ => covers,
+        }
+    }
+
     /// Whether protoc would treat the comment as leading: alone on its lines, and
     /// without a blank line before the statement.
     pub(crate) fn leads(&self, comment: Comment, token_end: u32) -> bool {

@@ -104,6 +104,7 @@ fn read(reader: &mut TomlReader, root: &dyn TableLike, config: &mut Config) {
         "calendar",
         "deprecation",
         "breaking",
+        "lint",
         "upgrade",
         "options",
     ];
@@ -146,6 +147,7 @@ fn read(reader: &mut TomlReader, root: &dyn TableLike, config: &mut Config) {
             "calendar" => reader.calendar(item, &mut config.policy),
             "deprecation" => reader.deprecation(item, &mut config.policy),
             "breaking" => reader.breaking(item, &mut config.policy),
+            "lint" => reader.lint(item, &mut config.policy),
             "upgrade" => reader.upgrade(item, &mut config.policy),
             "options" => reader.options(item, &mut config.policy),
             _ => reader.unknown_key(&entry, "`abide.toml`", KEYS),

@@ -8,8 +8,12 @@ use abide_schema::{
 };
 use abide_syntax::ImportKind;
 
+use crate::buf_lint::BufStability;
 use crate::finding::Finding;
 use crate::rule::{Context, Sink};
+
+/// The rule of buf about imports of unstable packages.
+pub(crate) const UNSTABLE_IMPORT: &str = "buf:STABLE_PACKAGE_NO_IMPORT_UNSTABLE";
 
 /// Which packages are versions of one API.
 pub(crate) struct Apis<'c, 't> {
@@ -136,8 +140,8 @@ pub(crate) fn depends_on_less(context: &Context<'_>, sink: &mut Sink, promised: 
             );
             if let Some(finding) = report(sink, package, &path, message) {
                 finding.fact(target.name());
-                // buf looks at direct imports only.
-                if path.len() > 1 {
+                // buf looks at direct imports only, and whoever follows it has one for each.
+                if path.len() > 1 || context.policy.follows(UNSTABLE_IMPORT) {
                     finding.aliases(&[]);
                 }
                 finding.why(format!(
@@ -150,6 +154,28 @@ pub(crate) fn depends_on_less(context: &Context<'_>, sink: &mut Sink, promised: 
                      package",
                 ));
             }
+        }
+    }
+}
+
+/// Reports every import of an unstable package by a file of a stable one, as buf does: only direct
+/// imports, and only packages whose last component is a version.
+pub(crate) fn imports_unstable(context: &Context<'_>, sink: &mut Sink) {
+    let is =
+        |package: Package<'_>, wanted| BufStability::of_package(package.name()) == Some(wanted);
+    let judged = context.tree.files().filter(|it| it.is_judged());
+    for file in judged.filter(|it| is(it.package(), BufStability::Stable)) {
+        for import in file.imports() {
+            let target = import.file.map(File::package);
+            let Some(target) = target.filter(|it| is(*it, BufStability::Unstable)) else {
+                continue;
+            };
+            let (from, to) = (file.package().name(), target.name());
+            let message = format!("stable package `{from}` imports unstable package `{to}`");
+            sink.report(file.place_of(import.decl.node, Part::Whole), from, from, message)
+                .why("unstable packages may change or disappear at any time")
+                .fact(&*import.decl.path)
+                .aliases(&[UNSTABLE_IMPORT]);
         }
     }
 }

@@ -15,6 +15,8 @@ pub enum Group {
     Lifecycle,
     /// Style guides of large API owners; each rule is off by default.
     Style,
+    /// What a team can agree on, such as comments; each rule is off by default.
+    Conventions,
     /// Changes since an old tree, and what they break.
     Compatibility,
     /// The tool's own files: waivers and configuration.
@@ -29,6 +31,7 @@ impl Group {
         Group::Dependencies,
         Group::Lifecycle,
         Group::Style,
+        Group::Conventions,
         Group::Compatibility,
         Group::Policy,
     ];
@@ -41,6 +44,7 @@ impl Group {
             Group::Dependencies => "dependencies",
             Group::Lifecycle => "lifecycle",
             Group::Style => "style",
+            Group::Conventions => "conventions",
             Group::Compatibility => "compatibility",
             Group::Policy => "policy",
         }
@@ -56,4 +60,15 @@ pub struct RuleDefaults {
     pub group: Group,
     /// The severity where no setting says anything; `None`: off.
     pub severity: Option<Severity>,
+    /// The rules of other tools that report the same defect.
+    pub aliases: &'static [&'static str],
+    /// The rules of other tools that report some of what it finds.
+    pub aliases_by_case: &'static [&'static [&'static str]],
+}
+
+impl RuleDefaults {
+    /// The rules of other tools that report anything that it finds.
+    pub fn all_aliases(self) -> impl Iterator<Item = &'static str> {
+        self.aliases.iter().chain(self.aliases_by_case.iter().copied().flatten()).copied()
+    }
 }

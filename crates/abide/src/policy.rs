@@ -12,8 +12,9 @@ use crate::calendar::Calendar;
 use crate::deprecation_policy::{DeprecationPolicy, Removal};
 use crate::finding::{ChangeFacts, Finding, Severity};
 use crate::group::RuleDefaults;
+use crate::lint_policy::LintPolicy;
 use crate::phases::Phases;
-use crate::severities::{Layers, RuleSettings};
+use crate::severities::{FindingScope, Layers, RuleSettings};
 use crate::weight::Weight;
 
 /// Everything that decides how a tree is checked: a preset with the changes of
@@ -30,6 +31,8 @@ pub struct Policy {
     pub deprecation: DeprecationPolicy,
     /// Which changes are more than notes: `[breaking]`.
     pub breaking: BreakingPolicy,
+    /// Names and comments that rules about one tree ask for: `[lint]`.
+    pub lint: LintPolicy,
     /// Named options of the upgrade: `[upgrade]`.
     pub upgrade: UpgradePolicy,
     /// Which changes of custom options are breaks, by the full name of the
@@ -176,15 +179,18 @@ impl BreakingPolicy {
     }
 
     /// Whether a change is more than a note. An alias alone is not enough: the
-    /// change must also break one of the `surfaces`.
-    pub fn selects(&self, finding: &Finding) -> bool {
+    /// change must also break one of the `surfaces`. `leaves_out` says which aliases do not count
+    /// for this finding.
+    pub(crate) fn selects(&self, finding: &Finding, leaves_out: impl Fn(&str) -> bool) -> bool {
         if finding.change.is_some() && Weight::of(finding) > self.lightest {
             return false;
         }
-        let Some(change) = finding.change.as_ref().filter(|_| !self.aliases.is_empty()) else {
-            return true;
-        };
-        let named = finding.aliases.iter().any(|it| self.aliases.iter().any(|name| name == it));
+        let Some(change) = finding.change.as_ref() else { return true };
+        if self.aliases.is_empty() {
+            return !finding.aliases.iter().any(|it| leaves_out(it));
+        }
+        let counts = |alias: &&str| self.aliases.iter().any(|name| name == alias);
+        let named = finding.aliases.iter().any(|it| counts(it) && !leaves_out(it));
         let surfaces = if self.surfaces.is_empty() { Surface::ALL } else { &self.surfaces };
         named && change.effects.on(surfaces).breaks_backward()
     }
@@ -267,7 +273,7 @@ impl Policy {
         UpgradeSettings { policy: &self.upgrade, folder_prefixes: &self.packages.folder_prefixes }
     }
 
-    /// The severity of a finding of `rule` in `package` (`None`: not reported),
+    /// The severity of a finding of `rule` (`None`: not reported),
     /// and the reason, unless it is the rule's default. `change` is set for a
     /// finding about a change.
     ///
@@ -280,10 +286,26 @@ impl Policy {
     pub fn severity(
         &self,
         rule: RuleDefaults,
-        package: &str,
+        subject: FindingScope<'_>,
         change: Option<&ChangeFacts>,
     ) -> (Option<Severity>, Option<String>) {
-        self.layers.severity(rule, package, change, self.is_bound(package))
+        self.layers.severity(rule, subject, change, self.is_bound(subject.package))
+    }
+
+    /// Whether settings turn on what a rule of another tool reports, such as
+    /// `buf:ENUM_PASCAL_CASE`. Abide then reports it where that tool does.
+    pub fn follows(&self, alias: &str) -> bool {
+        self.layers.follows(alias)
+    }
+
+    /// The same for any of several rules.
+    pub(crate) fn follows_any(&self, aliases: &[&str]) -> bool {
+        aliases.iter().any(|alias| self.follows(alias))
+    }
+
+    /// Whether a change is more than a note.
+    pub(crate) fn selects(&self, finding: &Finding, subject: FindingScope<'_>) -> bool {
+        self.breaking.selects(finding, |alias| self.layers.leaves_out(alias, subject))
     }
 
     /// What presets and settings say about a rule, in the whole tree and in parts of it.

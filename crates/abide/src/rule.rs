@@ -64,12 +64,18 @@ impl Rule {
 
     /// The rules of other tools that fire on anything that it finds.
     pub fn all_aliases(&self) -> impl Iterator<Item = &'static str> + use<> {
-        self.aliases.iter().chain(self.aliases_by_case.iter().copied().flatten()).copied()
+        self.defaults().all_aliases()
     }
 
     /// What policy asks of it.
     pub const fn defaults(&self) -> RuleDefaults {
-        RuleDefaults { id: self.id, group: self.group, severity: self.severity }
+        RuleDefaults {
+            id: self.id,
+            group: self.group,
+            severity: self.severity,
+            aliases: self.aliases,
+            aliases_by_case: self.aliases_by_case,
+        }
     }
 }
 
@@ -219,6 +225,24 @@ impl<'t> Context<'t> {
     pub(crate) fn retirement(&self, package: Package<'t>) -> Option<Retirement<'t>> {
         let versions = self.apis().get(&api_name(package.name())?)?;
         Retirement::of(package, versions, self.days())
+    }
+
+    /// Whether rules about names spare an element, since it is not worth a new name: one that is
+    /// deprecated or in a frozen package. Nothing is spared what a rule of another tool reports if
+    /// the policy follows that one.
+    pub(crate) fn spares(&self, element: Element<'t>, aliases: &[&str]) -> bool {
+        (self.is_frozen(element.package()) || is_deprecated(element))
+            && !self.policy.follows_any(aliases)
+    }
+
+    /// The files of a package at which a finding about the package is reported: the first one, or,
+    /// as buf does, all of them.
+    pub(crate) fn reported_at(&self, package: Package<'t>, alias: &str) -> Vec<File<'t>> {
+        let mut files: Vec<File<'t>> = package.files().filter(|it| it.is_judged()).collect();
+        if !self.policy.follows(alias) {
+            files.truncate(1);
+        }
+        files
     }
 
     /// The role of each file in an upgrade.

@@ -21,6 +21,7 @@ rules! {
     candidate_edited = "rules/candidate-edited.rs";
     candidate_path_taken = "rules/candidate-path-taken.rs";
     comment_mark_unknown = "rules/comment-mark-unknown.rs";
+    comment_missing = "rules/comment-missing.rs";
     compiler_warning = "rules/compiler-warning.rs";
     constraint_changed = "rules/constraint-changed.rs";
     constraint_loosened = "rules/constraint-loosened.rs";
@@ -48,7 +49,9 @@ rules! {
     edition_invalid = "rules/edition-invalid.rs";
     element_deprecated = "rules/element-deprecated.rs";
     enum_added = "rules/enum-added.rs";
+    enum_alias_allowed = "rules/enum-alias-allowed.rs";
     enum_first_value_changed = "rules/enum-first-value-changed.rs";
+    enum_first_value_not_zero = "rules/enum-first-value-not-zero.rs";
     enum_invalid = "rules/enum-invalid.rs";
     enum_moved = "rules/enum-moved.rs";
     enum_number_reused = "rules/enum-number-reused.rs";
@@ -83,6 +86,7 @@ rules! {
     field_jstype_changed = "rules/field-jstype-changed.rs";
     field_lazy_changed = "rules/field-lazy-changed.rs";
     field_name_case = "rules/field-name-case.rs";
+    field_named_descriptor = "rules/field-named-descriptor.rs";
     field_number_changed = "rules/field-number-changed.rs";
     field_number_reused = "rules/field-number-reused.rs";
     field_oneof_changed = "rules/field-oneof-changed.rs";
@@ -90,6 +94,7 @@ rules! {
     field_removed = "rules/field-removed.rs";
     field_renamed = "rules/field-renamed.rs";
     field_replaced = "rules/field-replaced.rs";
+    field_required = "rules/field-required.rs";
     field_string_type_changed = "rules/field-string-type-changed.rs";
     field_type_changed = "rules/field-type-changed.rs";
     field_utf8_validation_changed = "rules/field-utf8-validation-changed.rs";
@@ -98,6 +103,7 @@ rules! {
     file_package_changed = "rules/file-package-changed.rs";
     file_removed = "rules/file-removed.rs";
     file_renamed = "rules/file-renamed.rs";
+    folder_shared_by_packages = "rules/folder-shared-by-packages.rs";
     frozen_package_changed = "rules/frozen-package-changed.rs";
     generic_services_changed = "rules/generic-services-changed.rs";
     go_package_major_mismatch = "rules/go-package-major-mismatch.rs";
@@ -106,6 +112,7 @@ rules! {
     import_cycle = "rules/import-cycle.rs";
     import_invalid = "rules/import-invalid.rs";
     import_not_found = "rules/import-not-found.rs";
+    import_public = "rules/import-public.rs";
     import_unused = "rules/import-unused.rs";
     java_package_major_mismatch = "rules/java-package-major-mismatch.rs";
     java_utf8_validation_changed = "rules/java-utf8-validation-changed.rs";
@@ -131,7 +138,10 @@ rules! {
     method_request_type_changed = "rules/method-request-type-changed.rs";
     method_response_type_changed = "rules/method-response-type-changed.rs";
     method_signature_changed = "rules/method-signature-changed.rs";
+    method_streaming = "rules/method-streaming.rs";
     method_streaming_changed = "rules/method-streaming-changed.rs";
+    method_type_name_nonstandard = "rules/method-type-name-nonstandard.rs";
+    method_types_shared = "rules/method-types-shared.rs";
     migration_name_taken = "rules/migration-name-taken.rs";
     name_duplicated = "rules/name-duplicated.rs";
     name_misused = "rules/name-misused.rs";
@@ -166,6 +176,7 @@ rules! {
     package_version_missing = "rules/package-version-missing.rs";
     package_version_not_last = "rules/package-version-not-last.rs";
     packaging_option_changed = "rules/packaging-option-changed.rs";
+    packaging_options_differ = "rules/packaging-options-differ.rs";
     promotion_impossible = "rules/promotion-impossible.rs";
     public_import_removed = "rules/public-import-removed.rs";
     range_invalid = "rules/range-invalid.rs";
@@ -181,9 +192,11 @@ rules! {
     service_moved = "rules/service-moved.rs";
     service_removed = "rules/service-removed.rs";
     service_renamed = "rules/service-renamed.rs";
+    service_suffix_missing = "rules/service-suffix-missing.rs";
     stable_depends_on_unstable = "rules/stable-depends-on-unstable.rs";
     string_length_in_bytes = "rules/string-length-in-bytes.rs";
     syntax_error = "rules/syntax-error.rs";
+    syntax_missing = "rules/syntax-missing.rs";
     time_as_integer = "rules/time-as-integer.rs";
     too_many_majors = "rules/too-many-majors.rs";
     two_candidates = "rules/two-candidates.rs";

@@ -15,14 +15,65 @@ use crate::preset::Preset;
 pub(crate) struct Levels {
     pub(crate) rules: BTreeMap<&'static str, Option<Severity>>,
     pub(crate) groups: BTreeMap<Group, Option<Severity>>,
+    /// By a rule of another tool: what is set for the findings that it reports too.
+    pub(crate) aliases: BTreeMap<&'static str, Option<Severity>>,
+    /// The same for whole categories of such rules, by rule; each with its category.
+    pub(crate) categories: BTreeMap<&'static str, (Option<Severity>, &'static str)>,
 }
 
 impl Levels {
-    /// The level it sets for a rule, and the key that sets it.
-    fn of(&self, rule: RuleDefaults) -> Option<(Option<Severity>, &'static str)> {
-        let by_rule = self.rules.get(rule.id).map(|&level| (level, rule.id));
-        by_rule.or_else(|| self.groups.get(&rule.group).map(|&level| (level, rule.group.name())))
+    /// The level it sets for a rule, and the key that sets it. The more a key says, the more it
+    /// counts: a rule of another tool, a rule, a category of the other tool, a group.
+    fn of(
+        &self,
+        rule: RuleDefaults,
+        alias: Option<&str>,
+    ) -> Option<(Option<Severity>, &'static str)> {
+        let by_alias = alias.and_then(|it| self.aliases.get_key_value(it));
+        let by_category = alias.and_then(|it| self.categories.get(it));
+        let by_rule = || self.rules.get(rule.id).map(|&level| (level, rule.id));
+        let by_group = || self.groups.get(&rule.group).map(|&level| (level, rule.group.name()));
+        by_alias
+            .map(|(&key, &level)| (level, key))
+            .or_else(by_rule)
+            .or_else(|| by_category.copied())
+            .or_else(by_group)
     }
+
+    /// The highest level it sets for any finding of a rule, and the key that sets it.
+    fn highest(&self, rule: RuleDefaults) -> Option<(Option<Severity>, &'static str)> {
+        let named = rule.all_aliases().filter(|it| self.of_alias(it).is_some());
+        let levels = named.filter_map(|alias| self.of(rule, Some(alias)));
+        let highest = levels.reduce(|best, next| if next.0 > best.0 { next } else { best });
+        highest.or_else(|| self.of(rule, None))
+    }
+
+    /// The level it sets for a rule of another tool.
+    fn of_alias(&self, alias: &str) -> Option<Option<Severity>> {
+        let by_category = || self.categories.get(alias).map(|&(level, _)| level);
+        self.aliases.get(alias).copied().or_else(by_category)
+    }
+
+    /// The rules of other tools that it sets a level for.
+    fn named(&self) -> impl Iterator<Item = &'static str> {
+        self.aliases.keys().chain(self.categories.keys()).copied()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rules.is_empty() && self.groups.is_empty() && self.named().next().is_none()
+    }
+}
+
+/// What a setting can be for: a finding, by its package, its file and the rules of other tools
+/// that report it too.
+#[derive(Clone, Copy, Debug)]
+pub struct FindingScope<'f> {
+    /// Its package.
+    pub package: &'f str,
+    /// The file as reports name it; `None` if the finding is not about a proto file.
+    pub path: Option<&'f str>,
+    /// The rules of other tools that report it too.
+    pub aliases: &'f [&'static str],
 }
 
 /// The severities of a preset or of `abide.toml`.
@@ -57,6 +108,8 @@ pub struct RuleSettings {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Override {
     pub(crate) packages: Vec<Glob>,
+    /// Files and folders, relative to the folder of `abide.toml`.
+    pub(crate) files: Vec<String>,
     /// `None` means packages without a version.
     pub(crate) stabilities: Vec<Option<Stability>>,
     pub(crate) surfaces: Vec<Surface>,
@@ -69,22 +122,29 @@ impl Override {
     /// direction, so an override for some of these does not apply to them.
     fn concerns(
         &self,
-        package: &str,
+        subject: FindingScope<'_>,
         stability: Option<Stability>,
         effect: Option<(Surface, Direction)>,
     ) -> bool {
+        let package = subject.package;
+        let holds = |path: &str| self.files.iter().any(|it| is_at(path, it));
         let surface = |(surface, _)| self.surfaces.contains(&surface);
         let direction = |(_, direction)| self.directions.contains(&direction);
         (self.surfaces.is_empty() || effect.is_some_and(surface))
             && (self.directions.is_empty() || effect.is_some_and(direction))
             && (self.packages.is_empty() || self.packages.iter().any(|glob| glob.matches(package)))
             && (self.stabilities.is_empty() || self.stabilities.contains(&stability))
+            && (self.files.is_empty() || subject.path.is_some_and(holds))
     }
 
     fn describe(&self) -> String {
         let globs: Vec<String> =
             self.packages.iter().map(|glob| format!("`{}`", glob.text())).collect();
+        let files: Vec<String> = self.files.iter().map(|it| format!("`{it}`")).collect();
         let words: Vec<String> = self.stabilities.iter().map(|&it| stability_word(it)).collect();
+        if !files.is_empty() {
+            return format!("the `[[override]]` for {}", files.join(", "));
+        }
         match (globs.is_empty(), words.is_empty()) {
             (true, true) => "an `[[override]]`".to_owned(),
             (false, true) => format!("the `[[override]]` for {}", globs.join(", ")),
@@ -94,6 +154,13 @@ impl Override {
             }
         }
     }
+}
+
+/// Whether a file is at a path, or in the folder there.
+fn is_at(file: &str, path: &str) -> bool {
+    let path = path.trim_start_matches("./").trim_end_matches('/');
+    let rest = if matches!(path, "" | ".") { Some("") } else { file.strip_prefix(path) };
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// The word for a stability in configuration.
@@ -115,7 +182,11 @@ struct LayerSetting {
 
 /// Severities in layers; later ones win.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Layers(Vec<IndexedLayer>);
+pub(crate) struct Layers {
+    layers: Vec<IndexedLayer>,
+    /// The rules of other tools that any setting names.
+    named: BTreeSet<&'static str>,
+}
 
 /// A layer whose overrides are found by the name of a package.
 #[derive(Clone, Debug)]
@@ -151,12 +222,14 @@ impl IndexedLayer {
 impl Layers {
     /// Puts a layer over the others.
     pub(crate) fn push(&mut self, layer: Layer) {
-        self.0.push(IndexedLayer::of(layer));
+        let all = layer.overrides.iter().map(|it| &it.levels).chain([&layer.levels]);
+        self.named.extend(all.flat_map(Levels::named));
+        self.layers.push(IndexedLayer::of(layer));
     }
 
     /// The layer of a preset alone, which says of each setting where it is from.
     pub(crate) fn set_preset(&mut self, preset: Preset) {
-        for it in &mut self.0 {
+        for it in &mut self.layers {
             it.layer.preset = Some(preset);
         }
     }
@@ -166,16 +239,22 @@ impl Layers {
     pub(crate) fn severity(
         &self,
         rule: RuleDefaults,
-        package: &str,
+        subject: FindingScope<'_>,
         change: Option<&ChangeFacts>,
         is_bound: bool,
     ) -> (Option<Severity>, Option<String>) {
+        let package = subject.package;
         let Some(change) = change else {
-            let set = self.setting(rule, package, None);
-            return match set {
+            let level = |alias| match self.setting(rule, alias, subject, None) {
                 Some(setting) => (setting.level, Some(setting.reason)),
                 None => (rule.severity, None),
             };
+            // The other tool fails as long as one of its rules does.
+            let named = subject.aliases.iter().filter(|it| self.named.contains(*it));
+            return named
+                .map(|alias| level(Some(*alias)))
+                .reduce(|best, next| if next.0 > best.0 { next } else { best })
+                .unwrap_or_else(|| level(None));
         };
         let broken = change.effects.iter().map(Some);
         let each = broken.chain(change.effects.is_empty().then_some(None)).map(|effect| {
@@ -192,7 +271,7 @@ impl Layers {
                 Some((_, Direction::Forward)) | None if !is_bound => (Some(Severity::Note), None),
                 Some((_, Direction::Forward)) | None => (Some(change.at_least), None),
             };
-            let Some(setting) = self.setting(rule, package, effect) else { return default };
+            let Some(setting) = self.setting(rule, None, subject, effect) else { return default };
             let decides = match effect {
                 Some((_, Direction::Backward)) => setting.names_package || is_bound,
                 Some((_, Direction::Forward)) => {
@@ -219,26 +298,30 @@ impl Layers {
     fn setting(
         &self,
         rule: RuleDefaults,
-        package: &str,
+        alias: Option<&str>,
+        subject: FindingScope<'_>,
         effect: Option<(Surface, Direction)>,
     ) -> Option<LayerSetting> {
+        let package = subject.package;
         let stability = PackageVersion::of_package(package).map(|version| version.stability);
-        for indexed in self.0.iter().rev() {
+        for indexed in self.layers.iter().rev() {
             let layer = &indexed.layer;
             for it in indexed.overrides(package) {
-                if it.concerns(package, stability, effect)
-                    && let Some((level, key)) = it.levels.of(rule)
+                if it.concerns(subject, stability, effect)
+                    && let Some((level, key)) = it.levels.of(rule, alias)
                 {
                     return Some(LayerSetting {
                         level,
                         reason: layer.source(it.describe()),
                         names_rule: key == rule.id,
-                        names_package: !it.packages.is_empty() || !it.stabilities.is_empty(),
+                        names_package: !(it.packages.is_empty()
+                            && it.stabilities.is_empty()
+                            && it.files.is_empty()),
                         names_direction: !it.directions.is_empty(),
                     });
                 }
             }
-            if let Some((level, key)) = layer.levels.of(rule) {
+            if let Some((level, key)) = layer.levels.of(rule, alias) {
                 return Some(LayerSetting {
                     level,
                     reason: layer.source(format!("`[rules] {key}`")),
@@ -255,13 +338,13 @@ impl Layers {
     /// rule itself, and behind it those of its parts.
     pub(crate) fn settings(&self, rule: RuleDefaults) -> RuleSettings {
         let mut parts = Vec::new();
-        for IndexedLayer { layer, .. } in self.0.iter().rev() {
+        for IndexedLayer { layer, .. } in self.layers.iter().rev() {
             for it in layer.overrides.iter().rev() {
-                if let Some((level, _)) = it.levels.of(rule) {
+                if let Some((level, _)) = it.levels.highest(rule) {
                     parts.push((level, layer.source(it.describe())));
                 }
             }
-            if let Some((level, key)) = layer.levels.of(rule) {
+            if let Some((level, key)) = layer.levels.highest(rule) {
                 let reason = layer.source(format!("`[rules] {key}`"));
                 return RuleSettings { whole: (level, Some(reason)), parts };
             }
@@ -272,12 +355,42 @@ impl Layers {
     /// Whether any finding of the rule can matter.
     pub(crate) fn runs(&self, rule: RuleDefaults) -> bool {
         let mut on = rule.severity.is_some();
-        for IndexedLayer { layer, levels, .. } in &self.0 {
-            if let Some((level, _)) = layer.levels.of(rule) {
+        for IndexedLayer { layer, levels, .. } in &self.layers {
+            if let Some((level, _)) = layer.levels.of(rule, None) {
                 on = level.is_some();
             }
-            on |= levels.iter().any(|it| matches!(it.of(rule), Some((Some(_), _))));
+            on |= levels.iter().any(|it| matches!(it.of(rule, None), Some((Some(_), _))));
+        }
+        on || rule.all_aliases().any(|alias| self.follows(alias))
+    }
+
+    /// Whether settings turn on what a rule of another tool reports. Abide then reports it where
+    /// that tool does.
+    pub(crate) fn follows(&self, alias: &str) -> bool {
+        if !self.named.contains(alias) {
+            return false;
+        }
+        let mut on = false;
+        for IndexedLayer { layer, levels, .. } in &self.layers {
+            on = layer.levels.of_alias(alias).map_or(on, |level| level.is_some());
+            on |= levels.iter().any(|it| matches!(it.of_alias(alias), Some(Some(_))));
         }
         on
+    }
+
+    /// Whether a setting turns off what a rule of another tool reports there.
+    pub(crate) fn leaves_out(&self, alias: &str, subject: FindingScope<'_>) -> bool {
+        if !self.named.contains(alias) {
+            return false;
+        }
+        let stability = PackageVersion::of_package(subject.package).map(|it| it.stability);
+        let level = self.layers.iter().rev().find_map(|indexed| {
+            let mut parts = indexed.overrides(subject.package);
+            let part = parts.find_map(|it| {
+                it.levels.of_alias(alias).filter(|_| it.concerns(subject, stability, None))
+            });
+            part.or_else(|| indexed.layer.levels.of_alias(alias))
+        });
+        level == Some(None)
     }
 }

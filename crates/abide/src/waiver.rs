@@ -3,8 +3,9 @@
 //! A comment `// abide:allow(RULE): REASON` covers the statement before it on the
 //! same line, or else the statement below it, with everything inside. Above
 //! `syntax`, `edition` or `package` it covers the file, and the package itself.
-//! The comments of buf, `// buf:lint:ignore ID`, count for the rules that have
-//! the alias `buf:ID`.
+//! The comments of buf, `// buf:lint:ignore ID`, count for the findings that have
+//! the alias `buf:ID`, where they count for buf: above `package`, only for findings
+//! about the statement itself.
 
 mod scopes;
 
@@ -14,6 +15,7 @@ use jiff::civil::Date;
 use memchr::memmem;
 use rayon::prelude::*;
 
+use crate::buf_lint::ignored_by;
 use crate::comment_scope::{CommentScopes, Covers, comments, lines};
 use crate::dates::parse_date;
 use crate::finding::Finding;
@@ -28,8 +30,9 @@ use crate::target_index::TargetIndex;
 use self::scopes::WaiverScopes;
 
 /// The text that marks a comment as a waiver.
-const MARKER: &str = "abide:allow";
-const BUF_MARKER: &str = "buf:lint:ignore";
+pub(crate) const MARKER: &str = "abide:allow";
+/// The text that marks a comment as one of buf's.
+pub(crate) const BUF_MARKER: &str = "buf:lint:ignore";
 
 /// A waiver in a comment.
 struct Waiver {
@@ -44,8 +47,8 @@ struct Waiver {
 /// Which rules a comment names.
 enum Allows {
     Rule(&'static Rule),
-    /// Every rule that has this alias.
-    Alias(String),
+    /// Every finding that has this alias.
+    Alias(&'static str),
 }
 
 impl Allows {
@@ -74,8 +77,11 @@ pub(crate) struct Waivers<'p> {
 impl<'p> Waivers<'p> {
     pub(crate) fn of(context: &Context<'p>) -> Waivers<'p> {
         let files: Vec<File<'_>> = context.tree.files().filter(|file| file.is_judged()).collect();
-        let mut found: Vec<_> =
-            files.into_par_iter().with_min_len(16).filter_map(in_comments).collect();
+        let mut found: Vec<_> = files
+            .into_par_iter()
+            .with_min_len(16)
+            .filter_map(|it| in_comments(context, it))
+            .collect();
         found.sort_by_key(|(file, ..)| file.package().id);
         let (mut in_comments, mut invalid) = (Vec::new(), Vec::new());
         for (_, waivers, defects) in found {
@@ -199,7 +205,10 @@ fn state(what: &str, until: Option<Date>, as_of: Date, silent: bool) -> Option<D
 
 /// The waivers in the comments of a file. Only a file with a marker costs more
 /// than one search.
-fn in_comments(file: File<'_>) -> Option<(File<'_>, Vec<Waiver>, Vec<Finding>)> {
+fn in_comments<'t>(
+    context: &Context<'_>,
+    file: File<'t>,
+) -> Option<(File<'t>, Vec<Waiver>, Vec<Finding>)> {
     let decl = file.decl();
     let text = decl.source_text()?;
     let marked = |marker: &str| memmem::find(text, marker.as_bytes()).is_some();
@@ -241,13 +250,16 @@ fn in_comments(file: File<'_>) -> Option<(File<'_>, Vec<Waiver>, Vec<Finding>)> 
                 };
                 let package = file.package().name();
                 findings.push(defect.finding(Location::tree(place), file.path(), package));
-            } else if let Some(id) = words.strip_prefix(BUF_MARKER)
+            } else if context.policy.lint.buf_comments
+                && let Some(id) = words.strip_prefix(BUF_MARKER)
+                && let Some(id) = id.strip_prefix(' ')
                 && scopes.leads(comment, token_end)
-                && let Some(id) = id.split_whitespace().next()
             {
-                let id = id.split(',').next().unwrap_or(id);
-                let allows = Allows::Alias(format!("buf:{id}"));
-                waivers.push(Waiver { allows, until: None, covers, place, used: false });
+                waivers.extend(ignored_by(id).map(|alias| {
+                    let covers = scopes.buf_covered(comment, covers, context.policy.follows(alias));
+                    let allows = Allows::Alias(alias);
+                    Waiver { allows, until: None, covers, place, used: false }
+                }));
             }
         }
     }

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use abide::{Config, Preset, RULES, Severity};
+use abide::{Config, FindingScope, Preset, RULES, Severity};
 use abide_syntax::LineIndex;
 
 mod markers;
@@ -72,7 +72,8 @@ fn later_and_narrower_severities_win() {
     let policy = Config::parse(text, None).expect("it is well-formed").policy;
     let of = |rule: &str, package: &str| {
         let rule = RULES.iter().find(|it| it.id == rule).expect("the rule exists");
-        policy.severity(rule.defaults(), package, None)
+        let scope = FindingScope { package, path: None, aliases: rule.aliases };
+        policy.severity(rule.defaults(), scope, None)
     };
     let spread = |package| of("package-spread", package).0;
     assert_eq!(spread("acme.user.v1"), Some(Severity::Note));
@@ -97,6 +98,67 @@ fn the_reference_of_keys_is_an_abide_toml() {
     let config = Config::parse(toml.expect("it has a block"), None);
     let policy = config.unwrap_or_else(|it| panic!("{it:?}")).policy;
     assert_eq!(policy.calendar.alpha_max_months, Some(12));
+}
+
+/// The level of a finding about a message in a file, if buf reports it too.
+fn level_of(text: &str, rule: &str, alias: &'static str, path: &str) -> Option<Severity> {
+    let policy = Config::parse(text, None).unwrap_or_else(|it| panic!("{it:?}")).policy;
+    let rule = RULES.iter().find(|it| it.id == rule).expect("the rule exists");
+    let scope = FindingScope { package: "acme.user.v1", path: Some(path), aliases: &[alias] };
+    policy.severity(rule.defaults(), scope, None).0
+}
+
+#[test]
+fn a_rule_of_another_tool_is_switched_by_its_name_and_by_its_category() {
+    let of = |text: &str| level_of(text, "type-name-case", "buf:MESSAGE_PASCAL_CASE", "a/b.proto");
+    let (warning, error) = (Some(Severity::Warning), Some(Severity::Error));
+    assert_eq!(of("[rules]\n"), None);
+    assert_eq!(of("[rules]\n\"buf:BASIC\" = \"error\"\n"), error);
+    assert_eq!(of("[rules]\n\"buf:MINIMAL\" = \"error\"\n"), None);
+    // The more a key says, the more it counts, in any order.
+    assert_eq!(of("[rules]\n\"buf:BASIC\" = \"off\"\n\"buf:STANDARD\" = \"error\"\n"), None);
+    let one = "[rules]\n\"buf:MESSAGE_PASCAL_CASE\" = \"warning\"\n\"buf:STANDARD\" = \"off\"\n";
+    assert_eq!(of(one), warning);
+    assert_eq!(
+        of("[rules]\n\"buf:STANDARD\" = \"error\"\ntype-name-case = \"warning\"\n"),
+        warning
+    );
+    assert_eq!(of("[rules]\n\"buf:STANDARD\" = \"error\"\nstyle = \"off\"\n"), error);
+}
+
+#[test]
+fn an_override_holds_for_files_and_folders() {
+    let part = |files: &str| {
+        format!(
+            "[rules]\n\"buf:STANDARD\" = \"error\"\n[[override]]\nfiles = {files}\n\
+             rules = {{ \"buf:STANDARD\" = \"off\" }}\n"
+        )
+    };
+    let of = |files: &str| {
+        let alias = "buf:MESSAGE_PASCAL_CASE";
+        level_of(&part(files), "type-name-case", alias, "proto/acme/user.proto").is_none()
+    };
+    for files in ["\"proto/acme/user.proto\"", "[\"x\", \"./proto/acme/\"]", "\".\""] {
+        assert!(of(files), "{files}");
+    }
+    for files in ["\"proto/acme/use\"", "\"acme\"", "\"proto/acme/user.proto/x\""] {
+        assert!(!of(files), "{files}");
+    }
+}
+
+#[test]
+fn a_rule_about_changes_can_only_be_left_out_by_its_name() {
+    assert!(Config::parse("[rules]\n\"buf:FIELD_SAME_NAME\" = \"off\"\n", None).is_ok());
+    for (key, help) in [
+        ("buf:FIELD_SAME_NAME", "[breaking]"),
+        ("buf:MESSAGE_PASCAL_CAS", "buf:MESSAGE_PASCAL_CASE"),
+        ("buf:STANDART", "buf:STANDARD"),
+    ] {
+        let text = format!("[rules]\n\"{key}\" = \"error\"\n");
+        let errors = Config::parse(&text, None).expect_err("it is wrong");
+        let told = errors[0].help.as_deref().unwrap_or_default();
+        assert!(errors.len() == 1 && told.contains(help), "{errors:?}");
+    }
 }
 
 /// The keys of each table are declared beside the code that reads them.
@@ -146,7 +208,7 @@ fn every_alias_of_a_change_can_be_named() {
         };
         for alias in text.split('"').skip(1).step_by(2).filter(is_alias) {
             let of_trees = RULES.iter().filter(|rule| !rule.needs_baseline());
-            if of_trees.into_iter().any(|rule| rule.aliases.contains(&alias)) {
+            if of_trees.into_iter().any(|rule| rule.all_aliases().any(|it| it == alias)) {
                 continue;
             }
             let config = Config::parse(&format!("[breaking]\naliases = \"{alias}\""), None);

@@ -59,7 +59,17 @@ pub(super) fn check(
             "`--accept` writes {ACCEPTED} for the whole tree: leave `--changed` out"
         )));
     }
-    run(global, judge, &settings, &Work { accept, ..work(judge, compare, &settings) })
+    let work = Work { accept, ..work(judge, compare, &settings) };
+    // Whoever set up a gate for a tree expects it to see what breaks.
+    let is_gate = settings.file.is_some() && judge.tree.source.is_none() && !judge.changed;
+    let compares = work.against.or(work.bump_against).is_some();
+    if is_gate && !compares && !global.quiet {
+        say(
+            "note: compared with no old tree, so breaking changes are not reported: set `against` \
+             in abide.toml, or use `--against`",
+        );
+    }
+    run(global, judge, &settings, &work)
 }
 
 pub(super) fn breaking(

@@ -1,9 +1,10 @@
 //! `abide init`.
 
 mod buf;
+mod conversion;
+mod first_look;
 mod yaml;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use abide::Preset;
@@ -14,11 +15,12 @@ use crate::error::Error;
 use crate::load::load;
 use crate::progress::Progress;
 use crate::settings::{CONFIG, find_preset};
-use crate::source::{Source, SourceOptions, join};
+use crate::source::{DefaultBranch, Source, SourceOptions, default_branch, join};
 use crate::terminal::say;
 use crate::write::Folder;
 
-use buf::Buf;
+use buf::{Buf, Note, bare_module, work_folders};
+use first_look::FirstLook;
 
 pub(super) fn init(
     global: &Global,
@@ -33,32 +35,57 @@ pub(super) fn init(
             path.display()
         )));
     }
+    // What buf was told holds, unless another policy is asked for.
+    let found = ["buf.work.yaml", "buf.yaml"].iter().map(|name| folder.join(name));
+    let found = found.into_iter().find(|it| global.preset.is_none() && it.is_file());
+    let is_asked = from.is_some();
+    let from = from.map(Path::to_owned).or(found);
+    let mut notes = Vec::new();
+    let branch;
     let text = match from {
-        Some(from) => converted(global, folder, from)?,
-        None => suggested(match &global.preset {
-            Some(name) => find_preset(name)?,
-            None => Preset::default(),
-        }),
+        Some(from) => {
+            if !is_asked {
+                notes.push(format!("took over the settings of {}", from.display()));
+            }
+            let text = converted(global, folder, &from)?;
+            branch = default_branch(folder);
+            text
+        }
+        None => {
+            let preset = match &global.preset {
+                Some(name) => find_preset(name)?,
+                None => Preset::default(),
+            };
+            let look = FirstLook::at(global, folder)?;
+            notes.extend(look.notes());
+            let text = suggested(preset, &look);
+            branch = look.branch;
+            text
+        }
     };
     let cannot = |error| Error::File { what: format!("cannot write `{}`", path.display()), error };
     let made = Folder::make(folder).map_err(cannot)?;
     made.replace(CONFIG.as_ref(), text.as_bytes()).map_err(cannot)?;
-    Ok(Outcome::of(format!("wrote {}\n", path.display())))
+    if !global.quiet {
+        notes.iter().for_each(|note| say(&format!("note: {note}")));
+    }
+    let next = match branch {
+        DefaultBranch::Named(branch) => {
+            format!("next: `abide check` checks the tree and compares it with `{branch}`")
+        }
+        _ => "next: `abide check` checks the tree".to_owned(),
+    };
+    Ok(Outcome::of(format!("wrote {}\n{next}\n", path.display())))
 }
 
-fn suggested(preset: Preset) -> String {
+fn suggested(preset: Preset, look: &FirstLook) -> String {
+    let tree = look.toml();
     format!(
         "# The policy of this proto tree. `abide rules` lists the rules, `abide explain RULE`\n\
          # prints the page of one.\n\
          preset = \"{}\"\n\
          \n\
-         # The folders with the files to check, and folders that only hold imports.\n\
-         roots = [\".\"]\n\
-         import-paths = []\n\
-         \n\
-         # The old tree to compare with, so that `abide check` also reports breaking changes.\n\
-         # against = \"git:main...\"\n\
-         \n\
+         {tree}\n\
          # Severities: \"error\", \"warning\", \"note\" or \"off\".\n\
          # [rules]\n\
          # one-definition = \"warning\"\n\
@@ -93,46 +120,65 @@ fn converted(global: &Global, folder: &Path, from: &Path) -> Result<String, Erro
              `abide init DIR --from {name}`"
         )));
     };
-    let mut buf = Buf::parse(&text)
-        .map_err(|reason| Error::Usage(format!("cannot read `{name}`: {reason}")))?;
-    let packages = if buf.names_paths() { packages(global, &home, &buf)? } else { BTreeMap::new() };
-    let counted = |path: &String| {
-        let path = path.trim_start_matches("./").trim_end_matches('/');
-        match join(below, if path == "." { "" } else { path }) {
-            path if path.is_empty() => ".".to_owned(),
-            path => path,
+    let read = |text: &str, base: &str, name: &str| {
+        Buf::parse(text, base)
+            .map_err(|reason| Error::Usage(format!("cannot read `{name}`: {reason}")))
+    };
+    let shown = name.to_string();
+    let folders = work_folders(&text)
+        .map_err(|reason| Error::Usage(format!("cannot read `{shown}`: {reason}")))?;
+    // By file: what was dropped.
+    let mut told: Vec<String> = Vec::new();
+    let mut buf = match folders {
+        None => read(&text, below, &shown)?,
+        Some(folders) => {
+            let mut all = Buf::default();
+            for folder in folders {
+                let file = from.with_file_name(&folder).join("buf.yaml");
+                let (at, shown) = (join(below, &folder), file.display().to_string());
+                match std::fs::read_to_string(&file) {
+                    Ok(text) => {
+                        let one = read(&text, &at, &shown)?;
+                        all.modules.extend(one.modules);
+                        told.extend(notes(&shown, one.notes));
+                    }
+                    Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                        all.modules.push(bare_module(&at));
+                    }
+                    Err(error) => return Err(cannot(format!("cannot read `{shown}`"))(error)),
+                }
+            }
+            all
         }
     };
-    if buf.roots.is_empty() {
-        buf.roots.push(".".to_owned());
-    }
-    let roots: Vec<String> = buf.roots.iter().map(counted).collect();
-    let excludes: Vec<String> = buf.excludes.iter().map(counted).collect();
-    let text = buf.toml(&roots, &excludes, &packages);
+    let validates = uses_protovalidate(global, &folder, &buf)?;
+    let text = buf.toml(validates, &default_branch(&folder));
+    told.extend(notes(&shown, buf.notes));
     if !global.quiet {
-        buf.told().iter().for_each(|note| say(&format!("note: {name}: {note}")));
+        told.iter().for_each(|note| say(note));
     }
     Ok(text)
 }
 
-/// The files of each package, by their paths from the folder of `buf.yaml`.
-fn packages(
-    global: &Global,
-    home: &Path,
-    buf: &Buf,
-) -> Result<BTreeMap<String, Vec<String>>, Error> {
+/// What was dropped from a file, in the order of its text.
+fn notes(file: &str, mut notes: Vec<Note>) -> Vec<String> {
+    notes.sort_by_key(|it| it.line);
+    notes.into_iter().map(|it| format!("note: {file}: line {}: {}", it.line, it.text)).collect()
+}
+
+/// Whether a file of the modules has rules of protovalidate.
+fn uses_protovalidate(global: &Global, folder: &Path, buf: &Buf) -> Result<bool, Error> {
+    let roots: Vec<String> = buf.modules.iter().map(|it| it.root.clone()).collect();
+    let excludes: Vec<String> = buf.modules.iter().flat_map(|it| it.excludes.clone()).collect();
+    if roots.iter().any(|root| !folder.join(root).is_dir()) {
+        return Ok(false);
+    }
     let progress = Progress::new(global.quiet);
-    let options = SourceOptions {
-        roots: &buf.roots,
-        import_paths: &buf.excludes,
-        ..SourceOptions::new(home)
-    };
+    let options =
+        SourceOptions { roots: &roots, import_paths: &excludes, ..SourceOptions::new(folder) };
     let loaded = load(&Source::open(None, &options)?, &progress)?;
     progress.finish();
-    let mut packages: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for file in loaded.tree.files().filter(|file| file.is_judged()) {
-        let files = packages.entry(file.package().full_name()).or_default();
-        files.push(file.decl().display.to_string());
-    }
-    Ok(packages)
+    let mut judged = loaded.tree.files().filter(|file| file.is_judged());
+    let imports = |path: &str| path == "buf/validate/validate.proto";
+    Ok(judged.any(|file| file.decl().imports.iter().any(|it| imports(&it.path))))
 }

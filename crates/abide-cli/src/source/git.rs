@@ -24,6 +24,7 @@ use crate::printable::shown;
 use objects::{DeadEnd, Missing, Target, find_file, find_folder, read_blob, walk_path};
 use revision::{merge_base, resolve_commit, resolve_revision};
 
+pub(crate) mod default_branch;
 pub(super) mod index;
 mod objects;
 mod revision;

@@ -2,6 +2,7 @@
 
 use tempfile::TempDir;
 
+use crate::breaking::git;
 use crate::run::{Ran, abide, put};
 
 const ACME: &str =
@@ -59,9 +60,8 @@ fn rules_and_categories_are_chosen_as_in_buf() {
     let (text, ran) = init(&folder);
     assert!(ran.stderr.is_empty(), "{}", ran.stderr);
     assert!(text.contains("preset = \"buf-wire\"\n"), "{text}");
-    assert!(text.contains("package-path-mismatch = \"off\""), "{text}");
-    assert!(text.contains("field-name-case = \"warning\""), "{text}");
-    assert!(!text.contains("enum-value-prefix-missing"), "{text}");
+    assert!(text.contains("\"buf:PACKAGE_DIRECTORY_MATCH\" = \"off\""), "{text}");
+    assert!(text.contains("\"buf:ENUM_VALUE_PREFIX\" = \"off\""), "{text}");
     assert!(text.contains("buf:FIELD_SAME_NAME"), "{text}");
     assert!(text.contains("buf:RPC_SAME_REQUEST_TYPE"), "{text}");
     assert!(!text.contains("buf:FIELD_WIRE_COMPATIBLE_TYPE"), "{text}");
@@ -76,11 +76,11 @@ fn rules_and_categories_are_chosen_as_in_buf() {
 }
 
 #[test]
-fn what_buf_ignores_is_off_for_the_packages_that_lie_there() {
+fn what_buf_ignores_is_off_for_these_files() {
     let buf = "version: v1\nbuild:\n  excludes: [proto/acme/old]\nlint:\n  ignore_only:\n    \
                PACKAGE_VERSION_SUFFIX: [proto/acme/plain.proto, ./proto/acme/user/]\n    \
                PACKAGE_DIRECTORY_MATCH: [proto]\nbreaking:\n  ignore: [proto/acme/shop, proto/acme/part/v1/a.proto]\n  \
-               ignore_only: {FIELD_SAME_NAME: [proto/acme/user]}\n  ignore_unstable_packages: true\n";
+               ignore_only: {FIELD_SAME_NAME: [proto/acme/user], FIELD_SAME_JSON_NAME: [proto/acme/user]}\n  ignore_unstable_packages: true\n";
     let folder = tree(buf, &["user", "shop", "old", "part"]);
     let plain = "syntax = \"proto3\";\npackage plain;\n";
     put(
@@ -91,8 +91,7 @@ fn what_buf_ignores_is_off_for_the_packages_that_lie_there() {
         ],
     );
     let (text, ran) = init(&folder);
-    assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
-    assert!(ran.stderr.contains("whole packages"), "{}", ran.stderr);
+    assert!(ran.stderr.is_empty(), "{}", ran.stderr);
     assert!(text.contains("import-paths = [\"proto/acme/old\"]"), "{text}");
     assert!(text.contains("stability = [\"alpha\", \"beta\"]"), "{text}");
     assert_eq!(check(&folder, &[]), []);
@@ -116,7 +115,7 @@ fn what_buf_ignores_is_off_for_the_packages_that_lie_there() {
 
 #[test]
 fn what_cannot_be_said_is_told_with_its_line() {
-    let buf = "version: v2\ntypo: 1\ndeps: [buf.build/a/b]\nlint:\n  use: [STANDARD, COMMENT_FIELD]\n  \
+    let buf = "version: v2\ntypo: 1\ndeps: [buf.build/a/b]\nlint:\n  use: [STANDARD, PROTOVALIDATE, OLD_RULE]\n  \
                service_suffix: API\n  ignore:\n    - gone\nbreaking:\n  use: FILE\nplugins: []\n";
     let folder = tree(buf, &["user"]);
     let (_, ran) = init(&folder);
@@ -124,9 +123,8 @@ fn what_cannot_be_said_is_told_with_its_line() {
     let told = [
         ("2", "`typo`"),
         ("3", "`deps`"),
-        ("5", "`COMMENT_FIELD`"),
-        ("6", "`service_suffix`"),
-        ("8", "`gone`"),
+        ("5", "`OLD_RULE`"),
+        ("5", "`PROTOVALIDATE`"),
         ("10", "a list"),
         ("11", "`plugins`"),
     ];
@@ -142,8 +140,8 @@ fn what_is_no_buf_yaml_is_refused() {
     for (buf, reason) in [
         ("", "version"),
         ("[]", "version"),
-        ("version: v1beta1\n", "buf config migrate"),
-        ("version: v1\ndirectories: [a]\n", "buf config migrate"),
+        ("version: v3\n", "`v3`"),
+        ("version: v1\ndirectories: a\n", "line 2"),
         ("version: v1\nlint: [\n", "line 3"),
         ("version: &a v1\nname: *a\n", "alias"),
         ("\u{0}", "line 1"),
@@ -173,4 +171,148 @@ fn roots_count_from_the_folder_of_abide_toml() {
     assert_eq!(check(&folder, &[]), []);
     let ran = abide(&folder.path().join("proto/acme"), &["init", "--from", "../buf.yaml"]);
     assert!(ran.status == 2 && ran.stderr.contains("below"), "{}", ran.stderr);
+}
+
+const USER: &str =
+    "syntax = \"proto3\";\npackage acme.user.v1;\nmessage User {\n  string mail = 1;\n}\n";
+
+/// Writes `abide.toml` without a `buf.yaml`; its text and what was said.
+fn first(folder: &TempDir) -> (String, Ran) {
+    let ran = abide(folder.path(), &["init"]);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    (std::fs::read_to_string(folder.path().join("abide.toml")).unwrap(), ran)
+}
+
+fn commit(folder: &TempDir, branch: &str) {
+    git(folder.path(), &["init", "-q", "-b", branch]);
+    git(folder.path(), &["add", "-A"]);
+    git(folder.path(), &["commit", "-q", "-m", "protos"]);
+}
+
+#[test]
+fn roots_are_where_the_packages_begin() {
+    for (files, roots, imports) in [
+        (&["proto/acme/user/v1/user.proto"][..], "[\"proto\"]", "[]"),
+        (&["acme/user/v1/user.proto"], "[\".\"]", "[]"),
+        (
+            &["a/proto/acme/user/v1/user.proto", "b/acme/user/v1/more.proto"],
+            "[\"a/proto\",\"b\"]",
+            "[]",
+        ),
+        (&["user.proto"], "[\".\"]", "[]"),
+        (
+            &["proto/acme/user/v1/user.proto", "third_party/acme/user/v1/user.proto"],
+            "[\"proto\"]",
+            "[\"third_party\"]",
+        ),
+        (&["proto/acme/user/v1/user.proto", "vendor/x/any.proto"], "[\"proto\"]", "[\"vendor\"]"),
+    ] {
+        let folder = TempDir::new().unwrap();
+        files.iter().for_each(|path| put(folder.path(), &[(path, USER)]));
+        let (text, ran) = first(&folder);
+        assert!(text.contains(&format!("\nroots = {roots}\n")), "{files:?} {text}");
+        assert!(text.contains(&format!("\nimport-paths = {imports}\n")), "{files:?} {text}");
+        assert!(ran.stderr.contains("no git repository"), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn files_outside_of_the_roots_are_counted() {
+    let folder = TempDir::new().unwrap();
+    put(folder.path(), &[("proto/acme/user/v1/user.proto", USER), ("lab/user.proto", USER)]);
+    let (text, ran) = first(&folder);
+    assert!(text.contains("roots = [\"proto\"]"), "{text}");
+    assert!(ran.stderr.contains("1 file outside of `roots`"), "{}", ran.stderr);
+}
+
+#[test]
+fn roots_follow_imports_if_no_package_says_where_it_begins() {
+    let folder = TempDir::new().unwrap();
+    let bare = "syntax = \"proto3\";\nmessage Bare {}\n";
+    let user = "syntax = \"proto3\";\nimport \"common/bare.proto\";\nmessage A { Bare b = 1; }\n";
+    put(folder.path(), &[("proto/common/bare.proto", bare), ("proto/app/user.proto", user)]);
+    let (text, _) = first(&folder);
+    assert!(text.contains("roots = [\"proto\"]"), "{text}");
+}
+
+#[test]
+fn check_sees_a_break_right_after_init() {
+    for branch in ["main", "master", "trunk"] {
+        let folder = TempDir::new().unwrap();
+        put(folder.path(), &[("proto/acme/user/v1/user.proto", USER)]);
+        commit(&folder, branch);
+        let (text, ran) = first(&folder);
+        assert!(text.contains(&format!("\nagainst = \"git:{branch}...\"\n")), "{text}");
+        assert!(ran.stderr.is_empty(), "{}", ran.stderr);
+        assert!(ran.text().contains("next: `abide check`"), "{}", ran.text());
+        assert_eq!(check(&folder, &[]), []);
+        let broken = USER.replace("  string mail = 1;\n", "");
+        put(folder.path(), &[("proto/acme/user/v1/user.proto", &broken)]);
+        let removed = ("field-removed".to_owned(), "acme.user.v1".to_owned());
+        assert_eq!(check(&folder, &[]), [removed]);
+    }
+}
+
+#[test]
+fn the_default_branch_is_that_of_the_remote() {
+    let origin = TempDir::new().unwrap();
+    put(origin.path(), &[("acme/user/v1/user.proto", USER)]);
+    commit(&origin, "trunk");
+    git(origin.path(), &["branch", "main"]);
+    let home = TempDir::new().unwrap();
+    let from = origin.path().to_str().unwrap();
+    git(home.path(), &["clone", "-q", from, "clone"]);
+    let clone = home.path().join("clone");
+    git(&clone, &["checkout", "-q", "-b", "work"]);
+    let against = |text: &str| {
+        let text = text.lines().find(|line| line.starts_with("against")).map(str::to_owned);
+        std::fs::remove_file(clone.join("abide.toml")).unwrap();
+        text.unwrap()
+    };
+    let init = || {
+        assert_eq!(abide(&clone, &["init"]).status, 0);
+        std::fs::read_to_string(clone.join("abide.toml")).unwrap()
+    };
+    assert_eq!(against(&init()), "against = \"git:trunk...\"");
+    git(&clone, &["branch", "-q", "-D", "trunk"]);
+    assert_eq!(against(&init()), "against = \"git:origin/trunk...\"");
+}
+
+#[test]
+fn nothing_is_compared_before_the_first_commit() {
+    let folder = TempDir::new().unwrap();
+    put(folder.path(), &[("acme/user/v1/user.proto", USER)]);
+    git(folder.path(), &["init", "-q", "-b", "main"]);
+    let (text, ran) = first(&folder);
+    assert!(text.contains("\n# against = "), "{text}");
+    assert!(ran.stderr.contains("the default branch is not known yet"), "{}", ran.stderr);
+    assert_eq!(check(&folder, &[]), []);
+}
+
+#[test]
+fn a_buf_yaml_that_lies_there_is_used() {
+    let folder = tree("version: v2\nmodules: [{path: proto}]\n", &["user"]);
+    commit(&folder, "main");
+    let (text, ran) = first(&folder);
+    assert!(text.contains("preset = \"buf-file\"") && text.contains("git:main..."), "{text}");
+    assert!(ran.stderr.contains("took over the settings of"), "{}", ran.stderr);
+    std::fs::remove_file(folder.path().join("abide.toml")).unwrap();
+    let ran = abide(folder.path(), &["init", "--preset", "google"]);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    let text = std::fs::read_to_string(folder.path().join("abide.toml")).unwrap();
+    assert!(text.contains("preset = \"google\""), "{text}");
+}
+
+#[test]
+fn a_check_without_an_old_tree_says_so() {
+    let folder = TempDir::new().unwrap();
+    put(folder.path(), &[("acme/user/v1/user.proto", USER)]);
+    assert_eq!(abide(folder.path(), &["check"]).stderr, "", "nobody set anything up");
+    put(folder.path(), &[("abide.toml", "")]);
+    let said = abide(folder.path(), &["check"]).stderr;
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(said.starts_with("note: compared with no old tree"), "{said}");
+    for args in [&["check", "-q"][..], &["lint"], &["check", "--against", "."]] {
+        assert_eq!(abide(folder.path(), args).stderr, "", "{args:?}");
+    }
 }

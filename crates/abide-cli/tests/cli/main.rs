@@ -20,6 +20,7 @@ mod links;
 mod live;
 mod lost_objects;
 mod majors;
+mod moving;
 mod packaging;
 mod policy;
 mod release;

@@ -277,6 +277,35 @@ impl TomlReader {
         }
     }
 
+    pub(super) fn lint(&mut self, item: &Item, policy: &mut Policy) {
+        const KEYS: &[&str] = &[
+            "zero-value-suffix",
+            "service-suffix",
+            "allow-same-request-response",
+            "allow-empty-requests",
+            "allow-empty-responses",
+            "buf-comments",
+        ];
+        let Some(table) = self.table(item) else { return };
+        let lint = &mut policy.lint;
+        for entry in entries(table) {
+            let item = entry.item;
+            match entry.key {
+                "zero-value-suffix" => {
+                    lint.zero_value_suffix = self.string(item).unwrap_or_default()
+                }
+                "service-suffix" => lint.service_suffix = self.string(item).unwrap_or_default(),
+                "allow-same-request-response" => {
+                    self.set(&mut lint.allow_same_request_response, item);
+                }
+                "allow-empty-requests" => self.set(&mut lint.allow_empty_requests, item),
+                "allow-empty-responses" => self.set(&mut lint.allow_empty_responses, item),
+                "buf-comments" => self.set(&mut lint.buf_comments, item),
+                _ => self.unknown_key(&entry, "`[lint]`", KEYS),
+            }
+        }
+    }
+
     /// Reports an alias that no change can have: with it, every change would be
     /// a note.
     fn alias(&mut self, text: &str, at: Span) {

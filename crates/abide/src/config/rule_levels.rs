@@ -5,11 +5,15 @@ use abide_schema::Stability;
 use abide_syntax::Span;
 use toml_edit::{Item, TableLike};
 
+use crate::buf_lint::{BUF_LINT_CATEGORIES, BufVersion, buf_lint_rules};
 use crate::finding::Severity;
 use crate::group::Group;
+use crate::rule::Rule;
+use crate::rules::RULES;
 use crate::severities::{Levels, Override};
+use crate::suggestion::did_you_mean;
 
-use super::toml_reader::{TomlReader, entries};
+use super::toml_reader::{TableEntry, TomlReader, entries};
 
 impl TomlReader {
     pub(super) fn levels(&mut self, item: &Item) -> Levels {
@@ -20,17 +24,59 @@ impl TomlReader {
             ("off", None),
         ];
         let mut levels = Levels::default();
+        let mut categories = Vec::new();
         let Some(table) = self.table(item) else { return levels };
         for entry in entries(table) {
             let level = self.word_of(entry.item, WORDS);
             let groups = || Group::ALL.iter().map(|group| group.name());
             if let Some(group) = Group::ALL.iter().find(|group| group.name() == entry.key) {
                 levels.groups.extend(level.map(|level| (*group, level)));
+            } else if let Some(category) = BUF_LINT_CATEGORIES.iter().find(|it| **it == entry.key) {
+                categories.extend(level.map(|level| (*category, level)));
+            } else if entry.key.contains(':') {
+                self.alias_level(&entry, level, &mut levels);
             } else if let Some(rule) = self.rule(entry.key, entry.key_span, groups()) {
                 levels.rules.extend(level.map(|level| (rule.id, level)));
             }
         }
+        // Of two categories that hold a rule, the smaller one counts.
+        for category in BUF_LINT_CATEGORIES {
+            let Some((_, level)) = categories.iter().find(|(it, _)| it == category) else {
+                continue;
+            };
+            let name = category.strip_prefix("buf:").unwrap_or(category);
+            let rules = buf_lint_rules(BufVersion::V2, name);
+            levels.categories.extend(rules.into_iter().map(|it| (it, (*level, *category))));
+        }
         levels
+    }
+
+    /// The level of what a rule of another tool reports. Which changes count is a matter of
+    /// `[breaking] aliases`; here a part of the tree can only be left out.
+    fn alias_level(
+        &mut self,
+        entry: &TableEntry<'_>,
+        level: Option<Option<Severity>>,
+        levels: &mut Levels,
+    ) {
+        let named = |rule: &&Rule| rule.all_aliases().any(|it| it == entry.key);
+        let of_tree = RULES.iter().copied().filter(|it| !it.needs_baseline()).find(named);
+        let Some(rule) = of_tree.or_else(|| RULES.iter().copied().find(named)) else {
+            let known = RULES.iter().flat_map(|rule| rule.all_aliases());
+            let help = did_you_mean(entry.key, known.chain(BUF_LINT_CATEGORIES.iter().copied()))
+                .unwrap_or_else(|| "`abide rules` lists every rule".to_owned());
+            let message = format!("no rule reports what `{}` does", entry.key);
+            self.error(entry.key_span, message, Some(help));
+            return;
+        };
+        if rule.needs_baseline() && matches!(level, Some(Some(_))) {
+            let help = "list it in `aliases` of `[breaking]`".to_owned();
+            let message = format!("`{}` is about changes and can only be \"off\" here", entry.key);
+            self.error(entry.key_span, message, Some(help));
+            return;
+        }
+        let alias = rule.all_aliases().find(|it| *it == entry.key);
+        levels.aliases.extend(alias.zip(level));
     }
 
     /// Stabilities of packages; `None` stands for packages without a version.
@@ -46,12 +92,14 @@ impl TomlReader {
     }
 
     pub(super) fn part(&mut self, table: &dyn TableLike, at: Span) -> Override {
-        const KEYS: &[&str] = &["packages", "stability", "surfaces", "directions", "rules"];
+        const KEYS: &[&str] =
+            &["packages", "files", "stability", "surfaces", "directions", "rules"];
         let before = self.errors.len();
         let mut part = Override::default();
         for entry in entries(table) {
             match entry.key {
                 "packages" => part.packages = self.package_globs(entry.item),
+                "files" => part.files = self.texts(entry.item),
                 "stability" => part.stabilities = self.stabilities(entry.item),
                 "surfaces" => part.surfaces = self.surfaces(entry.item),
                 "directions" => {
@@ -64,8 +112,7 @@ impl TomlReader {
                 _ => self.unknown_key(&entry, "`[[override]]`", KEYS),
             }
         }
-        let sets = !part.levels.groups.is_empty() || !part.levels.rules.is_empty();
-        if !sets && self.errors.len() == before {
+        if part.levels.is_empty() && self.errors.len() == before {
             let help = "set severities in its `rules`, or delete it".to_owned();
             self.error(at, "the override sets nothing", Some(help));
         }

@@ -54,7 +54,7 @@ pub fn lossy_release<'t>(tree: &'t Tree, policy: &'t Policy, options: Options<'t
     spare_work_in_progress(&context, &mut findings);
     Waivers::of(&context).take(&context, &mut findings);
     findings.retain(|it| !options.accepted.is_some_and(|accepted| accepted.holds(it)));
-    apply_severities(policy, options.as_of, &mut findings);
+    apply_severities(&context, &mut findings);
     sort(&context, &mut findings);
     for finding in &mut findings {
         finding.severity = Severity::Error;
@@ -80,7 +80,7 @@ pub fn hindrances(
     let context = Context::new(tree, policy, Options { scope, ..Options::on(as_of) });
     let rules = UPGRADE_RULES;
     let mut findings = linker_findings(tree, policy, scope);
-    apply_severities(policy, as_of, &mut findings);
+    apply_severities(&context, &mut findings);
     findings.retain(|it| {
         let Some(place) = it.location.place().filter(|_| it.severity == Severity::Error) else {
             return false;

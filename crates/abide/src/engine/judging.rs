@@ -84,8 +84,8 @@ fn judge_tree<'t>(
     let mut waivers = Waivers::of(&context);
     report.spared = waivers.take(&context, &mut findings);
     report.waived = report.spared.iter().filter(|it| reached.has(it)).count();
-    apply_severities(policy, options.as_of, &mut findings);
-    apply_severities(policy, options.as_of, &mut report.spared);
+    apply_severities(&context, &mut findings);
+    apply_severities(&context, &mut report.spared);
     let since = options.bump_baseline.map(|old| (old, since_release(tree, policy, options, old)));
     let accepted = options.accepted;
     let released = |tree, [changes, spared]: [_; 2]| Released { tree, changes, spared, accepted };
@@ -111,7 +111,7 @@ fn judge_tree<'t>(
         unrecorded.retain(|it| runs(policy, it));
         let waived = waivers.take(&context, &mut unrecorded);
         report.waived += waived.iter().filter(|it| reached.has(it)).count();
-        apply_severities(policy, options.as_of, &mut unrecorded);
+        apply_severities(&context, &mut unrecorded);
         findings.extend(unrecorded);
     }
     let ran = |rule: &Rule| {
@@ -121,7 +121,7 @@ fn judge_tree<'t>(
             && (asks_versions || rule.id != rules::VERSION_NOT_BUMPED.id)
     };
     let mut about_waivers = waivers.findings(&context, &ran, fingerprints);
-    apply_severities(policy, options.as_of, &mut about_waivers);
+    apply_severities(&context, &mut about_waivers);
     findings.extend(about_waivers);
     if let Some((_, since)) = &since {
         let since = since.findings.iter().map(|it| (it.rule, &it.location)).collect();
@@ -142,7 +142,7 @@ fn judge_tree<'t>(
         let could_match = |rule: &str| is_whole && find_rule(rule).is_none_or(ran);
         let (count, mut about_lines) = accept(accepted, &mut findings, &could_match);
         report.accepted = count;
-        apply_severities(policy, options.as_of, &mut about_lines);
+        apply_severities(&context, &mut about_lines);
         findings.extend(about_lines);
     }
     sort(&context, &mut findings);
@@ -199,7 +199,7 @@ pub(super) fn blocking<'t>(
     findings.extend(thawed.into_iter().filter(|it| runs(policy, it)));
     Waivers::of(&context).take(&context, &mut findings);
     findings.retain(|it| !options.accepted.is_some_and(|accepted| accepted.holds(it)));
-    apply_severities(policy, options.as_of, &mut findings);
+    apply_severities(&context, &mut findings);
     findings
 }
 

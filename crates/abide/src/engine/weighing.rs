@@ -2,12 +2,13 @@
 //! left of them on the surfaces that count.
 
 use abide_change::Surface;
-use jiff::civil::Date;
 
 use crate::bump_level::Bump;
 use crate::finding::{Finding, Severity};
 use crate::policy::Policy;
+use crate::rule::Context;
 use crate::rules::find_rule;
+use crate::severities::FindingScope;
 
 /// Limits findings to these surfaces. A breaking change that breaks none of them is
 /// dropped.
@@ -32,12 +33,14 @@ pub(super) fn runs(policy: &Policy, finding: &Finding) -> bool {
 
 /// Sets the severity of every finding by the policy, and the bump of every change;
 /// drops findings that are off.
-pub(super) fn apply_severities(policy: &Policy, as_of: Date, findings: &mut Vec<Finding>) {
+pub(super) fn apply_severities(context: &Context<'_>, findings: &mut Vec<Finding>) {
+    let policy = context.policy;
     findings.retain_mut(|finding| {
-        demote(policy, as_of, finding);
+        demote(context, finding);
         let Some(rule) = find_rule(finding.rule) else { return true };
         let change = finding.change.as_deref();
-        let (severity, reason) = policy.severity(rule.defaults(), &finding.package, change);
+        let (severity, reason) =
+            policy.severity(rule.defaults(), subject(context, finding), change);
         let Some(severity) = severity else { return false };
         // A finding that already became a note stays a note.
         if finding.severity_reason.is_none() {
@@ -55,10 +58,19 @@ pub(super) fn apply_severities(policy: &Policy, as_of: Date, findings: &mut Vec<
     });
 }
 
+/// What settings can be for.
+fn subject<'f>(context: &'f Context<'_>, finding: &'f Finding) -> FindingScope<'f> {
+    let place = finding.location.place().map(|it| context.tree.file(it.file));
+    let old = || Some(context.baseline?.file(finding.location.old_place()?.file));
+    let path = place.or_else(old).map(|file| &*file.decl().display);
+    FindingScope { package: &finding.package, path, aliases: &finding.aliases }
+}
+
 /// Turns a change into a note if the policy allows or does not select it. A
 /// removal that it does not allow is told what would allow it.
-fn demote(policy: &Policy, as_of: Date, finding: &mut Finding) {
-    let selected = policy.breaking.selects(finding);
+fn demote(context: &Context<'_>, finding: &mut Finding) {
+    let (policy, as_of) = (context.policy, context.as_of);
+    let selected = policy.selects(finding, subject(context, finding));
     let bound = policy.is_bound(&finding.package);
     let Some(change) = &mut finding.change else { return };
     if finding.severity_reason.is_some() {

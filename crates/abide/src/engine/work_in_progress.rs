@@ -14,6 +14,7 @@ use crate::rules::find_rule;
 pub(super) fn spare_work_in_progress(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let spares = |finding: &Finding| {
         find_rule(finding.rule).is_some_and(|rule| rule.spares_work_in_progress)
+            && !context.policy.follows_any(&finding.aliases)
     };
     let (mut old_spans, mut spans) = (Unready::default(), Unready::default());
     let mut holders = Holders::default();

@@ -1,7 +1,6 @@
 use abide_schema::{Element, Part};
 
-use crate::case::Case;
-use crate::lifecycle::is_deprecated;
+use crate::case::{Case, buf_upper_snake};
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -21,10 +20,16 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let Element::EnumValue(value) = element else { return };
     let (name, parent) = (value.name(), value.parent().name());
     let package = element.package();
-    if has_prefix(name, parent) || context.is_frozen(package) || is_deprecated(element) {
+    // buf splits the name of the enum into words in one way only.
+    let exact = context.policy.follows_any(RULE.aliases);
+    let prefix = if exact { buf_upper_snake(parent) } else { Case::UpperSnake.of(parent) };
+    let begins = |name: &str| match exact {
+        true => name.strip_prefix(&prefix).is_some_and(|rest| rest.starts_with('_')),
+        false => has_prefix(name, parent),
+    };
+    if begins(name) || context.spares(element, RULE.aliases) {
         return;
     }
-    let prefix = Case::UpperSnake.of(parent);
     let message = format!("enum value `{name}` does not begin with `{prefix}_`");
     sink.report(value.place(Part::Name), package.name(), element.full_name(), message)
         .why("enum values share the scope of their enum, so no enum beside it can use the name")

@@ -21,7 +21,8 @@ fn check<'t>(context: &Context<'t>, file: File<'t>, sink: &mut Sink) {
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.strip_suffix(".proto").unwrap_or(name);
     let right = Case::LowerSnake.of(stem);
-    if stem == right || context.is_frozen(file.package()) {
+    let spared = context.is_frozen(file.package()) && !context.policy.follows_any(RULE.aliases);
+    if stem == right || spared {
         return;
     }
     let message = format!("file name `{name}` is not `{}`", Case::LowerSnake.name());

@@ -1,6 +1,6 @@
 //! `package-cycle`.
 
-use abide_schema::{Dependency, Level, Package, Steps, Use};
+use abide_schema::{Dependency, File, Level, Package, Part, Steps, Use};
 
 use crate::dependencies::phrase;
 use crate::finding::Severity;
@@ -26,6 +26,10 @@ const STARTS: usize = 64;
 fn check(context: &Context<'_>, sink: &mut Sink) {
     // Files without a `package` statement do not form a package.
     for group in context.graph().cycles(|package| !package.name().is_empty()) {
+        if context.policy.follows_any(RULE.aliases) {
+            each_import(&group, sink);
+            continue;
+        }
         let mut shortest: Option<Vec<Dependency<'_, '_>>> = None;
         for &package in group.iter().filter(|it| it.is_judged()).take(STARTS) {
             let limit = shortest.as_ref().map_or(usize::MAX, Vec::len);
@@ -33,6 +37,27 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
         }
         if let Some(circle) = shortest {
             report(sink, &mut context.graph().steps(), &group, circle);
+        }
+    }
+}
+
+/// As buf does: every import of a package from which a path leads back is reported.
+fn each_import(group: &[Package<'_>], sink: &mut Sink) {
+    let files = group.iter().flat_map(|package| package.files()).filter(|it| it.is_judged());
+    for file in files {
+        let package = file.package();
+        for import in file.imports() {
+            let Some(other) = import.file.map(File::package) else { continue };
+            if other == package || !group.contains(&other) {
+                continue;
+            }
+            let (from, to) = (package.name(), other.name());
+            let message =
+                format!("package `{from}` imports `{to}`, which depends on `{from}` again");
+            let place = file.place_of(import.decl.node, Part::Whole);
+            sink.report(place, from, from, message)
+                .help("move the types that they share into a package that depends on neither")
+                .fact(&*import.decl.path);
         }
     }
 }

@@ -1,8 +1,11 @@
 use abide_schema::Package;
 
 use crate::case::Case;
-use crate::places::package_place;
+use crate::places::package_name;
 use crate::rule::{Check, Context, Group, Rule, Sink};
+
+/// The rule of buf about the same.
+const BUF: &str = "buf:PACKAGE_LOWER_SNAKE_CASE";
 
 pub(super) static RULE: Rule = Rule {
     id: "package-name-case",
@@ -10,7 +13,7 @@ pub(super) static RULE: Rule = Rule {
     group: Group::Style,
     severity: None,
     since: "0.1.0",
-    aliases: &["buf:PACKAGE_LOWER_SNAKE_CASE", "aip:191"],
+    aliases: &[BUF, "aip:191"],
     aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("package-name-case.md"),
@@ -21,11 +24,13 @@ fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
     let name = package.name();
     let components: Vec<String> = name.split('.').map(|it| Case::LowerSnake.of(it)).collect();
     let right = components.join(".");
-    if name == right || context.is_frozen(package) {
+    let spared = context.is_frozen(package) && !context.policy.follows(BUF);
+    if name == right || spared {
         return;
     }
-    let Some(place) = package_place(package) else { return };
-    let message = format!("the name of package `{name}` is not in `lower_snake_case`");
-    sink.report(place, name, name, message)
-        .help(format!("rename it to `{right}` before anybody relies on the name"));
+    for file in context.reported_at(package, BUF) {
+        let message = format!("the name of package `{name}` is not in `lower_snake_case`");
+        sink.report(package_name(file), name, name, message)
+            .help(format!("rename it to `{right}` before anybody relies on the name"));
+    }
 }

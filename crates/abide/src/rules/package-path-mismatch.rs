@@ -19,18 +19,22 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(context: &Context<'t>, file: File<'t>, sink: &mut Sink) {
     let name = file.package().name();
-    let folder = file.path().rsplit_once('/').map_or("", |(folder, _)| folder);
+    let folder = file.folder();
     let mut allowed = vec![folder];
     for prefix in &context.policy.packages.folder_prefixes {
         let rest = folder.strip_prefix(prefix.trim_end_matches('/'));
         allowed.extend(rest.and_then(|rest| rest.strip_prefix('/')));
     }
-    // The name of a folder may have dots: `k8s.io/api/v1` for `k8s.io.api.v1`.
-    if name.is_empty() || allowed.iter().any(|folder| folder.replace('/', ".") == name) {
+    let wanted = name.replace('.', "/");
+    // The name of a folder may have dots, `k8s.io/api/v1` for `k8s.io.api.v1`, except for buf.
+    let matches = |folder: &&str| match context.policy.follows_any(RULE.aliases) {
+        true => *folder == wanted,
+        false => folder.replace('/', ".") == name,
+    };
+    if name.is_empty() || allowed.iter().any(matches) {
         return;
     }
     let shown = if folder.is_empty() { "the root".to_owned() } else { format!("`{folder}`") };
-    let wanted = name.replace('.', "/");
     sink.report(
         package_name(file),
         name,

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use abide_schema::{File, Package};
 
@@ -19,12 +19,15 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Package(check),
 };
 
-fn check<'t>(_: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
+fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
     let name = package.name();
+    if context.policy.follows_any(RULE.aliases) {
+        each_file(package, sink);
+        return;
+    }
     let mut folders: BTreeMap<&str, Vec<File<'t>>> = BTreeMap::new();
     for file in package.files().filter(|file| file.is_judged() && !name.is_empty()) {
-        let folder = file.path().rsplit_once('/').map_or("", |(folder, _)| folder);
-        folders.entry(folder).or_default().push(file);
+        folders.entry(file.folder()).or_default().push(file);
     }
     // The home is the folder that matches the name, or else the one with the most files.
     let rank = |folder: &str, files: &[File<'t>]| (folder.replace('/', ".") == name, files.len());
@@ -43,6 +46,25 @@ fn check<'t>(_: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
         )
         .help(format!("move the files in {} to {}", shown(folder), shown(home)))
         .fact(folder);
+    }
+}
+
+/// As buf does: every file of the package is reported, and every root is a module of its own.
+fn each_file(package: Package<'_>, sink: &mut Sink) {
+    let name = package.name();
+    let files = || package.files().filter(|file| file.is_judged() && !name.is_empty());
+    let mut folders: BTreeMap<u32, BTreeSet<&str>> = BTreeMap::new();
+    for file in files() {
+        folders.entry(file.decl().root).or_default().insert(file.folder());
+    }
+    for file in files() {
+        let folders = &folders[&file.decl().root];
+        let Some(other) = folders.iter().find(|it| **it != file.folder()) else { continue };
+        let (here, there) = (shown(file.folder()), shown(other));
+        let message = format!("package `{name}` has files in {here} and in {there}");
+        sink.report(package_name(file), name, name, message)
+            .help("move them into one folder")
+            .fact(file.path());
     }
 }
 

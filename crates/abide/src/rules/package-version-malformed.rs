@@ -5,14 +5,17 @@ use crate::lifecycle::version_like;
 use crate::places::package_place;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
+const BUF: &str = "buf:PACKAGE_VERSION_SUFFIX";
+const AIP: &str = "aip:215";
+
 pub(super) static RULE: Rule = Rule {
     id: "package-version-malformed",
     summary: "a version in a package name that is malformed or not allowed by the policy",
     group: Group::Layout,
     severity: Some(Severity::Error),
     since: "0.1.0",
-    aliases: &["buf:PACKAGE_VERSION_SUFFIX", "aip:215"],
-    aliases_by_case: &[],
+    aliases: &[],
+    aliases_by_case: &[&[BUF, AIP]],
     spares_work_in_progress: true,
     page: include_str!("package-version-malformed.md"),
     check: Check::Package(check),
@@ -27,7 +30,8 @@ fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
     if version_like(last) && PackageVersion::parse_component(last).is_none() {
         let message = format!("package `{name}` ends with `{last}`, which is not a version");
         sink.report(place, name, name, message)
-            .help("write it as `v3`, `v3alpha`, `v3alpha1`, `v3beta1` or `v3p1beta1`");
+            .help("write it as `v3`, `v3alpha`, `v3alpha1`, `v3beta1` or `v3p1beta1`")
+            .aliases(if context.policy.follows(BUF) { &[AIP] } else { &[BUF, AIP] });
         return;
     }
     let Some(version) = package.version() else { return };
@@ -39,7 +43,8 @@ fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
         let allowed: Vec<String> = packages.stabilities.iter().map(ToString::to_string).collect();
         sink.report(place, name, name, message)
             .help(format!("use a version that is {}", allowed.join(" or ")))
-            .fact("stability");
+            .fact("stability")
+            .aliases(&[AIP]);
     }
     if !packages.has_version_form(version) {
         let (text, form) = (&version.text, version.form());
@@ -49,7 +54,8 @@ fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
         let forms: Vec<String> = packages.versions.iter().map(|it| format!("`{it}`")).collect();
         sink.report(place, name, name, message)
             .help(format!("replace `{text}` by a version of the form {}", forms.join(" or ")))
-            .fact("version");
+            .fact("version")
+            .aliases(&[AIP]);
     }
     if !packages.is_plain(version) {
         let plain = format!(
@@ -66,10 +72,10 @@ fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
              does not allow"
         );
         let help = format!("write it as `{plain}`");
-        sink.report(place, name, name, message).help(help).fact("number");
+        sink.report(place, name, name, message).help(help).fact("number").aliases(&[AIP]);
     }
     if let Some(pattern) = packages.pattern.as_ref().filter(|_| !packages.has_form(name)) {
         let message = format!("package `{name}` does not match the pattern `{}`", pattern.text());
-        sink.report(place, name, name, message).fact("form");
+        sink.report(place, name, name, message).fact("form").aliases(&[AIP]);
     }
 }

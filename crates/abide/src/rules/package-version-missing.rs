@@ -1,9 +1,14 @@
-use abide_schema::Package;
+use abide_schema::{File, Package};
 
+use crate::buf_lint::BufStability;
 use crate::finding::Severity;
 use crate::lifecycle::version_like;
-use crate::places::package_place;
+use crate::places::{package_name, package_place};
 use crate::rule::{Check, Context, Group, Rule, Sink};
+
+const DEFINED: &str = "buf:PACKAGE_DEFINED";
+const SUFFIX: &str = "buf:PACKAGE_VERSION_SUFFIX";
+const AIP: &str = "aip:215";
 
 pub(super) static RULE: Rule = Rule {
     id: "package-version-missing",
@@ -11,8 +16,8 @@ pub(super) static RULE: Rule = Rule {
     group: Group::Layout,
     severity: Some(Severity::Error),
     since: "0.1.0",
-    aliases: &["buf:PACKAGE_DEFINED", "buf:PACKAGE_VERSION_SUFFIX", "aip:215"],
-    aliases_by_case: &[],
+    aliases: &[],
+    aliases_by_case: &[&[DEFINED, SUFFIX, AIP]],
     spares_work_in_progress: true,
     page: include_str!("package-version-missing.md"),
     check: Check::Package(check),
@@ -20,18 +25,23 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
     let name = package.name();
+    if name.is_empty() && context.policy.follows(DEFINED) {
+        for file in package.files().filter(|file| file.is_judged()) {
+            undeclared(file, sink);
+        }
+        return;
+    }
+    if !name.is_empty() && context.policy.follows(SUFFIX) {
+        without_suffix(context, package, sink);
+        return;
+    }
     if package.version().is_some() || !context.policy.packages.concerns(name) {
         return;
     }
     let judged = package.files().filter(|file| file.is_judged());
     if name.is_empty() {
         for file in judged.filter(|file| file.elements().next().is_some()) {
-            sink.report(file.package_place(), name, file.path(), "the file declares no package")
-                .why(
-                    "names without a package have no version, and they can clash with those of \
-                     any other file",
-                )
-                .help("declare a package with a version, such as `package acme.user.v1;`");
+            undeclared(file, sink);
         }
         return;
     }
@@ -40,9 +50,40 @@ fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
         return;
     }
     let Some(place) = package_place(package) else { return };
-    let help = format!(
+    sink.report(place, name, name, format!("package `{name}` has no version"))
+        .help(version_help(name))
+        .aliases(&[SUFFIX, AIP]);
+}
+
+fn version_help(name: &str) -> String {
+    format!(
         "end the name with a version, such as `{name}.v1`, or list the package in `unversioned` of \
          `[packages]`"
-    );
-    sink.report(place, name, name, format!("package `{name}` has no version")).help(help);
+    )
+}
+
+fn undeclared(file: File<'_>, sink: &mut Sink) {
+    sink.report(file.package_place(), "", file.path(), "the file declares no package")
+        .why(
+            "names without a package have no version, and they can clash with those of any other \
+             file",
+        )
+        .help("declare a package with a version, such as `package acme.user.v1;`")
+        .aliases(&[DEFINED, AIP]);
+}
+
+/// As buf does: the last component of the name must be a version, and every file that names the
+/// package is reported.
+fn without_suffix<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
+    let name = package.name();
+    let is_version = BufStability::of_package(name).is_some();
+    if is_version || !context.policy.packages.concerns(name) {
+        return;
+    }
+    for file in context.reported_at(package, SUFFIX) {
+        let message = format!("package `{name}` does not end with a version");
+        sink.report(package_name(file), name, name, message)
+            .help(version_help(name))
+            .aliases(&[SUFFIX, AIP]);
+    }
 }

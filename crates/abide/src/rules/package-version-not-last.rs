@@ -5,14 +5,17 @@ use crate::lifecycle::version_like;
 use crate::places::package_place;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
+const BUF: &str = "buf:PACKAGE_VERSION_SUFFIX";
+const AIP: &str = "aip:215";
+
 pub(super) static RULE: Rule = Rule {
     id: "package-version-not-last",
     summary: "a package whose version is not the last component of its name",
     group: Group::Layout,
     severity: Some(Severity::Warning),
     since: "0.1.0",
-    aliases: &["buf:PACKAGE_VERSION_SUFFIX", "aip:215"],
-    aliases_by_case: &[],
+    aliases: &[],
+    aliases_by_case: &[&[BUF, AIP]],
     spares_work_in_progress: true,
     page: include_str!("package-version-not-last.md"),
     check: Check::Package(check),
@@ -32,5 +35,11 @@ fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
     let moved = moved.join(".");
     let message = format!("the version of package `{name}` is not the last component of its name");
     sink.report(place, name, name, message)
-        .help(format!("rename it to `{moved}`, so that it can have its own versions"));
+        .help(format!("rename it to `{moved}`, so that it can have its own versions"))
+        .aliases(aliases(context));
+}
+
+/// Whoever follows buf has its finding from `package-version-missing`.
+fn aliases(context: &Context<'_>) -> &'static [&'static str] {
+    if context.policy.follows(BUF) { &[AIP] } else { &[BUF, AIP] }
 }

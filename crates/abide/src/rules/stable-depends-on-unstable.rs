@@ -2,9 +2,9 @@
 
 use abide_schema::Stability;
 
-use crate::dependencies::depends_on_less;
+use crate::dependencies::{UNSTABLE_IMPORT, depends_on_less, imports_unstable};
 use crate::finding::Severity;
-use crate::rule::{Check, Group, Rule};
+use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
     id: "stable-depends-on-unstable",
@@ -12,9 +12,16 @@ pub(super) static RULE: Rule = Rule {
     group: Group::Dependencies,
     severity: Some(Severity::Error),
     since: "0.1.0",
-    aliases: &["buf:STABLE_PACKAGE_NO_IMPORT_UNSTABLE"],
+    aliases: &[UNSTABLE_IMPORT],
     aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("stable-depends-on-unstable.md"),
-    check: Check::Tree(|context, sink| depends_on_less(context, sink, Stability::Stable)),
+    check: Check::Tree(check),
 };
+
+fn check(context: &Context<'_>, sink: &mut Sink) {
+    if context.policy.follows(UNSTABLE_IMPORT) {
+        imports_unstable(context, sink);
+    }
+    depends_on_less(context, sink, Stability::Stable);
+}

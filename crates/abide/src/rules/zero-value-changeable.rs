@@ -4,13 +4,16 @@ use crate::finding::Severity;
 use crate::lifecycle::is_deprecated;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
+const BUF: &str = "buf:ENUM_ZERO_VALUE_SUFFIX";
+const AIP: &str = "aip:126";
+
 pub(super) static RULE: Rule = Rule {
     id: "zero-value-changeable",
     summary: "an enum whose zero value has a meaning and is not documented as the default",
     group: Group::Lifecycle,
     severity: Some(Severity::Note),
     since: "0.1.0",
-    aliases: &["buf:ENUM_ZERO_VALUE_SUFFIX", "aip:126"],
+    aliases: &[BUF, AIP],
     aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("zero-value-changeable.md"),
@@ -54,7 +57,12 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     }
     let (name, value) = (it.full_name(), zero.name());
     let message = format!("the zero value `{value}` of enum `{name}` has a meaning of its own");
-    sink.report(zero.place(Part::Name), element.package().name(), name, message)
+    let finding = sink.report(zero.place(Part::Name), element.package().name(), name, message);
+    // Whoever follows buf has that finding from the rule about the name.
+    if context.policy.follows(BUF) {
+        finding.aliases(&[AIP]);
+    }
+    finding
         .why("an unset field reads as zero, so the value can never change its meaning or go away")
         .help("begin with a value such as `…_UNSPECIFIED`, or document this one as the default")
         .fact(value);

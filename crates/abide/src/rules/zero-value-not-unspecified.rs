@@ -1,8 +1,10 @@
-use abide_schema::{Element, Part};
+use abide_schema::{Element, EnumValue, Part};
 
 use crate::case::Case;
-use crate::lifecycle::is_deprecated;
 use crate::rule::{Check, Context, Group, Rule, Sink};
+
+/// The rule of buf about the same.
+const BUF: &str = "buf:ENUM_ZERO_VALUE_SUFFIX";
 
 pub(super) static RULE: Rule = Rule {
     id: "zero-value-not-unspecified",
@@ -10,7 +12,7 @@ pub(super) static RULE: Rule = Rule {
     group: Group::Style,
     severity: None,
     since: "0.1.0",
-    aliases: &["buf:ENUM_ZERO_VALUE_SUFFIX", "aip:126"],
+    aliases: &[BUF, "aip:126"],
     aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("zero-value-not-unspecified.md"),
@@ -19,21 +21,23 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let Element::Enum(it) = element else { return };
-    let mut zeros = it.values().filter(|value| value.number() == 0);
-    let Some(zero) = it.zero_value().filter(|_| !zeros.any(|it| is_unspecified(it.name()))) else {
-        return;
+    let suffix = context.policy.lint.zero_value_suffix.as_str();
+    let zeros: Vec<EnumValue<'t>> = it.values().filter(|value| value.number() == 0).collect();
+    let lacks = |it: &EnumValue<'_>| !it.name().ends_with(suffix);
+    // One name is enough, except for buf, which looks at each.
+    let bad: Vec<EnumValue<'t>> = if context.policy.follows(BUF) {
+        zeros.into_iter().filter(lacks).collect()
+    } else {
+        it.zero_value().filter(|_| zeros.iter().all(lacks)).into_iter().collect()
     };
-    let package = element.package();
-    if context.is_frozen(package) || is_deprecated(Element::EnumValue(zero)) {
-        return;
+    for zero in bad {
+        if context.spares(Element::EnumValue(zero), &[BUF]) {
+            continue;
+        }
+        let (name, value) = (it.full_name(), zero.name());
+        let message = format!("the zero value `{value}` of enum `{name}` is not named `…{suffix}`");
+        sink.report(zero.place(Part::Name), element.package().name(), name, message)
+            .help(format!("start the enum with `{}{suffix}`", Case::UpperSnake.of(it.name())))
+            .fact(value);
     }
-    let (name, value) = (it.full_name(), zero.name());
-    let message = format!("the zero value `{value}` of enum `{name}` is not named `…_UNSPECIFIED`");
-    sink.report(zero.place(Part::Name), package.name(), name, message)
-        .help(format!("start the enum with `{}_UNSPECIFIED`", Case::UpperSnake.of(it.name())))
-        .fact(value);
-}
-
-fn is_unspecified(name: &str) -> bool {
-    name.ends_with("_UNSPECIFIED")
 }

@@ -61,7 +61,9 @@ impl WaiverScopes {
             return covering;
         }
         let package = tree.file(place.file).package();
-        let aliases = find_rule(finding.rule).map_or(&[][..], |rule| rule.aliases);
+        // A finding that buf does not have may be one that its rule nearly has.
+        let of_rule = find_rule(finding.rule).map_or(&[][..], |rule| rule.aliases);
+        let aliases = if finding.aliases.is_empty() { of_rule } else { &finding.aliases };
         for rules in [finding.rule].iter().chain(aliases) {
             let Some(of_rules) = self.0.get(*rules) else { continue };
             if let Some(in_file) = of_rules.in_files.get(&place.file) {

@@ -1,144 +1,205 @@
-//! Converts a `buf.yaml`, version v1 or v2, to an `abide.toml`. Every setting without a counterpart
-//! is reported with its line.
+//! Reads a `buf.yaml` of any version. Every setting without a counterpart is noted with its line.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
-
-use abide::{Config, Group, Preset, RULES, Rule};
-use serde_json::json;
+use abide::BufVersion;
 
 use super::yaml::{Node, Value, read};
+use crate::source::join;
 
-/// The lint rules of buf that have a counterpart here, each with the smallest category of v2 that
-/// contains it (`buf config ls-lint-rules`). BASIC contains MINIMAL, and STANDARD contains BASIC.
-const LINT: &[(&str, Option<&str>)] = &[
-    ("DIRECTORY_SAME_PACKAGE", Some("MINIMAL")),
-    ("ENUM_PASCAL_CASE", Some("BASIC")),
-    ("ENUM_VALUE_PREFIX", Some("STANDARD")),
-    ("ENUM_VALUE_UPPER_SNAKE_CASE", Some("BASIC")),
-    ("ENUM_ZERO_VALUE_SUFFIX", Some("STANDARD")),
-    ("FIELD_LOWER_SNAKE_CASE", Some("BASIC")),
-    ("FILE_LOWER_SNAKE_CASE", Some("STANDARD")),
-    ("IMPORT_USED", Some("BASIC")),
-    ("MESSAGE_PASCAL_CASE", Some("BASIC")),
-    ("ONEOF_LOWER_SNAKE_CASE", Some("BASIC")),
-    ("PACKAGE_DEFINED", Some("MINIMAL")),
-    ("PACKAGE_DIRECTORY_MATCH", Some("MINIMAL")),
-    ("PACKAGE_LOWER_SNAKE_CASE", Some("BASIC")),
-    ("PACKAGE_NO_IMPORT_CYCLE", Some("MINIMAL")),
-    ("PACKAGE_SAME_DIRECTORY", Some("MINIMAL")),
-    ("PACKAGE_VERSION_SUFFIX", Some("STANDARD")),
-    ("RPC_PASCAL_CASE", Some("BASIC")),
-    ("SERVICE_PASCAL_CASE", Some("BASIC")),
-    ("STABLE_PACKAGE_NO_IMPORT_UNSTABLE", None),
-];
-
-/// The rule that is in no category of v1.
-const NOT_IN_V1: &str = "PACKAGE_NO_IMPORT_CYCLE";
-
-/// The categories of lint rules. DEFAULT is the old name of STANDARD.
-const LINT_CATEGORIES: &[&str] =
-    &["MINIMAL", "BASIC", "STANDARD", "DEFAULT", "COMMENTS", "UNARY_RPC"];
-
-/// The categories of breaking rules, the widest first.
-const BREAKING_CATEGORIES: &[(&str, Preset)] = &[
-    ("FILE", Preset::BufFile),
-    ("PACKAGE", Preset::BufPackage),
-    ("WIRE_JSON", Preset::BufWireJson),
-    ("WIRE", Preset::BufWire),
-];
-
-/// A parsed `buf.yaml`.
+/// What `buf.yaml` says, with all paths relative to one folder.
 #[derive(Default)]
 pub(super) struct Buf {
-    is_v1: bool,
-    /// The folders of its modules, relative to its own folder; empty means that folder.
-    pub(super) roots: Vec<String>,
-    /// Folders that are excluded from the modules.
-    pub(super) excludes: Vec<String>,
-    lint: Section,
-    breaking: Section,
-    ignores_unstable: bool,
+    pub(super) modules: Vec<Module>,
     /// The settings that were dropped: a line and a phrase for each.
-    notes: Vec<(usize, String)>,
+    pub(super) notes: Vec<Note>,
 }
 
-/// `lint` or `breaking`: rules and categories, and the paths that they ignore.
-#[derive(Default)]
-struct Section {
-    uses: Vec<Name>,
-    excepts: Vec<Name>,
-    ignore: Vec<Name>,
-    ignore_only: Vec<(Name, Vec<Name>)>,
+/// A setting that was dropped.
+pub(super) struct Note {
+    pub(super) line: usize,
+    pub(super) text: String,
 }
 
-/// A text, and its line.
+/// A folder from which imports start, and how its files are judged.
 #[derive(Clone)]
-struct Name {
-    text: String,
-    line: usize,
+pub(super) struct Module {
+    pub(super) root: String,
+    pub(super) excludes: Vec<String>,
+    pub(super) lint: Lint,
+    pub(super) breaking: Breaking,
+}
+
+/// `use`, `except` and the paths that are ignored.
+#[derive(Clone, Default, PartialEq)]
+pub(super) struct Selection {
+    pub(super) uses: Vec<Name>,
+    pub(super) excepts: Vec<Name>,
+    pub(super) ignore: Vec<String>,
+    pub(super) ignore_only: Vec<(Name, Vec<String>)>,
+}
+
+/// The section `lint`.
+#[derive(Clone, PartialEq)]
+pub(super) struct Lint {
+    pub(super) version: BufVersion,
+    pub(super) line: usize,
+    pub(super) rules: Selection,
+    /// The keys of `[lint]` that differ from their defaults, with their values in TOML.
+    pub(super) options: Vec<(&'static str, String)>,
+    /// Whether the rules of buf itself are off.
+    pub(super) no_builtin: bool,
+}
+
+/// The section `breaking`.
+#[derive(Clone, Default, PartialEq)]
+pub(super) struct Breaking {
+    pub(super) line: usize,
+    pub(super) rules: Selection,
+    pub(super) ignores_unstable: bool,
+}
+
+/// The id of a rule or the name of a category, and its line. Two are the same wherever they stand.
+#[derive(Clone)]
+pub(super) struct Name {
+    pub(super) text: String,
+    pub(super) line: usize,
+}
+
+impl PartialEq for Name {
+    fn eq(&self, other: &Name) -> bool {
+        self.text == other.text
+    }
 }
 
 const NO_VERSION: &str = "it has no key `version`: is it a buf.yaml?";
 
+/// The folders that a `buf.work.yaml` lists; `None` if the text is a `buf.yaml`.
+pub(super) fn work_folders(text: &str) -> Result<Option<Vec<String>>, String> {
+    let entries = top(text)?;
+    let Some((_, folders)) = entries.iter().find(|(key, _)| key.text() == Some("directories"))
+    else {
+        return Ok(None);
+    };
+    let Value::List(items) = &folders.value else {
+        return Err(format!("line {}: expected a list of folders", folders.line));
+    };
+    Ok(Some(items.iter().filter_map(|it| it.text()).map(str::to_owned).collect()))
+}
+
+fn top(text: &str) -> Result<Vec<(Node, Node)>, String> {
+    let document = read(text).map_err(|(line, reason)| format!("line {line}: {reason}"))?;
+    match document.map(|it| it.value) {
+        Some(Value::Map(entries)) => Ok(entries),
+        _ => Err(NO_VERSION.to_owned()),
+    }
+}
+
+/// The module of a folder without a `buf.yaml`, in a workspace of v1.
+pub(super) fn bare_module(folder: &str) -> Module {
+    let reader = Reader { version: BufVersion::V1, base: folder, notes: Vec::new() };
+    reader.module(folder)
+}
+
 impl Buf {
-    /// Reads the text of a `buf.yaml`.
-    pub(super) fn parse(text: &str) -> Result<Buf, String> {
-        let document = read(text).map_err(|(line, reason)| format!("line {line}: {reason}"))?;
-        let entries = match document.map(|it| it.value) {
-            Some(Value::Map(entries)) => entries,
-            _ => return Err(NO_VERSION.to_owned()),
-        };
-        let has = |name: &str| entries.iter().find(|(key, _)| key.text() == Some(name));
-        let version = has("version").and_then(|(_, value)| value.text());
-        let mut buf = Buf { is_v1: version == Some("v1"), ..Buf::default() };
-        match version {
-            Some("v1" | "v2") if has("directories").is_none() => {}
-            Some(_) => {
-                return Err("only v1 and v2 without `directories` are supported: run `buf config \
-                            migrate` first, which writes one buf.yaml of version v2"
-                    .to_owned());
-            }
+    /// Reads the text of a `buf.yaml` in the folder `base`.
+    pub(super) fn parse(text: &str, base: &str) -> Result<Buf, String> {
+        let entries = top(text)?;
+        let version = entries.iter().find(|(key, _)| key.text() == Some("version"));
+        let version = match version.and_then(|(_, value)| value.text()) {
+            Some("v1beta1") => BufVersion::V1Beta1,
+            Some("v1") => BufVersion::V1,
+            Some("v2") => BufVersion::V2,
+            Some(other) => return Err(format!("its version `{other}` is unknown")),
             None => return Err(NO_VERSION.to_owned()),
+        };
+        let mut reader = Reader { version, base, notes: Vec::new() };
+        let modules = reader.modules(&entries);
+        Ok(Buf { modules, notes: reader.notes })
+    }
+}
+
+struct Reader<'b> {
+    version: BufVersion,
+    /// The folder of buf.yaml.
+    base: &'b str,
+    notes: Vec<Note>,
+}
+
+impl Reader<'_> {
+    fn modules(&mut self, entries: &[(Node, Node)]) -> Vec<Module> {
+        let is_v2 = self.version == BufVersion::V2;
+        let mut whole = self.module(self.base);
+        let mut modules = Vec::new();
+        let get = |name: &str| entries.iter().find(|(key, _)| key.text() == Some(name));
+        // Paths count from the roots in v1beta1, and modules take over what stands at the top.
+        if let Some((_, build)) = get("build").filter(|_| !is_v2) {
+            modules = self.build(build, &mut whole);
         }
-        for (key, value) in &entries {
-            match (key.text().unwrap_or_default(), buf.is_v1) {
-                ("version" | "name", _) => {}
-                ("deps", _) => buf.leave_out(
+        let folders: Vec<String> = match (self.version, modules.is_empty()) {
+            (BufVersion::V1Beta1, false) => modules.iter().map(|it| it.root.clone()).collect(),
+            _ => vec![self.base.to_owned()],
+        };
+        for (key, value) in entries {
+            match key.text().unwrap_or_default() {
+                "version" | "name" => {}
+                "build" | "modules" if is_v2 == (key.text() == Some("modules")) => {}
+                "deps" => self.leave_out(
                     key,
                     "abide does not fetch modules; write them to a folder with `buf export`, and \
                      add it to `import-paths`",
                 ),
-                ("lint", _) => buf.lint = buf.section(value, true),
-                ("breaking", _) => buf.breaking = buf.section(value, false),
-                ("build", true) => buf.build(value),
-                ("modules", false) => buf.modules(value),
-                ("plugins" | "policies", false) => {
-                    buf.leave_out(key, "abide does not run plugins");
+                "lint" => whole.lint = self.lint(key, value, &folders),
+                "breaking" => whole.breaking = self.breaking(key, value, &folders),
+                "plugins" | "policies" if is_v2 => {
+                    self.leave_out(key, "abide does not run plugins");
                 }
-                _ => buf.unknown(key),
+                _ => self.leave_out(key, "unknown key"),
             }
         }
-        Ok(buf)
+        for module in &mut modules {
+            (module.lint, module.breaking) = (whole.lint.clone(), whole.breaking.clone());
+        }
+        if let Some((_, list)) = get("modules").filter(|_| is_v2) {
+            modules = self.listed(list, &whole);
+        }
+        if modules.is_empty() {
+            modules.push(whole);
+        }
+        modules
     }
 
-    /// The settings that were dropped, in the order of the text.
-    pub(super) fn told(&mut self) -> Vec<String> {
-        self.notes.sort_by_key(|(line, _)| *line);
-        self.notes.iter().map(|(line, text)| format!("line {line}: {text}")).collect()
+    fn module(&self, root: &str) -> Module {
+        // Comments that ignore a rule count in v2, and in older versions only if a key says so.
+        let silent = self.version != BufVersion::V2;
+        let comments = silent.then(|| ("buf-comments", "false".to_owned()));
+        let lint = Lint {
+            version: self.version,
+            line: 1,
+            rules: Selection::default(),
+            options: comments.into_iter().collect(),
+            no_builtin: false,
+        };
+        let root = if root.is_empty() { "." } else { root };
+        let (root, excludes) = (root.to_owned(), Vec::new());
+        Module { root, excludes, lint, breaking: Breaking { line: 1, ..Breaking::default() } }
     }
 
-    fn note(&mut self, line: usize, text: impl std::fmt::Display) {
-        self.notes.push((line, text.to_string()));
+    fn note(&mut self, line: usize, text: impl Into<String>) {
+        self.notes.push(Note { line, text: text.into() });
     }
 
     fn leave_out(&mut self, key: &Node, why: &str) {
         let name = key.text().unwrap_or_default();
-        self.note(key.line, format_args!("`{name}` was dropped: {why}"));
+        self.note(key.line, format!("`{name}` was dropped: {why}"));
     }
 
-    fn unknown(&mut self, key: &Node) {
-        self.leave_out(key, "unknown key");
+    /// A path relative to a folder.
+    fn at(folder: &str, path: &str) -> String {
+        let path = path.trim_start_matches("./").trim_end_matches('/');
+        let folder = if folder == "." { "" } else { folder };
+        match join(folder, if path == "." { "" } else { path }) {
+            path if path.is_empty() => ".".to_owned(),
+            path => path,
+        }
     }
 
     /// The entries of a map. Anything else is reported as dropped.
@@ -170,353 +231,144 @@ impl Buf {
         names
     }
 
-    fn section(&mut self, node: &Node, is_lint: bool) -> Section {
-        let mut section = Section::default();
+    fn paths(&mut self, node: &Node, folders: &[String]) -> Vec<String> {
+        let names = self.names(node);
+        let each = |name: Name| {
+            let at = move |folder: &String| Reader::at(folder, &name.text);
+            folders.iter().map(at).collect::<Vec<_>>()
+        };
+        names.into_iter().flat_map(each).collect()
+    }
+
+    /// Reads a key that `lint` and `breaking` share; false if it is another one.
+    fn select(&mut self, to: &mut Selection, key: &Node, value: &Node, folders: &[String]) -> bool {
+        match key.text().unwrap_or_default() {
+            "use" => to.uses = self.names(value),
+            "except" => to.excepts = self.names(value),
+            "ignore" => to.ignore = self.paths(value, folders),
+            "ignore_only" => {
+                for (rule, paths) in self.entries(value) {
+                    let text = rule.text().unwrap_or_default().to_owned();
+                    let paths = self.paths(paths, folders);
+                    to.ignore_only.push((Name { text, line: rule.line }, paths));
+                }
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn lint(&mut self, key: &Node, node: &Node, folders: &[String]) -> Lint {
+        let is_v2 = self.version == BufVersion::V2;
+        let mut lint = Lint { line: key.line, ..self.module("").lint };
         for (key, value) in self.entries(node) {
+            if self.select(&mut lint.rules, key, value, folders) {
+                continue;
+            }
+            let is_true = value.text() == Some("true");
+            let option = match key.text().unwrap_or_default() {
+                "allow_comment_ignores" if !is_v2 => {
+                    if is_true {
+                        lint.options.retain(|(key, _)| *key != "buf-comments");
+                    }
+                    continue;
+                }
+                "disallow_comment_ignores" if is_v2 => is_true.then_some(("buf-comments", "false")),
+                "disable_builtin" if is_v2 => {
+                    lint.no_builtin = is_true;
+                    continue;
+                }
+                name @ ("enum_zero_value_suffix" | "service_suffix") => {
+                    let key = match name {
+                        "service_suffix" => "service-suffix",
+                        _ => "zero-value-suffix",
+                    };
+                    let text = value.text().map(|it| serde_json::json!(it).to_string());
+                    lint.options.extend(text.map(|it| (key, it)));
+                    continue;
+                }
+                "rpc_allow_same_request_response" => {
+                    is_true.then_some(("allow-same-request-response", "true"))
+                }
+                "rpc_allow_google_protobuf_empty_requests" => {
+                    is_true.then_some(("allow-empty-requests", "true"))
+                }
+                "rpc_allow_google_protobuf_empty_responses" => {
+                    is_true.then_some(("allow-empty-responses", "true"))
+                }
+                _ => {
+                    self.leave_out(key, "unknown key");
+                    continue;
+                }
+            };
+            lint.options.extend(option.map(|(key, value)| (key, value.to_owned())));
+        }
+        lint
+    }
+
+    fn breaking(&mut self, key: &Node, node: &Node, folders: &[String]) -> Breaking {
+        let mut breaking = Breaking { line: key.line, ..Breaking::default() };
+        for (key, value) in self.entries(node) {
+            if self.select(&mut breaking.rules, key, value, folders) {
+                continue;
+            }
             let is_true = value.text() == Some("true");
             match key.text().unwrap_or_default() {
-                "use" => section.uses = self.names(value),
-                "except" => section.excepts = self.names(value),
-                "ignore" => section.ignore = self.names(value),
-                "ignore_only" => {
-                    for (rule, paths) in self.entries(value) {
-                        let text = rule.text().unwrap_or_default().to_owned();
-                        let paths = self.names(paths);
-                        section.ignore_only.push((Name { text, line: rule.line }, paths));
-                    }
+                "ignore_unstable_packages" => breaking.ignores_unstable = is_true,
+                "disable_builtin" if !is_true => {}
+                "disable_builtin" => {
+                    self.leave_out(key, "set `compatibility` to \"off\" in `[rules]`");
                 }
-                "ignore_unstable_packages" if !is_lint => self.ignores_unstable = is_true,
-                "allow_comment_ignores" if is_lint && self.is_v1 => {
-                    if !is_true {
-                        self.leave_out(key, "abide always honours comments that ignore a rule");
-                    }
-                }
-                "disallow_comment_ignores" if is_lint && !self.is_v1 => {
-                    if is_true {
-                        self.leave_out(key, "abide always honours comments that ignore a rule");
-                    }
-                }
-                "enum_zero_value_suffix"
-                | "service_suffix"
-                | "rpc_allow_same_request_response"
-                | "rpc_allow_google_protobuf_empty_requests"
-                | "rpc_allow_google_protobuf_empty_responses"
-                    if is_lint =>
-                {
-                    self.leave_out(key, "abide has no rule that it would change");
-                }
-                "disable_builtin" if !self.is_v1 => {
-                    if is_true {
-                        self.leave_out(key, "set the rules that you do not want to \"off\"");
-                    }
-                }
-                _ => self.unknown(key),
+                _ => self.leave_out(key, "unknown key"),
             }
         }
-        section
+        breaking
     }
 
-    fn build(&mut self, node: &Node) {
+    /// `build` of v1 and v1beta1. Returns the modules of its roots.
+    fn build(&mut self, node: &Node, whole: &mut Module) -> Vec<Module> {
+        let base = vec![self.base.to_owned()];
+        let mut roots = Vec::new();
         for (key, value) in self.entries(node) {
             match key.text().unwrap_or_default() {
-                "excludes" => {
-                    let names = self.names(value);
-                    self.excludes.extend(names.into_iter().map(|it| it.text));
-                }
-                _ => self.unknown(key),
+                "excludes" => whole.excludes = self.paths(value, &base),
+                "roots" if self.version == BufVersion::V1Beta1 => roots = self.paths(value, &base),
+                _ => self.leave_out(key, "unknown key"),
             }
         }
+        roots.into_iter().map(|root| Module { root, ..whole.clone() }).collect()
     }
 
-    fn modules(&mut self, node: &Node) {
-        let Value::List(modules) = &node.value else {
+    /// `modules` of v2.
+    fn listed(&mut self, node: &Node, whole: &Module) -> Vec<Module> {
+        let Value::List(items) = &node.value else {
             self.note(node.line, "this value was dropped: expected a list");
-            return;
+            return Vec::new();
         };
-        for module in modules {
-            let mut path = None;
-            for (key, value) in self.entries(module) {
+        let base = vec![self.base.to_owned()];
+        let mut modules: Vec<Module> = Vec::new();
+        for item in items {
+            let mut module = whole.clone();
+            for (key, value) in self.entries(item) {
                 match key.text().unwrap_or_default() {
-                    "path" => path = value.text(),
+                    "path" => module.root = Reader::at(self.base, value.text().unwrap_or(".")),
                     "name" => {}
-                    "excludes" => {
-                        let names = self.names(value);
-                        self.excludes.extend(names.into_iter().map(|it| it.text));
-                    }
-                    "includes" => self.leave_out(key, "add these folders to `roots`"),
-                    "lint" | "breaking" => self
-                        .leave_out(key, "write an `[[override]]` for the packages of the module"),
-                    _ => self.unknown(key),
+                    "excludes" => module.excludes = self.paths(value, &base),
+                    "includes" => self.leave_out(
+                        key,
+                        "the whole module is checked; list the folders to leave out in \
+                         `import-paths`",
+                    ),
+                    "lint" => module.lint = self.lint(key, value, &base),
+                    "breaking" => module.breaking = self.breaking(key, value, &base),
+                    _ => self.leave_out(key, "unknown key"),
                 }
             }
-            let path = path.unwrap_or(".").to_owned();
-            if self.roots.contains(&path) {
-                self.note(module.line, "two modules share a folder; it is checked once");
-            } else {
-                self.roots.push(path);
+            match modules.iter().find(|it| it.root == module.root) {
+                Some(_) => self.note(item.line, "two modules share a folder; it is checked once"),
+                None => modules.push(module),
             }
         }
+        modules
     }
-
-    /// Whether paths are ignored, so that the packages at these paths must be found.
-    pub(super) fn names_paths(&self) -> bool {
-        [&self.lint, &self.breaking]
-            .iter()
-            .any(|it| !it.ignore.is_empty() || !it.ignore_only.is_empty())
-    }
-
-    /// The text of the `abide.toml`. `packages` has the files of each package; their paths count
-    /// from the folder of buf.yaml.
-    pub(super) fn toml(
-        &mut self,
-        roots: &[String],
-        excludes: &[String],
-        packages: &BTreeMap<String, Vec<String>>,
-    ) -> String {
-        let (preset, aliases) = self.breaking_rules();
-        let mut out = String::new();
-        // Writing to a string does not fail.
-        let _ = write!(
-            out,
-            "# Converted from buf.yaml. `abide rules` lists the rules; those without a\n\
-             # counterpart in buf have the severity of the preset. buf's categories COMMENTS and\n\
-             # UNARY_RPC have no counterpart here.\n\
-             preset = \"{}\"\n\
-             roots = {}\n\
-             # Files in these folders are not checked.\n\
-             import-paths = {}\n",
-            preset.name(),
-            json!(roots),
-            json!(excludes),
-        );
-        if let Some(aliases) = aliases {
-            let lines: Vec<String> =
-                aliases.iter().map(|it| format!("  {},\n", json!(it))).collect();
-            let _ = write!(out, "\n[breaking]\naliases = [\n{}]\n", lines.concat());
-            if self.uses_single_rules() {
-                out.push_str("# Report breaks of every surface.\nsurfaces = []\n");
-            }
-        }
-        let rules = self.lint_rules();
-        if !rules.is_empty() {
-            let line = |(rule, level)| format!("{rule} = \"{level}\"\n");
-            let lines: Vec<String> = rules.into_iter().map(line).collect();
-            let _ = write!(out, "\n[rules]\n{}", lines.concat());
-        }
-        if self.ignores_unstable {
-            out.push_str(
-                "\n[[override]]\nstability = [\"alpha\", \"beta\"]\n\
-                 rules = { compatibility = \"note\" }\n",
-            );
-        }
-        for (names, rules) in self.overrides(packages) {
-            let rules: Vec<String> = rules.iter().map(|rule| format!("{rule} = \"off\"")).collect();
-            let _ = write!(
-                out,
-                "\n[[override]]\npackages = {}\nrules = {{ {} }}\n",
-                json!(names),
-                rules.join(", ")
-            );
-        }
-        out
-    }
-
-    /// Whether single rules are used. The surfaces of the preset's category may not cover them.
-    fn uses_single_rules(&self) -> bool {
-        let is_category = |name: &Name| BREAKING_CATEGORIES.iter().any(|(it, _)| *it == name.text);
-        !self.breaking.uses.iter().all(is_category)
-    }
-
-    /// The preset, and the rules of buf that count if they differ from those of the preset.
-    fn breaking_rules(&mut self) -> (Preset, Option<BTreeSet<String>>) {
-        let uses = self.breaking.uses.clone();
-        let named = BREAKING_CATEGORIES
-            .iter()
-            .find(|(category, _)| uses.iter().any(|name| name.text == *category));
-        let preset = named.map_or(Preset::BufFile, |(_, preset)| *preset);
-        if uses.len() <= 1
-            && (uses.is_empty() || named.is_some())
-            && self.breaking.excepts.is_empty()
-        {
-            return (preset, None);
-        }
-        let mut aliases = if uses.is_empty() { of_preset(preset) } else { BTreeSet::new() };
-        for name in &uses {
-            aliases.extend(self.breaking_aliases(name));
-        }
-        for name in self.breaking.excepts.clone() {
-            for alias in self.breaking_aliases(&name) {
-                aliases.remove(&alias);
-            }
-        }
-        (preset, Some(aliases))
-    }
-
-    /// The rules that a name under `breaking` stands for.
-    fn breaking_aliases(&mut self, name: &Name) -> BTreeSet<String> {
-        let category = BREAKING_CATEGORIES.iter().find(|(category, _)| *category == name.text);
-        if let Some((_, preset)) = category {
-            return of_preset(*preset);
-        }
-        let alias = format!("buf:{}", name.text);
-        let known =
-            BREAKING_CATEGORIES.iter().any(|(_, preset)| of_preset(*preset).contains(&alias));
-        if !known {
-            self.no_counterpart(name);
-            return BTreeSet::new();
-        }
-        BTreeSet::from([alias])
-    }
-
-    fn no_counterpart(&mut self, name: &Name) {
-        self.note(name.line, format_args!("`{}` was dropped: abide has no such rule", name.text));
-    }
-
-    /// The lint rules with a counterpart here that a name under `lint` stands for.
-    fn lint_ids(&mut self, name: &Name) -> BTreeSet<&'static str> {
-        let wanted: &[&str] = match name.text.as_str() {
-            "MINIMAL" => &["MINIMAL"],
-            "BASIC" => &["MINIMAL", "BASIC"],
-            "STANDARD" | "DEFAULT" => &["MINIMAL", "BASIC", "STANDARD"],
-            _ => &[],
-        };
-        let is_v1 = self.is_v1;
-        let ids = LINT.iter().filter(|(id, category)| {
-            *id == name.text
-                || category.is_some_and(|it| wanted.contains(&it)) && !(is_v1 && *id == NOT_IN_V1)
-        });
-        let ids: BTreeSet<&str> = ids.map(|(id, _)| *id).collect();
-        if ids.is_empty() && !LINT_CATEGORIES.contains(&name.text.as_str()) {
-            self.no_counterpart(name);
-        }
-        ids
-    }
-
-    /// The severities of rules with a counterpart in buf. A rule is off if buf's rule is not used.
-    /// An optional rule is on if buf's rule is used; it only warns, because it is a bit stricter.
-    fn lint_rules(&mut self) -> Vec<(&'static str, &'static str)> {
-        let mut uses = self.lint.uses.clone();
-        if uses.is_empty() {
-            uses.push(Name { text: "STANDARD".to_owned(), line: 1 });
-        }
-        let mut active = BTreeSet::new();
-        for name in &uses {
-            active.extend(self.lint_ids(name));
-        }
-        // A rule outside of STANDARD is not turned off just because nobody asked buf for it.
-        let mut inactive = self.lint_ids(&Name { text: "STANDARD".to_owned(), line: 1 });
-        for name in self.lint.excepts.clone() {
-            let ids = self.lint_ids(&name);
-            active.retain(|id| !ids.contains(id));
-            inactive.extend(ids);
-        }
-        inactive.retain(|id| !active.contains(id));
-        let mut rules = Vec::new();
-        for (rule, ids) in linting() {
-            let is_active = ids.iter().any(|id| active.contains(*id));
-            let Some(not) = ids.iter().find(|id| inactive.contains(*id)) else {
-                rules
-                    .extend((rule.severity.is_none() && is_active).then_some((rule.id, "warning")));
-                continue;
-            };
-            rules.extend(rule.severity.map(|_| (rule.id, "off")));
-            if let Some(on) = ids.iter().find(|id| active.contains(*id)) {
-                let line = self.lint.excepts.first().map_or(1, |name| name.line);
-                let text = format!(
-                    "`{}` is off because `{not}` is not used, but it also covers `{on}`, which is",
-                    rule.id
-                );
-                self.note(line, text);
-            }
-        }
-        rules
-    }
-
-    /// The rules that are off for some packages, because buf ignores their paths.
-    fn overrides(
-        &mut self,
-        packages: &BTreeMap<String, Vec<String>>,
-    ) -> Vec<(Vec<String>, Vec<&'static str>)> {
-        let mut overrides = Vec::new();
-        let all: Vec<&str> = linting().map(|(rule, _)| rule.id).collect();
-        let lint = std::mem::take(&mut self.lint);
-        let breaking = std::mem::take(&mut self.breaking);
-        overrides.push((self.packages_at(&lint.ignore, packages), all));
-        for (name, paths) in &lint.ignore_only {
-            let ids = self.lint_ids(name);
-            let rules = linting().filter(|(_, of)| of.iter().any(|id| ids.contains(id)));
-            let rules: Vec<&str> = rules.map(|(rule, _)| rule.id).collect();
-            overrides.push((self.packages_at(paths, packages), rules));
-        }
-        overrides.push((self.packages_at(&breaking.ignore, packages), vec!["compatibility"]));
-        for (name, paths) in &breaking.ignore_only {
-            let aliases = self.breaking_aliases(name);
-            let does = |rule: &&&Rule| rule.aliases.iter().any(|alias| aliases.contains(*alias));
-            let rules: Vec<&str> = RULES.iter().filter(does).map(|rule| rule.id).collect();
-            if rules.is_empty() && !aliases.is_empty() {
-                self.note(
-                    name.line,
-                    format_args!("`{}` was dropped: no single rule of abide matches it", name.text),
-                );
-            }
-            overrides.push((self.packages_at(paths, packages), rules));
-        }
-        overrides.retain(|(packages, rules)| !packages.is_empty() && !rules.is_empty());
-        overrides
-    }
-
-    /// The packages at these paths. Overrides are for whole packages, so a package of which only a
-    /// part is there is reported instead.
-    fn packages_at(
-        &mut self,
-        paths: &[Name],
-        packages: &BTreeMap<String, Vec<String>>,
-    ) -> Vec<String> {
-        let mut found = Vec::new();
-        for path in paths {
-            let folder = path.text.trim_start_matches("./").trim_end_matches('/');
-            let inside = |file: &String| {
-                let rest = file.strip_prefix(folder);
-                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-            };
-            let touched = packages.iter().filter(|(_, files)| files.iter().any(inside));
-            let touched: Vec<(&String, bool)> =
-                touched.map(|(name, files)| (name, files.iter().all(inside))).collect();
-            if touched.is_empty() {
-                self.note(path.line, format_args!("`{}` was dropped: there is no file", path.text));
-            }
-            for (name, whole) in touched {
-                if whole && !name.is_empty() {
-                    found.push(name.clone());
-                } else {
-                    self.note(
-                        path.line,
-                        format_args!(
-                            "`{}` was dropped for package `{name}`: overrides are for whole \
-                             packages; write a waiver for an element",
-                            path.text
-                        ),
-                    );
-                }
-            }
-        }
-        found.sort();
-        found.dedup();
-        found
-    }
-}
-
-/// The rules about one tree with a counterpart in buf, each with its counterparts.
-fn linting() -> impl Iterator<Item = (&'static Rule, Vec<&'static str>)> {
-    let rules = RULES.iter().filter(|rule| rule.group != Group::Compatibility);
-    rules.filter_map(|rule| {
-        let ids = rule.aliases.iter().filter_map(|alias| alias.strip_prefix("buf:"));
-        let ids: Vec<&str> = ids.filter(|id| LINT.iter().any(|(known, _)| known == id)).collect();
-        (!ids.is_empty()).then_some((*rule, ids))
-    })
-}
-
-/// The rules of buf that count in a preset.
-fn of_preset(preset: Preset) -> BTreeSet<String> {
-    Config::of_preset(preset).policy.breaking.aliases.into_iter().collect()
 }

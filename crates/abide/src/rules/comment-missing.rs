@@ -1,0 +1,66 @@
+use abide_schema::{Element, MessageKind, Part};
+
+use crate::rule::{Check, Context, Group, Rule, Sink};
+use crate::waiver::{BUF_MARKER, MARKER};
+
+pub(super) static RULE: Rule = Rule {
+    id: "comment-missing",
+    summary: "an element without a comment",
+    group: Group::Conventions,
+    severity: None,
+    since: "0.1.0",
+    aliases: &[],
+    aliases_by_case: &[&[
+        "buf:COMMENT_ENUM",
+        "buf:COMMENT_ENUM_VALUE",
+        "buf:COMMENT_FIELD",
+        "buf:COMMENT_MESSAGE",
+        "buf:COMMENT_ONEOF",
+        "buf:COMMENT_RPC",
+        "buf:COMMENT_SERVICE",
+        "aip:192",
+    ]],
+    spares_work_in_progress: true,
+    page: include_str!("comment-missing.md"),
+    check: Check::Element(check),
+};
+
+fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
+    let alias = match element {
+        Element::Message(it) if it.is_map_entry() => return,
+        Element::Message(_) => "buf:COMMENT_MESSAGE",
+        Element::Field(it) => {
+            let holder = it.parent().filter(|_| !it.is_extension());
+            // The comment above a group documents its message.
+            let is_group = it.message_type().is_some_and(|it| it.decl().kind == MessageKind::Group);
+            if is_group || holder.is_some_and(|it| it.is_map_entry()) {
+                return;
+            }
+            "buf:COMMENT_FIELD"
+        }
+        Element::Oneof(it) if it.is_synthetic() => return,
+        Element::Oneof(_) => "buf:COMMENT_ONEOF",
+        Element::Enum(_) => "buf:COMMENT_ENUM",
+        Element::EnumValue(_) => "buf:COMMENT_ENUM_VALUE",
+        Element::Service(_) => "buf:COMMENT_SERVICE",
+        Element::Method(_) => "buf:COMMENT_RPC",
+    };
+    let aliases = [alias, "aip:192"];
+    let comment = element.file().decl().comments(element.node()).leading;
+    if comment.is_some_and(|it| it.text.lines().any(says_something))
+        || context.spares(element, &aliases)
+    {
+        return;
+    }
+    let (noun, name) = (element.noun(), element.relative_name());
+    let message = format!("{noun} `{name}` has no comment above it");
+    sink.report(element.place(Part::Whole), element.package().name(), element.full_name(), message)
+        .help("say in a sentence what it is for")
+        .aliases(&aliases);
+}
+
+/// Whether a line of a comment is for readers, not for tools.
+fn says_something(line: &str) -> bool {
+    let line = line.trim();
+    !line.is_empty() && !line.starts_with(BUF_MARKER) && !line.starts_with(MARKER)
+}
