@@ -7,12 +7,13 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::packages::path_without;
 use crate::task::Result;
 use crate::tools::{abide, output, stdout, target, workspace};
 
-/// The hooks that run the `abide` on the PATH. Each has a twin that is built
-/// from source.
-const HOOKS: &[&str] = &["abide-check", "abide-bump"];
+/// The hooks that run the `abide` on the PATH. Each has a twin that installs a
+/// wheel, and one that is built from source.
+const HOOKS: &[&str] = &["abide-check", "abide-check-changed", "abide-bump"];
 
 const SETTINGS: &str = "against = \"git:HEAD\"\n";
 
@@ -130,9 +131,9 @@ cp '{binary}' \"$root/bin/abide\"
 
 /// Tries every hook; true if each commit has the expected result.
 ///
-/// The hooks that are built from source are handed `binary` by a stand-in for cargo, unless
+/// Those that install a wheel are tried if `wheels` is a folder with one. The hooks that are built from source are handed `binary` by a stand-in for cargo, unless
 /// `from_source` has them built in the clone that pre-commit makes, with nothing built before.
-pub(crate) fn run(from_source: bool, binary: Option<&Path>) -> Result<bool> {
+pub(crate) fn run(from_source: bool, wheels: Option<&Path>, binary: Option<&Path>) -> Result<bool> {
     let version = stdout(Command::new("pre-commit").arg("--version"))
         .map_err(|error| format!("`pip install pre-commit`: {error}"))?;
     println!("hooks: {}", version.trim());
@@ -144,14 +145,25 @@ pub(crate) fn run(from_source: bool, binary: Option<&Path>) -> Result<bool> {
     stdout(source.command("pre-commit").args(["validate-manifest", ".pre-commit-hooks.yaml"]))?;
 
     let binary = abide(binary)?;
-    let installed = binary.parent().map(Path::to_owned);
-    let user = Repository::user(&stage, "user", &source, "", installed, &binary)?;
-    let mut agreed = user.commits(&binary)?;
-    let cargo = if from_source { None } else { Some(stand_in(&stage, &binary)?) };
-    let user = Repository::user(&stage, "from-source", &source, "-from-source", cargo, &binary)?;
-    agreed &= user.commits(&binary)?;
+    let path = path_with(binary.parent())?;
+    let mut agreed = source.user("user", "", path, &binary)?.commits(&binary)?;
+    let path =
+        if from_source { path_with(None)? } else { path_with(Some(&stand_in(&stage, &binary)?))? };
+    agreed &= source.user("from-source", "-from-source", path, &binary)?.commits(&binary)?;
+    if let Some(wheels) = wheels {
+        let source = Repository { wheels: Some(std::path::absolute(wheels)?), ..source };
+        let user = source.user("from-wheel", "-from-wheel", path_without("cargo")?, &binary)?;
+        agreed &= user.commits(&binary)?;
+    }
     println!("hooks: {}", if agreed { "as expected" } else { "not as expected" });
     Ok(agreed)
+}
+
+/// The PATH, with this folder before all others.
+fn path_with(folder: Option<&Path>) -> Result<OsString> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = folder.map(Path::to_owned).into_iter().chain(std::env::split_paths(&path));
+    Ok(std::env::join_paths(folders)?)
 }
 
 /// The folder of a `cargo` that installs this binary.
@@ -166,6 +178,7 @@ fn stand_in(stage: &Path, binary: &Path) -> Result<PathBuf> {
 }
 
 /// A repository of this run, whose commands do not see the user's settings.
+#[derive(Clone)]
 struct Repository {
     folder: PathBuf,
     /// Where pre-commit keeps its clones.
@@ -173,13 +186,15 @@ struct Repository {
     /// Where cargo builds.
     target: PathBuf,
     path: OsString,
+    /// Where pip finds wheels that no index has.
+    wheels: Option<PathBuf>,
 }
 
 impl Repository {
     /// This workspace as it is now, including uncommitted changes: pre-commit only
     /// uses hooks from commits.
     fn snapshot(stage: &Path) -> Result<Self> {
-        let source = Self::init(stage, "abide", None)?;
+        let source = Self::init(stage.join("abide"), path_with(None)?, None)?;
         let from = workspace()?;
         let mut list = Command::new("git");
         list.current_dir(&from).args([
@@ -201,21 +216,15 @@ impl Repository {
         Ok(source)
     }
 
-    /// A tree of protos with only the hooks of `source` whose names have this suffix.
-    fn user(
-        stage: &Path,
-        name: &str,
-        source: &Self,
-        suffix: &str,
-        installed: Option<PathBuf>,
-        binary: &Path,
-    ) -> Result<Self> {
-        let user = Self::init(stage, name, installed)?;
-        let revision = stdout(source.git().args(["rev-parse", "HEAD"]))?;
+    /// Beside this repository, one with a tree of protos and only the hooks of this repository
+    /// whose names have this suffix.
+    fn user(&self, name: &str, suffix: &str, path: OsString, binary: &Path) -> Result<Self> {
+        let user = Self::init(self.folder.with_file_name(name), path, self.wheels.clone())?;
+        let revision = stdout(self.git().args(["rev-parse", "HEAD"]))?;
         let hooks: String = HOOKS.iter().map(|id| format!("  - id: {id}{suffix}\n")).collect();
         let config = format!(
             "repos:\n- repo: {}\n  rev: {}\n  hooks:\n{hooks}",
-            source.folder.display(),
+            self.folder.display(),
             revision.trim()
         );
         user.write(".pre-commit-config.yaml", &config)?;
@@ -228,13 +237,10 @@ impl Repository {
         Ok(user)
     }
 
-    fn init(stage: &Path, name: &str, installed: Option<PathBuf>) -> Result<Self> {
-        let folder = stage.join(name);
+    fn init(folder: PathBuf, path: OsString, wheels: Option<PathBuf>) -> Result<Self> {
         fs::create_dir_all(&folder)?;
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let path = std::env::join_paths(installed.into_iter().chain(std::env::split_paths(&path)))?;
-        let (cache, target) = (stage.join("cache"), stage.join("target"));
-        let repository = Self { folder, cache, target, path };
+        let (cache, target) = (folder.with_file_name("cache"), folder.with_file_name("target"));
+        let repository = Self { folder, cache, target, path, wheels };
         stdout(repository.git().args(["init", "--quiet", "--initial-branch", "main"]))?;
         Ok(repository)
     }
@@ -244,7 +250,7 @@ impl Repository {
     fn commits(&self, binary: &Path) -> Result<bool> {
         let worktree = self.folder.with_extension("worktree");
         stdout(self.git().args(["worktree", "add", "--quiet", "-b", "linked"]).arg(&worktree))?;
-        let linked = self.at(worktree);
+        let linked = Self { folder: worktree, ..self.clone() };
         let mut agreed = true;
         for repository in [self, &linked] {
             for commit in COMMITS {
@@ -259,11 +265,6 @@ impl Repository {
         let binary = binary.to_str().ok_or("the path of `abide` is not UTF-8")?;
         stdout(self.command(binary).args(["bump", "--write"]))?;
         Ok(())
-    }
-
-    fn at(&self, folder: PathBuf) -> Self {
-        let (cache, target, path) = (self.cache.clone(), self.target.clone(), self.path.clone());
-        Self { folder, cache, target, path }
     }
 
     fn tries(&self, commit: &Commit, binary: &Path) -> Result<bool> {
@@ -319,6 +320,9 @@ impl Repository {
             .env("CARGO_TARGET_DIR", &self.target)
             .env("GIT_CONFIG_GLOBAL", nobody)
             .env("GIT_CONFIG_NOSYSTEM", "1");
+        if let Some(wheels) = &self.wheels {
+            command.env("PIP_FIND_LINKS", wheels);
+        }
         for role in ["AUTHOR", "COMMITTER"] {
             command.env(format!("GIT_{role}_NAME"), "Ann");
             command.env(format!("GIT_{role}_EMAIL"), "ann@example.org");

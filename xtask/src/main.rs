@@ -9,9 +9,11 @@
 
 mod api;
 mod bench;
+mod book;
 mod corpora;
 mod hooks;
 mod oracle;
+mod packages;
 mod repository;
 mod soundness;
 mod task;
@@ -92,10 +94,23 @@ enum Task {
         /// Build the hooks that are built from source, instead of handing them the binary.
         #[arg(long)]
         from_source: bool,
+        /// Also test the hooks that install a wheel, with the one in this folder.
+        #[arg(long, value_name = "DIR")]
+        wheels: Option<PathBuf>,
         /// Run this binary instead of building the one of this workspace.
         #[arg(long, value_name = "FILE")]
         abide: Option<PathBuf>,
     },
+    /// Build the book for users with mdBook, from the pages of this repository and the help of each
+    /// command.
+    Book {
+        /// Run this binary instead of building the one of this workspace.
+        #[arg(long, value_name = "FILE")]
+        abide: Option<PathBuf>,
+    },
+    /// Use the packages that `.ci/package` made, as their users do: the wheel, the binary, the
+    /// completions and the manual pages.
+    Packages,
     /// Run one command and print its seconds, peak memory in KiB and exit code.
     #[command(hide = true)]
     Measure {
@@ -110,7 +125,11 @@ fn main() -> ExitCode {
         Task::Soundness { pairs, first, seed } => soundness::run(pairs, first, seed),
         Task::Bench { place, runs, out, only } => bench::run(&place, runs, out.as_deref(), &only),
         Task::ApiBump { check, against, abide } => api::bump(check, &against, abide.as_deref()),
-        Task::Hooks { from_source, abide } => hooks::run(from_source, abide.as_deref()),
+        Task::Hooks { from_source, wheels, abide } => {
+            hooks::run(from_source, wheels.as_deref(), abide.as_deref())
+        }
+        Task::Book { abide } => book::run(abide.as_deref()),
+        Task::Packages => packages::run(),
         Task::Measure { command } => bench::measure(&command).map(|()| true),
     };
     match outcome {

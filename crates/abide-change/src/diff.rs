@@ -12,6 +12,7 @@ mod same_text;
 mod settled;
 mod structure;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use abide_schema::{
@@ -57,6 +58,8 @@ pub struct Diff<'t> {
     /// The fields that hold each enum, for the old tree and the new one.
     users: [OnceLock<FxHashMap<EnumId, Vec<FieldId>>>; 2],
     compared: Compared,
+    /// Whether shapes were compared by how rare they are in both trees.
+    weighed_shapes: AtomicBool,
     pub(crate) proving: Proving,
     /// The names in generated code of the old tree and the new one.
     pub(crate) generated: [GeneratedNames; 2],
@@ -84,6 +87,12 @@ macro_rules! other_side {
 }
 
 impl<'t> Diff<'t> {
+    /// Whether elements may have been paired by how rare their shape is in both trees. The pairs
+    /// then depend on every file; otherwise only on those that changed, and on what they name.
+    pub fn weighed_shapes(&self) -> bool {
+        self.weighed_shapes.load(Ordering::Relaxed)
+    }
+
     other_side! {
         /// The other side of a message.
         new_message, old_message, Message, messages;

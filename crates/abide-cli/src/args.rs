@@ -2,21 +2,31 @@
 
 mod calendar;
 mod deprecations;
+mod examples;
+mod format;
 mod owners;
+mod packaging;
 
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::render::{
     GRAPHS, GraphFormat, HASHES, HISTORIES, HashFormat, HistoryFormat, PLANS, PlanFormat, REPORTS,
     RULE_LISTS, ReportFormat, RulesFormat, one_of,
 };
 
+use self::examples::{
+    ABOUT_HISTORY, BREAKING, BUILD, BUMP, CHANGED, CHECK, EXIT_STATUS, EXPLAIN, GRAPH, HASH, INIT,
+    LINT, RELEASE, RULES, START, UPGRADE,
+};
+
 pub(crate) use self::calendar::{CalendarArgs, CalendarCommand, SimulateArgs};
 pub(crate) use self::deprecations::DeprecationsArgs;
+pub(crate) use self::format::FormatArgs;
 pub(crate) use self::owners::OwnersArgs;
+pub(crate) use self::packaging::{CompletionsArgs, ManArgs};
 
 /// What SOURCE may be: a line for each kind.
 fn sources() -> String {
@@ -26,127 +36,6 @@ fn sources() -> String {
         crate::source::help()
     )
 }
-
-const EXIT_STATUS: &str = "\
-Exit status: 0 if nothing is at error level, 1 if there are findings at error level, \
-2 if abide could not do its work.";
-
-const START: &str = "\
-Examples:
-  abide init                         write an abide.toml
-  abide check                        check the tree that abide.toml names
-  abide check --against git:main...  also report what changed since main
-  abide explain field-removed        say what a rule checks, and how to fix it
-  abide help check                   more about a command, with examples";
-
-const CHECK: &str = "\
-Examples:
-  abide check                           check the tree that abide.toml names
-  abide check proto -I third_party      check a folder; imports are in another
-  abide check git:HEAD~1                check a revision
-  abide check --against git:main...     also report what changed since main
-  abide check --format github           print annotations for a pull request
-  abide check --accept                  record today's findings, report later ones";
-
-const LINT: &str = "\
-Examples:
-  abide lint                                      lint the configured tree
-  abide lint proto --preset google                lint a folder with another preset
-  abide lint --format sarif --output lint.sarif   write a report for code scanning";
-
-const BREAKING: &str = "\
-Examples:
-  abide breaking --against git:main...                       since the merge base
-  abide breaking --against api-v1.tar.gz                     since an archive
-  abide breaking --against git:v1.4 --changes                compatible changes too
-  abide breaking --against git:main... --surface wire,json   ignore generated code
-  abide breaking --against git:v1.4 --format markdown        write release notes";
-
-const UPGRADE: &str = "\
-Examples:
-  abide upgrade --diff                   show the candidates as a patch
-  abide upgrade --write                  write them into the tree
-  abide upgrade --write --overwrite      the same, and discard edits made by hand
-  abide upgrade --check                  fail if those in the tree are out of date
-  abide upgrade --package acme.user.v1 --out /tmp/next
-  abide upgrade --mapping mapping.json   write where each type and member went";
-
-const RELEASE: &str = "\
-Examples:
-  abide release --diff        show what the release would change
-  abide release --write       make the release in the tree
-  abide release --write --outside-window
-  abide release --check       fail if there is anything to release";
-
-const BUMP: &str = "\
-Examples:
-  abide bump --against git:v1.4          show the version each package needs
-  abide bump --against git:v1.4 --write  record versions and hashes
-  abide bump --check                     for CI: fail if something is not recorded
-  abide bump --diff                      show what --write would write
-  abide bump --write --from-history      record when packages older than abide.lock appeared";
-
-const GRAPH: &str = "\
-Examples:
-  abide graph --format svg --output packages.svg
-  abide graph --format mermaid           for Markdown on GitHub
-  abide graph | dot -Tpdf > packages.pdf";
-
-const BUILD: &str = "\
-Examples:
-  abide build -o api.binpb               a descriptor set in the wire format
-  abide build -o api.json.gz             the same as JSON, compressed
-  abide build git:v1.4 -o v1.4.binpb     the descriptors of a release";
-
-const HASH: &str = "\
-A hash changes when the meaning changes: names, numbers, types, resolved features, options. It \
-does not change with comments, layout, the order of declarations, notation, or which file of the \
-package an element is in. The `own` hash covers the element itself, the `closure` hash also \
-everything reachable from it.
-
-Examples:
-  abide hash
-  abide hash --package acme.user.v1      with its messages
-  abide hash --facts acme.user.v1.User   print what is hashed
-  abide hash --fields                    list the elements instead
-
-To see why a hash changed, compare what is hashed:
-  diff <(abide hash git:main --facts acme.user.v1.User) \\
-       <(abide hash --facts acme.user.v1.User)";
-
-const ABOUT_HISTORY: &str = "\
-abide walks the first parents of HEAD, oldest commit first, and judges a merge as one change \
-against its first parent. It judges every commit by today's policy and waivers, as of the day \
-the commit was made. It shows the version that the commit records, in abide.lock or as a file \
-option. Where none is recorded, it adds up the bumps of all commits so far.
-
-Verdicts:
-  none        the meaning did not change
-  compatible  the meaning changed, and no user breaks
-  breaking    a break that the policy or a waiver allows
-  refused     a break that the policy does not allow
-  unlinked    the package has link errors
-
-Examples:
-  abide history
-  abide history --since v1.4
-  abide history --path proto/acme/user
-  abide history --format html --output history.html
-  abide history --fields                 when each field appeared, and when it was removed
-
-Exit status: 0 if the history was shown, even if it has breaks; 2 if abide could not do its work, \
-or only a part of it because objects are missing.";
-
-const EXPLAIN: &str = "\
-Examples:
-  abide explain field-removed
-  abide explain buf:PACKAGE_NO_IMPORT_CYCLE   a rule by its name in buf";
-
-const INIT: &str = "\
-Examples:
-  abide init                             for the current folder
-  abide init api --preset google         for another folder, with another preset
-  abide init --from buf.yaml             take over the settings of buf";
 
 /// Keep protobuf APIs stable: check a tree of `.proto` files, report what breaks users, and say
 /// which version each package needs
@@ -160,6 +49,31 @@ pub(crate) struct Cli {
     /// Options of every command.
     #[command(flatten)]
     pub(crate) global: Global,
+}
+
+/// The options of every command that some commands have no use for. They are accepted there, so that
+/// a script may pass the same options to all, and are left out of the help.
+const UNUSED: &[(&str, &[&str])] = &[
+    ("build", &["as_of"]),
+    ("explain", &["config", "preset", "as_of", "follow_links", "jobs", "quiet", "verbose"]),
+    ("graph", &["as_of", "verbose"]),
+    ("hash", &["as_of", "verbose"]),
+    ("init", &["config", "output", "as_of", "follow_links", "jobs", "verbose"]),
+    ("owners", &["as_of", "verbose"]),
+    ("rules", &["as_of", "follow_links", "jobs", "quiet", "verbose"]),
+];
+
+impl Cli {
+    /// The command line, in which the help of each command shows the options that it uses.
+    pub(crate) fn documented() -> clap::Command {
+        let mut cli = Cli::command();
+        for (name, unused) in UNUSED {
+            let global = cli.get_arguments().filter(|arg| unused.contains(&arg.get_id().as_str()));
+            let hidden: Vec<clap::Arg> = global.map(|arg| arg.clone().hide(true)).collect();
+            cli = cli.mut_subcommand(name, |command| command.args(hidden));
+        }
+        cli
+    }
 }
 
 /// Options that every command takes.
@@ -256,9 +170,31 @@ pub(crate) struct JudgeArgs {
     /// The tree.
     #[command(flatten)]
     pub(crate) tree: TreeArgs,
+    /// Report only on packages that changed since the old tree, or else since the last commit, and on
+    /// packages that import them; the rest of the tree is not read
+    #[arg(long)]
+    pub(crate) changed: bool,
     /// The format of the report
     #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = one_of(REPORTS))]
     pub(crate) format: &'static ReportFormat,
+    /// Which findings.
+    #[command(flatten)]
+    pub(crate) show: SelectArgs,
+}
+
+/// Which findings a report shows.
+#[derive(Args, Debug)]
+pub(crate) struct SelectArgs {
+    /// Report only this rule, by its id or its name in another tool (repeatable, or separated by
+    /// commas)
+    #[arg(long, value_name = "RULE", value_delimiter = ',')]
+    pub(crate) select: Vec<String>,
+    /// Show only the N findings that weigh most; all of them still count
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+    /// Show how often each rule reports, instead of the findings
+    #[arg(long, conflicts_with = "limit")]
+    pub(crate) statistics: bool,
 }
 
 /// Arguments of the commands that compare.
@@ -327,7 +263,7 @@ pub(crate) struct BumpAction {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run every check that applies; the command for hooks and CI
-    #[command(after_help = format!("{CHECK}\n\n{}\n\n{EXIT_STATUS}", sources()))]
+    #[command(after_help = format!("{CHECK}\n\n{CHANGED}\n\n{}\n\n{EXIT_STATUS}", sources()))]
     Check {
         /// What to check.
         #[command(flatten)]
@@ -336,7 +272,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         compare: CompareArgs,
         /// Record today's findings in abide.accepted; from then on only new ones count
-        #[arg(long)]
+        #[arg(long, conflicts_with = "select")]
         accept: bool,
     },
     /// Run only the rules that need no old tree
@@ -414,8 +350,8 @@ pub(crate) enum Command {
         /// What to do.
         #[command(flatten)]
         action: BumpAction,
-        /// Where no day is recorded, take it from git: when the package first appeared, and when the
-        /// successor of a frozen one became stable
+        /// Take from git what is not recorded: the version that the bumps of all commits add up to,
+        /// when the package first appeared, and when the successor of a frozen one became stable
         #[arg(long)]
         from_history: bool,
         /// The format of the report
@@ -431,15 +367,19 @@ pub(crate) enum Command {
     /// Print who owns each package, by CODEOWNERS
     #[command(after_help = format!("{}\n\n{}\n\n{EXIT_STATUS}", owners::HELP, sources()))]
     Owners(OwnersArgs),
+    /// Lay out files anew: the same tokens and comments, in the layout of `buf format`
+    #[command(after_help = format!("{}\n\n{}\n\n{EXIT_STATUS}", format::HELP, sources()))]
+    Format(FormatArgs),
     /// Draw the dependencies between packages, with versions and stability
     #[command(after_help = format!("{GRAPH}\n\n{}", sources()))]
     Graph {
         /// The tree.
         #[command(flatten)]
         tree: TreeArgs,
-        /// The format of the graph
-        #[arg(long, value_name = "FORMAT", default_value = "dot", value_parser = one_of(GRAPHS))]
-        format: &'static GraphFormat,
+        /// The format of the graph [default: what the name of --output asks for, such as .svg, else
+        /// dot]
+        #[arg(long, value_name = "FORMAT", value_parser = one_of(GRAPHS))]
+        format: Option<&'static GraphFormat>,
         /// Show the packages of imported files too
         #[arg(long)]
         imports: bool,
@@ -496,7 +436,8 @@ pub(crate) enum Command {
         /// The id of the rule, or its name in another tool
         rule: String,
     },
-    /// List every rule with its default severity
+    /// List every rule with its severity in the configured tree, and what sets it
+    #[command(after_help = RULES)]
     Rules {
         /// The format of the list
         #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = one_of(RULE_LISTS))]
@@ -512,6 +453,12 @@ pub(crate) enum Command {
         #[arg(long, value_name = "FILE")]
         from: Option<PathBuf>,
     },
+    /// Print what makes a shell complete commands, options and rules
+    #[command(after_help = packaging::COMPLETIONS)]
+    Completions(CompletionsArgs),
+    /// Print the manual page of a command, or write all pages to a folder
+    #[command(after_help = packaging::MAN)]
+    Man(ManArgs),
 }
 
 /// Parses a day. The parser of dates would also take a date with a time, and drop the time.
@@ -524,14 +471,12 @@ fn date(text: &str) -> Result<jiff::civil::Date, &'static str> {
 mod tests {
     use std::path::Path;
 
-    use clap::CommandFactory;
-
     use super::*;
     use crate::render::{CALENDARS, DEPRECATIONS, Format, OWNER_LISTS};
 
     /// The help of a command, in full.
     fn help(command: &str) -> String {
-        let mut cli = Cli::command();
+        let mut cli = Cli::documented();
         // Options of every command are known to each only then.
         cli.build();
         let found = cli.find_subcommand_mut(command).expect("there is such a command");
@@ -582,7 +527,7 @@ mod tests {
             };
             assert!(rows.into_iter().any(is_named), "README.md has no row for `abide {name}`");
             let has_examples = help(&name).contains(&format!("  abide {name}"));
-            assert!(has_examples || name == "rules", "the help of `abide {name}` has no example");
+            assert!(has_examples, "the help of `abide {name}` has no example");
         }
     }
 
@@ -604,9 +549,28 @@ mod tests {
     }
 
     #[test]
+    fn an_option_that_a_command_does_not_use_is_accepted_and_not_shown() {
+        for (name, unused) in UNUSED {
+            let help = help(name);
+            for id in *unused {
+                let option = format!("--{}", id.replace('_', "-"));
+                assert!(!help.contains(&format!("{option} <")), "{name} {option}: {help}");
+            }
+        }
+        let args = ["abide", "explain", "--jobs", "3", "FIELD_NO_DELETE"];
+        let matches = Cli::documented().try_get_matches_from(args).expect("it is accepted");
+        assert_eq!(matches.get_one::<u16>("jobs"), Some(&3));
+        assert!(help("check").contains("--as-of <DATE>"));
+    }
+
+    #[test]
     fn every_kind_of_source_is_in_the_help() {
         let words = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let help = words(help("check"));
-        assert!(help.contains(&words(crate::source::help())), "{help}");
+        let shown = help("check");
+        assert!(words(shown.clone()).contains(&words(crate::source::help())), "{shown}");
+        // A list below its heading.
+        let list = shown.lines().skip_while(|line| *line != "SOURCE is one of:").skip(1);
+        let list: Vec<&str> = list.take_while(|line| !line.starts_with("Without")).collect();
+        assert!(list.len() > 5 && list.iter().all(|line| line.starts_with("  ")), "{shown}");
     }
 }

@@ -1,9 +1,11 @@
 //! The commands, one module each.
 
+mod blocked;
 mod build;
 mod build_files;
 mod bump;
 mod calendar;
+mod changed;
 mod check;
 mod days;
 mod deprecations;
@@ -11,6 +13,7 @@ mod explain;
 mod file_changes;
 mod fitness;
 mod folder_lock;
+mod format;
 mod graph;
 mod hash;
 mod history;
@@ -18,7 +21,9 @@ mod init;
 mod made_files;
 mod outcome;
 mod owners;
+mod packaging;
 mod release;
+mod selection;
 mod upgrade;
 
 use std::process::ExitCode;
@@ -59,8 +64,9 @@ pub(crate) fn run(cli: &Cli) -> ExitCode {
         Command::Deprecations(args) => deprecations::deprecations(&cli.global, args),
         Command::Calendar(args) => calendar::calendar(&cli.global, args),
         Command::Owners(args) => owners::owners(&cli.global, args),
+        Command::Format(args) => format::format(&cli.global, args),
         Command::Graph { tree, format, imports } => {
-            graph::graph(&cli.global, tree, format, *imports)
+            graph::graph(&cli.global, tree, *format, *imports)
         }
         Command::Build { tree, out, exclude_imports, exclude_source_info } => {
             let out = out.as_deref();
@@ -75,9 +81,11 @@ pub(crate) fn run(cli: &Cli) -> ExitCode {
             hash::hash(&cli.global, tree, package.as_deref(), &what, format)
         }
         Command::History { args } => history::history(&cli.global, args),
-        Command::Explain { rule } => explain::explain(rule),
-        Command::Rules { format } => Ok(explain::rules(format)),
+        Command::Explain { rule } => explain::explain(&cli.global, rule),
+        Command::Rules { format } => explain::rules(&cli.global, format),
         Command::Init { dir, from } => init::init(&cli.global, dir.as_deref(), from.as_deref()),
+        Command::Completions(args) => Ok(packaging::completions(args.shell)),
+        Command::Man(args) => packaging::man(args),
     };
     match result.and_then(|outcome| finish(&cli.global, outcome)) {
         Ok(code) => code,

@@ -19,11 +19,12 @@ pub mod write;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::FromArgMatches;
 
 /// Runs the command line of this process and returns its exit status.
 pub fn main() -> ExitCode {
     // clap prints help and usage errors itself, and exits with status 0 or 2.
-    let cli = args::Cli::parse();
+    let matches = args::Cli::documented().get_matches();
+    let cli = args::Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     commands::run(&cli)
 }

@@ -1,5 +1,8 @@
 //! Turns a source into a linked tree.
 
+mod changed;
+mod outlines;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -11,6 +14,8 @@ use rayon::prelude::*;
 use crate::error::Error;
 use crate::progress::Progress;
 use crate::source::{Contents, DescriptorFormat, KnownTexts, ReadProblem, Source};
+
+pub(crate) use changed::{ChangedFiles, ChangedRecords, Reached};
 
 /// A linked tree, with what could not be read.
 pub(crate) struct Loaded {

@@ -6,18 +6,22 @@ mod element_lives;
 mod format;
 mod github;
 mod gitlab;
+mod graph_page;
 mod hash_list;
 mod history_report;
 mod html;
 mod json_lines;
 mod junit;
+mod man_page;
 mod markdown;
 mod markdown_text;
 mod markup;
 mod owner_list;
 mod plan_report;
 mod prose;
+mod rule_counts;
 mod rule_list;
+mod rule_page;
 mod sarif;
 mod scene;
 mod simulation_report;
@@ -25,7 +29,7 @@ mod snippets;
 mod sources;
 mod workflow_command;
 
-use abide::{GraphView, Report, Status};
+use abide::{GraphView, Policy, Report, Status};
 use abide_schema::Graph;
 
 use crate::history::History;
@@ -35,8 +39,11 @@ pub(crate) use deprecation_report::{
 };
 pub(crate) use format::{Format, one_of};
 pub(crate) use hash_list::{HashList, Told};
+pub(crate) use man_page::ManPage;
 pub(crate) use owner_list::OwnerReport;
 pub(crate) use plan_report::PlanReport;
+pub(crate) use rule_counts::{count_lines, count_table};
+pub(crate) use rule_page::{RulePage, human as human_page, markdown as markdown_page};
 pub(crate) use scene::{Look, Scene, TextFile, full_path};
 pub(crate) use simulation_report::SimulationReport;
 pub(crate) use snippets::config_errors;
@@ -62,7 +69,7 @@ pub(crate) const REPORTS: &[ReportFormat] = &[
     ReportFormat::plain("gitlab", "A GitLab Code Quality report", gitlab::render).naming_packages(),
     ReportFormat::plain(
         "markdown",
-        "A changelog by package, with compatible changes",
+        "By package: what changed since the old tree, or the findings without one",
         markdown::render,
     )
     .of_changes(),
@@ -101,7 +108,7 @@ pub(crate) const HASHES: &[HashFormat] = &[
 ];
 
 /// Of `abide rules`.
-pub(crate) type RulesFormat = Format<fn() -> String>;
+pub(crate) type RulesFormat = Format<fn(&Policy) -> String>;
 /// The forms of the list of rules.
 pub(crate) const RULE_LISTS: &[RulesFormat] = &[
     Format::plain("human", "For people", rule_list::human),
@@ -109,17 +116,22 @@ pub(crate) const RULE_LISTS: &[RulesFormat] = &[
 ];
 
 /// Of `abide graph`.
-pub(crate) type GraphFormat = Format<fn(GraphView, &Graph<'_>) -> String>;
+pub(crate) type GraphFormat = Format<fn(GraphView<'_>, &Graph<'_>) -> String>;
 /// The forms of a graph.
 pub(crate) const GRAPHS: &[GraphFormat] = &[
-    Format::plain("dot", "Graphviz", GraphView::dot),
-    Format::plain("mermaid", "Mermaid, which GitHub renders", GraphView::mermaid),
+    Format::plain("dot", "Graphviz", |view, graph| view.dot(graph)),
+    Format::plain("mermaid", "Mermaid, which GitHub renders", |view, graph| view.mermaid(graph)),
     Format::plain(
         "json",
         "JSON: packages, and edges with the declarations behind them",
-        GraphView::json,
+        |view, graph| view.json(graph),
     ),
-    Format::plain("svg", "A drawing for browsers and documents", GraphView::svg),
+    Format::plain("svg", "A drawing for browsers and documents", |view, graph| view.svg(graph)),
+    Format::plain(
+        "html",
+        "One self-contained page: the drawing with zoom, filter and focus",
+        graph_page::html,
+    ),
 ];
 
 /// Of `abide history`.

@@ -140,11 +140,23 @@ impl Settings {
     /// Opens the tree to compare with. If only a part of the configured tree is judged, the same
     /// part of the old tree is compared; otherwise all the rest would look removed.
     pub(crate) fn baseline(&self, spec: &str, tree: &TreeArgs) -> Result<Source, Error> {
+        self.old_tree(spec, tree).map_err(|error| self.without_baseline(spec, error))
+    }
+
+    /// Opens the tree of a commit, as [`baseline`](Settings::baseline) does; `None` if there is no
+    /// commit yet.
+    pub(crate) fn commit(&self, spec: &str, tree: &TreeArgs) -> Result<Option<Source>, Error> {
+        match self.old_tree(spec, tree) {
+            Err(Error::Source(SourceError::UnknownRevision { may_come: true, .. })) => Ok(None),
+            source => source.map(Some),
+        }
+    }
+
+    fn old_tree(&self, spec: &str, tree: &TreeArgs) -> Result<Source, Error> {
         let judged = tree.source.as_deref().and_then(|spec| spec.strip_prefix("git:"));
         let copy = self.current.join(spec);
         let import_paths = |base: &Path| self.import_paths(base, &tree.import_path, Some(&copy));
-        let source = self.open(Some(spec), import_paths, None, judged);
-        let source = source.map_err(|error| self.without_baseline(spec, error))?;
+        let source = self.open(Some(spec), import_paths, None, judged)?;
         let part = self.focus.as_ref().or(self.alone.as_ref()).filter(|part| !part.is_empty());
         let roots: &[String] = if self.own.is_some() { &[] } else { &self.config.roots };
         Ok(match part {
@@ -213,7 +225,14 @@ impl Settings {
         };
         let import_paths = import_paths(base);
         let links = &self.links[..];
-        let options = SourceOptions { base, import_paths: &import_paths, roots, merge_with, links };
+        let options = SourceOptions {
+            import_paths: &import_paths,
+            roots,
+            copied_roots: &self.config.roots,
+            merge_with,
+            links,
+            ..SourceOptions::new(base)
+        };
         match (focus, spec) {
             (Some(""), Some(_)) => Ok(Source::open(None, &options)?),
             (Some(focus), Some(spec)) => Ok(Source::open(None, &options)?.only(focus, spec)),
@@ -235,8 +254,8 @@ impl Settings {
         let base = if own.is_some() { &self.current } else { &self.folder };
         let roots: &[String] = if own.is_some() { &[] } else { &self.config.roots };
         let import_paths = self.import_paths(base, &args.import_path, None);
-        let (merge_with, links) = (None, &self.links[..]);
-        let options = SourceOptions { base, import_paths: &import_paths, roots, merge_with, links };
+        let (import_paths, links) = (&import_paths[..], &self.links[..]);
+        let options = SourceOptions { import_paths, roots, links, ..SourceOptions::new(base) };
         let timeline = Timeline::open(&options, own, args.since.as_deref())?;
         Ok((timeline, part.filter(|part| !part.is_empty())))
     }
@@ -303,6 +322,12 @@ impl Settings {
     /// The same prefix for `abide.toml` and the files beside it.
     pub(crate) fn config_prefix(&self) -> String {
         self.prefix_of(&self.folder)
+    }
+
+    /// The bytes of a file that settings are read from; `None` if there is none to read.
+    pub(crate) fn bytes(&self, path: &Path) -> Option<Vec<u8>> {
+        let path = self.links(&self.folder).follow(path).ok()?;
+        std::fs::read(path).ok()
     }
 
     /// How far links may lead in a folder of the tree or above it.

@@ -18,6 +18,7 @@ mod ignored;
 mod kind;
 mod known;
 mod links;
+mod listing;
 mod part;
 mod paths;
 mod roots;
@@ -25,7 +26,7 @@ mod spec;
 mod unpack;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use abide::FeatureFile;
@@ -46,6 +47,7 @@ pub use failure::{ReadProblem, SourceError};
 pub(crate) use git::timeline::{Commit, Content, Cursor, Step, Timeline};
 pub(crate) use known::KnownTexts;
 pub(crate) use links::Links;
+pub(crate) use listing::{Listed, Listing};
 pub(crate) use paths::{canonical, join};
 pub use spec::SourceOptions;
 pub(crate) use spec::subdir;
@@ -56,7 +58,7 @@ const KINDS: &[SourceKind] =
 
 /// What a source may be, for the help of commands: the lines of each kind.
 pub(crate) fn help() -> String {
-    KINDS.iter().map(|kind| format!("{}\n", kind.help)).collect()
+    KINDS.iter().flat_map(|kind| kind.help.lines()).map(|line| format!("  {line}\n")).collect()
 }
 
 /// `a, b or c`.
@@ -114,7 +116,10 @@ impl Source {
             return Ok(kind);
         }
         match found {
-            Err(error) => unusable(io_reason(&error)),
+            Err(error) => match git::meant(asked.name, asked.options) {
+                Some(meant) => unusable(format!("{}; did you mean `{meant}`?", io_reason(&error))),
+                None => unusable(io_reason(&error)),
+            },
             Ok(found) if !found.is_file() => unusable(
                 "it is neither a file nor a folder: pass its contents on standard input, as `-`"
                     .to_owned(),
@@ -229,6 +234,69 @@ impl Source {
         }
         gathered.problems.retain(|problem| judged(&problem.path));
         Ok(())
+    }
+
+    /// Finds the files that [`read`](Source::read) would read from the whole tree, also where only a
+    /// part of it is judged; `None` if this kind of source cannot find them without reading.
+    pub(crate) fn list(&self) -> Result<Option<Listing>, SourceError> {
+        match self.open.list(&self.layout) {
+            Err(SourceError::NoFolder { .. }) if self.open.may_be_empty() => {
+                Ok(Some(Listing::default()))
+            }
+            Ok(Some(mut listing)) => {
+                listing.notes.sort_unstable();
+                listing.notes.dedup();
+                listing.notes.splice(0..0, self.notes.iter().cloned());
+                Ok(Some(listing))
+            }
+            listing => listing,
+        }
+    }
+
+    /// Reads some of the files that were listed, and says which could not be read.
+    pub(crate) fn read_listed(&self, files: &[&Listed]) -> (Vec<SourceFile>, Vec<ReadProblem>) {
+        let Gathered { files, problems, .. } = self.open.read_listed(&self.layout, files);
+        (files, problems)
+    }
+
+    /// Whether the files of both are in the same roots, and all of them are judged.
+    pub(crate) fn is_laid_out_as(&self, other: &Source) -> bool {
+        let is_whole = |it: &Source| it.focus.is_none() && it.part.is_none();
+        is_whole(self) && is_whole(other) && self.layout == other.layout
+    }
+
+    /// The path of a root's file, relative to the tree.
+    pub(crate) fn display(&self, root: u32, path: &str) -> String {
+        self.layout.display(root as usize, path)
+    }
+
+    /// Whether files may be imported from folders outside of the tree that are not the same in
+    /// both: from the repository of the old tree.
+    pub(crate) fn imports_may_differ(&self, old: &Source) -> bool {
+        old.imports.iter().any(|import| match &import.at {
+            Mount::Inside(folder) => old.open.differs_on_disk(folder),
+            Mount::Disk(_) => false,
+        })
+    }
+
+    /// Whether it consists of blobs of git.
+    pub(crate) fn has_blobs(&self) -> bool {
+        self.open.has_blobs()
+    }
+
+    /// Whether a path on disk lies in the checkout of the repository of a revision.
+    pub(crate) fn encloses(&self, path: &Path) -> bool {
+        self.open.encloses(path)
+    }
+
+    /// What the repository of a revision had at a path on disk.
+    pub(crate) fn beside(&self, path: &Path) -> Result<Option<Text>, SourceError> {
+        self.open.beside(path)
+    }
+
+    /// The folder in which git keeps what all worktrees of the repository share.
+    pub(crate) fn git_folder(&self) -> Option<PathBuf> {
+        self.open.git_folder()
     }
 
     /// The name for messages: what the user wrote.

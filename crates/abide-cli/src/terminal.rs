@@ -24,6 +24,7 @@ pub(crate) fn say_rendered(text: &str) {
 pub(crate) fn look(global: &Global, is_styled: bool) -> Look {
     Look {
         color: is_styled && report_color(global),
+        is_terminal: is_styled && shows_report(global),
         width: if is_styled { width(global) } else { WIDTH },
         quiet: global.quiet,
         verbose: global.verbose,
@@ -32,11 +33,22 @@ pub(crate) fn look(global: &Global, is_styled: bool) -> Look {
 
 /// How what is said on standard error looks.
 pub(crate) fn look_of_errors(global: &Global) -> Look {
-    Look { color: error_color(global), width: width(global), quiet: true, verbose: global.verbose }
+    Look {
+        color: error_color(global),
+        is_terminal: std::io::stderr().is_terminal(),
+        width: width(global),
+        quiet: true,
+        verbose: global.verbose,
+    }
+}
+
+/// Whether the report is shown on a terminal.
+fn shows_report(global: &Global) -> bool {
+    global.output.is_none() && std::io::stdout().is_terminal()
 }
 
 fn report_color(global: &Global) -> bool {
-    use_color(global, global.output.is_none() && std::io::stdout().is_terminal())
+    use_color(global, shows_report(global))
 }
 
 /// Whether the errors of the tool itself are coloured.
@@ -58,7 +70,7 @@ fn use_color(global: &Global, terminal: bool) -> bool {
 
 /// The width of a report: that of the terminal, within readable limits.
 fn width(global: &Global) -> usize {
-    if global.output.is_some() || !std::io::stdout().is_terminal() {
+    if !shows_report(global) {
         return WIDTH;
     }
     terminal_size::terminal_size().map_or(WIDTH, |(columns, _)| columns.0.clamp(40, 160).into())

@@ -17,7 +17,7 @@ fn the_tool_is_silent_about_our_own_protos() {
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""), "{}", ran.text());
     let lines = ran.json();
     assert_eq!(lines.len(), 1, "{}", ran.text());
-    assert_eq!(lines[0]["files"], 10, "{}", ran.text());
+    assert_eq!(lines[0]["files"], 13, "{}", ran.text());
 }
 
 /// Reads a file of `api` and what it imports from there.
@@ -76,6 +76,17 @@ fn the_report_is_what_its_proto_says() {
     let changes = ["breaking", "testdata/cli/changes/new", "--against", "testdata/cli/changes/old"];
     let rest = ["--changes", "-I", "testdata/imports", "--format", "json"];
     lines.extend(abide(&repository(), &[changes.as_slice(), &rest].concat()).json());
+    let user = "syntax = \"proto3\";\npackage acme.user.v1;\nimport \"acme/a/v1/a.proto\";\n\
+                message U {\n  acme.a.v1.A a = 1;\n}\n";
+    let used = "syntax = \"proto3\";\npackage acme.a.v1;\nmessage A {}\n";
+    let gone = used.replace("{}", "{\n  string gone = 1;\n}");
+    let [old, new] = [gone.as_str(), used].map(|used| {
+        let folder = tempfile::TempDir::new().unwrap();
+        put(folder.path(), &[("acme/user/v1/user.proto", user), ("acme/a/v1/a.proto", used)]);
+        folder
+    });
+    let old = old.path().display().to_string();
+    lines.extend(abide(new.path(), &["breaking", "--against", &old, "--format", "json"]).json());
     let mut seen = std::collections::BTreeSet::new();
     for line in &lines {
         let kind = line["kind"].as_str().expect("every line has a kind");
@@ -346,6 +357,56 @@ fn the_lists_and_calculators_are_what_their_protos_say() {
         for field in message.fields() {
             assert!(printed.contains(&field.full_name()), "nothing prints `{}`", field.full_name());
         }
+    }
+}
+
+#[test]
+fn hashes_graphs_and_rules_are_what_their_protos_say() {
+    let of = |name: &str| format!("abide/report/v1/{name}.proto");
+    let reports = ["graph", "hash", "report", "rules"].map(of);
+    let mut paths = vec!["abide/annotations/v1/status.proto"];
+    paths.extend(reports.iter().map(String::as_str));
+    let tree = read(&paths);
+    assert!(tree.problems().is_empty(), "{:?}", tree.problems());
+    let folder = tempfile::TempDir::new().unwrap();
+    let config = "[[override]]\npackages = [\"acme.a.**\"]\nrules = { import-unused = \"error\" }\n\
+                  [rules]\nimport-unused = \"note\"\n";
+    let user = "syntax = \"proto3\";\npackage acme.user.v1;\nimport \"acme/a/v1alpha/a.proto\";\n\
+                message U {\n  acme.a.v1alpha.A a = 1 [(acme.a.v1alpha.mark) = true];\n}\n";
+    let a = "syntax = \"proto3\";\npackage acme.a.v1alpha;\n\
+             import \"google/protobuf/descriptor.proto\";\nmessage A {}\n\
+             extend google.protobuf.FieldOptions {\n  bool mark = 50001;\n}\n";
+    put(
+        folder.path(),
+        &[("abide.toml", config), ("acme/user/v1/user.proto", user), ("acme/a/v1alpha/a.proto", a)],
+    );
+    let mut printed = std::collections::BTreeSet::new();
+    let mut seen = |name: &str, value: &serde_json::Value| {
+        let message = message(&tree, &format!("abide.report.v1.{name}"));
+        covers(message, value);
+        keys(message, value, &mut printed);
+    };
+    let graph = abide(folder.path(), &["graph", "--format", "json"]);
+    assert_eq!((graph.status, graph.stderr.as_str()), (0, ""));
+    seen("PackageGraph", &serde_json::from_str(&graph.text()).expect("it is one object"));
+    for args in [&["hash"][..], &["rules"], &["check", "--statistics"]] {
+        let ran = abide(folder.path(), &[args, &["--format", "json"]].concat());
+        assert!(ran.status < 2 && ran.stderr.is_empty(), "{args:?}: {}", ran.stderr);
+        for line in ran.json() {
+            let name = match line["kind"].as_str().expect("every line has a kind") {
+                "file" | "message" | "package" => "HashEntry",
+                "rule" => "RuleEntry",
+                "count" => "RuleCount",
+                "summary" => "Summary",
+                kind => panic!("`{kind}` has no message"),
+            };
+            seen(name, &line);
+        }
+    }
+    let declared = reports.iter().filter(|path| !path.ends_with("/report.proto"));
+    let declared = declared.flat_map(|path| tree.files().filter(move |it| it.path() == path));
+    for field in declared.flat_map(|file| file.messages()).flat_map(|it| it.fields()) {
+        assert!(printed.contains(&field.full_name()), "nothing prints `{}`", field.full_name());
     }
 }
 

@@ -8,6 +8,7 @@
 
 mod annotated;
 mod annotation;
+mod claims;
 mod comments;
 mod decl;
 mod descriptor;
@@ -26,10 +27,12 @@ mod locations;
 mod lookup;
 mod lower;
 mod near;
+mod outline;
 mod part;
 mod problem;
 mod reserved;
 mod resolve;
+mod slice;
 mod symbol;
 mod tables;
 mod tree;
@@ -64,8 +67,10 @@ pub use ids::{
 pub use json_name::default_json_name;
 pub use link::missing_imports;
 pub use locations::DescriptorLocations;
+pub use outline::Outline;
 pub use problem::{Place, Problem, ProblemKind};
 pub use reserved::Ranges;
+pub use slice::{OutlinedFile, Slice};
 pub use tree::{Tree, Type};
 pub use version::{PackageVersion, Stability, api_name};
 pub use view::{

@@ -4,9 +4,11 @@
 //! options, and the checks that need all of these. Each runs files in parallel
 //! where files do not depend on each other.
 
+mod absent;
 mod features;
 mod imports;
 mod kept;
+mod known_sources;
 mod options;
 mod packages;
 mod references;
@@ -32,6 +34,10 @@ use references::link_file;
 use symbols::{insert_symbols, nested_names};
 use visibility::visibility;
 
+pub(crate) use absent::AbsentImports;
+pub use imports::missing_imports;
+pub(crate) use kept::Kept;
+
 /// The files in which what protoc refuses is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Checked {
@@ -39,9 +45,6 @@ pub(crate) enum Checked {
     /// Those that are not only imported.
     Judged,
 }
-
-pub use imports::missing_imports;
-pub(crate) use kept::Kept;
 
 impl Tree {
     /// Links files into a tree. The order of `files` does not matter.

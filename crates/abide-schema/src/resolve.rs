@@ -88,18 +88,34 @@ impl NameResolver<'_> {
             };
             let message =
                 format!("`{name}` was not found: `{first}` is {inner}, which does not have it");
-            let help = format!("write `.{name}` to look it up from the outermost scope");
-            return (message, Some(help));
+            let absolute = format!(".{name}");
+            let root = Scope::Package(PackageNode::ROOT);
+            let is_visible = self.resolve(file, Parent::File, &absolute, Wanted::Any).is_ok();
+            let help = match self.not_imported(file, &[root], &absolute) {
+                _ if is_visible => {
+                    Some(format!("write `{absolute}` to look it up from the outermost scope"))
+                }
+                Some(path) => Some(format!("add `import \"{path}\";` and write `{absolute}`")),
+                None => None,
+            };
+            // What the scope itself lacks may be in a file that is not imported.
+            let nearer = || self.not_imported(file, &scopes, name);
+            let help = help.or_else(|| Some(format!("add `import \"{}\";`", nearer()?)));
+            return (message, help);
         }
-        let elsewhere = self.symbols.anywhere(&scopes, name);
-        match elsewhere.and_then(Symbol::file) {
-            Some(other) if other != file => {
-                let path = &self.files[other.0 as usize].path;
+        match self.not_imported(file, &scopes, name) {
+            Some(path) => {
                 let message = format!("`{name}` is declared in a file that is not imported");
                 (message, Some(format!("add `import \"{path}\";`")))
             }
-            _ => (format!("`{name}` was not found"), None),
+            None => (format!("`{name}` was not found"), None),
         }
+    }
+
+    /// The path of another file that declares a name.
+    fn not_imported(&self, file: FileId, scopes: &[Scope], name: &str) -> Option<&str> {
+        let other = self.symbols.anywhere(scopes, name).and_then(Symbol::file)?;
+        (other != file).then(|| &*self.files[other.0 as usize].path)
     }
 
     /// Whether a file is in a package or in one below it.

@@ -53,6 +53,8 @@ pub(crate) struct ImportLink {
     pub(crate) file: Option<FileId>,
     /// Whether a name or option of this file needs it.
     pub(crate) used: bool,
+    /// Of an import that was not found, how many uses of names it may declare.
+    pub(crate) unknown_uses: u32,
 }
 
 #[derive(Clone, Debug, Default)]

@@ -235,6 +235,9 @@ pub struct Import<'t> {
     /// Whether a name or an option of the importing file needs it. Public
     /// imports always count as used, as in protoc.
     pub used: bool,
+    /// If it resolves nowhere, how many uses of names by the importing file are
+    /// unknown that it may declare.
+    pub unknown_uses: u32,
 }
 
 impl<'t> File<'t> {
@@ -283,6 +286,7 @@ impl<'t> File<'t> {
             decl,
             file: link.file.map(|id| self.tree.file(id)),
             used: link.used || decl.kind == ImportKind::Public,
+            unknown_uses: link.unknown_uses,
         })
     }
 

@@ -58,6 +58,7 @@ impl Config {
         let mut config = Config::of_preset(preset.or(named).unwrap_or_default());
         read(&mut reader, root, &mut config);
         if reader.errors.is_empty() {
+            config.policy.package_patterns = reader.package_patterns;
             return Ok(config);
         }
         reader.errors.sort_by_key(|error| (error.span.start, error.span.end));

@@ -1,5 +1,6 @@
 //! Renders the package DAG: for Graphviz, for Mermaid, as JSON, and as SVG.
 
+mod broken_edges;
 mod placement;
 mod svg;
 mod text;
@@ -10,20 +11,22 @@ use std::collections::BTreeMap;
 use abide_schema::{Level, Package, Stability, Tree, Use, api_name};
 
 /// The packages to draw, and the edges between them.
-struct Drawing<'t> {
+struct Drawing<'t, 'r> {
     tree: &'t Tree,
     packages: Vec<Package<'t>>,
-    edges: Vec<DrawnEdge<'t>>,
+    edges: Vec<DrawnEdge<'t, 'r>>,
 }
 
-struct DrawnEdge<'t> {
+struct DrawnEdge<'t, 'r> {
     from: Package<'t>,
     to: Package<'t>,
     /// How often, and the first evidence, at each level.
     levels: Vec<(Level, u32, Use<'t>)>,
+    /// What findings say against it.
+    broken: Vec<&'r str>,
 }
 
-impl DrawnEdge<'_> {
+impl DrawnEdge<'_, '_> {
     fn words(&self) -> String {
         let words: Vec<&str> = self.levels.iter().map(|(level, ..)| level.word()).collect();
         words.join(", ")
@@ -35,7 +38,7 @@ impl DrawnEdge<'_> {
     }
 }
 
-impl<'t> Drawing<'t> {
+impl<'t> Drawing<'t, '_> {
     /// The packages by API, sorted by name. A package without a version, or of an
     /// API with only one version, is alone.
     fn clusters(&self) -> Vec<(Option<String>, Vec<Package<'t>>)> {

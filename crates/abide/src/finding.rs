@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::aliases;
 use crate::bump_level::Bump;
+use crate::dependents::Dependent;
 use crate::location::Location;
 use crate::places::feature_place;
 
@@ -92,6 +93,8 @@ pub struct ChangeFacts {
     /// Symbols of generated code that it removes or changes, at most one for each
     /// language.
     pub symbols: Vec<LostSymbol>,
+    /// The packages that it reaches, if they were asked for.
+    pub dependents: Vec<Dependent>,
     /// A value that shows it.
     pub witness: Option<Witness>,
     /// Its default severity if it breaks nobody backward: a note, unless its rule

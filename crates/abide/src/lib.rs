@@ -20,6 +20,7 @@ mod constraints;
 mod counted;
 mod dates;
 mod dependencies;
+mod dependents;
 mod deprecation_list;
 mod deprecation_policy;
 mod drawing;
@@ -50,6 +51,7 @@ mod report;
 mod reserved;
 mod reuse;
 mod rule;
+mod rule_names;
 mod rules;
 mod security_fixes;
 mod semantic_version;
@@ -58,6 +60,7 @@ mod simulation;
 mod stamps;
 mod suggestion;
 mod target_index;
+mod type_uses;
 mod waiver;
 mod weight;
 
@@ -74,6 +77,7 @@ pub use code_span::code;
 pub use config::Config;
 pub use config_error::ConfigError;
 pub use counted::counted;
+pub use dependents::{Dependent, find_dependents};
 pub use deprecation_list::{Deprecated, DeprecationList, Unknown};
 pub use deprecation_policy::{DeprecationPolicy, Removal};
 pub use drawing::view::GraphView;
@@ -91,15 +95,17 @@ pub use lock::{Freeze, Lock, Record};
 pub use options::{Options, RuleScope};
 pub use phases::{Phase, PhaseFreeze, Phases, Replacement};
 pub use policy::{
-    BreakingPolicy, ConfigWaiver, DependencyPolicy, Edge, OptionOrder, PackagePolicy, Policy,
-    SecurityFix, WaiverTarget,
+    BreakingPolicy, ConfigWaiver, DependencyPolicy, Edge, OptionOrder, PackagePattern,
+    PackagePolicy, Policy, SecurityFix, WaiverTarget,
 };
 pub use preset::Preset;
-pub use records::{Records, VersionIn};
+pub use records::{PackagePast, Records, VersionIn};
 pub use report::Report;
 pub use rule::{ChangeCheck, Check, Context, Rule, Sink};
-pub use rules::{ALPHA_TOO_OLD, RULES, find_rule, nearest_rule};
+pub use rule_names::{nearest_rule, rules_named};
+pub use rules::{ALPHA_TOO_OLD, RULES, find_rule};
 pub use semantic_version::{first as first_version, fits as version_fits, next as next_version};
+pub use severities::RuleSettings;
 pub use simulation::bounds::Bound;
 pub use simulation::fleet::Fleet;
 pub use simulation::life::{Event, Lane, Life, State, Stretch, Subject};

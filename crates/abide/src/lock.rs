@@ -108,6 +108,20 @@ impl Lock {
         self.unresolved = false;
     }
 
+    /// The packages about which something else is recorded than in another lock.
+    pub fn packages_unlike<'a>(&'a self, other: &'a Lock) -> BTreeSet<&'a str> {
+        let (own, others) = (&self.packages, &other.packages);
+        let names = own.keys().chain(others.keys());
+        names.filter(|it| own.get(*it) != others.get(*it)).map(String::as_str).collect()
+    }
+
+    /// The paths of generated files about which something else is recorded than in another lock.
+    pub fn made_unlike<'a>(&'a self, other: &'a Lock) -> BTreeSet<&'a str> {
+        let (own, others) = (&self.made, &other.made);
+        let paths = own.keys().chain(others.keys());
+        paths.filter(|it| own.get(*it) != others.get(*it)).map(String::as_str).collect()
+    }
+
     /// The record of a package.
     pub fn record(&self, package: &str) -> Option<&Record> {
         self.packages.get(package)?.record.as_ref()

@@ -1,5 +1,7 @@
 //! The inputs of a run besides the tree and the policy.
 
+use std::collections::BTreeSet;
+
 use abide_change::Surface;
 use abide_schema::Tree;
 use jiff::civil::Date;
@@ -34,6 +36,9 @@ pub struct Options<'a> {
     /// Whether only a part of the configured tree is checked. Stale waivers of `abide.toml` and
     /// stale lines of `abide.accepted` cannot be found then.
     pub partial: bool,
+    /// The packages that findings are reported in, if only those that a change reaches. Findings
+    /// outside of the tree, as in `abide.toml`, are left out then.
+    pub reached: Option<&'a BTreeSet<Box<str>>>,
     /// The lists of features in the tree.
     pub features: &'a [FeatureFile],
 }
@@ -53,6 +58,7 @@ impl Options<'_> {
             versions: false,
             bump_command: "abide bump --write",
             partial: false,
+            reached: None,
             features: &[],
         }
     }

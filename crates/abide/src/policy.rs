@@ -13,7 +13,7 @@ use crate::deprecation_policy::{DeprecationPolicy, Removal};
 use crate::finding::{ChangeFacts, Finding, Severity};
 use crate::group::RuleDefaults;
 use crate::phases::Phases;
-use crate::severities::Layers;
+use crate::severities::{Layers, RuleSettings};
 use crate::weight::Weight;
 
 /// Everything that decides how a tree is checked: a preset with the changes of
@@ -39,6 +39,8 @@ pub struct Policy {
     pub waivers: Vec<ConfigWaiver>,
     /// Which changes are security fixes: `[[security-fix]]`.
     pub security_fixes: Vec<SecurityFix>,
+    /// The patterns of `abide.toml` that are meant to match packages of the tree.
+    pub package_patterns: Vec<PackagePattern>,
     /// Severities: `[rules]` and `[[override]]`.
     pub(crate) layers: Layers,
 }
@@ -98,6 +100,15 @@ impl PackagePolicy {
     pub fn allows(&self, stability: Stability) -> bool {
         self.stabilities.is_empty() || self.stabilities.contains(&stability)
     }
+}
+
+/// A pattern of `abide.toml` that is meant to match packages of the tree.
+#[derive(Clone, Debug)]
+pub struct PackagePattern {
+    /// The pattern.
+    pub glob: Glob,
+    /// Its place in `abide.toml`.
+    pub span: Span,
 }
 
 /// Which package may depend on which.
@@ -273,6 +284,11 @@ impl Policy {
         change: Option<&ChangeFacts>,
     ) -> (Option<Severity>, Option<String>) {
         self.layers.severity(rule, package, change, self.is_bound(package))
+    }
+
+    /// What presets and settings say about a rule, in the whole tree and in parts of it.
+    pub fn settings(&self, rule: RuleDefaults) -> RuleSettings {
+        self.layers.settings(rule)
     }
 
     /// Whether a package must not break: `[breaking] stabilities` has its stability.

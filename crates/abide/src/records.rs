@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use abide_meaning::Hashes;
 use abide_schema::Tree;
 use jiff::civil::Date;
+use semver::Version;
 
 use crate::lock::Lock;
 
@@ -26,9 +28,19 @@ pub struct Records<'a> {
     pub lock: Option<&'a Lock>,
     /// Its content at the last release.
     pub released: Option<&'a Lock>,
-    /// The first day of each package in version control, if days that were never
-    /// recorded are to be taken from there.
-    pub history: Option<&'a BTreeMap<String, Date>>,
+    /// What version control knows of each package, if days and versions that were
+    /// never recorded are to be taken from there.
+    pub history: Option<&'a BTreeMap<String, PackagePast>>,
+}
+
+/// What version control knows of a package.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PackagePast {
+    /// The day of the first commit that has it.
+    pub first: Date,
+    /// Its version at the last commit, as recorded there or counted from the bumps of
+    /// all commits, and its hashes there.
+    pub last: Option<(Version, Hashes)>,
 }
 
 impl Records<'_> {

@@ -1,7 +1,7 @@
 //! What a run found.
 
 use crate::bump_level::Bump;
-use crate::finding::Finding;
+use crate::finding::{Finding, Severity};
 
 /// The result of a run.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +29,20 @@ pub struct Report {
     pub required_bump: Option<Bump>,
     /// Whether only a waiver or `abide.accepted` keeps it from being a major.
     pub waives_breaks: bool,
+    /// Whether findings may depend on every file of the tree: on what a name that is not found
+    /// may mean, or on how rare the shape of a renamed type is.
+    pub depends_on_everything: bool,
     /// The waived findings, with the severities of the policy.
     pub spared: Vec<Finding>,
+}
+
+impl Report {
+    /// Keeps only some of the findings, and counts those.
+    pub fn retain(&mut self, keep: impl FnMut(&Finding) -> bool) {
+        self.findings.retain(keep);
+        let count = |severity| self.findings.iter().filter(|it| it.severity == severity).count();
+        self.errors = count(Severity::Error);
+        self.warnings = count(Severity::Warning);
+        self.notes = count(Severity::Note);
+    }
 }

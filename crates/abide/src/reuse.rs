@@ -97,6 +97,7 @@ fn finding(rule: &'static str, element: Element<'_>, number: i32, reuse: Reuse<'
         effects: Effects::backward(surfaces),
         bump: Bump::Major,
         symbols: Vec::new(),
+        dependents: Vec::new(),
         witness: None,
         at_least: Severity::Note,
         gone: None,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use abide_change::option::Setting;
 use abide_change::{Change, Diff, Effects, Holder};
@@ -138,6 +139,8 @@ pub struct Context<'t> {
     apis: OnceLock<BTreeMap<String, Vec<Package<'t>>>>,
     frozen: OnceLock<Vec<bool>>,
     standings: OnceLock<Standings>,
+    /// Whether a finding may depend on every file of the tree.
+    looked_everywhere: AtomicBool,
 }
 
 impl<'t> Context<'t> {
@@ -161,7 +164,21 @@ impl<'t> Context<'t> {
             apis,
             frozen,
             standings,
+            looked_everywhere: AtomicBool::new(false),
         }
+    }
+
+    /// The tree, for a finding that depends on all of its files, be they near or far.
+    pub(crate) fn everywhere(&self) -> &'t Tree {
+        self.looked_everywhere.store(true, Ordering::Relaxed);
+        self.tree
+    }
+
+    /// Whether findings may depend on every file of the tree, and not only on those that the files
+    /// which they are in stand on.
+    pub(crate) fn depends_on_everything(&self) -> bool {
+        self.looked_everywhere.load(Ordering::Relaxed)
+            || self.diff.as_ref().is_some_and(Diff::weighed_shapes)
     }
 
     /// The old tree and this one with their elements paired.
@@ -343,6 +360,7 @@ impl Sink {
             effects: Effects::NONE,
             bump: Bump::Minor,
             symbols: Vec::new(),
+            dependents: Vec::new(),
             witness: None,
             at_least: Severity::Note,
             gone: None,

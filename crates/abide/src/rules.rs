@@ -1,7 +1,6 @@
 //! Every rule, in the order of ids.
 
 use crate::rule::Rule;
-use crate::suggestion::nearest;
 
 /// Declares a module for each `rules/<id>.rs` and lists what they declare.
 macro_rules! rules {
@@ -156,6 +155,7 @@ rules! {
     package_cycle = "rules/package-cycle.rs";
     package_name_case = "rules/package-name-case.rs";
     package_path_mismatch = "rules/package-path-mismatch.rs";
+    package_pattern_unmatched = "rules/package-pattern-unmatched.rs";
     package_removed = "rules/package-removed.rs";
     package_renamed = "rules/package-renamed.rs";
     package_spread = "rules/package-spread.rs";
@@ -202,11 +202,6 @@ rules! {
 /// The rule with this id.
 pub fn find_rule(id: &str) -> Option<&'static Rule> {
     RULES.binary_search_by(|rule| rule.id.cmp(id)).ok().map(|at| RULES[at])
-}
-
-/// The id nearest to an unknown word, if one is near enough.
-pub fn nearest_rule(word: &str) -> Option<&'static str> {
-    nearest(word, RULES.iter().map(|rule| rule.id))
 }
 
 /// The rule about lines of `abide.accepted` that accept nothing.
@@ -261,6 +256,29 @@ pub(crate) static DEPRECATED_TYPE: &Rule = &deprecated_type_in_use::RULE;
 
 /// The rule about changes of frozen packages, which `abide.lock` knows of too.
 pub(crate) static FROZEN_CHANGED: &Rule = &frozen_package_changed::RULE;
+
+/// The rule about imports of files that are not there.
+pub(crate) static IMPORT_NOT_FOUND: &Rule = &import_not_found::RULE;
+
+/// The rules about changes of custom options.
+pub(crate) static OPTION_RULES: &[&Rule] = &[
+    &constraint_changed::RULE,
+    &constraint_loosened::RULE,
+    &constraint_tightened::RULE,
+    &constraint_unproven::RULE,
+    &custom_option_changed::RULE,
+    &deprecation_terms_changed::RULE,
+    &field_behavior_changed::RULE,
+    &field_format_changed::RULE,
+    &http_route_changed::RULE,
+    &long_running_operation_changed::RULE,
+    &method_signature_changed::RULE,
+    &oauth_scopes_changed::RULE,
+    &resource_changed::RULE,
+    &resource_reference_changed::RULE,
+    &sensitive_mark_removed::RULE,
+    &service_host_changed::RULE,
+];
 
 /// The rule about names that are declared twice.
 pub(crate) static NAME_DUPLICATED: &Rule = &name_duplicated::RULE;

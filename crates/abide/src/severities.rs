@@ -34,6 +34,25 @@ pub(crate) struct Layer {
     pub(crate) overrides: Vec<Override>,
 }
 
+impl Layer {
+    /// A setting with the place that it comes from.
+    fn source(&self, what: String) -> String {
+        match self.preset {
+            Some(preset) => format!("{what} of preset `{}`", preset.name()),
+            None => format!("{what} in `abide.toml`"),
+        }
+    }
+}
+
+/// What the settings say about a rule: severities, each with its reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleSettings {
+    /// In the whole tree; without a reason it is the default of the rule.
+    pub whole: (Option<Severity>, Option<String>),
+    /// In parts of the tree, the setting that wins first.
+    pub parts: Vec<(Option<Severity>, String)>,
+}
+
 /// Severities for a part of the tree. An empty list means everything.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Override {
@@ -206,17 +225,13 @@ impl Layers {
         let stability = PackageVersion::of_package(package).map(|version| version.stability);
         for indexed in self.0.iter().rev() {
             let layer = &indexed.layer;
-            let source = |what: String| match layer.preset {
-                Some(preset) => format!("{what} of preset `{}`", preset.name()),
-                None => format!("{what} in `abide.toml`"),
-            };
             for it in indexed.overrides(package) {
                 if it.concerns(package, stability, effect)
                     && let Some((level, key)) = it.levels.of(rule)
                 {
                     return Some(LayerSetting {
                         level,
-                        reason: source(it.describe()),
+                        reason: layer.source(it.describe()),
                         names_rule: key == rule.id,
                         names_package: !it.packages.is_empty() || !it.stabilities.is_empty(),
                         names_direction: !it.directions.is_empty(),
@@ -226,7 +241,7 @@ impl Layers {
             if let Some((level, key)) = layer.levels.of(rule) {
                 return Some(LayerSetting {
                     level,
-                    reason: source(format!("`[rules] {key}`")),
+                    reason: layer.source(format!("`[rules] {key}`")),
                     names_rule: key == rule.id,
                     names_package: false,
                     names_direction: false,
@@ -234,6 +249,24 @@ impl Layers {
             }
         }
         None
+    }
+
+    /// The last settings of a rule: first that of the whole tree if any setting says more than the
+    /// rule itself, and behind it those of its parts.
+    pub(crate) fn settings(&self, rule: RuleDefaults) -> RuleSettings {
+        let mut parts = Vec::new();
+        for IndexedLayer { layer, .. } in self.0.iter().rev() {
+            for it in layer.overrides.iter().rev() {
+                if let Some((level, _)) = it.levels.of(rule) {
+                    parts.push((level, layer.source(it.describe())));
+                }
+            }
+            if let Some((level, key)) = layer.levels.of(rule) {
+                let reason = layer.source(format!("`[rules] {key}`"));
+                return RuleSettings { whole: (level, Some(reason)), parts };
+            }
+        }
+        RuleSettings { whole: (rule.severity, None), parts }
     }
 
     /// Whether any finding of the rule can matter.

@@ -99,6 +99,38 @@ fn the_reference_of_keys_is_an_abide_toml() {
     assert_eq!(policy.calendar.alpha_max_months, Some(12));
 }
 
+/// The keys of each table are declared beside the code that reads them.
+#[test]
+fn the_reference_of_keys_has_every_key() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let page = std::fs::read_to_string(source.join("presets/README.md"));
+    let page = page.expect("the file is readable");
+    let names = |line: &str| -> Vec<String> {
+        let line = line.split('#').next().unwrap_or_default();
+        let key = if line.starts_with('[') { line } else { line.split('=').next().unwrap_or(line) };
+        let word = |it: char| it.is_alphanumeric() || it == '-';
+        key.split(|it: char| !word(it)).map(str::to_owned).collect()
+    };
+    let shown: Vec<String> = page.lines().flat_map(names).collect();
+    let mut declared = 0;
+    let folder = std::fs::read_dir(source.join("config")).expect("the folder is readable");
+    let modules = folder.map(|entry| entry.expect("the folder is readable").path());
+    for module in modules.chain([source.join("config.rs")]) {
+        let text = std::fs::read_to_string(&module).expect("the file is readable");
+        for list in text.split("KEYS: &[&str] =").skip(1) {
+            let list = list.split("];").next().unwrap_or_default();
+            for key in list.split('"').skip(1).step_by(2) {
+                assert!(
+                    shown.iter().any(|it| it == key),
+                    "presets/README.md does not show `{key}`"
+                );
+                declared += 1;
+            }
+        }
+    }
+    assert!(declared > 50, "only {declared} keys were found");
+}
+
 #[test]
 fn every_alias_of_a_change_can_be_named() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");

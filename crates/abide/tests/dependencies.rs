@@ -285,7 +285,7 @@ fn a_drawing_shows_judged_packages_and_what_they_import() {
     let tree = small();
     let graph = tree.graph();
     assert_eq!(
-        GraphView { imported: false }.mermaid(&graph),
+        GraphView { imported: false, findings: &[] }.mermaid(&graph),
         "flowchart LR
   subgraph api0 [\"a.*\"]
     p0[\"a.v1\"]:::stable
@@ -300,7 +300,7 @@ fn a_drawing_shows_judged_packages_and_what_they_import() {
 "
     );
     assert_eq!(
-        GraphView { imported: true }.dot(&graph),
+        GraphView { imported: true, findings: &[] }.dot(&graph),
         "digraph packages {
   rankdir=LR;
   node [shape=box, style=filled, fontname=\"sans-serif\"];
@@ -322,7 +322,7 @@ fn a_drawing_shows_judged_packages_and_what_they_import() {
 #[test]
 fn json_names_the_evidence_of_every_edge() {
     let tree = small();
-    let json = GraphView { imported: false }.json(&tree.graph());
+    let json = GraphView { imported: false, findings: &[] }.json(&tree.graph());
     assert_eq!(
         json,
         r#"{"packages":[

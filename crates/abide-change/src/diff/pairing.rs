@@ -8,6 +8,8 @@
 //! change. Ties are broken by full names, so the pairs depend on nothing but the
 //! trees, and the same elements are paired when the sides are swapped.
 
+use std::sync::atomic::AtomicBool;
+
 use abide_schema::{
     Element, Enum, EnumValue, Field, File, Message, MessageId, Method, Oneof, Package, Service,
     Tree, Type,
@@ -63,6 +65,7 @@ impl<'t> Diff<'t> {
             methods: Pairs::default(),
             users: Default::default(),
             compared: Compared::default(),
+            weighed_shapes: AtomicBool::new(false),
             proving: Proving::default(),
             generated: Default::default(),
         };

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
+use std::sync::atomic::Ordering;
 
 use abide_schema::{
     Element, Enum, Field, File, FileId, Message, MessageId, Method, Package, PackageVersion,
@@ -141,6 +142,7 @@ impl<'t> Diff<'t> {
 
     /// All elements of a kind, those of both sides.
     fn everything<T, I: Iterator<Item = T>>(&self, of: impl Fn(File<'t>) -> I) -> Vec<T> {
+        self.weighed_shapes.store(true, Ordering::Relaxed);
         self.old.files().chain(self.new.files()).flat_map(of).collect()
     }
 

@@ -3,12 +3,14 @@
 use abide::{Accepted, Options, Origin, Records, Report, RuleScope, Severity};
 use abide_change::Surface;
 
+use super::changed::{Change, LAST_COMMIT, Trees};
 use super::file_changes::{failed, open};
 use super::fitness::{foreign, has_texts, left_out, losses, troubles, unlinked};
 use super::outcome::Outcome;
+use super::selection::Selection;
 use crate::args::{CompareArgs, Global, JudgeArgs};
 use crate::error::Error;
-use crate::load::{load, load_both, load_old};
+use crate::load::{Reached, load, load_both, load_old};
 use crate::owners_file::{OwnersFile, package_owners};
 use crate::progress::Progress;
 use crate::render::{Scene, TextFile};
@@ -25,6 +27,8 @@ struct Work<'a> {
     /// The last release, if the command line names it.
     named_release: Option<&'a str>,
     changes: bool,
+    /// If only what a change reaches is reported: the tree before it.
+    changed_since: Option<&'a str>,
     surfaces: Vec<Surface>,
     accept: bool,
     versions: bool,
@@ -32,7 +36,10 @@ struct Work<'a> {
 
 pub(super) fn lint(global: &Global, judge: &JudgeArgs) -> Result<Outcome, Error> {
     let settings = Settings::read(global, judge.tree.source.as_deref(), error_color(global))?;
-    run(global, judge, &settings, &Work::default())
+    let is_git = |spec: &&str| spec.starts_with("git:");
+    let against = settings.config.against.as_deref().filter(is_git);
+    let changed_since = judge.changed.then_some(against.unwrap_or(LAST_COMMIT));
+    run(global, judge, &settings, &Work { changed_since, ..Work::default() })
 }
 
 pub(super) fn check(
@@ -47,7 +54,12 @@ pub(super) fn check(
             "`--accept` writes {ACCEPTED} for the whole tree: leave SOURCE out"
         )));
     }
-    run(global, judge, &settings, &Work { accept, ..work(compare, &settings) })
+    if accept && judge.changed {
+        return Err(Error::Usage(format!(
+            "`--accept` writes {ACCEPTED} for the whole tree: leave `--changed` out"
+        )));
+    }
+    run(global, judge, &settings, &Work { accept, ..work(judge, compare, &settings) })
 }
 
 pub(super) fn breaking(
@@ -58,7 +70,7 @@ pub(super) fn breaking(
 ) -> Result<Outcome, Error> {
     let settings = Settings::read(global, judge.tree.source.as_deref(), error_color(global))?;
     let surfaces = surfaces.iter().filter_map(|name| Surface::find(name)).collect();
-    let work = Work { changes_only: true, surfaces, ..work(compare, &settings) };
+    let work = Work { changes_only: true, surfaces, ..work(judge, compare, &settings) };
     if work.against.is_none() {
         return Err(Error::Usage(
             "no old tree to compare with: name it with `--against SOURCE`, such as `--against \
@@ -70,16 +82,18 @@ pub(super) fn breaking(
 }
 
 /// The work to do by the command line, and by `abide.toml` where the command line is silent.
-fn work<'a>(compare: &'a CompareArgs, settings: &'a Settings) -> Work<'a> {
+fn work<'a>(judge: &JudgeArgs, compare: &'a CompareArgs, settings: &'a Settings) -> Work<'a> {
     let config = &settings.config;
+    let against = compare.against.as_deref().or(config.against.as_deref());
     Work {
-        against: compare.against.as_deref().or(config.against.as_deref()),
+        against,
         bump_against: compare.bump_against.as_deref().or(config.bump_against.as_deref()),
         named_release: compare
             .bump_against
             .as_deref()
             .or(compare.against.as_deref().filter(|_| config.bump_against.is_none())),
         changes: compare.changes,
+        changed_since: judge.changed.then_some(against.unwrap_or(LAST_COMMIT)),
         versions: true,
         ..Work::default()
     }
@@ -97,6 +111,7 @@ fn run(
         let message = "standard input can be read only once: use `-` for one source";
         return Err(Error::Usage(message.to_owned()));
     }
+    let selection = Selection::of(judge)?;
     let source = settings.source(&judge.tree)?;
     let old_source =
         |spec: Option<&str>| spec.map(|spec| settings.baseline(spec, &judge.tree)).transpose();
@@ -105,18 +120,40 @@ fn run(
         None => Ok(None),
     };
     let (against, bump_against) = (old_source(work.against)?, old_source(work.bump_against)?);
-    let (loaded, baseline) = match &against {
-        Some(against) => {
-            let (loaded, baseline) = load_both(&source, against, &progress)?;
-            (loaded, Some(baseline))
-        }
-        None => (load(&source, &progress)?, None),
-    };
-    let old = |old: &Source| load_old(old, &source, &loaded.tree, &progress);
-    let released = bump_against.as_ref().map(old).transpose()?;
     let baseline_lock = old_lock(work.against, &against)?;
     let released_lock = old_lock(work.bump_against, &bump_against)?;
     let recorded = lock(&source, "", error_color(global))?;
+    let mut notes = Vec::new();
+    let commit = match work.changed_since.filter(|_| against.is_none()) {
+        Some(spec) => {
+            let commit = settings.commit(spec, &judge.tree)?;
+            let none = || format!("{spec} does not exist yet, so everything is reported");
+            notes.extend(commit.is_none().then(none));
+            commit
+        }
+        None => None,
+    };
+    let commit_lock = old_lock(work.changed_since, &commit)?;
+    let before = against.as_ref().or(commit.as_ref()).filter(|_| work.changed_since.is_some());
+    let change = before.map(|old| Change {
+        new: &source,
+        old,
+        locks: [&recorded, if commit.is_some() { &commit_lock } else { &baseline_lock }],
+        is_compared: against.is_some(),
+        has_release: bump_against.is_some(),
+        settings,
+        progress: &progress,
+    });
+    let mut trees = match (&change, &against) {
+        (Some(change), _) => change.load(global, !work.changes_only)?,
+        (None, Some(against)) => {
+            let (loaded, baseline) = load_both(&source, against, &progress)?;
+            Trees::whole(loaded, Some(baseline))
+        }
+        (None, None) => Trees::whole(load(&source, &progress)?, None),
+    };
+    let old = |old: &Source| load_old(old, &source, &trees.loaded.tree, &progress);
+    let released = bump_against.as_ref().map(old).transpose()?;
     let records = Records {
         version_in: settings.config.version_in,
         lock: recorded.as_ref(),
@@ -130,32 +167,45 @@ fn run(
     let accept = work.accept;
     let mut accepted = if accept { None } else { settings.accepted(error_color(global))? };
     progress.step("judging");
-    let options = Options {
-        as_of: global.as_of.unwrap_or_else(today),
-        scope: if work.changes_only { RuleScope::Changes } else { RuleScope::Everything },
-        baseline: baseline.as_ref().map(|old| &old.tree),
-        bump_baseline: released.as_ref().map(|old| &old.tree),
-        changes: work.changes || judge.format.is_of_changes,
-        surfaces: &work.surfaces,
-        accepted: None,
-        records,
-        versions: work.versions,
-        bump_command: &bump_command(global, judge, work),
-        partial: settings.is_part(),
-        features: &features,
+    let bump_command = bump_command(global, judge, work);
+    let judge_with = |trees: &Trees, accepted: &Option<(Accepted, TextFile)>| {
+        let options = Options {
+            as_of: global.as_of.unwrap_or_else(today),
+            scope: if work.changes_only { RuleScope::Changes } else { RuleScope::Everything },
+            baseline: trees.baseline.as_ref().map(|old| &old.tree),
+            bump_baseline: released.as_ref().map(|old| &old.tree),
+            changes: work.changes || judge.format.is_of_changes,
+            surfaces: &work.surfaces,
+            accepted: accepted.as_ref().map(|(accepted, _)| accepted),
+            records,
+            versions: work.versions,
+            bump_command: &bump_command,
+            partial: settings.is_part(),
+            reached: trees.reached.as_ref(),
+            features: &features,
+        };
+        abide::check(&trees.loaded.tree, &settings.config.policy, options)
     };
-    let judge_with = |accepted: &Option<(Accepted, TextFile)>| {
-        let accepted = accepted.as_ref().map(|(accepted, _)| accepted);
-        abide::check(&loaded.tree, &settings.config.policy, Options { accepted, ..options })
-    };
-    let mut report = judge_with(&accepted);
+    let mut report = judge_with(&trees, &accepted);
+    if let Some(change) = change.as_ref().filter(|_| trees.is_slice && report.depends_on_everything)
+    {
+        trees = change.load_whole()?;
+        report = judge_with(&trees, &accepted);
+    }
+    let Trees { loaded, baseline, .. } = &trees;
     progress.step("writing the report");
 
-    let mut notes = loaded.notes.clone();
+    notes.extend(loaded.notes.iter().cloned());
+    notes.extend(trees.why.iter().filter(|_| global.verbose || trees.reached.is_none()).cloned());
+    if let (Some(spec), Some(true)) =
+        (work.changed_since, trees.reached.as_ref().map(Reached::is_empty))
+    {
+        notes.push(format!("nothing changed since {spec}, so nothing is reported"));
+    }
     notes.extend(unresolved(recorded.as_ref().filter(|_| work.versions)));
     for old in baseline.iter().chain(&released) {
         notes.extend(unlinked(old)?);
-        notes.extend(foreign(&loaded, old));
+        notes.extend(foreign(loaded, old));
         notes.extend(old.notes.iter().cloned());
         notes.extend(left_out(old));
     }
@@ -164,14 +214,16 @@ fn run(
         if !loaded.unreadable.is_empty() {
             return Err(Error::Usage(format!(
                 "nothing was recorded, because some files cannot be read: {}",
-                troubles(&loaded).join("; ")
+                troubles(loaded).join("; ")
             )));
         }
         notes.push(record(settings, &report)?);
         // Accepted findings count less for the required version. Show the report of the next run.
         accepted = settings.accepted(error_color(global))?;
-        report = judge_with(&accepted);
+        report = judge_with(&trees, &accepted);
     }
+    selection.select(&mut report);
+    let failed = report.errors > 0;
     let mut touched = Vec::new();
     if let Some(old) =
         baseline.as_ref().filter(|_| judge.format.names_packages && has_texts(&loaded.tree))
@@ -192,7 +244,14 @@ fn run(
         config_prefix: &settings.config_prefix(),
         look: look(global, judge.format.is_styled),
     };
-    let text = (judge.format.write)(&report, &scene);
+    let text = match selection.counts(&report) {
+        Some(counts) => counts,
+        None => {
+            notes.extend(scene.limit(&mut report, judge.show.limit));
+            abide::find_dependents(&mut report.findings, &loaded.tree, scene.old);
+            (judge.format.write)(&report, &scene)
+        }
+    };
     progress.finish();
     if global.verbose {
         notes.extend(progress.timings());
@@ -204,11 +263,11 @@ fn run(
     }
     let outcome = Outcome {
         report: Some(text),
-        failed: report.errors > 0,
-        troubles: troubles(&loaded).into_iter().chain(lost).collect(),
+        failed,
+        troubles: troubles(loaded).into_iter().chain(lost).collect(),
     };
     // The process ends now: do not spend time on freeing the trees.
-    std::mem::forget((loaded, baseline, released));
+    std::mem::forget((trees, released));
     Ok(outcome)
 }
 

@@ -1,8 +1,8 @@
-//! The days of packages, as the history knows them.
+//! The days and versions of packages, as the history knows them.
 
 use std::collections::BTreeMap;
 
-use jiff::civil::Date;
+use abide::PackagePast;
 
 use crate::args::{Global, HistoryArgs, TreeArgs};
 use crate::error::Error;
@@ -12,13 +12,13 @@ use crate::render::HISTORIES;
 use crate::settings::Settings;
 use crate::terminal::say;
 
-/// The first day of each package in the history of `HEAD`.
+/// The first day of each package in the history of `HEAD`, and its version there.
 pub(super) fn from_history(
     global: &Global,
     settings: &Settings,
     tree: &TreeArgs,
     progress: &Progress,
-) -> Result<BTreeMap<String, Date>, Error> {
+) -> Result<BTreeMap<String, PackagePast>, Error> {
     let args = HistoryArgs {
         since: None,
         path: tree.source.clone(),
@@ -40,13 +40,15 @@ pub(super) fn from_history(
     if let Some(loss) = history.losses.first() {
         return Err(Error::Usage(format!("the history is not whole: {loss}")));
     }
-    let mut days: BTreeMap<String, Date> = BTreeMap::new();
+    let mut past: BTreeMap<String, PackagePast> = BTreeMap::new();
     for commit in &history.commits {
-        let on = day(commit.seconds);
+        let first = day(commit.seconds);
         for row in &commit.packages {
-            let first = days.entry(row.package.clone()).or_insert(on);
-            *first = on.min(*first);
+            let known =
+                past.entry(row.package.clone()).or_insert(PackagePast { first, last: None });
+            known.first = first.min(known.first);
+            known.last = row.to.clone().zip(row.after);
         }
     }
-    Ok(days)
+    Ok(past)
 }

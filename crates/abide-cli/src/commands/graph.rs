@@ -1,37 +1,60 @@
 //! `abide graph`.
 
-use abide::GraphView;
+use std::path::Path;
 
-use super::fitness::{link_errors, troubles};
+use abide::{Check, GraphView, Rule, Severity};
+
+use super::fitness::{for_people, troubles};
 use super::outcome::Outcome;
 use crate::args::{Global, TreeArgs};
 use crate::error::Error;
 use crate::load::load;
 use crate::progress::Progress;
-use crate::render::GraphFormat;
-use crate::settings::Settings;
+use crate::render::{GRAPHS, GraphFormat};
+use crate::settings::{Settings, today};
 use crate::terminal::{error_color, say, say_rendered};
 
 pub(super) fn graph(
     global: &Global,
     tree: &TreeArgs,
-    format: &GraphFormat,
+    format: Option<&'static GraphFormat>,
     imports: bool,
 ) -> Result<Outcome, Error> {
+    let format = format.unwrap_or_else(|| format_of(global.output.as_deref()));
     let progress = Progress::new(global.quiet);
     let settings = Settings::read(global, tree.source.as_deref(), error_color(global))?;
     let loaded = load(&settings.source(tree)?, &progress)?;
-    let errors = link_errors(global, &settings, &loaded.tree);
+    progress.step("judging");
+    let as_of = global.as_of.unwrap_or_else(today);
+    let options = abide::Options::on(as_of);
+    let judged = abide::check(&loaded.tree, &settings.config.policy, options);
     progress.finish();
-    if let Some(errors) = &errors {
-        say_rendered(errors);
+    let mut errors = judged.clone();
+    errors.retain(|finding| {
+        let linker = |rule: &Rule| matches!(rule.check, Check::Linker);
+        finding.severity == Severity::Error && abide::find_rule(finding.rule).is_some_and(linker)
+    });
+    if errors.errors > 0 {
+        say_rendered(&for_people(global, &loaded.tree, &errors));
         say("note: the tree is not valid, so the graph may be incomplete");
     }
     for note in loaded.notes.iter().filter(|_| !global.quiet) {
         say(&format!("note: {note}"));
     }
-    let view = GraphView { imported: imports };
-    let graph = loaded.tree.graph();
-    let text = (format.write)(view, &graph);
-    Ok(Outcome { failed: errors.is_some(), troubles: troubles(&loaded), ..Outcome::of(text) })
+    let view = GraphView { imported: imports, findings: &judged.findings };
+    let text = (format.write)(view, &loaded.tree.graph());
+    let failed = errors.errors > 0;
+    Ok(Outcome { failed, troubles: troubles(&loaded), ..Outcome::of(text) })
+}
+
+/// The format that the name of the output asks for, else the first one.
+fn format_of(output: Option<&Path>) -> &'static GraphFormat {
+    let extension = output.and_then(Path::extension).and_then(|it| it.to_str()).unwrap_or_default();
+    let name = match extension {
+        "gv" => "dot",
+        "mmd" => "mermaid",
+        "htm" => "html",
+        name => name,
+    };
+    GRAPHS.iter().find(|it| it.name == name).unwrap_or(&GRAPHS[0])
 }

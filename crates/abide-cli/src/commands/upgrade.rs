@@ -9,6 +9,7 @@ use abide_upgrade::{
     Closure, Generated, Refusal, StaleCandidate, Upgrade, UpgradeOptions, UpgradePolicy, essence,
 };
 
+use super::blocked::Blocked;
 use super::build_files::Builds;
 use super::file_changes::{
     Author, Changes, FileChange, diff_of, display, failed, open, put, take_losing, unedited,
@@ -61,7 +62,7 @@ pub(super) fn upgrade(
     let closure =
         closure.and_then(|name| Closure::ALL.iter().find(|it| it.0 == name)).map(|it| it.1);
     let options = UpgradeOptions { packages, closure };
-    let made =
+    let mut made =
         abide_upgrade::upgrade(&loaded.tree, settings.config.policy.upgrade_settings(), &options)
             .map_err(|refusal: Refusal| Error::Usage(refusal.to_string()))?;
     if target.out.is_none() && !loaded.unreadable.is_empty() {
@@ -72,10 +73,16 @@ pub(super) fn upgrade(
     }
     let hindrances = hindrances(global, &loaded, &settings, &made.files, !made.stale.is_empty());
     progress.finish();
+    let mut blocked = None;
     if !hindrances.findings.is_empty() {
         say_rendered(&for_people(global, &loaded.tree, &hindrances));
-        say("note: nothing was written");
-        return Ok(Outcome { troubles: troubles(&loaded), ..Outcome::nothing(true) });
+        // A mapping is of the whole upgrade.
+        let blocks_all = !mappings.is_empty();
+        blocked = Blocked::take(&loaded.tree, &hindrances, &mut made).filter(|_| !blocks_all);
+        if blocked.is_none() {
+            say("note: nothing was written");
+            return Ok(Outcome { troubles: troubles(&loaded), ..Outcome::nothing(true) });
+        }
     }
     let mut left = write_mappings(&loaded, &settings, &options, mappings, overwrite)?;
     let upgrade_settings = settings.config.policy.upgrade_settings();
@@ -122,6 +129,7 @@ pub(super) fn upgrade(
     if !global.quiet {
         not_upgraded(&loaded.tree, &made).for_each(|note| say(&note));
     }
+    left.extend(blocked.iter().flat_map(|it| it.notes(&loaded.tree)));
     left.iter().for_each(|message| say(message));
     if !global.quiet && (target.out.is_some() || target.write) {
         say(&format!("note: {}", summary(&loaded, &made)));

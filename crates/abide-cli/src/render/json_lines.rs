@@ -1,6 +1,6 @@
 //! JSON Lines: one object per finding, then the summary.
 
-use abide::{Finding, Report};
+use abide::{Dependent, Finding, Report};
 use abide_change::{Direction, Surface, Witness};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD as BASE64;
@@ -13,9 +13,14 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
     let findings: Vec<&Finding> = scene.shown(report).collect();
     let lines: Vec<String> =
         findings.into_par_iter().map(|finding| line(&object(finding, scene))).collect();
+    (lines.concat() + &summary(report)).into_bytes()
+}
+
+/// The last line.
+pub(super) fn summary(report: &Report) -> String {
     let mut summary = Map::from_iter([("kind".to_owned(), "summary".into())]);
     summary.extend(counts(report));
-    (lines.concat() + &line(&Value::Object(summary))).into_bytes()
+    line(&Value::Object(summary))
 }
 
 /// The totals of a report.
@@ -95,6 +100,10 @@ pub(super) fn details(finding: &Finding) -> Map<String, Value> {
             put("directions", directions.into());
         }
         put("bump", change.bump.name().into());
+        let dependent = |it: &Dependent| json!({ "package": it.package, "path": it.path });
+        if !change.dependents.is_empty() {
+            put("dependents", change.dependents.iter().map(dependent).collect());
+        }
         let symbols: Vec<Value> = change
             .symbols
             .iter()

@@ -1,16 +1,21 @@
-//! A changelog by package, for release notes.
+//! By package: a changelog for release notes, or without an old tree the findings.
 
 use std::collections::BTreeMap;
 
 use abide::{Bump, ChangeFacts, Finding, Report, Severity};
 
 use super::markdown_text::Markdown;
-use super::scene::Scene;
+use super::scene::{Scene, reached};
+use super::snippets::summary;
 
 pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
     let mut out = Markdown::new();
-    out.markup("# API changes\n");
+    let compares = scene.old.is_some();
+    out.markup(if compares { "# API changes\n" } else { "# API findings\n" });
     match report.required_bump {
+        None if !compares => {
+            out.markup("\n").words(&sentence(&summary(report))).markup("\n");
+        }
         None => {}
         Some(Bump::None) => drop(out.markup("\nNo bump is required.\n")),
         Some(bump) => {
@@ -22,7 +27,7 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
         packages.entry(&finding.package).or_default().push(finding);
     }
     if packages.is_empty() {
-        out.markup("\nNothing changed.\n");
+        out.markup(if compares { "\nNothing changed.\n" } else { "" });
     }
     for (package, findings) in packages {
         out.markup("\n## ");
@@ -31,6 +36,14 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
             name => out.code(name),
         };
         out.markup("\n");
+        if !compares {
+            for severity in [Severity::Error, Severity::Warning, Severity::Note] {
+                let found: Vec<&Finding> =
+                    findings.iter().copied().filter(|it| it.severity == severity).collect();
+                section(&mut out, severities(severity), &found, scene);
+            }
+            continue;
+        }
         let part = |wanted: Part| -> Vec<&Finding> {
             findings.iter().copied().filter(|finding| Part::of(finding) == wanted).collect()
         };
@@ -39,6 +52,20 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
         }
     }
     out.into_text().into_bytes()
+}
+
+/// The title of the findings with a severity.
+const fn severities(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "Errors",
+        Severity::Warning => "Warnings",
+        Severity::Note => "Notes",
+    }
+}
+
+/// A summary line as a sentence.
+fn sentence(summary: &str) -> String {
+    format!("{}.", summary.trim_end())
 }
 
 /// A section of a package.
@@ -96,6 +123,9 @@ fn section(out: &mut Markdown, title: &'static str, findings: &[&Finding], scene
 fn consequences(out: &mut Markdown, change: &ChangeFacts) {
     if !change.effects.is_empty() {
         out.markup("  - breaks ").words(&change.effects.to_string()).markup("\n");
+    }
+    if let Some(text) = reached(&change.dependents) {
+        out.markup("  - reaches ").prose(&text).markup("\n");
     }
     for lost in &change.symbols {
         out.markup("  - ").words(lost.surface.name()).markup(": ").prose(&lost.symbol);

@@ -1,29 +1,51 @@
-//! The list of rules.
+//! The list of rules, with their severities in a tree.
 
-use abide::{RULES, Severity};
-use serde_json::json;
+use abide::{Policy, RULES, Rule, RuleSettings, Severity};
+use serde_json::{Value, json};
 
-pub(super) fn human() -> String {
+pub(super) fn human(policy: &Policy) -> String {
     let width = RULES.iter().map(|rule| rule.id.len()).max().unwrap_or(0);
-    let rows = RULES.iter().map(|rule| {
-        let severity = rule.severity.map_or("off", Severity::word);
-        format!("{:width$}  {severity:7}  {}\n", rule.id, rule.summary)
-    });
-    rows.collect()
+    let mut out = String::new();
+    for rule in RULES {
+        let RuleSettings { whole: (severity, reason), parts } = policy.settings(rule.defaults());
+        let mut row = |word: &str, severity, text: &str| {
+            out.push_str(&format!("{word:width$}  {:7}  {text}\n", level(severity)));
+        };
+        let reason = reason.map_or(String::new(), |reason| format!(" (by {reason})"));
+        row(rule.id, severity, &format!("{}{reason}", rule.summary));
+        for (severity, reason) in parts {
+            row("", severity, &format!("by {reason}"));
+        }
+    }
+    out
 }
 
-pub(super) fn json() -> String {
-    let rows = RULES.iter().map(|rule| {
-        let row = json!({
-            "kind": "rule",
-            "id": rule.id,
-            "summary": rule.summary,
-            "group": rule.group.name(),
-            "severity": rule.severity.map_or("off", Severity::word),
-            "since": rule.since,
-            "aliases": rule.aliases,
-        });
-        format!("{row}\n")
+pub(super) fn json(policy: &Policy) -> String {
+    RULES.iter().map(|rule| format!("{}\n", line(rule, policy))).collect()
+}
+
+fn line(rule: &Rule, policy: &Policy) -> Value {
+    let RuleSettings { whole: (severity, reason), parts } = policy.settings(rule.defaults());
+    let mut line = json!({
+        "kind": "rule",
+        "id": rule.id,
+        "summary": rule.summary,
+        "group": rule.group.name(),
+        "severity": level(rule.severity),
+        "effective_severity": level(severity),
+        "since": rule.since,
+        "aliases": rule.aliases,
     });
-    rows.collect()
+    if let Some(reason) = reason {
+        line["severity_reason"] = reason.into();
+    }
+    let part = |(severity, reason): &(Option<Severity>, String)| json!({ "severity": level(*severity), "reason": reason });
+    if !parts.is_empty() {
+        line["overrides"] = parts.iter().map(part).collect();
+    }
+    line
+}
+
+fn level(severity: Option<Severity>) -> &'static str {
+    severity.map_or("off", Severity::word)
 }

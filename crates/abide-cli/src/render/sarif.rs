@@ -7,6 +7,7 @@ use abide::{Finding, Report, Severity};
 use serde_json::{Map, Value, json};
 
 use super::json_lines;
+use super::rule_page::without_marks;
 use super::scene::{Lines, Scene};
 use crate::printable::shown;
 
@@ -45,10 +46,11 @@ fn descriptor(id: &str) -> Value {
     if !rule.aliases.is_empty() {
         properties.insert("aliases".to_owned(), rule.aliases.into());
     }
+    let page = without_marks(rule.page);
     json!({
         "id": rule.id,
         "shortDescription": { "text": rule.summary },
-        "help": { "text": rule.page, "markdown": rule.page },
+        "help": { "text": page, "markdown": page },
         "defaultConfiguration": {
             "enabled": rule.severity.is_some(),
             "level": rule.severity.unwrap_or(Severity::Error).word(),

@@ -1,9 +1,11 @@
 //! What every renderer is given, and how it names places.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
 use abide::{
-    FeatureFile, Finding, Location, Origin, PackageOwners, Report, Severity, Weight, code,
+    Dependent, FeatureFile, Finding, Location, Origin, PackageOwners, Report, Severity, Weight,
+    code, counted,
 };
 use abide_schema::{File, Tree};
 use abide_syntax::{LineIndex, Position, Span};
@@ -13,6 +15,8 @@ use abide_syntax::{LineIndex, Position, Span};
 pub(crate) struct Look {
     /// Whether to use colour.
     pub(crate) color: bool,
+    /// Whether it goes to a terminal.
+    pub(crate) is_terminal: bool,
     /// The width of lines for people, in columns.
     pub(crate) width: usize,
     /// Less: errors only, and no summary.
@@ -135,17 +139,53 @@ pub(crate) fn full_path(prefix: &str, path: &str) -> String {
     if prefix.is_empty() { path.to_owned() } else { format!("{prefix}/{path}") }
 }
 
+/// How many of the packages that a change reaches are shown to people.
+const SHOWN_DEPENDENTS: usize = 3;
+
+/// The packages that a change reaches, the nearest with their paths.
+pub(super) fn reached(dependents: &[Dependent]) -> Option<String> {
+    let shown = dependents.iter().take(SHOWN_DEPENDENTS).map(|it| {
+        let steps: Vec<String> = it.path.iter().map(String::as_str).map(code).collect();
+        format!("{} ({})", code(&it.package), steps.join(" → "))
+    });
+    let mut parts: Vec<String> = shown.collect();
+    let more = dependents.len().saturating_sub(SHOWN_DEPENDENTS);
+    if more > 0 {
+        parts.push(counted(more, "more package"));
+    }
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// Findings with less of it come first.
+fn order(finding: &Finding) -> (Reverse<Severity>, Weight) {
+    (Reverse(finding.severity), Weight::of(finding))
+}
+
 impl<'a> Scene<'a> {
     pub(super) fn shown<'r>(&self, report: &'r Report) -> impl Iterator<Item = &'r Finding> {
         let quiet = self.look.quiet;
         report.findings.iter().filter(move |it| !quiet || it.severity == Severity::Error)
     }
 
-    /// The findings to show, the heaviest first.
+    /// The findings to show: errors first, and of these the heaviest.
     pub(super) fn by_weight<'r>(&self, report: &'r Report) -> Vec<&'r Finding> {
         let mut findings: Vec<&Finding> = self.shown(report).collect();
-        findings.sort_by_key(|it| Weight::of(it));
+        findings.sort_by_key(|it| order(it));
         findings
+    }
+
+    /// Leaves only the first findings of that order; returns a note about the others, which still
+    /// count.
+    pub(crate) fn limit(&self, report: &mut Report, limit: Option<usize>) -> Option<String> {
+        let limit = limit?;
+        let shown = self.shown(report).count();
+        let mut indices: Vec<usize> = (0..report.findings.len()).collect();
+        indices.sort_by_key(|&at| (order(&report.findings[at]), at));
+        let kept: BTreeSet<usize> = indices.into_iter().take(limit).collect();
+        let mut at = 0..;
+        report.findings.retain(|_| at.next().is_some_and(|at| kept.contains(&at)));
+        let hidden = shown.saturating_sub(limit);
+        (hidden > 0).then(|| format!("{} not shown", counted(hidden, "more finding")))
     }
 
     /// The text that a place lies in, whatever it is part of.
@@ -191,6 +231,7 @@ impl<'a> Scene<'a> {
             if !change.effects.is_empty() {
                 notes.push(("breaks", change.effects.to_string()));
             }
+            notes.extend(reached(&change.dependents).map(|text| ("reaches", text)));
             for lost in &change.symbols {
                 notes.push((lost.surface.name(), lost.symbol.clone()));
             }
@@ -253,7 +294,13 @@ mod tests {
             touched: &[],
             prefix: "api/",
             config_prefix: "",
-            look: Look { color: false, width: 80, quiet: false, verbose: false },
+            look: Look {
+                color: false,
+                is_terminal: false,
+                width: 80,
+                quiet: false,
+                verbose: false,
+            },
         };
         let sources = Sources::new(&scene);
         for (origin, path, line, column) in [

@@ -21,7 +21,9 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
         emit(diagnostics, &sources, scene.look.color)
     });
     let mut out = written.collect::<Vec<_>>().concat();
-    if !scene.look.quiet {
+    // A program that reads a clean report has nothing to read.
+    let is_asked = scene.look.is_terminal || scene.look.verbose;
+    if !scene.look.quiet && (is_asked || !is_clean(report)) {
         out.extend(summary(report).bytes());
     }
     out
@@ -42,6 +44,14 @@ fn emit(
         debug_assert!(written.is_ok(), "{written:?}");
     }
     if color { ansi.into_inner() } else { plain.into_inner() }
+}
+
+/// Whether there is nothing to say.
+fn is_clean(report: &Report) -> bool {
+    let spared = report.waived + report.accepted;
+    report.findings.is_empty()
+        && spared == 0
+        && report.required_bump.is_none_or(|it| it == Bump::None)
 }
 
 /// The summary line.
@@ -125,9 +135,21 @@ fn diagnostic(finding: &Finding, scene: &Scene, sources: &Sources) -> Diagnostic
     let width = scene.look.width.saturating_sub(NOTE_INDENT);
     Diagnostic::new(severity)
         .with_code(finding.rule)
-        .with_message(shown(&finding.message))
+        .with_message(headline(finding, scene))
         .with_labels(labels)
         .with_notes(notes.iter().map(|note| wrap(&shown(note), width)).collect())
+}
+
+/// The message of a finding. On a terminal its lines end at words; elsewhere it is one line, to be
+/// searched for.
+fn headline(finding: &Finding, scene: &Scene) -> String {
+    let message = shown(&finding.message);
+    if !scene.look.is_terminal {
+        return message;
+    }
+    let before = format!("{}[{}]: ", finding.severity.word(), finding.rule);
+    let whole = wrap(&format!("{before}{message}"), scene.look.width);
+    whole.get(before.len()..).unwrap_or(&message).replace('\n', "\n  ")
 }
 
 /// The width of what precedes a note: the column of line numbers, and a bullet.

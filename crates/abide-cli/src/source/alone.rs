@@ -15,8 +15,7 @@ use super::paths::{below, canonical, is_proto, relative};
 use super::roots::{RootLayout, mount};
 
 pub(super) const KIND: SourceKind = SourceKind {
-    help: "\
-  FILE.proto           one file",
+    help: "FILE.proto           one file",
     brief: "a `.proto` file",
     is_spelled: |_| false,
     is_found: |asked, found| {

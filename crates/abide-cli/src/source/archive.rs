@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
-use abide_schema::{SourceFile, Text};
+use abide_schema::{FileDecl, SourceFile, Text};
 
 use super::contents::{Gathered, LOCK, OWNERS};
 use super::disk::MAX_FILE;
@@ -20,8 +20,7 @@ use super::unpack::{self, Allowance, Compression};
 use crate::printable::shown;
 
 pub(super) const KIND: SourceKind = SourceKind {
-    help: "\
-  FILE.tar.gz          an archive of a tree: .tar, .tar.gz, .tar.zst or .zip",
+    help: "FILE.tar.gz[:SUBDIR] an archive of a tree: .tar, .tar.gz, .tar.zst or .zip",
     brief: "an archive (`.tar`, `.tar.gz`, `.tar.zst`, `.zip`)",
     is_spelled: |_| false,
     is_found: |asked, found| match found {
@@ -43,7 +42,10 @@ fn open(asked: &Asked<'_>, mut layout: RootLayout) -> Result<Opening, SourceErro
     let named = if asked.path.exists() { whole() } else { part_of_archive(asked.name) };
     let (file, packing, subdir) =
         named.ok_or_else(|| SourceError::unusable(asked.name, NOT_REGULAR))?;
-    let archive = Archive::open(&options.base.join(file), file, packing, subdir)?;
+    let mut archive = Archive::open(&options.base.join(file), file, packing, subdir)?;
+    if options.roots.is_empty() {
+        layout = archive.find_tree(options.copied_roots, subdir.is_empty())?;
+    }
     let inside = |written: &str| {
         let folder = normalize(written).filter(|_| !Path::new(written).is_absolute())?;
         let folder = join(&archive.top, &folder);
@@ -135,6 +137,48 @@ impl Archive {
             return Err(SourceError::NoProtoFiles { name });
         }
         Ok(archive)
+    }
+
+    /// Finds the tree and its roots. Releases are often packed with all of their files in one
+    /// folder, which is not part of the tree.
+    fn find_tree(
+        &mut self,
+        roots: &[String],
+        may_descend: bool,
+    ) -> Result<RootLayout, SourceError> {
+        let folder = self.only_folder().filter(|_| may_descend);
+        let copied = RootLayout::new(roots)?;
+        for top in [Some(self.top.clone()), folder.clone()].into_iter().flatten() {
+            let has = |root: &String| self.has_folder(&join(&top, root));
+            if !roots.is_empty() && copied.roots.iter().all(has) {
+                self.top = top;
+                return Ok(copied);
+            }
+        }
+        self.top = folder.filter(|it| self.is_above_packages(it)).unwrap_or(self.top.clone());
+        RootLayout::new(&[])
+    }
+
+    /// The folder that everything is in, if it is the only one at the top.
+    fn only_folder(&self) -> Option<String> {
+        let first = self.entries.files.keys().next()?.split_once('/')?.0;
+        let mut all = self.entries.files.keys();
+        all.all(|path| below(path, first).is_some()).then(|| first.to_owned())
+    }
+
+    /// Whether a file below a folder is where its package says, counted from that folder.
+    fn is_above_packages(&self, folder: &str) -> bool {
+        self.entries.files_below(folder).any(|(path, text)| {
+            let file = FileDecl::parse(SourceFile {
+                path: path.into(),
+                display: path.into(),
+                root: 0,
+                imported: false,
+                text: text.clone(),
+            });
+            let package = file.package_name().replace('.', "/");
+            !package.is_empty() && path.rsplit_once('/').is_some_and(|(it, _)| it == package)
+        })
     }
 
     fn has_folder(&self, folder: &str) -> bool {

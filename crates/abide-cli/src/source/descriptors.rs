@@ -11,8 +11,8 @@ use super::unpack::{self, Allowance, Compression};
 
 pub(super) const KIND: SourceKind = SourceKind {
     help: "\
-  FILE.binpb           a descriptor set: .binpb, .pb, .json or .txtpb, also with
-                       .gz or .zst; `-` reads one from standard input",
+FILE.binpb           a descriptor set: .binpb, .pb, .json or .txtpb, also with
+                     .gz or .zst; `-` reads one from standard input",
     brief: "a descriptor set (`.binpb`, `.pb`, `.json`, `.txtpb`)",
     is_spelled: |spec| spec == "-",
     is_found: |asked, found| {

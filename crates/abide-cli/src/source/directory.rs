@@ -11,6 +11,7 @@ use abide_schema::{SourceFile, Text};
 use gix::ObjectId;
 use ignore::Match;
 use rayon::Scope;
+use rayon::prelude::*;
 
 use super::alone::read_alone;
 use super::contents::Gathered;
@@ -20,13 +21,13 @@ use super::git::index::{Tracked, unchanged_blobs};
 use super::ignored::{Found, Ignored};
 use super::kind::{Asked, OpenSource, Opening, Reading, SourceKind};
 use super::links::Links;
+use super::listing::{Listed, Listing};
 use super::paths::{canonical, is_proto, is_skipped, join, relative};
 use super::roots::{Mount, RootLayout, mount};
 use crate::printable::shown;
 
 pub(super) const KIND: SourceKind = SourceKind {
-    help: "\
-  DIR                  a folder with .proto files; .gitignore is honoured",
+    help: "DIR                  a folder with .proto files; .gitignore is honoured",
     brief: "a folder",
     is_spelled: |_| false,
     is_found: |_, found| found.as_ref().is_ok_and(|it| it.is_dir()),
@@ -58,9 +59,60 @@ struct Directory {
     links: Arc<Links>,
 }
 
+/// The proto files in the root of a layout, with the blobs that they were checked out from where
+/// git can tell.
+pub(super) fn files_on_disk(top: &Path, layout: &RootLayout) -> Vec<(String, Option<ObjectId>)> {
+    let links = Links::around(top, &[]);
+    let (files, _) = list(top, layout, &links);
+    files.into_iter().map(|it| (it.path, it.blob)).collect()
+}
+
+/// Finds the files of a tree.
+fn list(top: &Path, layout: &RootLayout, links: &Links) -> (Vec<Listed>, Gathered) {
+    let found = Mutex::default();
+    let gathered = walk(top, layout, links, Some(&found));
+    let mut files: Vec<Listed> = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let display = |it: &Listed| layout.display(it.root as usize, &it.path);
+    let paths: Vec<String> = files.iter().map(display).collect();
+    let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+    for (file, blob) in files.iter_mut().zip(unchanged_blobs(top, &paths)) {
+        file.blob = blob;
+    }
+    (files, gathered)
+}
+
 impl OpenSource for Directory {
     fn read(&self, layout: &RootLayout, _name: &str) -> Result<Reading, SourceError> {
         Ok(Reading::Files(read(&self.top, layout, &self.links)))
+    }
+
+    fn list(&self, layout: &RootLayout) -> Result<Option<Listing>, SourceError> {
+        let (files, gathered) = list(&self.top, layout, &self.links);
+        Ok(Some(Listing::of(files, gathered)))
+    }
+
+    fn read_listed(&self, layout: &RootLayout, files: &[&Listed]) -> Gathered {
+        let read = |file: &&Listed| {
+            let display = layout.display(file.root as usize, &file.path);
+            let text = BUFFER.with_borrow_mut(|it| read_regular(&self.top.join(&display), it));
+            let file = |text| SourceFile {
+                path: file.path.as_str().into(),
+                display: display.as_str().into(),
+                root: file.root,
+                imported: false,
+                text,
+            };
+            text.map(file).map_err(|error| (display.clone(), io_reason(&error)))
+        };
+        let read: Vec<Result<SourceFile, (String, String)>> = files.par_iter().map(read).collect();
+        let mut gathered = Gathered::default();
+        for file in read {
+            match file {
+                Ok(file) => gathered.files.push(file),
+                Err((display, reason)) => gathered.problem(display, reason),
+            }
+        }
+        gathered
     }
 
     fn read_named(
@@ -106,6 +158,16 @@ thread_local! {
 /// A link to a file is read, if it is in reach. A link to a folder is not entered, as in ripgrep: build systems link
 /// whole output trees into the folder they work in.
 fn read(top: &Path, layout: &RootLayout, links: &Links) -> Gathered {
+    walk(top, layout, links, None)
+}
+
+/// Walks the tree. With a list to fill, files are added to it and not read.
+fn walk(
+    top: &Path,
+    layout: &RootLayout,
+    links: &Links,
+    listed: Option<&Mutex<Vec<Listed>>>,
+) -> Gathered {
     let ends: BTreeSet<PathBuf> = layout
         .roots
         .iter()
@@ -128,6 +190,7 @@ fn read(top: &Path, layout: &RootLayout, links: &Links) -> Gathered {
             ends: &ends,
             gathered: &gathered,
             hidden: &hidden,
+            listed,
         };
         if folder.is_dir() {
             let ignored = Ignored::around(&folder);
@@ -157,6 +220,8 @@ struct Walk<'w> {
     gathered: &'w Mutex<Gathered>,
     /// The folders and proto files that ignore rules kept out of the walk.
     hidden: &'w Mutex<Vec<PathBuf>>,
+    /// Where files are listed that are not to be read.
+    listed: Option<&'w Mutex<Vec<Listed>>>,
 }
 
 impl Walk<'_> {
@@ -272,6 +337,10 @@ impl Walk<'_> {
     }
 
     fn read(&self, file: &Path, path: String) {
+        if let Some(listed) = self.listed {
+            locked(listed).push(Listed { root: self.index as u32, path, blob: None });
+            return;
+        }
         let display = self.layout.display(self.index, &path);
         match BUFFER.with_borrow_mut(|buffer| read_regular(file, buffer)) {
             Ok(text) => self.gathered().files.push(SourceFile {

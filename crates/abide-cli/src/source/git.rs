@@ -12,9 +12,11 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::contents::Gathered;
+use super::directory::files_on_disk;
 use super::failure::{NO_ROOT, NOT_UNICODE, SourceError};
 use super::kind::{Asked, OpenSource, Opening, Reading, SourceKind};
 use super::known::KnownTexts;
+use super::listing::{Listed, Listing};
 use super::paths::{canonical, is_proto, is_skipped, join, normalize, relative};
 use super::roots::{Mount, RootLayout, mount};
 use super::spec::{SourceOptions, split_subdir};
@@ -29,13 +31,33 @@ pub(crate) mod timeline;
 
 pub(super) const KIND: SourceKind = SourceKind {
     help: "\
-  git:REV[:SUBDIR]     the tree at a revision, read without a checkout
-  git:REV...[:SUBDIR]  the tree at the merge base of REV and HEAD",
+git:REV[:SUBDIR]     the tree at a revision, read without a checkout
+git:REV...[:SUBDIR]  the tree at the merge base of REV and HEAD",
     brief: "`git:REV`",
     is_spelled: |spec| spec.starts_with(PREFIX),
     is_found: |_, _| false,
     open,
 };
+
+/// The source that was meant where a revision was named without `git:`, or in the words of buf, as
+/// in `.git#branch=main,subdir=proto`. `None` if there is no such revision.
+pub(super) fn meant(name: &str, options: &SourceOptions<'_>) -> Option<String> {
+    let (revision, subdir) = match name.split_once(".git#") {
+        None => (name, None),
+        Some((_, words)) => {
+            let value = |key: &str| {
+                words.split(',').find_map(|word| word.strip_prefix(key)?.strip_prefix('='))
+            };
+            let revision = ["commit", "tag", "ref", "branch"].into_iter().find_map(value);
+            (revision.unwrap_or("HEAD"), value("subdir"))
+        }
+    };
+    let spec = match subdir {
+        Some(subdir) => format!("{revision}:{subdir}"),
+        None => revision.to_owned(),
+    };
+    Revision::open(&spec, options).ok().map(|_| format!("{PREFIX}{spec}"))
+}
 
 /// What stands before a revision.
 const PREFIX: &str = "git:";
@@ -65,10 +87,50 @@ impl OpenSource for Revision {
     }
 
     fn blobs(&self, layout: &RootLayout, paths: &[&str]) -> Vec<Option<ObjectId>> {
-        let listed = self.list(layout).map(|it| it.found).unwrap_or_default();
+        let listed = self.walk(layout).map(|it| it.found).unwrap_or_default();
         let listed = listed.into_iter().map(|it| (layout.display(it.root, &it.path), it.id));
         let listed: FxHashMap<String, ObjectId> = listed.collect();
         paths.iter().map(|path| listed.get(*path).copied()).collect()
+    }
+
+    fn list(&self, layout: &RootLayout) -> Result<Option<Listing>, SourceError> {
+        let Walked { found, gathered } = self.walk(layout)?;
+        let listed = |Found { root, path, id }| Listed { root: root as u32, path, blob: Some(id) };
+        Ok(Some(Listing::of(found.into_iter().map(listed).collect(), gathered)))
+    }
+
+    fn read_listed(&self, layout: &RootLayout, files: &[&Listed]) -> Gathered {
+        let found = files.iter().filter_map(|it| {
+            Some(Found { root: it.root as usize, path: it.path.clone(), id: it.blob? })
+        });
+        let walked = Walked { found: found.collect(), gathered: Gathered::default() };
+        self.read_blobs(layout, walked, &KnownTexts::default())
+    }
+
+    fn encloses(&self, path: &Path) -> bool {
+        self.path_in_work(path).is_some()
+    }
+
+    fn beside(&self, path: &Path) -> Result<Option<Text>, SourceError> {
+        self.path_in_work(path).map_or(Ok(None), |path| self.find(&path))
+    }
+
+    fn differs_on_disk(&self, folder: &str) -> bool {
+        let (Some(work), Ok(layout)) = (&self.work, RootLayout::new(&[folder.to_owned()])) else {
+            return true;
+        };
+        let top = Revision { top: String::new(), folder: Some(String::new()), ..self.clone() };
+        let Ok(Walked { found, .. }) = top.walk(&layout) else { return true };
+        let mut found: Vec<(String, Option<ObjectId>)> =
+            found.into_iter().map(|it| (it.path, Some(it.id))).collect();
+        let mut on_disk = files_on_disk(work, &layout);
+        found.sort_unstable();
+        on_disk.sort_unstable();
+        found != on_disk
+    }
+
+    fn git_folder(&self) -> Option<PathBuf> {
+        Some(self.repository.to_thread_local().common_dir().to_owned())
     }
 
     fn find(&self, path: &str) -> Result<Option<Text>, SourceError> {
@@ -103,6 +165,7 @@ impl OpenSource for Revision {
 const MAX_ENTRIES: usize = 10_000_000;
 
 /// The tree at a revision.
+#[derive(Clone)]
 struct Revision {
     repository: ThreadSafeRepository,
     /// The name for messages.
@@ -174,6 +237,13 @@ impl Revision {
         Ok((revision, note))
     }
 
+    /// A path on disk, from the top of the repository.
+    fn path_in_work(&self, path: &Path) -> Option<String> {
+        // The file itself may be a link, as git keeps it.
+        let folder = canonical(path.parent()?);
+        relative(&folder.join(path.file_name()?), self.work.as_ref()?)
+    }
+
     fn no_folder(&self) -> SourceError {
         SourceError::NoFolder { name: self.name.clone(), folder: self.top.clone() }
     }
@@ -196,7 +266,11 @@ impl Revision {
     /// Reads the files that a walk of the checked-out folder would judge, except those whose texts
     /// are known.
     fn gather(&self, layout: &RootLayout, known: &KnownTexts) -> Result<Gathered, SourceError> {
-        let Listing { found, mut gathered } = self.list(layout)?;
+        Ok(self.read_blobs(layout, self.walk(layout)?, known))
+    }
+
+    fn read_blobs(&self, layout: &RootLayout, walked: Walked, known: &KnownTexts) -> Gathered {
+        let Walked { found, mut gathered } = walked;
         let read: Vec<(String, Result<SourceFile, DeadEnd>)> = found
             .into_par_iter()
             .map_init(
@@ -226,13 +300,13 @@ impl Revision {
                 Err(reason) => gathered.problem(display, reason.to_string()),
             }
         }
-        Ok(gathered)
+        gathered
     }
 
-    /// Lists the files that a walk of the checked-out folder would judge.
-    fn list(&self, layout: &RootLayout) -> Result<Listing, SourceError> {
+    /// Finds the files that a walk of the checked-out folder would judge.
+    fn walk(&self, layout: &RootLayout) -> Result<Walked, SourceError> {
         let repo = self.repository.to_thread_local();
-        let mut listing = Listing::default();
+        let mut listing = Walked::default();
         let mut entries = 0;
         let top = self.folder.as_deref().ok_or_else(|| self.no_folder())?;
         for (root, folder) in layout.roots.iter().enumerate() {
@@ -241,7 +315,7 @@ impl Revision {
                     // An explicit stack: the author of the tree chooses the depth.
                     let mut folders = vec![(id, String::new())];
                     while let Some((id, folder)) = folders.pop() {
-                        let damage = |listing: &mut Listing| {
+                        let damage = |listing: &mut Walked| {
                             let display = layout.display(root, &folder);
                             let name = if display.is_empty() { "." } else { display.as_str() };
                             listing.gathered.lost(name, Missing::tree(id));
@@ -285,7 +359,7 @@ impl Revision {
         layout: &RootLayout,
         place: Place<'_>,
         entry: Entry<'_>,
-        to: &mut Listing,
+        to: &mut Walked,
     ) {
         let Place { root, folder, folders } = place;
         let lossy = entry.name.to_str_lossy();
@@ -387,7 +461,7 @@ struct Found {
 
 /// What a walk of a revision found, before any file is read.
 #[derive(Default)]
-struct Listing {
+struct Walked {
     found: Vec<Found>,
     gathered: Gathered,
 }

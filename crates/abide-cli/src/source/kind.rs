@@ -12,6 +12,7 @@ use super::contents::{DescriptorFormat, Gathered};
 use super::failure::SourceError;
 use super::known::KnownTexts;
 use super::links::Links;
+use super::listing::{Listed, Listing};
 use super::roots::{Import, RootLayout};
 use super::spec::SourceOptions;
 
@@ -74,6 +75,36 @@ pub(super) trait OpenSource: Send + Sync {
     /// `None` where that cannot be told without a look into the file.
     fn blobs(&self, _layout: &RootLayout, paths: &[&str]) -> Vec<Option<ObjectId>> {
         vec![None; paths.len()]
+    }
+
+    /// The files that reading would read; `None` if this kind cannot find them without.
+    fn list(&self, _layout: &RootLayout) -> Result<Option<Listing>, SourceError> {
+        Ok(None)
+    }
+
+    /// Reads some of the files that it listed.
+    fn read_listed(&self, _layout: &RootLayout, _files: &[&Listed]) -> Gathered {
+        Gathered::default()
+    }
+
+    /// Whether a path on disk lies in the checkout of the repository of a revision.
+    fn encloses(&self, _path: &Path) -> bool {
+        false
+    }
+
+    /// What the repository of a revision had at a path on disk.
+    fn beside(&self, _path: &Path) -> Result<Option<Text>, SourceError> {
+        Ok(None)
+    }
+
+    /// Whether a folder of the repository of a revision has other proto files on disk.
+    fn differs_on_disk(&self, _folder: &str) -> bool {
+        true
+    }
+
+    /// The folder in which git keeps what all its worktrees share.
+    fn git_folder(&self) -> Option<PathBuf> {
+        None
     }
 
     /// Whether its files are blobs of git, and those that are known need not be read.

@@ -8,6 +8,7 @@ use super::spec::SourceOptions;
 use crate::printable::shown;
 
 /// Which folders of a tree are judged. All paths are relative to the tree, with `/`; "" is its top.
+#[derive(PartialEq, Eq)]
 pub(super) struct RootLayout {
     pub(super) roots: Vec<String>,
     /// Import paths inside the tree that are not roots; their files are not judged.

@@ -12,6 +12,9 @@ pub struct SourceOptions<'a> {
     /// The roots of the tree, as in `abide.toml`: import paths count from them. An empty list means
     /// the tree itself.
     pub roots: &'a [String],
+    /// The roots of another tree that this may be a copy of. An archive that has all of them, at its
+    /// top or in the only folder there, has these roots if `roots` is empty.
+    pub copied_roots: &'a [String],
     /// The revision that `git:REV...` takes the merge base with; `HEAD` if absent.
     pub merge_with: Option<&'a str>,
     /// Folders outside of the tree that links in it may lead into.
@@ -21,7 +24,14 @@ pub struct SourceOptions<'a> {
 impl<'a> SourceOptions<'a> {
     /// Options for a tree with one root and no import paths.
     pub fn new(base: &'a Path) -> Self {
-        Self { base, import_paths: &[], roots: &[], merge_with: None, links: &[] }
+        Self {
+            base,
+            import_paths: &[],
+            roots: &[],
+            copied_roots: &[],
+            merge_with: None,
+            links: &[],
+        }
     }
 }
 

@@ -22,7 +22,8 @@ fn tree(files: &[(&str, &str)]) -> TempDir {
 fn exit_status() {
     let clean = tree(&[("acme/user/v1/user.proto", CLEAN)]);
     let ran = abide(clean.path(), &["check"]);
-    assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
+    assert_eq!((ran.status, ran.stderr.as_str(), ran.text().as_str()), (0, "", ""));
+    let ran = abide(clean.path(), &["check", "-v"]);
     assert_eq!(ran.text(), "1 file in 1 package: nothing to report\n");
     let broken = tree(&[("acme/user/v1/user.proto", BROKEN)]);
     for command in ["check", "lint"] {
@@ -94,18 +95,18 @@ fn the_configured_tree_is_found_upward_and_its_folders_count_from_it() {
         ("elsewhere/x.proto", BROKEN),
         ("deep/er/readme.txt", ""),
     ]);
-    let whole = abide(folder.path(), &["check"]);
+    let whole = abide(folder.path(), &["check", "-v"]);
     assert_eq!(
         (whole.status, whole.text().as_str()),
         (0, "2 files in 2 packages: nothing to report\n")
     );
     for inside in ["proto", "proto/acme/shop", "deep/er", "third_party"] {
-        let ran = abide(&folder.path().join(inside), &["check"]);
+        let ran = abide(&folder.path().join(inside), &["check", "-v"]);
         assert_eq!(ran.text(), whole.text(), "{inside}");
     }
     let path = folder.path().to_str().unwrap();
-    assert_eq!(abide(Path::new("/"), &["check", path]).text(), whole.text());
-    let ran = abide(&folder.path().join("proto"), &["check", ".."]);
+    assert_eq!(abide(Path::new("/"), &["check", "-v", path]).text(), whole.text());
+    let ran = abide(&folder.path().join("proto"), &["check", "-v", ".."]);
     assert_eq!(ran.text(), whole.text());
 }
 
@@ -279,6 +280,24 @@ fn what_is_accepted_counts_as_in_the_next_run() {
     let next = against(&[]);
     assert_eq!((accepting.status, accepting.text()), (0, next.text()));
     assert_eq!(next.json().pop().unwrap()["required_bump"], "minor");
+}
+
+#[test]
+fn what_is_accepted_changes_no_other_finding() {
+    let user = "syntax = \"proto3\";\npackage acme.user.v1;\nmessage User { string name = 1; }\n";
+    let folder = tree(&[
+        ("old/acme/user/v1/user.proto", user),
+        ("new/abide.toml", ""),
+        ("new/acme/user/v1/user.proto", &user.replace("string name = 1;", "")),
+    ]);
+    let folder = folder.path().join("new");
+    let judge = || abide(&folder, &["check", "--against", "../old"]);
+    let before = judge();
+    assert!(before.text().contains("put it back and deprecate it"), "{}", before.text());
+    // It holds no line for them.
+    let accepting = abide(&folder, &["check", "--accept"]);
+    assert!(accepting.stderr.contains("0 findings recorded"), "{}", accepting.stderr);
+    assert_eq!(judge().text(), before.text());
 }
 
 #[test]

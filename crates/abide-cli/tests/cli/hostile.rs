@@ -169,7 +169,7 @@ fn links_and_odd_things_in_a_folder() {
     assert!(abide(top, &["check", "-q"]).stderr.is_empty());
     symlink("round.proto", top.join("round.proto")).unwrap();
     symlink("nowhere", top.join("dangling.proto")).unwrap();
-    let ran = abide(top, &["check"]);
+    let ran = abide(top, &["check", "-v"]);
     assert_eq!(ran.status, 2);
     assert!(ran.text().contains("1 file in 1 package"), "the rest is judged");
     for name in ["round.proto", "dangling.proto"] {

@@ -2,10 +2,14 @@
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // Tests set up a world; helpers are tests too.
 
 mod baseline;
+mod book;
 mod breaking;
 mod bump;
+mod changed;
 mod contract;
 mod determinism;
+mod first_hour;
+mod format;
 mod formats;
 mod hash;
 mod history;
@@ -16,6 +20,7 @@ mod links;
 mod live;
 mod lost_objects;
 mod majors;
+mod packaging;
 mod policy;
 mod release;
 mod repeated_roots;

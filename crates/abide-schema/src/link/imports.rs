@@ -9,6 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::decl::{FileDecl, Part, SourceFile};
 use crate::ids::FileId;
+use crate::link::known_sources::how_to_get;
 use crate::problem::{Place, Problem, ProblemKind};
 use crate::wellknown::{BUILT_IN, DESCRIPTOR_PROTO, built_in};
 
@@ -110,9 +111,7 @@ pub(super) fn resolve_imports(
                     labels: Vec::new(),
                     help: Some(match near {
                         Some(path) => format!("did you mean `{path}`?"),
-                        None => "pass its folder with `-I DIR`, or add the folder to \
-                                 `import-paths` in abide.toml"
-                            .to_owned(),
+                        None => how_to_get(&import.path),
                     }),
                 });
             }

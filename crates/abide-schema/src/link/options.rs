@@ -16,11 +16,11 @@ use crate::decl::{FieldDecl, FileDecl, MessageKind, Parent, RawOptions};
 use crate::dynamic::{Entry, MAX_NESTING, Message, Value};
 use crate::element::Element;
 use crate::ids::{FieldId, FileId, MessageId};
-use crate::link::Kept;
+use crate::link::{AbsentImports, Kept};
 use crate::near::nearest;
 use crate::problem::{Place, Problem, ProblemKind};
 use crate::resolve::NameResolver;
-use crate::symbol::{Symbol, Wanted};
+use crate::symbol::{NotFound, Symbol, Wanted};
 use crate::tree::{LinkedFile, OptionsLink, Tree, Type, indices};
 use crate::value::aggregate::{
     AggregateReader, Fault, Finder, MAX_FAULTS, extends, message_set_item,
@@ -112,6 +112,9 @@ pub(crate) fn interpret(tree: &mut Tree, names: &NameResolver<'_>, kept: &Kept) 
         for import in &mut file.imports {
             import.used |= import.file.is_some_and(|target| found.used.contains(&target));
         }
+        for (import, uses) in file.imports.iter_mut().zip(found.unknown_uses) {
+            import.unknown_uses += uses;
+        }
         found.problems
     };
     let problems = tree.files.par_iter_mut().zip(found).flat_map_iter(keep);
@@ -150,6 +153,8 @@ struct FileOptions {
     file: OptionsLink,
     elements: Vec<(Slot, OptionsLink)>,
     used: FxHashSet<FileId>,
+    /// By the index of the import.
+    unknown_uses: Vec<u32>,
     problems: Vec<Problem>,
 }
 
@@ -161,11 +166,13 @@ fn interpret_file(
 ) -> FileOptions {
     let decl = &*tree.linked(file).decl;
     let no_syntax = Ast::default();
+    let links = &tree.linked(file).imports;
+    let absent = AbsentImports::of(decl, links.iter().map(|it| it.file));
     let reader = AggregateReader {
         tree,
         ast: decl.ast().unwrap_or(&no_syntax),
         text: decl.strings.text(),
-        finder: OptionNames { tree, names, file, used: FxHashSet::default() },
+        finder: OptionNames { tree, names, file, used: FxHashSet::default(), absent },
         ignore_undeclared: false,
         as_written: false,
         faults: Vec::new(),
@@ -201,10 +208,12 @@ fn interpret_file(
     for (at, field) in (0..).zip(&decl.fields) {
         let name = || tree.field(FieldId { file, index: at }).full_name();
         let reported = interpreter.found.problems.len();
+        let counted = is_part_of_map(decl, field).then(|| interpreter.reader.finder.absent.clone());
         interpreter.keep(Slot::Field(at), field.options, OptionTarget::Field, field.parent, &name);
         // The key and the value of a map repeat its options, already checked.
-        if is_part_of_map(decl, field) {
+        if let Some(counted) = counted {
             interpreter.found.problems.truncate(reported);
+            interpreter.reader.finder.absent = counted;
         }
     }
     for (at, oneof) in (0..).zip(&decl.oneofs) {
@@ -244,7 +253,9 @@ fn interpret_file(
         }
     }
     let mut found = interpreter.found;
-    found.used = interpreter.reader.finder.used;
+    let OptionNames { used, absent, .. } = interpreter.reader.finder;
+    found.used = used;
+    found.unknown_uses = (0..links.len()).map(|index| absent.uses(index)).collect();
     found
 }
 
@@ -273,6 +284,7 @@ struct OptionNames<'t> {
     names: &'t NameResolver<'t>,
     file: FileId,
     used: FxHashSet<FileId>,
+    absent: AbsentImports<'t>,
 }
 
 impl Finder for OptionNames<'_> {
@@ -300,6 +312,10 @@ impl Finder for OptionNames<'_> {
 
     fn used(&mut self, file: FileId) {
         self.used.insert(file);
+    }
+
+    fn may_be_declared(&mut self, name: &str) -> bool {
+        self.absent.may_declare(name, &NotFound::Nowhere)
     }
 }
 
@@ -578,6 +594,7 @@ impl<'t> Interpreter<'t> {
                 let article = crate::problem::article(noun);
                 (format!("`{name}` is {article} {noun}, not an option"), None)
             }
+            Err(reason) if self.reader.finder.absent.may_declare(&name, &reason) => return None,
             Err(reason) => names.not_found(self.file, parent, &name, &reason),
         };
         let mut fault = Fault::new(span, text);

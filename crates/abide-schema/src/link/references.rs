@@ -7,6 +7,7 @@ use rustc_hash::FxHashSet;
 use crate::decl::{FileDecl, MessageKind, Name, Parent, Part, TypeDecl};
 use crate::features::Features;
 use crate::ids::{FileId, MessageId, PackageId};
+use crate::link::AbsentImports;
 use crate::problem::{Place, Problem, ProblemKind, article};
 use crate::resolve::NameResolver;
 use crate::symbol::{Scope, Symbol, Wanted};
@@ -26,6 +27,7 @@ pub(super) fn link_file(
         decl,
         methods: decl.methods.iter().map(|it| (it.service, decl.strings.bytes(it.name))).collect(),
         used: vec![],
+        absent: AbsentImports::of(decl, imports.iter().copied()),
         problems: local_problems(FileId(index as u32), decl),
     };
     let fields = (0..decl.fields.len() as u32).map(|at| references.field(at)).collect();
@@ -35,9 +37,11 @@ pub(super) fn link_file(
     used.dedup();
     let imports = imports
         .iter()
-        .map(|&file| ImportLink {
+        .enumerate()
+        .map(|(index, &file)| ImportLink {
             file,
             used: file.is_some_and(|file| used.binary_search(&file).is_ok()),
+            unknown_uses: references.absent.uses(index),
         })
         .collect();
     let mut file = LinkedFile {
@@ -87,6 +91,7 @@ struct References<'a> {
     /// The names of the methods of each service.
     methods: FxHashSet<(u32, &'a [u8])>,
     used: Vec<FileId>,
+    absent: AbsentImports<'a>,
     problems: Vec<Problem>,
 }
 
@@ -120,7 +125,7 @@ impl References<'_> {
                 let name = decl.str(name);
                 let message =
                     format!("`{name}` is a {noun} of the enclosing message, not a message");
-                let help = Some(format!("write the full name with a leading dot, as in `.{name}`"));
+                let help = self.full_name_of(field.parent, name);
                 self.problem(ProblemKind::NameMisused, extendee_place, message, help);
                 return None;
             }
@@ -141,6 +146,13 @@ impl References<'_> {
             features: crate::features::Features::of(self.decl.edition),
             options: None,
         }
+    }
+
+    /// How to write a type that a member with the same name hides.
+    fn full_name_of(&self, parent: Parent, name: &str) -> Option<String> {
+        let symbol = self.names.resolve(self.file, parent, name, Wanted::Type).ok()?;
+        let full_name = self.names.full_name(symbol);
+        Some(format!("write the full name with a leading dot: `.{full_name}`"))
     }
 
     /// The field or oneof of an enclosing message that protoc finds before any
@@ -173,7 +185,7 @@ impl References<'_> {
             // methods.
             if self.methods.contains(&(method.service, text.as_bytes())) {
                 let message = format!("`{text}` is a method of the same service, not a message");
-                let help = Some(format!("write the full name with a leading dot, as in `.{text}`"));
+                let help = self.full_name_of(Parent::File, text);
                 self.problem(ProblemKind::MethodInvalid, place, message, help);
                 return None;
             }
@@ -217,6 +229,7 @@ impl References<'_> {
                 self.problem(ProblemKind::NameMisused, place, message, None);
                 None
             }
+            Err(reason) if self.absent.may_declare(text, &reason) => None,
             Err(reason) => {
                 let (message, help) = self.names.not_found(self.file, parent, text, &reason);
                 self.problem(ProblemKind::NameNotFound, place, message, help);

@@ -31,6 +31,11 @@ pub(crate) trait Finder {
     fn message(&mut self, full_name: &str) -> Option<MessageId>;
     /// Records that a value uses this file.
     fn used(&mut self, file: FileId);
+    /// Whether a file that could not be found may declare a name that was not found. If so, the
+    /// value of that name is skipped.
+    fn may_be_declared(&mut self, _name: &str) -> bool {
+        false
+    }
 }
 
 /// Why a part of a value is invalid.
@@ -243,7 +248,7 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
             }
             None => {
                 self.lacks(LackedBy::Message(message.id), &name, key, value);
-                if self.ignore_undeclared {
+                if self.ignore_undeclared || self.finder.may_be_declared(&name) {
                     return Some(None);
                 }
                 let text =
@@ -290,6 +295,9 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
         }
         let name = URL_PREFIXES.iter().find_map(|prefix| url.strip_prefix(prefix));
         let Some(ty) = name.and_then(|name| self.finder.message(name)) else {
+            if name.is_some_and(|name| self.finder.may_be_declared(name)) {
+                return None;
+            }
             let fault = match name {
                 None => Fault::new(key, format!("the host of `{url}` is not supported"))
                     .reason(ReadErrorKind::TypeNotFound)

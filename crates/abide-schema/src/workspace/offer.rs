@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use abide_syntax::ImportKind;
 use rustc_hash::FxHasher;
 
+use crate::claims::{Claims, simple};
 use crate::decl::{FieldDecl, FileDecl, RawOptions, TypeDecl};
 
 /// A file of a workspace, and what other files may depend on.
@@ -44,39 +45,7 @@ impl Entry {
         let has = |word: &[u8]| memchr::memmem::find(text, word).is_some();
         let offers = offers(&decl, has(b"features") || has(b"message_set_wire_format"));
         let package = decl.package_name();
-        let mut claims: BTreeSet<String> = BTreeSet::new();
-        let mut extends_options = false;
-        {
-            let mut claim = |name: &str| {
-                claims.insert(if package.is_empty() {
-                    name.to_owned()
-                } else {
-                    format!("{package}.{name}")
-                });
-            };
-            for message in &decl.messages[decl.top_messages.range()] {
-                claim(decl.str(message.name));
-            }
-            for item in &decl.enums[decl.top_enums.range()] {
-                claim(decl.str(item.name));
-                for value in &decl.values[item.values.range()] {
-                    claim(decl.str(value.name));
-                }
-            }
-            for extension in &decl.fields[decl.top_extensions.range()] {
-                claim(decl.str(extension.name));
-            }
-            for service in &decl.services {
-                claim(decl.str(service.name));
-            }
-        }
-        for field in &decl.fields {
-            if let Some(extendee) = field.extendee() {
-                let extendee = simple(decl.str(extendee));
-                claims.insert(format!("{extendee} {}", field.number));
-                extends_options |= extendee.ends_with("Options");
-            }
-        }
+        let Claims { names: mut claims, extends_options } = Claims::of(&decl);
         // A package claims its own name and those around it.
         let ends = package.match_indices('.').map(|(at, _)| at).chain([package.len()]);
         claims.extend(ends.map(|end| format!("package {}", &package[..end])));
@@ -109,10 +78,6 @@ impl Entry {
     pub(super) fn mentions(&self, word: u32) -> bool {
         self.words.binary_search(&word).is_ok()
     }
-}
-
-fn simple(name: &str) -> &str {
-    name.rsplit('.').next().unwrap_or(name)
 }
 
 fn hash_of(value: impl Hash) -> u64 {

@@ -4,10 +4,11 @@
 use std::collections::VecDeque;
 
 use abide_meaning::TreeHashes;
-use abide_schema::{Element, Field, Message, Method, Package, Tree, Type};
+use abide_schema::{Element, Message, Package, Tree, Type};
 use rustc_hash::FxHashMap;
 
 use crate::bump_level::Bump;
+use crate::type_uses::{element, from_elements, of_extension, of_field};
 
 /// A path from an element of a package to a type of another package.
 pub(super) struct Way {
@@ -109,38 +110,6 @@ impl ClosureSearch<'_> {
     }
 }
 
-fn element(tree: &Tree, ty: Type) -> Option<Element<'_>> {
-    match ty {
-        Type::Message(id) => Some(Element::Message(tree.message(id))),
-        Type::Enum(id) => Some(Element::Enum(tree.enumeration(id))),
-        Type::Scalar(_) | Type::Unresolved => None,
-    }
-}
-
-/// The start of the search: the types of the package and the types that its
-/// services and extensions refer to, sorted by name.
-fn from_elements(package: Package<'_>) -> Vec<(String, Type)> {
-    let mut found = Vec::new();
-    for file in package.files() {
-        let messages = file.all_messages().filter(|it| !it.is_map_entry());
-        found.extend(messages.map(|it| (it.full_name(), Type::Message(it.id))));
-        found.extend(file.all_enums().map(|it| (it.full_name(), Type::Enum(it.id))));
-        for extension in file.extensions() {
-            found.extend(of_extension(extension).map(|it| (extension.full_name(), it)));
-        }
-        for service in file.services() {
-            let both = |it: Method<'_>| [it.input(), it.output()].map(|it| it.map(|it| it.id));
-            let types = service.methods().flat_map(both).flatten();
-            found.extend(types.map(|it| (service.full_name(), Type::Message(it))));
-        }
-    }
-    let tree = package.files().next().map(|it| it.tree);
-    found.sort_by_cached_key(|(from, to)| {
-        (from.clone(), tree.and_then(|tree| element(tree, *to)).map(|it| it.full_name()))
-    });
-    found
-}
-
 /// The types that a message refers to; see "Closure" in `hash.md`.
 fn of_message(message: Message<'_>) -> Vec<Type> {
     let nested = message.messages().filter(|it| !it.is_map_entry());
@@ -149,16 +118,6 @@ fn of_message(message: Message<'_>) -> Vec<Type> {
     types.extend(message.enums().map(|it| Type::Enum(it.id)));
     types.extend(message.extensions().flat_map(of_extension));
     types
-}
-
-fn of_field(field: Field<'_>) -> Type {
-    let value = field.message_type().filter(|_| field.is_map());
-    value.and_then(|entry| entry.field_numbered(2)).map_or(field.ty(), |value| value.ty())
-}
-
-fn of_extension(extension: Field<'_>) -> impl Iterator<Item = Type> {
-    let extendee = extension.extendee().map(|it| Type::Message(it.id));
-    extendee.into_iter().chain([extension.ty()])
 }
 
 fn sort(tree: &Tree, types: &mut [Type]) {

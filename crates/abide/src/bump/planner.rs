@@ -4,7 +4,7 @@ use std::cell::LazyCell;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use abide_meaning::{SemanticHash, TreeHashes};
+use abide_meaning::{Hashes, SemanticHash, TreeHashes};
 use abide_schema::{Package, PackageVersion, Stability, Tree, api_name};
 use abide_upgrade::{Standing, Standings, candidate_packages};
 use jiff::civil::Date;
@@ -15,7 +15,7 @@ use crate::finding::{Finding, Severity};
 use crate::lifecycle::{self, PackageDays, stable_major};
 use crate::lock::{Freeze, Lock, Record};
 use crate::policy::Policy;
-use crate::records::{Records, VersionIn};
+use crate::records::{PackagePast, Records, VersionIn};
 use crate::rules::EARLY_MAJOR;
 use crate::security_fixes::SecurityFixes;
 use crate::semantic_version;
@@ -205,7 +205,7 @@ impl Planner<'_> {
             (None, Some(counted)) if counted.patch > 0 && plan.required == Bump::Minor => {
                 semantic_version::next(counted, Bump::Minor)
             }
-            (None, _) => semantic_version::first(name),
+            (None, _) => self.first_version(name, hashes),
         };
         // The recorded version may already be higher; a version never decreases.
         let to = match &recorded {
@@ -217,6 +217,17 @@ impl Planner<'_> {
         }
         plan.to = Some(to);
         plan
+    }
+
+    /// The version of a package that none is recorded of: the one that the history counts,
+    /// which changes since the last commit raise.
+    fn first_version(&self, name: &str, now: Option<Hashes>) -> Version {
+        let past = self.records.history.and_then(|it| it.get(name)?.last.as_ref());
+        match past.filter(|(version, _)| semantic_version::fits(version, name)) {
+            Some((version, then)) if Some(*then) == now => version.clone(),
+            Some((version, _)) => semantic_version::next(version, Bump::Minor),
+            None => semantic_version::first(name),
+        }
     }
 
     /// The finding that keeps a version of a package from being recorded.
@@ -237,7 +248,7 @@ impl Planner<'_> {
         if package.version().is_none() {
             return;
         }
-        let first = self.records.history.and_then(|it| it.get(name)).copied();
+        let first = self.records.history.and_then(|it| it.get(name)).map(|it| it.first);
         let is_new = !was_there && !is_frozen && lock.introduced(name).is_none();
         let introduced = first.or(is_new.then_some(self.as_of)).filter(|_| by_hand.is_none());
         introduced.into_iter().for_each(|day| lock.introduce(name, day));
@@ -365,7 +376,7 @@ impl Planner<'_> {
 }
 
 /// The day on which a later major version of the API was stable first.
-fn superseded(package: Package<'_>, history: &BTreeMap<String, Date>) -> Option<Date> {
+fn superseded(package: Package<'_>, history: &BTreeMap<String, PackagePast>) -> Option<Date> {
     let (api, major) = (api_name(package.name())?, stable_major(package)?);
     let later = history.iter().filter(|(name, _)| {
         let version = PackageVersion::of_package(name);
@@ -373,5 +384,5 @@ fn superseded(package: Package<'_>, history: &BTreeMap<String, Date>) -> Option<
             version.is_some_and(|it| it.stability == Stability::Stable && it.major > major);
         is_later && api_name(name).as_ref() == Some(&api)
     });
-    later.map(|(_, day)| *day).min()
+    later.map(|(_, past)| past.first).min()
 }

@@ -66,7 +66,7 @@ impl TomlReader {
                         .collect();
                 }
                 "folder-prefix" => packages.folder_prefixes = self.texts(item),
-                "unversioned" => packages.unversioned = self.globs(item),
+                "unversioned" => packages.unversioned = self.package_globs(item),
                 "plain-from" => packages.plain_from = self.count(item),
                 "max-majors" => packages.max_majors = self.count(item),
                 _ => self.unknown_key(&entry, "`[packages]`", KEYS),

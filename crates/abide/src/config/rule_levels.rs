@@ -51,7 +51,7 @@ impl TomlReader {
         let mut part = Override::default();
         for entry in entries(table) {
             match entry.key {
-                "packages" => part.packages = self.globs(entry.item),
+                "packages" => part.packages = self.package_globs(entry.item),
                 "stability" => part.stabilities = self.stabilities(entry.item),
                 "surfaces" => part.surfaces = self.surfaces(entry.item),
                 "directions" => {

@@ -9,6 +9,7 @@ use toml_edit::{Item, TableLike, Value};
 
 use crate::config_error::ConfigError;
 use crate::dates::parse_date;
+use crate::policy::PackagePattern;
 use crate::rule::Rule;
 use crate::rules::{RULES, find_rule};
 use crate::suggestion::did_you_mean;
@@ -17,6 +18,8 @@ use crate::suggestion::did_you_mean;
 #[derive(Default)]
 pub(super) struct TomlReader {
     pub(super) errors: Vec<ConfigError>,
+    /// The patterns that name packages of the tree.
+    pub(super) package_patterns: Vec<PackagePattern>,
 }
 
 /// A key of a table, with its value.
@@ -117,6 +120,18 @@ impl TomlReader {
                 None
             }
         }
+    }
+
+    /// Patterns that are meant to match packages of the tree.
+    pub(super) fn package_globs(&mut self, item: &Item) -> Vec<Glob> {
+        let mut globs = Vec::new();
+        for (text, span) in self.strings(item) {
+            if let Some(glob) = self.glob(&text, span) {
+                self.package_patterns.push(PackagePattern { glob: glob.clone(), span });
+                globs.push(glob);
+            }
+        }
+        globs
     }
 
     pub(super) fn globs(&mut self, item: &Item) -> Vec<Glob> {

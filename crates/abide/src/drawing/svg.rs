@@ -28,13 +28,14 @@ const INDENT: i64 = 14;
 
 const STYLE: &str = include_str!("svg.css");
 
-impl<'t> Drawing<'t> {
-    pub(super) fn svg(&self, out: &mut String) -> fmt::Result {
+impl<'t, 'r> Drawing<'t, 'r> {
+    /// With `for_script`, boxes and edges are numbered for a script.
+    pub(super) fn svg(&self, out: &mut String, for_script: bool) -> fmt::Result {
         let names: Vec<BoxName<'_>> = self.packages.iter().map(|&it| BoxName::of(it)).collect();
         let width = names.iter().map(BoxName::width).max().unwrap_or(0);
         let heights: Vec<i64> = names.iter().map(BoxName::height).collect();
         let index = |package: &Package<'t>| self.packages.binary_search(package).ok();
-        let edges: Vec<(usize, usize, &DrawnEdge<'t>)> = self
+        let edges: Vec<(usize, usize, &DrawnEdge<'t, 'r>)> = self
             .edges
             .iter()
             .filter_map(|edge| Some((index(&edge.from)?, index(&edge.to)?, edge)))
@@ -61,7 +62,7 @@ impl<'t> Drawing<'t> {
              width=\"{across}\" height=\"{down}\" role=\"img\" aria-label=\"{count}\">",
         )?;
         write!(out, "<style>\n{STYLE}</style>\n<defs>\n")?;
-        for marker in ["tip", "tip-closes"] {
+        for marker in ["tip", "tip-closes", "tip-broken"] {
             writeln!(
                 out,
                 "<marker id=\"{marker}\" class=\"{marker}\" viewBox=\"0 0 8 8\" refX=\"7.5\" \
@@ -81,12 +82,13 @@ impl<'t> Drawing<'t> {
         for (&(from, to, edge), route) in edges.iter().zip(&layout.routes) {
             (uses[from], used[to]) = (uses[from] + 1, used[to] + 1);
             let (x, y) = layout.boxes[from];
-            self.edge(out, edge, route, (x + width, y + heights[from] / 2))?;
+            let ends = for_script.then_some((from, to));
+            self.edge(out, (edge, ends), route, (x + width, y + heights[from] / 2))?;
         }
         out.push_str("</g>\n<g class=\"boxes\">\n");
         for (index, (name, &(x, y))) in names.iter().zip(&layout.boxes).enumerate() {
             let counts = (uses[index], used[index]);
-            name.draw(out, (x, y, width), counts)?;
+            name.draw(out, (x, y, width), counts, for_script.then_some(index))?;
         }
         out.push_str("</g>\n</svg>\n");
         Ok(())
@@ -96,16 +98,24 @@ impl<'t> Drawing<'t> {
     fn edge(
         &self,
         out: &mut String,
-        edge: &DrawnEdge<'_>,
+        (edge, ends): (&DrawnEdge<'_, '_>, Option<(usize, usize)>),
         route: &Route,
         (right, middle): (i64, i64),
     ) -> fmt::Result {
-        out.push_str(match (route.closes, edge.is_idle()) {
-            (false, false) => "<path d=\"",
-            (false, true) => "<path class=\"idle\" d=\"",
-            (true, false) => "<path class=\"closes\" d=\"",
-            (true, true) => "<path class=\"idle closes\" d=\"",
-        });
+        let classes = [
+            ("idle", edge.is_idle()),
+            ("closes", route.closes),
+            ("broken", !edge.broken.is_empty()),
+        ];
+        let classes: Vec<&str> = classes.iter().filter(|it| it.1).map(|it| it.0).collect();
+        out.push_str("<path");
+        if !classes.is_empty() {
+            write!(out, " class=\"{}\"", classes.join(" "))?;
+        }
+        if let Some((from, to)) = ends {
+            write!(out, " data-from=\"{from}\" data-to=\"{to}\"")?;
+        }
+        out.push_str(" d=\"");
         if route.runs.is_empty() {
             let (out_at, in_at, far) = (middle - 5, middle + 5, right + 20);
             write!(
@@ -120,6 +130,9 @@ impl<'t> Drawing<'t> {
         write!(out, "\"><title>{} \u{2192} {}", Xml(label(edge.from)), Xml(label(edge.to)))?;
         if route.closes {
             out.push_str("\ncloses a cycle");
+        }
+        for reason in &edge.broken {
+            write!(out, "\nbreaks the policy: {}", Xml(reason))?;
         }
         for (level, count, used) in &edge.levels {
             let place = used.place();
@@ -156,6 +169,9 @@ impl<'t> Drawing<'t> {
         }
         if layout.routes.iter().any(|route| route.closes) {
             legend.edge("closes", "closes a cycle");
+        }
+        if self.edges.iter().any(|edge| !edge.broken.is_empty()) {
+            legend.edge("broken", "breaks the policy");
         }
         legend
     }
@@ -235,10 +251,16 @@ impl<'t> BoxName<'t> {
         out: &mut String,
         (x, y, width): (i64, i64, i64),
         (uses, used): (usize, usize),
+        number: Option<usize>,
     ) -> fmt::Result {
         let (class, height) = (class(self.package), self.height());
         let imported = if self.package.is_judged() { "" } else { " imported" };
-        writeln!(out, "<g class=\"{class}{imported}\"><title>{}", Xml(label(self.package)))?;
+        let name = Xml(label(self.package));
+        write!(out, "<g class=\"{class}{imported}\"")?;
+        if let Some(number) = number {
+            write!(out, " data-node=\"{number}\" data-name=\"{name}\"")?;
+        }
+        writeln!(out, "><title>{name}")?;
         match self.package.version() {
             Some(version) => write!(out, "{}, {}", Xml(&version.text), version.stability)?,
             None => out.push_str(class),
@@ -356,6 +378,7 @@ impl Display for Xml<'_> {
                 '&' => f.write_str("&amp;")?,
                 '<' => f.write_str("&lt;")?,
                 '>' => f.write_str("&gt;")?,
+                '"' => f.write_str("&quot;")?,
                 '\u{fffe}' | '\u{ffff}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
                     f.write_char(char::REPLACEMENT_CHARACTER)?;
                 }

@@ -6,7 +6,7 @@ use abide_schema::api_name;
 
 use super::{COLOURS, Drawing, class, colour, label};
 
-impl Drawing<'_> {
+impl Drawing<'_, '_> {
     pub(super) fn dot(&self, out: &mut String) -> fmt::Result {
         out.push_str("digraph packages {\n  rankdir=LR;\n");
         out.push_str("  node [shape=box, style=filled, fontname=\"sans-serif\"];\n");
@@ -30,12 +30,14 @@ impl Drawing<'_> {
         }
         for edge in &self.edges {
             let style = if edge.is_idle() { ", style=dashed" } else { "" };
+            let colour = if edge.broken.is_empty() { "" } else { ", color=\"#d1242f\"" };
+            let said = [&[&*edge.words()], &*edge.broken].concat().join("; ");
             writeln!(
                 out,
-                "  {} -> {} [tooltip={}{style}];",
+                "  {} -> {} [tooltip={}{style}{colour}];",
                 Quoted(label(edge.from)),
                 Quoted(label(edge.to)),
-                Quoted(&edge.words()),
+                Quoted(&said),
             )?;
         }
         out.push_str("}\n");
@@ -60,6 +62,11 @@ impl Drawing<'_> {
         for edge in &self.edges {
             let arrow = if edge.is_idle() { "-.->" } else { "-->" };
             writeln!(out, "  p{} {arrow} p{}", edge.from.id.0, edge.to.id.0)?;
+        }
+        for (number, edge) in self.edges.iter().enumerate() {
+            if !edge.broken.is_empty() {
+                writeln!(out, "  linkStyle {number} stroke:#d1242f")?;
+            }
         }
         for (class, colour) in COLOURS {
             writeln!(out, "  classDef {class} fill:{colour},stroke:#555,color:#111;")?;
@@ -101,6 +108,11 @@ impl Drawing<'_> {
                 }
                 let (user, target) = (used.user(), used.target());
                 write!(out, ",\"element\":{},\"target\":{}}}", Json(&user), Json(&target))?;
+            }
+            if !edge.broken.is_empty() {
+                let reasons: Vec<String> =
+                    edge.broken.iter().map(|it| Json(it).to_string()).collect();
+                write!(out, ",\"breaks_policy\":[{}]", reasons.join(","))?;
             }
             out.push('}');
         }

@@ -2,17 +2,21 @@
 
 use abide_schema::{Graph, Level, Package};
 
+use super::broken_edges::BrokenEdges;
 use super::{Drawing, DrawnEdge};
+use crate::finding::Finding;
 
 /// Options for a drawing of the packages.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct GraphView {
+pub struct GraphView<'r> {
     /// Whether to include imported packages that checked packages depend on.
     pub imported: bool,
+    /// The findings about the tree; the edges that they are about are drawn as broken.
+    pub findings: &'r [Finding],
 }
 
-impl GraphView {
-    fn drawing<'t>(self, graph: &Graph<'t>) -> Drawing<'t> {
+impl<'r> GraphView<'r> {
+    fn drawing<'t>(self, graph: &Graph<'t>) -> Drawing<'t, 'r> {
         let tree = graph.tree();
         let judged = tree.packages().filter(|it| it.is_judged());
         let shown = if self.imported {
@@ -27,6 +31,7 @@ impl GraphView {
         } else {
             judged.collect::<Vec<_>>()
         };
+        let broken = BrokenEdges::of(tree, self.findings);
         let mut steps = graph.steps();
         let edges = shown.iter().flat_map(|&package| graph.edges_of(package));
         let edges = edges.filter(|edge| shown.binary_search(&edge.to).is_ok()).map(|edge| {
@@ -36,6 +41,7 @@ impl GraphView {
                 from: edge.from,
                 to: edge.to,
                 levels: Level::ALL.into_iter().filter_map(&mut level).collect(),
+                broken: broken.against(&edge),
             }
         });
         Drawing { tree, edges: edges.collect(), packages: shown }
@@ -68,7 +74,15 @@ impl GraphView {
     /// its first evidence as a tooltip.
     pub fn svg(self, graph: &Graph<'_>) -> String {
         let mut text = String::new();
-        let _ = self.drawing(graph).svg(&mut text);
+        let _ = self.drawing(graph).svg(&mut text, false);
+        text
+    }
+
+    /// The same drawing for a page with a script: `data-node` numbers the packages, `data-name`
+    /// names them, and `data-from` and `data-to` of each edge are such numbers.
+    pub fn svg_for_script(self, graph: &Graph<'_>) -> String {
+        let mut text = String::new();
+        let _ = self.drawing(graph).svg(&mut text, true);
         text
     }
 }

@@ -5,13 +5,13 @@ use crate::finding::{Finding, Severity};
 use crate::location::Location;
 use crate::rules;
 
-/// Removes accepted findings, and reports lines that accept nothing although this run could have
-/// matched them.
+/// Removes accepted findings. Returns how many these were, and findings about lines that accept
+/// nothing although this run could have matched them.
 pub(super) fn accept(
     accepted: &Accepted,
     findings: &mut Vec<Finding>,
     could_match: &dyn Fn(&str) -> bool,
-) -> usize {
+) -> (usize, Vec<Finding>) {
     let lines = accepted.lines();
     let mut used = vec![false; lines.len()];
     let before = findings.len();
@@ -26,7 +26,7 @@ pub(super) fn accept(
     });
     let count = before - findings.len();
     let stale = lines.iter().zip(used).filter(|(line, used)| !used && could_match(&line.rule));
-    for (line, _) in stale {
+    let about = stale.map(|(line, _)| {
         let message =
             format!("accepted finding of `{}` in `{}` no longer occurs", line.rule, line.element);
         let location = Location::accepted(line.span);
@@ -34,7 +34,7 @@ pub(super) fn accept(
             Finding::new(rules::ACCEPTED_STALE.id, location, "", &line.element, message);
         finding.severity = Severity::Note;
         finding.help("delete the line, or run `abide check --accept`").fact(&line.fingerprint);
-        findings.push(finding);
-    }
-    count
+        finding
+    });
+    (count, about.collect())
 }

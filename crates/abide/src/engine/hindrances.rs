@@ -18,6 +18,7 @@ use crate::waiver::Waivers;
 
 use super::judging::blocking;
 use super::linker_findings::linker_findings;
+use super::missing_imports::join_missing_imports;
 use super::order::sort;
 use super::walk::run;
 use super::weighing::apply_severities;
@@ -122,6 +123,7 @@ pub fn hindrances(
             }
         }
     }
+    join_missing_imports(tree, &mut findings);
     sort(&context, &mut findings);
     findings.dedup();
     for finding in &mut findings {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use abide_schema::Tree;
+use abide_schema::{Package, Tree};
 
 use crate::bump::Released;
 use crate::bump::changes::required;
@@ -20,8 +20,11 @@ use crate::waiver::Waivers;
 use super::acceptance::accept;
 use super::frozen_changes::frozen_changes;
 use super::linker_findings::linker_findings;
+use super::missing_imports::join_missing_imports;
 use super::order::sort;
+use super::reached::Reached;
 use super::repeated_roots::join_repeated_roots;
+use super::unknown_options::drop_unknown_options;
 use super::walk::run;
 use super::weighing::{apply_severities, narrow, runs};
 use super::work_in_progress::spare_work_in_progress;
@@ -51,8 +54,10 @@ fn judge_tree<'t>(
         .collect();
 
     let mut findings = run(&context, &rules);
+    drop_unknown_options(tree, options.baseline, &mut findings);
     findings.extend(linker_findings(tree, policy, options.scope));
     join_repeated_roots(tree, &mut findings);
+    join_missing_imports(tree, &mut findings);
     if options.versions {
         let reused = reuse::findings(tree, policy, options.records, &findings);
         findings.extend(reused.into_iter().filter(|it| runs(policy, it)));
@@ -66,14 +71,19 @@ fn judge_tree<'t>(
     sort(&context, &mut findings);
     findings.dedup();
 
+    let reached = Reached::of(tree, options);
+    let counts = |package: Package<'_>| reached.has_package(package.name());
+    let files = tree.files().filter(|it| it.is_judged() && counts(it.package()));
+    let packages = tree.packages().filter(|it| it.is_judged() && counts(*it));
     let mut report = Report {
-        files: tree.files().filter(|file| file.is_judged()).count(),
-        packages: tree.packages().filter(|package| package.is_judged()).count(),
+        files: files.count(),
+        packages: packages.count(),
+        depends_on_everything: context.depends_on_everything(),
         ..Report::default()
     };
     let mut waivers = Waivers::of(&context);
     report.spared = waivers.take(&context, &mut findings);
-    report.waived = report.spared.len();
+    report.waived = report.spared.iter().filter(|it| reached.has(it)).count();
     apply_severities(policy, options.as_of, &mut findings);
     apply_severities(policy, options.as_of, &mut report.spared);
     let since = options.bump_baseline.map(|old| (old, since_release(tree, policy, options, old)));
@@ -99,7 +109,8 @@ fn judge_tree<'t>(
         let plan = plan_since(tree, policy, records, bump_from, &blocking);
         let mut unrecorded = unrecorded::findings(tree, &plan, options.bump_command);
         unrecorded.retain(|it| runs(policy, it));
-        report.waived += waivers.take(&context, &mut unrecorded).len();
+        let waived = waivers.take(&context, &mut unrecorded);
+        report.waived += waived.iter().filter(|it| reached.has(it)).count();
         apply_severities(policy, options.as_of, &mut unrecorded);
         findings.extend(unrecorded);
     }
@@ -124,10 +135,15 @@ fn judge_tree<'t>(
             finding.rule != rules::WAIVER_UNUSED.id || finding.location.place().is_some()
         });
     }
+    findings.retain(|it| reached.has(it));
+    report.spared.retain(|it| reached.has(it));
     if let Some(accepted) = options.accepted {
-        let could_match = |rule: &str| !options.partial && find_rule(rule).is_none_or(ran);
-        report.accepted = accept(accepted, &mut findings, &could_match);
-        apply_severities(policy, options.as_of, &mut findings);
+        let is_whole = !options.partial && reached.is_everything();
+        let could_match = |rule: &str| is_whole && find_rule(rule).is_none_or(ran);
+        let (count, mut about_lines) = accept(accepted, &mut findings, &could_match);
+        report.accepted = count;
+        apply_severities(policy, options.as_of, &mut about_lines);
+        findings.extend(about_lines);
     }
     sort(&context, &mut findings);
 
@@ -150,6 +166,7 @@ pub(super) fn since_release<'t>(
         scope: RuleScope::Changes,
         baseline: Some(released),
         bump_baseline: None,
+        reached: None,
         changes: true,
         accepted: None,
         ..options

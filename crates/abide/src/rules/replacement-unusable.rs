@@ -1,4 +1,4 @@
-use abide_schema::{Element, Tree};
+use abide_schema::Element;
 
 use crate::code_span::code;
 use crate::finding::Severity;
@@ -33,7 +33,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
                 "write the full name of an element of this tree, or the name of a sibling"
                     .to_owned()
             };
-            ("does not exist", suggestion(context.tree, element, text).unwrap_or_else(unless))
+            ("does not exist", suggestion(context, element, text).unwrap_or_else(unless))
         }
         Some(other) if other == element => {
             ("is the element itself", "name the element to use instead".to_owned())
@@ -69,7 +69,8 @@ fn after(other: Element<'_>) -> String {
 }
 
 /// The element that a misspelt name most likely means.
-fn suggestion(tree: &Tree, element: Element<'_>, text: &str) -> Option<String> {
+fn suggestion(context: &Context<'_>, element: Element<'_>, text: &str) -> Option<String> {
+    let tree = context.tree;
     let siblings = element.siblings();
     let Some((scope, name)) = text.rsplit_once('.') else {
         let others = siblings.iter().filter(|it| **it != element);
@@ -85,7 +86,7 @@ fn suggestion(tree: &Tree, element: Element<'_>, text: &str) -> Option<String> {
         let near = nearest(name, members.iter().map(|it| it.name()))?;
         return Some(format!("did you mean `{scope}.{near}`?"));
     }
-    let types = tree.files().flat_map(|it| it.members());
+    let types = context.everywhere().files().flat_map(|it| it.members());
     let names: Vec<String> = types.map(Element::full_name).collect();
     did_you_mean(text, names.iter().map(String::as_str))
 }

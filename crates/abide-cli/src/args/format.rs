@@ -1,0 +1,48 @@
+//! The arguments of `abide format`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::TreeArgs;
+
+pub(super) const HELP: &str = "\
+The layout is that of `buf format`: imports and options sorted, one statement a line, two spaces a
+step. No token and no comment is lost, and a file that is formatted stays as it is. Files that
+`abide upgrade` wrote are left out: they have the layout that the upgrade gives them.
+
+Examples:
+  abide format --write               format the tree that abide.toml names
+  abide format proto --diff          show what would change, as a patch
+  abide format --check               for CI: name the files that are not formatted
+  abide format --stdin-filepath a.proto <a.proto
+                                     for editors: from standard input to standard output";
+
+/// Which files to format, and what to do with them.
+#[derive(Args, Debug)]
+pub(crate) struct FormatArgs {
+    /// The tree.
+    #[command(flatten)]
+    pub(crate) tree: TreeArgs,
+    /// What to do with the files.
+    #[command(flatten)]
+    pub(crate) target: FormatTarget,
+}
+
+/// Where formatted texts go.
+#[derive(Args, Debug)]
+#[group(required = true, multiple = false)]
+pub(crate) struct FormatTarget {
+    /// Write the files in their layout
+    #[arg(long)]
+    pub(crate) write: bool,
+    /// Print what would change, as a patch
+    #[arg(long)]
+    pub(crate) diff: bool,
+    /// Print the files that are not formatted; exit with status 1 if there are any
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Format standard input and print the result; errors name PATH, which is not read
+    #[arg(long, value_name = "PATH", conflicts_with = "source")]
+    pub(crate) stdin_filepath: Option<PathBuf>,
+}

@@ -1,0 +1,161 @@
+//! `--changed`: only what the change concerns is loaded, where that is sure to give the same
+//! findings as the whole tree.
+
+use std::path::Path;
+
+use abide::{Config, Lock, VersionIn};
+use abide_upgrade::Closure;
+
+use crate::args::Global;
+use crate::error::Error;
+use crate::load::{ChangedFiles, ChangedRecords, Loaded, Reached, load_both};
+use crate::progress::Progress;
+use crate::settings::{ACCEPTED, CONFIG, Settings};
+use crate::source::Source;
+
+/// What `--changed` compares with if nothing else is named.
+pub(super) const LAST_COMMIT: &str = "git:HEAD";
+
+/// The tree that is judged, and the old one that it is compared with.
+pub(super) struct Trees {
+    pub(super) loaded: Loaded,
+    pub(super) baseline: Option<Loaded>,
+    /// The packages to report on, if only those that the change reaches.
+    pub(super) reached: Option<Reached>,
+    /// Whether only what the change concerns was loaded.
+    pub(super) is_slice: bool,
+    /// Why more was loaded or is reported.
+    pub(super) why: Option<String>,
+}
+
+impl Trees {
+    /// Whole trees, on all of which there will be a report.
+    pub(super) fn whole(loaded: Loaded, baseline: Option<Loaded>) -> Trees {
+        Trees { loaded, baseline, reached: None, is_slice: false, why: None }
+    }
+}
+
+/// The two trees of a run with `--changed`.
+pub(super) struct Change<'a> {
+    pub(super) new: &'a Source,
+    pub(super) old: &'a Source,
+    pub(super) locks: [&'a Option<Lock>; 2],
+    /// Whether the old tree is compared with, and does not only show what changed.
+    pub(super) is_compared: bool,
+    /// Whether another tree than the old one decides the bump.
+    pub(super) has_release: bool,
+    pub(super) settings: &'a Settings,
+    pub(super) progress: &'a Progress,
+}
+
+impl Change<'_> {
+    /// Loads the trees as far as the change concerns them; whole, if the settings changed.
+    pub(super) fn load(&self, global: &Global, reads_features: bool) -> Result<Trees, Error> {
+        if !self.old.has_blobs() {
+            return Err(Error::Usage(format!(
+                "`--changed` finds changed files with git, and `{}` is no revision: name one with \
+                 `--against git:REV`",
+                self.old.name()
+            )));
+        }
+        if let Some(name) = self.changed_settings(global, reads_features)? {
+            let (loaded, baseline) = load_both(self.new, self.old, self.progress)?;
+            let why = Some(format!("{name} changed, so everything is reported"));
+            return Ok(Trees { why, ..self.trees(loaded, baseline) });
+        }
+        let found = self.find()?;
+        let why = self.beyond_slices().or(found.whole());
+        if let Some(why) = why {
+            return self.whole(&found, why);
+        }
+        let reached = Some(found.reached());
+        match found.load(self.progress)? {
+            Some((loaded, baseline)) => {
+                Ok(Trees { reached, is_slice: true, ..self.trees(loaded, baseline) })
+            }
+            None => self.whole(&self.find()?, "it has errors that depend on other files"),
+        }
+    }
+
+    /// Loads the whole trees after those of the change alone.
+    pub(super) fn load_whole(&self) -> Result<Trees, Error> {
+        self.whole(
+            &self.find()?,
+            "a renamed type or a name that is not found may be like any other",
+        )
+    }
+
+    fn find(&self) -> Result<ChangedFiles<'_>, Error> {
+        ChangedFiles::find(self.new, self.old, &self.records(), self.progress)
+    }
+
+    fn whole(&self, found: &ChangedFiles<'_>, why: &str) -> Result<Trees, Error> {
+        let (loaded, baseline) = load_both(self.new, self.old, self.progress)?;
+        let reached = Some(found.reached_in(&loaded.tree, &baseline.tree, &self.records()));
+        let why = Some(format!("the whole tree was read: {why}"));
+        Ok(Trees { reached, why, ..self.trees(loaded, baseline) })
+    }
+
+    fn trees(&self, loaded: Loaded, baseline: Loaded) -> Trees {
+        Trees::whole(loaded, Some(baseline).filter(|_| self.is_compared))
+    }
+
+    /// What is recorded otherwise in `abide.lock` than before.
+    fn records(&self) -> ChangedRecords<'_> {
+        static NOTHING: std::sync::LazyLock<Lock> = std::sync::LazyLock::new(Lock::default);
+        let [new, old] = self.locks.map(|it| it.as_ref().unwrap_or(&NOTHING));
+        ChangedRecords { packages: new.packages_unlike(old), made: new.made_unlike(old) }
+    }
+
+    /// Why no part of the tree is sure to give the findings of the whole one, if so.
+    fn beyond_slices(&self) -> Option<&'static str> {
+        let Config { policy, version_in, .. } = &self.settings.config;
+        if policy.upgrade.closure == Closure::All {
+            Some("an upgrade of any package is one of all")
+        } else if !policy.upgrade.packages.is_empty() {
+            Some("an upgrade may turn a package into any other")
+        } else if *version_in == VersionIn::Option {
+            Some("versions are recorded in its files")
+        } else if self.has_release {
+            Some("all packages count for the bump since the last release")
+        } else {
+            None
+        }
+    }
+
+    /// The first of the settings that are not what they were.
+    fn changed_settings(
+        &self,
+        global: &Global,
+        reads_features: bool,
+    ) -> Result<Option<String>, Error> {
+        let settings = self.settings;
+        let config = global.config.clone().unwrap_or_else(|| settings.folder.join(CONFIG));
+        let accepted = settings.accepted_path();
+        for (name, path) in [(CONFIG, &config), (ACCEPTED, &accepted)] {
+            if self.differs(path)? {
+                return Ok(Some(name.to_owned()));
+            }
+        }
+        if !reads_features {
+            return Ok(None);
+        }
+        let named = settings.config.features.as_deref();
+        let lists = |source: &Source| {
+            let lists = source.features(named).ok()?;
+            Some(lists.into_iter().map(|it| (it.path, it.text)).collect::<Vec<_>>())
+        };
+        Ok((lists(self.new) != lists(self.old)).then(|| "a list of features".to_owned()))
+    }
+
+    /// Whether a file in the repository is not what it was, but for the ends of its lines.
+    fn differs(&self, path: &Path) -> Result<bool, Error> {
+        if !self.old.encloses(path) {
+            return Ok(false);
+        }
+        let text = |bytes: &[u8]| bytes.iter().copied().filter(|it| *it != b'\r').collect();
+        let old: Option<Vec<u8>> = self.old.beside(path)?.map(|it| text(&it));
+        let new: Option<Vec<u8>> = self.settings.bytes(path).map(|it| text(&it));
+        Ok(old != new)
+    }
+}

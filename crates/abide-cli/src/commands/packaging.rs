@@ -1,0 +1,65 @@
+//! `abide completions` and `abide man`.
+
+use std::path::Path;
+
+use abide::RULES;
+use clap::builder::PossibleValuesParser;
+use clap::{Command, CommandFactory};
+use clap_complete::{Shell, generate};
+
+use super::outcome::Outcome;
+use crate::args::{Cli, ManArgs};
+use crate::error::Error;
+use crate::render::ManPage;
+use crate::write::Folder;
+
+/// Writes what makes a shell complete commands, options, their values and rules.
+pub(super) fn completions(shell: Shell) -> Outcome {
+    // The command takes names of other tools as well, and suggests what is near to a typo.
+    let rules = PossibleValuesParser::new(RULES.iter().map(|rule| rule.id));
+    let mut abide = Cli::command().mut_subcommand("explain", |explain| {
+        explain.mut_arg("rule", |rule| rule.value_parser(rules))
+    });
+    let mut script = Vec::new();
+    generate(shell, &mut abide, "abide", &mut script);
+    Outcome::of(script)
+}
+
+/// Writes one manual page as the report, or all of them to a folder.
+pub(super) fn man(args: &ManArgs) -> Result<Outcome, Error> {
+    let mut abide = Cli::command().disable_help_subcommand(true);
+    // Only this gives the commands their full names, and the options of every command.
+    abide.build();
+    match &args.out {
+        Some(folder) => write_pages(&abide, folder),
+        None => {
+            let mut command = &abide;
+            for name in &args.command {
+                command = command.find_subcommand(name).ok_or_else(|| {
+                    let whole = args.command.join(" ");
+                    Error::Usage(format!("there is no command `{whole}` (see `abide --help`)"))
+                })?;
+            }
+            Ok(Outcome::of(ManPage::of(command).text))
+        }
+    }
+}
+
+fn write_pages(abide: &Command, folder: &Path) -> Result<Outcome, Error> {
+    let cannot = |name: &str| {
+        let what = format!("cannot write `{}`", folder.join(name).display());
+        move |error| Error::File { what, error }
+    };
+    let made = Folder::make(folder).map_err(cannot(""))?;
+    let mut report = String::new();
+    let mut rest = vec![abide];
+    while let Some(command) = rest.pop() {
+        let page = ManPage::of(command);
+        made.replace(page.name.as_ref(), &page.text).map_err(cannot(&page.name))?;
+        report.push_str(&format!("wrote {}\n", folder.join(&page.name).display()));
+        let mut below: Vec<&Command> = command.get_subcommands().collect();
+        below.reverse();
+        rest.extend(below);
+    }
+    Ok(Outcome::of(report))
+}

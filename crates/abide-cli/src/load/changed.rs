@@ -1,0 +1,337 @@
+//! Finds what changed between two trees of one repository, and loads only what that concerns.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use abide_schema::{FileDecl, Outline, OutlinedFile, ProblemKind, Slice, SourceFile, Text, Tree};
+use gix::ObjectId;
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use super::outlines::Outlines;
+use super::{Known, Loaded, Parsed, with_imports};
+use crate::error::Error;
+use crate::progress::Progress;
+use crate::source::{Listed, Listing, Source};
+
+/// The packages that a change reaches, by name.
+pub(crate) type Reached = BTreeSet<Box<str>>;
+
+/// What changed between two trees of one repository. Files that did not change were not read.
+pub(crate) struct ChangedFiles<'s> {
+    new: &'s Source,
+    old: &'s Source,
+    files: Vec<File>,
+    slice: Slice,
+    notes: [Vec<String>; 2],
+}
+
+/// What else than files may have changed: what is recorded about them in `abide.lock`.
+#[derive(Default)]
+pub(crate) struct ChangedRecords<'a> {
+    /// The packages about which something else is recorded.
+    pub(crate) packages: BTreeSet<&'a str>,
+    /// The generated files about which something else is recorded, by their paths in the tree.
+    pub(crate) made: BTreeSet<&'a str>,
+}
+
+/// A path of the two trees.
+struct File {
+    old: Option<Side>,
+    new: Option<Side>,
+    changed: bool,
+}
+
+/// A file of one tree.
+struct Side {
+    listed: Listed,
+    /// The blob that it is, or would be.
+    blob: Option<ObjectId>,
+    text: Option<SourceFile>,
+    decl: Option<Arc<FileDecl>>,
+    outline: Option<Arc<Outline>>,
+}
+
+impl Side {
+    fn of(listed: Listed) -> Side {
+        Side { blob: listed.blob, listed, text: None, decl: None, outline: None }
+    }
+
+    /// Parses the file, if that was not done, from its text, if there is one.
+    fn parse(&mut self) -> Option<&Arc<FileDecl>> {
+        if self.decl.is_none() {
+            self.decl = self.text.take().map(|it| Arc::new(FileDecl::parse(it)));
+        }
+        self.decl.as_ref()
+    }
+
+    fn outline(&self) -> Option<&Outline> {
+        self.outline.as_deref()
+    }
+
+    /// Takes the outline that is known of its blob, or else makes it.
+    fn find_outline(&mut self, known: &Outlines) {
+        self.outline = match self.blob.and_then(|it| known.get(it)) {
+            Some(outline) => Some(Arc::clone(outline)),
+            None => self.parse().map(|it| Arc::new(Outline::of(it))),
+        };
+    }
+}
+
+/// The id that git gives a text.
+fn blob_of(text: &[u8]) -> Option<ObjectId> {
+    let (sha1, blob) = (gix::hash::Kind::Sha1, gix::objs::Kind::Blob);
+    gix::objs::compute_hash(sha1, blob, text).ok()
+}
+
+fn with_unix_ends(text: &[u8]) -> Vec<u8> {
+    let is_end = |at: usize| text[at] == b'\r' && text.get(at + 1) == Some(&b'\n');
+    (0..text.len()).filter(|at| !is_end(*at)).map(|at| text[at]).collect()
+}
+
+/// Reads those files that were not read yet. One that cannot be read stays without a text.
+fn read<'f>(source: &Source, sides: impl Iterator<Item = &'f mut Side>) {
+    let sides: Vec<&mut Side> = sides.filter(|it| it.text.is_none() && it.decl.is_none()).collect();
+    let listed: Vec<Listed> = sides.iter().map(|it| it.listed.clone()).collect();
+    let (texts, _) = source.read_listed(&listed.iter().collect::<Vec<_>>());
+    let texts = texts.into_iter().map(|it| ((it.root, Arc::clone(&it.path)), it));
+    let mut texts: FxHashMap<(u32, Arc<str>), SourceFile> = texts.collect();
+    for side in sides {
+        side.text = texts.remove(&(side.listed.root, side.listed.path.as_str().into()));
+    }
+}
+
+fn listing(source: &Source) -> Result<Listing, Error> {
+    source.list()?.ok_or_else(|| {
+        Error::Usage(format!(
+            "`--changed` finds changed files with git, and `{}` is neither a folder nor a revision",
+            source.name()
+        ))
+    })
+}
+
+/// What two trees list, path by path.
+fn paired(new: Vec<Listed>, old: Vec<Listed>) -> Vec<File> {
+    let known = new.iter().enumerate().map(|(at, it)| ((it.root, it.path.as_str()), at));
+    let known: FxHashMap<(u32, &str), usize> = known.collect();
+    let twin = |it: &Listed| known.get(&(it.root, it.path.as_str())).copied();
+    let twins: Vec<Option<usize>> = old.iter().map(twin).collect();
+    let mut files: Vec<File> = new.into_iter().map(|it| File::of(None, Some(it))).collect();
+    for (listed, twin) in old.into_iter().zip(twins) {
+        match twin.and_then(|at| files.get_mut(at)) {
+            Some(file) => file.old = Some(Side::of(listed)),
+            None => files.push(File::of(Some(listed), None)),
+        }
+    }
+    files
+}
+
+impl<'s> ChangedFiles<'s> {
+    /// Compares what two sources list.
+    pub(crate) fn find(
+        new: &'s Source,
+        old: &'s Source,
+        records: &ChangedRecords<'_>,
+        progress: &Progress,
+    ) -> Result<ChangedFiles<'s>, Error> {
+        progress.step("looking for changed files");
+        let (listed, was_listed) = rayon::join(|| listing(new), || listing(old));
+        let (listed, was_listed) = (listed?, was_listed?);
+        let has_problems = !listed.problems.is_empty() || !was_listed.problems.is_empty();
+        let notes = [listed.notes, was_listed.notes];
+        let mut files = paired(listed.files, was_listed.files);
+        let unknown = files.iter_mut().filter_map(|it| it.new.as_mut());
+        read(new, unknown.filter(|it| it.blob.is_none()));
+        files.par_iter_mut().for_each(|it| it.compare(new, records));
+
+        progress.step("finding what depends on them");
+        let mut outlines = Outlines::read(old.git_folder());
+        let is_unknown = |it: &&mut Side| it.blob.is_none_or(|it| outlines.get(it).is_none());
+        read(new, files.iter_mut().filter_map(|it| it.new.as_mut()).filter(is_unknown));
+        read(old, files.iter_mut().filter_map(File::old_text).filter(is_unknown));
+        files.par_iter_mut().flat_map_iter(File::texts).for_each(|it| it.find_outline(&outlines));
+        for side in files.iter().flat_map(File::sides) {
+            if let (Some(blob), Some(outline)) = (side.blob, &side.outline) {
+                outlines.add(blob, Arc::clone(outline));
+            }
+        }
+        let blobs = files.iter().flat_map(File::sides).filter_map(|it| it.blob);
+        outlines.keep(&blobs.collect::<Vec<_>>());
+
+        let outlined: Vec<OutlinedFile<'_>> = files.iter().map(File::outlined).collect();
+        let mut slice = Slice::of(&outlined, &records.packages);
+        let is_lost = |it: &File| it.sides().any(|it| it.outline.is_none());
+        slice.whole = if has_problems || files.iter().any(is_lost) {
+            Some("some files cannot be read")
+        } else if !new.is_laid_out_as(old) {
+            Some("only a part of it is compared, or its roots changed")
+        } else if new.imports_may_differ(old) {
+            Some("imported files changed outside of it")
+        } else if slice.files.len() * 2 > files.len() {
+            Some("the change concerns most of it")
+        } else {
+            slice.whole
+        };
+        Ok(ChangedFiles { new, old, files, slice, notes })
+    }
+
+    /// Why the whole tree is to be loaded, if so.
+    pub(crate) fn whole(&self) -> Option<&'static str> {
+        self.slice.whole
+    }
+
+    /// The packages that the change reaches.
+    pub(crate) fn reached(&self) -> Reached {
+        self.slice.reached.clone()
+    }
+
+    /// The packages that the change reaches, given the whole trees: imported files may have
+    /// changed, too.
+    pub(crate) fn reached_in(
+        &self,
+        new: &Tree,
+        old: &Tree,
+        records: &ChangedRecords<'_>,
+    ) -> Reached {
+        let own: BTreeSet<&str> = self.files.iter().map(|it| it.place().1).collect();
+        let imported = |tree: &Tree| -> BTreeMap<String, (Outline, Option<Text>)> {
+            let files = tree.files().filter(|it| !it.is_judged() && !own.contains(it.path()));
+            let text = |it: &FileDecl| it.source_text().map(|_| it.strings.text().clone());
+            let outline = |it: &FileDecl| (Outline::of(it), text(it));
+            files.map(|it| (it.path().to_owned(), outline(it.decl()))).collect()
+        };
+        let (now, before) = (imported(new), imported(old));
+        let paths: BTreeSet<&String> = now.keys().chain(before.keys()).collect();
+        let outside = paths.into_iter().map(|path| {
+            let (old, new) = (before.get(path), now.get(path));
+            OutlinedFile {
+                root: u32::MAX,
+                path,
+                old: old.map(|it| &it.0),
+                new: new.map(|it| &it.0),
+                changed: old.map(|it| &it.1) != new.map(|it| &it.1),
+            }
+        });
+        let all: Vec<OutlinedFile<'_>> =
+            self.files.iter().map(File::outlined).chain(outside).collect();
+        Slice::of(&all, &records.packages).reached
+    }
+
+    /// Loads what the change concerns, on both sides; `None` if that turns out not to be enough.
+    pub(crate) fn load(mut self, progress: &Progress) -> Result<Option<(Loaded, Loaded)>, Error> {
+        let chosen: BTreeSet<usize> = self.slice.files.iter().copied().collect();
+        let mut number = 0;
+        self.files.retain(|_| {
+            number += 1;
+            chosen.contains(&(number - 1))
+        });
+        progress.step(format!("reading {} files", self.files.len()));
+        read(self.new, self.files.iter_mut().filter_map(|it| it.new.as_mut()));
+        read(self.old, self.files.iter_mut().filter_map(File::old_text));
+        self.files.par_iter_mut().flat_map_iter(File::texts).for_each(|it| {
+            it.parse();
+        });
+        let decl = |it: &Side| it.decl.clone();
+        let now = self.files.iter().filter_map(|it| it.new.as_ref());
+        // A file that did not change is the same on both sides.
+        let before = self.files.iter().filter_map(|it| match it.changed {
+            true => it.old.as_ref(),
+            false => it.new.as_ref(),
+        });
+        let new: Option<Vec<Arc<FileDecl>>> = now.map(decl).collect();
+        let old: Option<Vec<Arc<FileDecl>>> = before.map(decl).collect();
+        let (Some(new), Some(old)) = (new, old) else { return Ok(None) };
+        let [notes, old_notes] = self.notes;
+        let new = Parsed {
+            files: with_imports(self.new, new, &Known::of(&[]))?,
+            name: self.new.name().to_owned(),
+            unreadable: Vec::new(),
+            notes,
+        };
+        let old = Parsed {
+            files: with_imports(self.old, old, &Known::of(&new.files))?,
+            name: self.old.name().to_owned(),
+            unreadable: Vec::new(),
+            notes: old_notes,
+        };
+        progress.step(format!("linking {} files", new.files.len() + old.files.len()));
+        let (tree, old_tree) = Tree::link_both(new.files.clone(), old.files.clone());
+        let (new, old) = (new.linked(|_| tree), old.linked(|_| old_tree));
+        let is_enough = [&new, &old].into_iter().all(|it| is_enough(&it.tree, &self.slice.reached));
+        Ok(is_enough.then_some((new, old)))
+    }
+}
+
+impl File {
+    fn of(old: Option<Listed>, new: Option<Listed>) -> File {
+        File { old: old.map(Side::of), new: new.map(Side::of), changed: false }
+    }
+
+    /// Its root, and its path in there.
+    fn place(&self) -> (u32, &str) {
+        let side = self.new.as_ref().or(self.old.as_ref());
+        side.map_or((0, ""), |it| (it.listed.root, &it.listed.path))
+    }
+
+    /// The old side, if it is not the same as the new one.
+    fn old_text(&mut self) -> Option<&mut Side> {
+        self.old.as_mut().filter(|_| self.changed)
+    }
+
+    /// The sides that differ, or else the one that stands for both.
+    fn sides(&self) -> impl Iterator<Item = &Side> {
+        self.old.iter().filter(|_| self.changed).chain(&self.new)
+    }
+
+    /// The same, to read them.
+    fn texts(&mut self) -> impl Iterator<Item = &mut Side> {
+        self.old.iter_mut().filter(|_| self.changed).chain(&mut self.new)
+    }
+
+    /// Finds out whether the file changed. A text on disk is compared as git would store it.
+    fn compare(&mut self, new: &Source, records: &ChangedRecords<'_>) {
+        let was = self.old.as_ref().and_then(|it| it.blob);
+        if let Some(side) = self.new.as_mut().filter(|it| it.blob.is_none())
+            && let Some(file) = &side.text
+        {
+            side.blob = blob_of(&file.text);
+            // Git may have given the lines other ends.
+            if side.blob != was && was.is_some() && blob_of(&with_unix_ends(&file.text)) == was {
+                side.blob = was;
+            }
+        }
+        let is = self.new.as_ref().and_then(|it| it.blob);
+        let (root, path) = self.place();
+        let display = || new.display(root, path);
+        let changed = was.is_none()
+            || is != was
+            || !records.made.is_empty() && records.made.contains(display().as_str());
+        self.changed = changed;
+    }
+
+    fn outlined(&self) -> OutlinedFile<'_> {
+        let (root, path) = self.place();
+        OutlinedFile {
+            root,
+            path,
+            old: self.old.as_ref().and_then(Side::outline),
+            new: self.new.as_ref().and_then(Side::outline),
+            changed: self.changed,
+        }
+    }
+}
+
+/// Whether a small tree has the problems of the whole one in these packages. What a name or an
+/// import that is not found may mean, and where a duplicate or a circle is reported, depends on
+/// files that need not be in it.
+fn is_enough(tree: &Tree, reached: &Reached) -> bool {
+    use ProblemKind::{
+        ImportCycle, ImportNotFound, NameDuplicated, NameNotFound, NumberDuplicated,
+    };
+    let is_local =
+        |kind| !matches!(kind, ImportNotFound | NameNotFound | NameDuplicated | NumberDuplicated);
+    tree.problems().iter().all(|it| {
+        let package = tree.file(it.place.file).package().name();
+        it.kind != ImportCycle && (is_local(it.kind) || !reached.contains(package))
+    })
+}

@@ -1,0 +1,219 @@
+//! The outlines of blobs, kept between runs.
+//!
+//! What a file says about itself depends on its text alone, so it is kept under the id of its blob
+//! in the folder of git that all worktrees share. The outlines only choose which files are read;
+//! they decide no verdict. A file of another version, or a damaged one, counts as absent. It may be
+//! deleted at any time.
+
+use std::collections::hash_map::Entry;
+use std::fs;
+use std::hash::Hasher;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use abide_schema::Outline;
+use gix::ObjectId;
+use rustc_hash::{FxHashMap, FxHasher};
+
+use crate::write::write;
+
+/// Where the outlines are, from the folder of git.
+const FILE: &str = "abide/outlines";
+/// What a file of outlines begins with. Outlines of other versions are made anew.
+const HEAD: &str = concat!("abide outlines 1 ", env!("CARGO_PKG_VERSION"), "\n");
+/// How many outlines may be missing before the file is written again. A few files are read sooner
+/// than the outlines of all are written.
+const FEW: usize = 16;
+/// How many outlines are kept for each one in use: those of other branches.
+const SPARE: usize = 3;
+/// A file larger than this is not read.
+const LARGEST: u64 = 1 << 28;
+
+/// The outlines of blobs.
+#[derive(Default)]
+pub(super) struct Outlines {
+    known: FxHashMap<ObjectId, Arc<Outline>>,
+    /// How many of them the file does not have.
+    added: usize,
+    file: Option<PathBuf>,
+}
+
+impl Outlines {
+    /// Reads the outlines in a folder of git.
+    pub(super) fn read(git: Option<PathBuf>) -> Outlines {
+        let file = git.map(|it| it.join(FILE));
+        let known = file.as_ref().and_then(|path| {
+            let is_usual = |it: &fs::Metadata| it.is_file() && it.len() <= LARGEST;
+            fs::metadata(path).ok().filter(is_usual)?;
+            decode(&fs::read(path).ok()?)
+        });
+        Outlines { known: known.unwrap_or_default(), added: 0, file }
+    }
+
+    pub(super) fn get(&self, blob: ObjectId) -> Option<&Arc<Outline>> {
+        self.known.get(&blob)
+    }
+
+    /// Adds the outline of a blob.
+    pub(super) fn add(&mut self, blob: ObjectId, outline: Arc<Outline>) {
+        if let Entry::Vacant(entry) = self.known.entry(blob) {
+            entry.insert(outline);
+            self.added += 1;
+        }
+    }
+
+    /// Writes the outlines if many are new. Where that is not possible, as in a repository that
+    /// cannot be written to, the next run makes them again.
+    pub(super) fn keep(&mut self, used: &[ObjectId]) {
+        let Some(file) = self.file.as_ref().filter(|_| self.added > FEW) else { return };
+        let mut blobs: Vec<ObjectId> = match self.known.len() > used.len() * (1 + SPARE) {
+            true => used.iter().copied().filter(|it| self.known.contains_key(it)).collect(),
+            false => self.known.keys().copied().collect(),
+        };
+        blobs.sort_unstable();
+        blobs.dedup();
+        let outlines = blobs.iter().filter_map(|it| Some((it, &**self.known.get(it)?)));
+        let _ = write(Some(file), &encode(outlines.collect()));
+        self.added = 0;
+    }
+}
+
+fn checksum(bytes: &[u8]) -> u64 {
+    let mut hasher = FxHasher::default();
+    hasher.write(bytes);
+    hasher.finish()
+}
+
+/// The head, the checksum of the rest, the texts, and then each blob with the numbers of its texts.
+fn encode(outlines: Vec<(&ObjectId, &Outline)>) -> Vec<u8> {
+    let mut numbers: FxHashMap<&str, u32> = FxHashMap::default();
+    let mut texts: Vec<&str> = Vec::new();
+    let mut entries: Vec<u8> = Vec::new();
+    for (blob, outline) in &outlines {
+        entries.extend(blob.as_slice());
+        entries.extend(numbered(&outline.package, &mut texts, &mut numbers).to_le_bytes());
+        entries.extend((outline.imports.len() as u32).to_le_bytes());
+        for import in &outline.imports {
+            entries.extend(numbered(import, &mut texts, &mut numbers).to_le_bytes());
+        }
+        entries.extend((outline.strings.len() as u32).to_le_bytes());
+        for string in &outline.strings {
+            entries.extend(numbered(string, &mut texts, &mut numbers).to_le_bytes());
+        }
+        entries.extend((outline.claims.len() as u32).to_le_bytes());
+        outline.claims.iter().for_each(|it| entries.extend(it.to_le_bytes()));
+    }
+    let mut body: Vec<u8> = (texts.len() as u32).to_le_bytes().into();
+    for text in texts {
+        body.extend((text.len() as u32).to_le_bytes());
+        body.extend(text.as_bytes());
+    }
+    body.extend((outlines.len() as u32).to_le_bytes());
+    body.extend(entries);
+    [HEAD.as_bytes(), &checksum(&body).to_le_bytes(), &body].concat()
+}
+
+/// The number of a text, which is added if it is not among the texts yet.
+fn numbered<'a>(
+    text: &'a str,
+    texts: &mut Vec<&'a str>,
+    numbers: &mut FxHashMap<&'a str, u32>,
+) -> u32 {
+    *numbers.entry(text).or_insert_with(|| {
+        texts.push(text);
+        texts.len() as u32 - 1
+    })
+}
+
+fn decode(bytes: &[u8]) -> Option<FxHashMap<ObjectId, Arc<Outline>>> {
+    let mut rest = Rest(bytes.strip_prefix(HEAD.as_bytes())?);
+    if rest.u64()? != checksum(rest.0) {
+        return None;
+    }
+    let text = |rest: &mut Rest<'_>| {
+        let length = rest.u32()? as usize;
+        Some(Arc::<str>::from(std::str::from_utf8(rest.take(length)?).ok()?))
+    };
+    let texts = rest.list(text)?;
+    let blob_length = gix::hash::Kind::Sha1.len_in_bytes();
+    let number = |rest: &mut Rest<'_>| texts.get(rest.u32()? as usize).cloned();
+    let entries = rest.list(|rest| {
+        let blob = ObjectId::try_from(rest.take(blob_length)?).ok()?;
+        let package = number(rest)?;
+        let imports = rest.list(number)?;
+        let strings = rest.list(number)?;
+        let claims = rest.list(Rest::u64)?;
+        Some((blob, Arc::new(Outline { package, imports, claims, strings })))
+    })?;
+    Some(entries.into_iter().collect())
+}
+
+/// What is left to read.
+struct Rest<'b>(&'b [u8]);
+
+impl<'b> Rest<'b> {
+    fn take(&mut self, length: usize) -> Option<&'b [u8]> {
+        let (taken, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        self.take(4)?.try_into().ok().map(u32::from_le_bytes)
+    }
+
+    fn u64(&mut self) -> Option<u64> {
+        self.take(8)?.try_into().ok().map(u64::from_le_bytes)
+    }
+
+    /// A count, and as many items.
+    fn list<T>(&mut self, item: impl Fn(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+        let count = self.u32()?;
+        // Not reserved in advance: a count that is wrong may be anything.
+        (0..count).map(|_| item(self)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outline(package: &str, imports: &[&str], claims: &[u64]) -> Outline {
+        let imports: Vec<Arc<str>> = imports.iter().map(|it| (*it).into()).collect();
+        let strings = imports.clone();
+        Outline { package: package.into(), imports, claims: claims.to_vec(), strings }
+    }
+
+    #[test]
+    fn outlines_are_read_as_they_were_written() {
+        let blobs = [[1; 20], [2; 20], [3; 20]].map(|it| ObjectId::Sha1(it));
+        let outlines = [
+            outline("a.v1", &["b.proto", "c.proto"], &[1, u64::MAX]),
+            outline("", &[], &[]),
+            outline("a.v1", &["c.proto"], &[7]),
+        ];
+        let bytes = encode(blobs.iter().zip(&outlines).collect());
+        let read = decode(&bytes).expect("it was just written");
+        assert_eq!(read.len(), 3);
+        for (blob, outline) in blobs.iter().zip(&outlines) {
+            assert_eq!(read.get(blob).map(|it| &**it), Some(outline));
+        }
+    }
+
+    /// Whatever is cut off or changed, nothing wrong is read.
+    #[test]
+    fn damaged_outlines_count_as_absent() {
+        let one = outline("a.v1", &["b.proto"], &[1, 2]);
+        let blob = ObjectId::Sha1([9; 20]);
+        let bytes = encode(vec![(&blob, &one)]);
+        assert!(decode(&bytes).is_some());
+        for end in 0..bytes.len() {
+            assert!(decode(&bytes[..end]).is_none(), "cut at {end}");
+        }
+        for at in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 0x20;
+            assert!(decode(&damaged).is_none(), "damaged at {at}");
+        }
+    }
+}

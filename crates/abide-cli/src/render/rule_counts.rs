@@ -1,0 +1,40 @@
+//! How often each rule reports.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use abide::{Report, Severity};
+use serde_json::json;
+
+/// The counts by rule and severity: errors first, and the rule that reports most.
+fn counts(report: &Report) -> Vec<(Severity, usize, &'static str)> {
+    let mut counts: BTreeMap<(Severity, &'static str), usize> = BTreeMap::new();
+    for finding in &report.findings {
+        *counts.entry((finding.severity, finding.rule)).or_default() += 1;
+    }
+    let mut rows: Vec<_> =
+        counts.into_iter().map(|((severity, rule), count)| (severity, count, rule)).collect();
+    rows.sort_by_key(|&(severity, count, rule)| (Reverse(severity), Reverse(count), rule));
+    rows
+}
+
+/// A table, and the summary line below it.
+pub(crate) fn count_table(report: &Report) -> String {
+    let mut out = String::new();
+    for (severity, count, rule) in counts(report) {
+        out.push_str(&format!("{count:7}  {:7}  {rule}\n", severity.word()));
+    }
+    out + &super::snippets::summary(report)
+}
+
+/// JSON Lines: a line for each rule, then the summary.
+pub(crate) fn count_lines(report: &Report) -> String {
+    let mut out = String::new();
+    for (severity, count, rule) in counts(report) {
+        let severity = severity.word();
+        let line =
+            json!({ "kind": "count", "rule": rule, "severity": severity, "findings": count });
+        out.push_str(&format!("{line}\n"));
+    }
+    out + &super::json_lines::summary(report)
+}

@@ -1,0 +1,288 @@
+//! The page of a rule, for readers: plain Markdown, or laid out for a terminal. A page is also a
+//! test, whose marks and labels readers do not need.
+
+use abide::{Rule, counted};
+
+use super::prose::{Piece, pieces};
+use super::scene::{Look, paint};
+
+/// The rules to explain, the main one first.
+pub(crate) struct RulePage<'a> {
+    /// The name that the user asked for.
+    pub(crate) name: &'a str,
+    /// The rules with that name.
+    pub(crate) rules: &'a [&'static Rule],
+}
+
+const BOLD: &str = "1";
+const CODE: &str = "36";
+const FAINT: &str = "2";
+
+/// The page as Markdown.
+pub(crate) fn markdown(page: &RulePage<'_>) -> String {
+    let Some(main) = page.rules.first() else { return String::new() };
+    let mut out = introduction(page);
+    out.push_str(&without_marks(main.page));
+    out
+}
+
+/// The page for a terminal.
+pub(crate) fn human(page: &RulePage<'_>, look: Look) -> String {
+    let markdown = markdown(page);
+    let mut out = String::new();
+    let mut is_code = false;
+    let mut paragraph = String::new();
+    for line in markdown.lines() {
+        let is_fence = line.starts_with("```");
+        let ends = is_fence || is_code || line.is_empty() || line.starts_with(['#', '-', '|']);
+        if ends && !paragraph.is_empty() {
+            wrap(&mut out, &std::mem::take(&mut paragraph), look);
+        }
+        if is_fence {
+            is_code = !is_code;
+        } else if is_code {
+            out.push_str("    ");
+            paint(&mut out, look.color && !line.is_empty(), FAINT, line);
+            out.push('\n');
+        } else if line.starts_with('#') {
+            let title = line.trim_start_matches('#').trim_start();
+            paint(&mut out, look.color, BOLD, if look.color { title } else { line });
+            out.push('\n');
+        } else if line.is_empty() {
+            out.push('\n');
+        } else if line.starts_with('|') {
+            out.push_str(line);
+            out.push('\n');
+        } else {
+            if !paragraph.is_empty() {
+                paragraph.push(' ');
+            }
+            paragraph.push_str(line);
+        }
+    }
+    if !paragraph.is_empty() {
+        wrap(&mut out, &paragraph, look);
+    }
+    out
+}
+
+/// What is said before the page if the name is not that of one rule alone.
+fn introduction(page: &RulePage<'_>) -> String {
+    let [main, others @ ..] = page.rules else { return String::new() };
+    if main.id == page.name {
+        return String::new();
+    }
+    let name = page.name;
+    if others.is_empty() {
+        return format!("The rule `{}` reports what `{name}` does.\n\n", main.id);
+    }
+    let mut out = format!(
+        "{} report what `{name}` does. This is the page of the first one; `abide explain RULE` \
+         shows the others.\n\n",
+        counted(page.rules.len(), "rule")
+    );
+    for rule in page.rules {
+        out.push_str(&format!("- `{}`: {}\n", rule.id, rule.summary));
+    }
+    out.push('\n');
+    out
+}
+
+/// A page without the marks of its test: comments that say what is reported where, and labels of
+/// code. What a label says to readers becomes a line above the code.
+pub(super) fn without_marks(page: &str) -> String {
+    let has_old = page.lines().any(|line| line.starts_with("```proto old "));
+    let mut out = String::new();
+    let mut is_code = false;
+    for line in page.lines() {
+        let Some(label) = line.strip_prefix("```") else {
+            if !(is_code && is_mark(line)) {
+                out.push_str(line);
+                out.push('\n');
+            }
+            continue;
+        };
+        is_code = !is_code;
+        if is_code {
+            let (language, rest) = label.split_once(' ').unwrap_or((label, ""));
+            if let Some(caption) = caption(language, rest, has_old) {
+                out.push_str(&caption);
+                out.push_str("\n\n");
+            }
+            out.push_str(&format!("```{language}\n"));
+        } else {
+            out.push_str("```\n");
+        }
+    }
+    out
+}
+
+/// What a label says to readers: the file, and which side of a change it is.
+fn caption(language: &str, label: &str, has_old: bool) -> Option<String> {
+    let file = label.split(' ').find_map(|word| word.strip_prefix("file="));
+    let is = |word: &str| label.split(' ').any(|it| it == word);
+    Some(match file {
+        None if language == "toml" => "With this `abide.toml`:".to_owned(),
+        None => return None,
+        Some(file) if is("old") => format!("Before, in `{file}`:"),
+        Some(file) if is("imported") => format!("In `{file}`, which is only imported:"),
+        Some(file) if has_old && language == "proto" => format!("After, in `{file}`:"),
+        Some(file) => format!("In `{file}`:"),
+    })
+}
+
+/// Whether a line of code is a comment that says what is reported: `// ^^^ error: …` or
+/// `// <- error: …`.
+fn is_mark(line: &str) -> bool {
+    let line = line.trim_start();
+    let comment = line.strip_prefix("//").or_else(|| line.strip_prefix('#'));
+    let Some(mark) = comment.map(str::trim_start) else { return false };
+    let text = mark.strip_prefix("<-").unwrap_or_else(|| mark.trim_start_matches('^'));
+    let says = |word: &str| text.trim_start().starts_with(word);
+    text.len() < mark.len() && ["error:", "warning:", "note:"].into_iter().any(says)
+}
+
+/// Writes a paragraph or an item of a list in lines of the width, and its code in colour.
+fn wrap(out: &mut String, text: &str, look: Look) {
+    let indent = if text.starts_with("- ") { "  " } else { "" };
+    let mut used = 0;
+    for word in words(&without_targets(text)) {
+        let marks = if look.color { 0 } else { 1 };
+        let width: usize = word.iter().map(|piece| columns(*piece, marks)).sum();
+        if used > 0 && used + 1 + width > look.width {
+            out.push('\n');
+            out.push_str(indent);
+            used = indent.len();
+        } else if used > 0 {
+            out.push(' ');
+            used += 1;
+        }
+        for piece in word {
+            match piece {
+                Piece::Words(text) => out.push_str(text),
+                Piece::Code(code) if look.color => paint(out, true, CODE, code),
+                Piece::Code(code) => out.push_str(&abide::code(code)),
+            }
+        }
+        used += width;
+    }
+    out.push('\n');
+}
+
+fn columns(piece: Piece<'_>, marks: usize) -> usize {
+    match piece {
+        Piece::Words(text) => text.chars().count(),
+        Piece::Code(code) => code.chars().count() + 2 * marks,
+    }
+}
+
+/// The words of a text: pieces without a space between them. Code stays whole.
+fn words(text: &str) -> Vec<Vec<Piece<'_>>> {
+    let mut words = vec![Vec::new()];
+    for piece in pieces(text) {
+        match piece {
+            Piece::Code(_) => words.last_mut().expect("there is a word").push(piece),
+            Piece::Words(text) => {
+                for (at, part) in text.split(' ').enumerate() {
+                    if at > 0 {
+                        words.push(Vec::new());
+                    }
+                    if !part.is_empty() {
+                        words.last_mut().expect("there is a word").push(Piece::Words(part));
+                    }
+                }
+            }
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// A text with links as their words alone, unless they lead out of the pages.
+fn without_targets(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(open) = rest.find('[') {
+        let (before, link) = rest.split_at(open);
+        let parts = link[1..].split_once("](").and_then(|(words, behind)| {
+            let (target, behind) = behind.split_once(')')?;
+            (!words.contains(['[', ']']) && !target.contains(' '))
+                .then_some((words, target, behind))
+        });
+        out.push_str(before);
+        rest = match parts {
+            Some((words, target, behind)) => {
+                out.push_str(words);
+                if target.contains("://") {
+                    out.push_str(&format!(" ({target})"));
+                }
+                behind
+            }
+            None => {
+                out.push('[');
+                &link[1..]
+            }
+        };
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use abide::RULES;
+
+    use super::*;
+
+    const PLAIN: Look =
+        Look { color: false, width: 60, quiet: false, verbose: false, is_terminal: true };
+
+    #[test]
+    fn no_page_shows_the_marks_of_its_test() {
+        let mut marks = 0;
+        for rule in RULES {
+            let page = RulePage { name: rule.id, rules: &[rule] };
+            let text = markdown(&page);
+            assert!(text.starts_with(&format!("# {}\n", rule.id)), "{}", rule.id);
+            for line in text.lines() {
+                let label = line.strip_prefix("```").unwrap_or_default();
+                assert!(!label.contains(' '), "{}: {line}", rule.id);
+                let said = line.trim_start().trim_start_matches(['/', '#', ' ']);
+                assert!(!said.starts_with("<- ") && !said.starts_with("^"), "{}: {line}", rule.id);
+            }
+            marks +=
+                rule.page.lines().count() - text.lines().count().min(rule.page.lines().count());
+        }
+        assert!(marks > 0, "pages have marks");
+    }
+
+    #[test]
+    fn lines_fit_and_code_stays_whole() {
+        for rule in RULES {
+            let text = human(&RulePage { name: rule.id, rules: &[rule] }, PLAIN);
+            let mut words = 0;
+            for line in
+                text.lines().filter(|it| !it.starts_with("    ") && !it.starts_with(['|', '#']))
+            {
+                words += 1;
+                let is_one_word = !line.trim_start_matches("- ").trim().contains(' ');
+                let has_code = line.contains('`');
+                assert!(line.chars().count() <= 60 || is_one_word || has_code, "{line}");
+                assert!(line.matches('`').count() % 2 == 0, "{}: {line}", rule.id);
+            }
+            assert!(words > 0, "{}", rule.id);
+        }
+    }
+
+    #[test]
+    fn a_link_shows_its_words_and_an_address_outside_of_the_pages() {
+        for (text, expected) in [
+            ("see [the page](field-removed.md).", "see the page."),
+            ("see [AIP](https://aip.dev/1) too", "see AIP (https://aip.dev/1) too"),
+            ("`a[0]` and [b", "`a[0]` and [b"),
+            ("[a] (b)", "[a] (b)"),
+        ] {
+            assert_eq!(without_targets(text), expected);
+        }
+    }
+}

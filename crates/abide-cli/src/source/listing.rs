@@ -1,0 +1,35 @@
+//! The files of a source, found but not read.
+
+use gix::ObjectId;
+
+use super::contents::Gathered;
+use super::failure::ReadProblem;
+
+/// A file that reading the source would read.
+#[derive(Clone, Debug)]
+pub(crate) struct Listed {
+    /// The root that it is in.
+    pub(crate) root: u32,
+    /// Its path in the root.
+    pub(crate) path: String,
+    /// The blob that it consists of; `None` where that takes a look into the file.
+    pub(crate) blob: Option<ObjectId>,
+}
+
+/// What a walk of a source found, before any file is read.
+#[derive(Default)]
+pub(crate) struct Listing {
+    pub(crate) files: Vec<Listed>,
+    /// What could not be listed.
+    pub(crate) problems: Vec<ReadProblem>,
+    /// What the user should know about how the tree was listed, one phrase each.
+    pub(crate) notes: Vec<String>,
+}
+
+impl Listing {
+    /// These files, and what else a walk gathered.
+    pub(super) fn of(files: Vec<Listed>, gathered: Gathered) -> Listing {
+        let Gathered { problems, notes, .. } = gathered;
+        Listing { files, problems, notes }
+    }
+}

@@ -1,0 +1,152 @@
+//! Statements of files, messages, enums, services and methods.
+
+use abide_syntax::{DeclId, DeclKind, MapNode, MethodNode, Slice, Span, TokenKind};
+
+use crate::printer::Printer;
+
+impl Printer<'_> {
+    /// Writes a statement, from its first token to its last.
+    pub(crate) fn statement(&mut self, id: DeclId) {
+        let decl = &self.ast.decls[id as usize];
+        match decl.kind {
+            DeclKind::Syntax { .. } | DeclKind::Import { .. } => self.words(decl.span.end - 1),
+            DeclKind::Package { name } => {
+                self.token(false);
+                self.word(true, name.end);
+            }
+            DeclKind::Option(option) => {
+                self.token(false);
+                self.option(option, true);
+            }
+            DeclKind::Message { body, .. }
+            | DeclKind::Enum { body, .. }
+            | DeclKind::Service { body, .. }
+            | DeclKind::Oneof { body, .. } => {
+                self.words(body.start);
+                return self.body(id);
+            }
+            DeclKind::Extend { extendee, .. } => {
+                self.token(false);
+                self.word(true, extendee.end);
+                return self.body(id);
+            }
+            DeclKind::Field(node) => {
+                if node.label.is_some() {
+                    self.token(false);
+                }
+                self.word(node.label.is_some(), node.ty.end);
+                self.numbered(node.options);
+                if node.group.is_some() {
+                    return self.body(id);
+                }
+            }
+            DeclKind::MapField(map) => self.map_field(self.ast.maps[map as usize]),
+            DeclKind::EnumValue { options, .. } => {
+                self.token(false);
+                self.number_and_options(options);
+            }
+            DeclKind::Method(method) => {
+                self.method(self.ast.methods[method as usize]);
+                if self.ast.body(decl).is_some() {
+                    return self.body(id);
+                }
+            }
+            DeclKind::Extensions { ranges, options } => {
+                self.ranges(ranges);
+                self.options(options);
+            }
+            DeclKind::ReservedNumbers { ranges } => self.ranges(ranges),
+            DeclKind::ReservedNames { names, .. } => self.ranges(names),
+            // Semicolons are passed over, and a text with errors is not written.
+            DeclKind::Empty | DeclKind::Error => {}
+        }
+        self.token(false);
+    }
+
+    /// Writes tokens up to a place, with spaces between them.
+    fn words(&mut self, end: u32) {
+        let mut space = false;
+        while self.at < end && self.next().span.start < end {
+            self.token(space);
+            space = true;
+        }
+    }
+
+    /// Writes a body from its brace on.
+    fn body(&mut self, id: DeclId) {
+        self.token(true);
+        let children = self.ast.children(Some(id));
+        let is_empty = |it: &DeclId| matches!(self.ast.decls[*it as usize].kind, DeclKind::Empty);
+        let statements: Vec<_> = children.filter(|it| !is_empty(it)).collect();
+        if !statements.is_empty() {
+            self.trailing_of_bracket();
+        }
+        self.entries(statements, b'}', Self::statement);
+    }
+
+    /// Writes the name of a field, its number and its options.
+    fn numbered(&mut self, options: Slice) {
+        self.token(true);
+        self.number_and_options(options);
+    }
+
+    fn number_and_options(&mut self, options: Slice) {
+        self.token(true);
+        self.number(true);
+        self.options(options);
+    }
+
+    /// Writes a number with its sign.
+    fn number(&mut self, space: bool) {
+        if self.token(space).kind == TokenKind::Symbol(b'-') {
+            self.token(false);
+        }
+    }
+
+    fn map_field(&mut self, map: MapNode) {
+        if map.label.is_some() {
+            self.token(false);
+        }
+        self.token(map.label.is_some());
+        self.token(false);
+        self.word(false, map.key.end);
+        self.token(false);
+        self.word(true, map.value.end);
+        self.token(false);
+        self.numbered(map.options);
+    }
+
+    fn method(&mut self, method: MethodNode) {
+        self.breaks_lines = true;
+        self.token(false);
+        self.token(true);
+        self.method_type(false, method.client_streaming, method.input);
+        self.token(true);
+        self.method_type(true, method.server_streaming, method.output);
+        self.breaks_lines = false;
+    }
+
+    fn method_type(&mut self, space: bool, streaming: Option<Span>, ty: Span) {
+        self.token(space);
+        if streaming.is_some() {
+            self.token(false);
+        }
+        self.word(streaming.is_some(), ty.end);
+        self.token(false);
+    }
+
+    /// Writes ranges or names with the word before them.
+    fn ranges(&mut self, ranges: Slice) {
+        self.breaks_lines = true;
+        self.token(false);
+        for (at, range) in self.ast.ranges[ranges.range()].iter().enumerate() {
+            if at > 0 {
+                self.token(false);
+            }
+            while self.at < range.span.end {
+                self.number(true);
+            }
+        }
+        self.breaks_lines = false;
+    }
+}

@@ -1,0 +1,36 @@
+use crate::finding::Severity;
+use crate::location::Location;
+use crate::rule::{Check, Context, Group, Rule, Sink};
+use crate::suggestion::did_you_mean;
+
+pub(super) static RULE: Rule = Rule {
+    id: "package-pattern-unmatched",
+    summary: "a pattern of `abide.toml` that matches no package",
+    group: Group::Policy,
+    severity: Some(Severity::Warning),
+    since: "0.1.0",
+    aliases: &[],
+    aliases_by_case: &[],
+    spares_work_in_progress: false,
+    page: include_str!("package-pattern-unmatched.md"),
+    check: Check::Tree(check),
+};
+
+fn check(context: &Context<'_>, sink: &mut Sink) {
+    if context.partial {
+        return;
+    }
+    let trees = || [Some(context.tree), context.baseline].into_iter().flatten();
+    let names: Vec<&str> = trees().flat_map(|tree| tree.packages()).map(|it| it.name()).collect();
+    for pattern in &context.policy.package_patterns {
+        if names.iter().any(|name| pattern.glob.matches(name)) {
+            continue;
+        }
+        let text = pattern.glob.text();
+        let message = format!("`{text}` matches no package");
+        let finding = sink.report(Location::config(pattern.span), "", text, message);
+        finding.fact(text).why("the setting has no effect");
+        let help = did_you_mean(text, names.iter().copied());
+        finding.help(help.unwrap_or_else(|| "correct the pattern, or delete it".to_owned()));
+    }
+}
