@@ -38,30 +38,53 @@ pub(crate) use absent::AbsentImports;
 pub use imports::missing_imports;
 pub(crate) use kept::Kept;
 
+/// The files in which what protoc refuses is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Checked {
+    All,
+    /// Those that are not only imported.
+    Judged,
+}
+
 impl Tree {
     /// Links files into a tree. The order of `files` does not matter.
     pub fn link(files: Vec<Arc<FileDecl>>) -> Tree {
-        Tree::link_files(files, None)
+        Tree::link_files(files, None, Checked::All)
     }
 
     /// The tree that [`Tree::link`] makes of these files. What `other` has in common with it is
     /// shared and not linked again: files that are the same, with all that they import.
     pub fn link_beside(files: Vec<Arc<FileDecl>>, other: &Tree) -> Tree {
-        Tree::link_files(files, Some(other))
+        Tree::link_files(files, Some(other), Checked::All)
     }
 
     /// Links a tree and an older one at the same time: beside each other, or on all threads if so
     /// many files came or went that they share nothing.
     pub fn link_both(new: Vec<Arc<FileDecl>>, old: Vec<Arc<FileDecl>>) -> (Tree, Tree) {
+        Tree::link_pair(new, old, Checked::All)
+    }
+
+    /// The same, where nobody asks for the problems of files that are only imported: what protoc
+    /// would refuse in them is not looked for.
+    pub fn link_both_as_judged(new: Vec<Arc<FileDecl>>, old: Vec<Arc<FileDecl>>) -> (Tree, Tree) {
+        Tree::link_pair(new, old, Checked::Judged)
+    }
+
+    fn link_pair(
+        new: Vec<Arc<FileDecl>>,
+        old: Vec<Arc<FileDecl>>,
+        checked: Checked,
+    ) -> (Tree, Tree) {
+        let link = |files| Tree::link_files(files, None, checked);
         if new.len() != old.len() {
-            return rayon::join(|| Tree::link(new), || Tree::link(old));
+            return rayon::join(|| link(new), || link(old));
         }
-        let new = Tree::link(new);
-        let old = Tree::link_beside(old, &new);
+        let new = link(new);
+        let old = Tree::link_files(old, Some(&new), checked);
         (new, old)
     }
 
-    fn link_files(mut files: Vec<Arc<FileDecl>>, other: Option<&Tree>) -> Tree {
+    fn link_files(mut files: Vec<Arc<FileDecl>>, other: Option<&Tree>, checked: Checked) -> Tree {
         add_well_known(&mut files);
         files.par_sort_by(|a, b| (a.root, &a.path).cmp(&(b.root, &b.path)));
         let mut problems = Vec::new();
@@ -115,7 +138,7 @@ impl Tree {
             tree.problems.extend(found);
         }
         options::interpret(&mut tree, &names, &kept);
-        let found = crate::validate::validate(&tree, &names, &kept);
+        let found = crate::validate::validate(&tree, &names, &kept, checked);
         tree.problems.extend(found);
         tree.problems
             .sort_by(|a, b| (a.place, a.kind, &a.message).cmp(&(b.place, b.kind, &b.message)));

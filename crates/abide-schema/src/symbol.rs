@@ -4,6 +4,8 @@
 //! prefix of one) or a message. A name may have several symbols, from
 //! different files; a lookup sees only those of files that are visible.
 
+use std::collections::hash_map::Entry;
+
 use rustc_hash::FxHashMap;
 
 use crate::ids::{EnumId, EnumValueId, FieldId, FileId, MessageId, ServiceId};
@@ -64,16 +66,15 @@ impl Symbol {
 
 struct Row {
     symbol: Symbol,
-    /// The next symbol with the same name in the same scope.
+    /// The next symbol with the same name in the same scope; after the last one, the first.
     next: u32,
 }
-
-const END: u32 = u32::MAX;
 
 /// The names of some scopes. Scopes of one table are told apart by a number:
 /// that of the package node, or the index of the message in its file.
 #[derive(Default)]
 pub(crate) struct ScopeTable<'a> {
+    /// The last symbol with each name.
     names: FxHashMap<(u32, &'a str), u32>,
     rows: Vec<Row>,
     /// The names that have more than one symbol.
@@ -90,29 +91,30 @@ impl<'a> ScopeTable<'a> {
     /// Adds a symbol behind those that have its name already.
     pub(crate) fn insert(&mut self, scope: u32, name: &'a str, symbol: Symbol) {
         let row = self.rows.len() as u32;
-        self.rows.push(Row { symbol, next: END });
+        let mut next = row;
         match self.names.entry((scope, name)) {
-            std::collections::hash_map::Entry::Vacant(entry) => {
+            Entry::Vacant(entry) => {
                 entry.insert(row);
             }
-            std::collections::hash_map::Entry::Occupied(entry) => {
-                let mut at = *entry.get();
-                if self.rows[at as usize].next == END {
+            Entry::Occupied(mut entry) => {
+                let last = entry.insert(row);
+                next = std::mem::replace(&mut self.rows[last as usize].next, row);
+                if next == last {
                     self.repeated.push((scope, name));
                 }
-                while self.rows[at as usize].next != END {
-                    at = self.rows[at as usize].next;
-                }
-                self.rows[at as usize].next = row;
             }
         }
+        self.rows.push(Row { symbol, next });
     }
 
     fn all(&self, scope: u32, name: &str) -> impl Iterator<Item = Symbol> + '_ {
-        let mut at = self.names.get(&(scope, name)).copied().unwrap_or(END);
+        let last = self.names.get(&(scope, name)).copied();
+        let row = |at: u32| self.rows.get(at as usize);
+        let mut next = last.and_then(row).map(|last| last.next);
         std::iter::from_fn(move || {
-            let row = self.rows.get(at as usize)?;
-            at = row.next;
+            let at = next?;
+            let row = row(at)?;
+            next = (Some(at) != last).then_some(row.next);
             Some(row.symbol)
         })
     }
@@ -391,6 +393,21 @@ mod tests {
             let held: Vec<u32> = (0..5000).filter(|&number| set.contains(number)).collect();
             assert_eq!(held, numbers, "below {limit}");
         }
+    }
+
+    #[test]
+    fn symbols_of_one_name_stay_in_order() {
+        let symbol = |index| Symbol::Message(MessageId { file: FileId(0), index });
+        let mut names = ScopeTable::default();
+        for index in 0..9 {
+            names.insert(0, ["a", "b", "c"][index as usize % 3], symbol(index));
+        }
+        names.insert(1, "a", symbol(9));
+        let found = |scope, name| names.all(scope, name).collect::<Vec<Symbol>>();
+        assert_eq!(found(0, "b"), [1, 4, 7].map(symbol));
+        assert_eq!(found(1, "a"), [symbol(9)]);
+        assert_eq!(found(1, "b"), []);
+        assert_eq!(names.repeated, [(0, "a"), (0, "b"), (0, "c")]);
     }
 
     /// Each of many files has such sets, so they must not grow with the tree.

@@ -21,28 +21,34 @@ use rayon::prelude::*;
 use crate::decl::MessageKind;
 use crate::element::Element;
 use crate::ids::FileId;
-use crate::link::Kept;
+use crate::link::{Checked, Kept};
 use crate::problem::Problem;
 use crate::resolve::NameResolver;
 use crate::tree::Tree;
 use crate::view::Message;
-use check::{Check, Checked, Seen};
+use check::{Check, Found, Seen};
 
 /// Checks every file of a tree whose names, features and options are resolved.
 /// The problems come in the order of files.
-pub(crate) fn validate(tree: &Tree, resolver: &NameResolver<'_>, kept: &Kept) -> Vec<Problem> {
+pub(crate) fn validate(
+    tree: &Tree,
+    resolver: &NameResolver<'_>,
+    kept: &Kept,
+    checked: Checked,
+) -> Vec<Problem> {
     let mut broken = vec![false; tree.files.len()];
     for problem in tree.problems.iter().filter(|problem| problem.kind.is_error()) {
         broken[problem.place.file.0 as usize] = true;
     }
-    let checked: Vec<Checked> = (0..tree.files.len())
+    let found: Vec<Found> = (0..tree.files.len())
         .into_par_iter()
         .map_init(Seen::new, |seen, index| {
             let id = FileId(index as u32);
             let linked = tree.linked(id);
-            if kept.file(index).is_some() {
+            let is_asked = checked == Checked::All || !linked.decl.imported;
+            if kept.file(index).is_some() || !is_asked {
                 let extensions = extensions::of_file(tree.file(id));
-                return Checked { problems: Vec::new(), extensions };
+                return Found { problems: Vec::new(), extensions };
             }
             let check = Check {
                 tree,
@@ -58,7 +64,7 @@ pub(crate) fn validate(tree: &Tree, resolver: &NameResolver<'_>, kept: &Kept) ->
         .collect();
     let mut problems = names::across_files(tree, resolver);
     let mut extensions = Vec::new();
-    for file in checked {
+    for file in found {
         problems.extend(file.problems);
         extensions.extend(file.extensions);
     }
@@ -67,7 +73,7 @@ pub(crate) fn validate(tree: &Tree, resolver: &NameResolver<'_>, kept: &Kept) ->
 }
 
 impl<'a> Check<'a> {
-    fn run(mut self, broken: bool) -> Checked {
+    fn run(mut self, broken: bool) -> Found {
         self.editions();
         self.imports();
         self.package();
@@ -102,7 +108,7 @@ impl<'a> Check<'a> {
         if !broken && !self.problems.iter().any(is_error) {
             self.unused_imports();
         }
-        Checked { problems: self.problems, extensions: self.extensions }
+        Found { problems: self.problems, extensions: self.extensions }
     }
 
     fn message(&mut self, message: Message<'a>, limited: &mut lifetimes::Limited) {

@@ -7,19 +7,19 @@
 //! that are asked for, those that claim the same as they do, and all that
 //! these import.
 
+mod index;
 mod offer;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::hash::Hash;
 use std::sync::Arc;
 
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
 
 use crate::decl::{FileDecl, SourceFile};
 use crate::problem::ProblemKind;
 use crate::tree::Tree;
 use crate::wellknown::{BUILT_IN, DESCRIPTOR_PROTO, built_in, well_known_paths};
+use index::Index;
 use offer::{Entry, words};
 
 /// A file of a workspace: its root, and the path that imports use.
@@ -33,16 +33,16 @@ const PACKAGE: &str = "package ";
 pub struct Workspace {
     files: BTreeMap<FileKey, Arc<Entry>>,
     /// The roots that hold each path.
-    roots: FxHashMap<Arc<str>, BTreeSet<u32>>,
+    roots: Index<Arc<str>, u32>,
     /// The files that import each path.
-    importers: FxHashMap<Box<str>, BTreeSet<FileKey>>,
-    packages: FxHashMap<String, BTreeSet<FileKey>>,
+    importers: Index<Box<str>, FileKey>,
+    packages: Index<String, FileKey>,
     /// The files that claim each name, package and number of an extension.
-    claims: FxHashMap<String, BTreeSet<FileKey>>,
+    claims: Index<String, FileKey>,
     /// The names and numbers that more than one file claims.
     contested: BTreeSet<String>,
     /// The files that declare each simple name, by its hash.
-    declared: FxHashMap<u32, BTreeSet<FileKey>>,
+    declared: Index<u32, FileKey>,
     /// The files that declare options.
     option_files: BTreeSet<FileKey>,
     built_in: BTreeMap<&'static str, Arc<FileDecl>>,
@@ -120,12 +120,12 @@ impl Workspace {
         Workspace {
             built_in: parsed.collect(),
             files: BTreeMap::new(),
-            roots: FxHashMap::default(),
-            importers: FxHashMap::default(),
-            packages: FxHashMap::default(),
-            claims: FxHashMap::default(),
+            roots: Index::default(),
+            importers: Index::default(),
+            packages: Index::default(),
+            claims: Index::default(),
             contested: BTreeSet::new(),
-            declared: FxHashMap::default(),
+            declared: Index::default(),
             option_files: BTreeSet::new(),
             changed: BTreeMap::new(),
         }
@@ -148,18 +148,18 @@ impl Workspace {
         let key = (entry.decl.root, Arc::clone(&entry.decl.path));
         let before = self.take(&key);
         self.changed.entry(key.clone()).or_insert(before);
-        self.roots.entry(Arc::clone(&key.1)).or_default().insert(key.0);
+        self.roots.insert(Arc::clone(&key.1), key.0);
         for import in &entry.decl.imports {
-            self.importers.entry(import.path.clone()).or_default().insert(key.clone());
+            self.importers.insert(import.path.clone(), key.clone());
         }
         let package = entry.decl.package_name().to_owned();
-        self.packages.entry(package).or_default().insert(key.clone());
+        self.packages.insert(package, key.clone());
         for claim in &entry.claims {
-            self.claims.entry(claim.clone()).or_default().insert(key.clone());
+            self.claims.insert(claim.clone(), key.clone());
             self.contest(claim);
         }
         for name in &entry.names {
-            self.declared.entry(*name).or_default().insert(key.clone());
+            self.declared.insert(*name, key.clone());
         }
         if entry.extends_options {
             self.option_files.insert(key.clone());
@@ -177,17 +177,17 @@ impl Workspace {
 
     fn take(&mut self, key: &FileKey) -> Option<Arc<Entry>> {
         let entry = self.files.remove(key)?;
-        forget(&mut self.roots, &*key.1, &key.0);
+        self.roots.remove(&*key.1, &key.0);
         for import in &entry.decl.imports {
-            forget(&mut self.importers, &*import.path, key);
+            self.importers.remove(&*import.path, key);
         }
-        forget(&mut self.packages, entry.decl.package_name(), key);
+        self.packages.remove(entry.decl.package_name(), key);
         for claim in &entry.claims {
-            forget(&mut self.claims, claim.as_str(), key);
+            self.claims.remove(claim.as_str(), key);
             self.contest(claim);
         }
         for name in &entry.names {
-            forget(&mut self.declared, name, key);
+            self.declared.remove(name, key);
         }
         self.option_files.remove(key);
         Some(entry)
@@ -196,8 +196,12 @@ impl Workspace {
     /// Notes whether more than one file claims a name, after one came or went.
     fn contest(&mut self, claim: &str) {
         let name = claim.strip_prefix(PACKAGE).unwrap_or(claim);
-        let types = self.claims.get(name).map_or(0, BTreeSet::len);
-        if types > 1 || types == 1 && self.claims.contains_key(&format!("{PACKAGE}{name}")) {
+        let is_contested = {
+            let mut types = self.types_named(name);
+            let is_package = || self.claims.key(&*format!("{PACKAGE}{name}")).is_some();
+            types.next().is_some() && (types.next().is_some() || is_package())
+        };
+        if is_contested {
             self.contested.insert(name.to_owned());
         } else {
             self.contested.remove(name);
@@ -206,13 +210,12 @@ impl Workspace {
 
     /// The files that claim a name, as a type or as a package.
     fn claimants<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a FileKey> + use<'a> {
-        let packages = self.claims.get(&format!("{PACKAGE}{name}"));
-        self.types_named(name).chain(packages.into_iter().flatten())
+        self.types_named(name).chain(self.claims.of(&*format!("{PACKAGE}{name}")))
     }
 
     /// The files that claim a name otherwise than as a package.
     fn types_named<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a FileKey> + use<'a> {
-        self.claims.get(name).into_iter().flatten()
+        self.claims.of(name)
     }
 
     /// What changed since this was last asked. A file that came and went in
@@ -239,17 +242,17 @@ impl Workspace {
 
     /// The roots that hold a path, in order.
     pub fn roots_of(&self, path: &str) -> impl Iterator<Item = u32> {
-        self.roots.get(path).into_iter().flatten().copied()
+        self.roots.of(path).copied()
     }
 
     /// The files that import a path.
     pub fn importers(&self, path: &str) -> impl Iterator<Item = &FileKey> {
-        self.importers.get(path).into_iter().flatten()
+        self.importers.of(path)
     }
 
     /// The files of a package.
     pub fn files_of_package(&self, package: &str) -> impl Iterator<Item = &FileKey> {
-        self.packages.get(package).into_iter().flatten()
+        self.packages.of(package)
     }
 
     /// The tree of all files.
@@ -315,7 +318,7 @@ impl Workspace {
                 ProblemKind::NameNotFound => {
                     // All components: one that is found elsewhere ends the search.
                     for name in words(problem.place.span.of(decl.strings.text())) {
-                        found.extend(self.declared.get(&name).into_iter().flatten().cloned());
+                        found.extend(self.declared.of(&name).cloned());
                     }
                 }
                 _ => {}
@@ -390,8 +393,7 @@ impl Workspace {
     /// The root of the file that an import means: the importing one, where that
     /// holds the path, else the first.
     fn target(&self, importing: u32, path: &str) -> Option<u32> {
-        let roots = self.roots.get(path)?;
-        roots.get(&importing).or(roots.first()).copied()
+        self.roots_of(path).find(|root| *root == importing).or(self.roots_of(path).next())
     }
 
     /// Files that import a changed one, also by way of public imports, and may
@@ -433,10 +435,10 @@ impl Workspace {
     fn imports(&self, key: &FileKey) -> impl Iterator<Item = FileKey> {
         let imports = self.files.get(key).into_iter().flat_map(|it| &it.decl.imports);
         imports.flat_map(|import| {
-            let found = self.roots.get_key_value(&*import.path);
-            found
+            let known = self.roots.key(&*import.path);
+            known
                 .into_iter()
-                .flat_map(|(path, roots)| roots.iter().map(|root| (*root, Arc::clone(path))))
+                .flat_map(|path| self.roots_of(path).map(|root| (root, Arc::clone(path))))
         })
     }
 
@@ -554,18 +556,4 @@ impl Workspace {
 /// The name that is claimed, be it as a type or as a package.
 fn name_of(claim: &str) -> &str {
     claim.strip_prefix(PACKAGE).unwrap_or(claim)
-}
-
-fn forget<K, Q, V>(index: &mut FxHashMap<K, BTreeSet<V>>, key: &Q, value: &V)
-where
-    K: std::borrow::Borrow<Q> + Hash + Eq,
-    Q: Hash + Eq + ?Sized,
-    V: Ord,
-{
-    if let Some(values) = index.get_mut(key) {
-        values.remove(value);
-        if values.is_empty() {
-            index.remove(key);
-        }
-    }
 }

@@ -32,6 +32,17 @@ impl<T> NestedSpans<T> {
         NestedSpans { parts }
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// Whether a part begins inside a span, behind its start. The span is itself inside of each
+    /// part or around it, or apart from it.
+    pub(crate) fn has_behind_start_of(&self, span: Span) -> bool {
+        let next = self.parts.partition_point(|it| it.span.start <= span.start);
+        self.parts.get(next).is_some_and(|it| it.span.end <= span.end)
+    }
+
     /// What covers all of a span, from the inside out. An empty span between two parts is in both.
     pub(crate) fn around(&self, span: Span) -> impl Iterator<Item = &T> {
         let earlier = self.parts.partition_point(|it| it.span.start < span.start);
@@ -80,5 +91,25 @@ mod tests {
             }
         }
         assert!(most > 3, "at most {most} parts held a place");
+    }
+
+    #[test]
+    fn it_knows_what_has_parts_inside() {
+        let mut random = fastrand::Rng::with_seed(5);
+        let mut answers = [0, 0];
+        for _ in 0..50 {
+            let mut spans = Vec::new();
+            nested(&mut random, Span::new(0, 40), 4, &mut spans);
+            // Each part is asked about the others, some of which are left out.
+            let known: Vec<Span> = spans.iter().copied().filter(|_| random.bool()).collect();
+            let parts = NestedSpans::of(known.iter().map(|it| (*it, ())));
+            for span in spans {
+                let is_in = |it: &Span| span.start < it.start && it.end <= span.end;
+                let has = known.iter().any(is_in);
+                assert_eq!(parts.has_behind_start_of(span), has, "{span:?} of {known:?}");
+                answers[usize::from(has)] += 1;
+            }
+        }
+        assert!(answers.iter().all(|it| *it > 50), "{answers:?}");
     }
 }

@@ -1,17 +1,19 @@
 //! Which changes are security fixes: `// abide:security-fix: REASON` on or above
 //! the element or what reserves it, or `[[security-fix]]` of `abide.toml`.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use abide_schema::{
-    Element, File, FileDecl, FileId, Message, Package, Part, Place, RangeDecl, ReservedNameDecl,
-    Tree,
+    Element, File, FileDecl, FileId, Message, Part, Place, RangeDecl, ReservedNameDecl, Tree,
 };
 use abide_syntax::Span;
 use memchr::memmem;
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::comment_scope::{self, CommentScopes, Covers};
 use crate::finding::Finding;
+use crate::nested_spans::NestedSpans;
 use crate::policy::Policy;
 use crate::target_index::TargetIndex;
 
@@ -21,8 +23,8 @@ pub(crate) const SECURITY_MARKER: &str = "abide:security-fix";
 pub(crate) struct SecurityFixes<'a> {
     tree: &'a Tree,
     released: Option<&'a Tree>,
-    /// The spans that comments cover, by the index of the file.
-    marked: FxHashMap<u32, Vec<Span>>,
+    /// What comments cover, by the index of the file.
+    marked: FxHashMap<u32, NestedSpans<()>>,
     /// Those of `abide.toml`.
     named: TargetIndex<'a>,
 }
@@ -33,20 +35,27 @@ impl<'a> SecurityFixes<'a> {
     /// does not count.
     pub(crate) fn of(tree: &'a Tree, released: Option<&'a Tree>, policy: &'a Policy) -> Self {
         let files: Vec<File<'_>> = tree.files().filter(|it| it.is_judged()).collect();
-        let marked = files.par_iter().with_min_len(16).map(|file| {
-            let mut marks = marks(*file);
-            if !marks.is_empty() {
-                let old = released.and_then(|it| it.package_named(file.package().name()));
-                let old: Vec<SecurityMark> =
-                    old.into_iter().flat_map(Package::files).flat_map(self::marks).collect();
-                let is_old = |it: &SecurityMark| {
-                    old.iter().any(|old| (&old.words, &old.at) == (&it.words, &it.at))
-                };
-                marks.retain(|it| !is_old(it));
-            }
-            (file.id.0, marks.into_iter().map(|it| it.covers).collect())
-        });
-        let marked = marked.filter(|(_, spans): &(u32, Vec<Span>)| !spans.is_empty()).collect();
+        let marked = files.par_iter().with_min_len(16).map(|file| (*file, marks(*file)));
+        let marked: Vec<(File<'_>, Vec<SecurityMark>)> =
+            marked.filter(|(_, marks)| !marks.is_empty()).collect();
+        // Once for a package, however many of its files have marks.
+        let names: BTreeSet<&str> = marked.iter().map(|(file, _)| file.package().name()).collect();
+        let before: BTreeMap<&str, FxHashSet<Mark>> = names
+            .into_par_iter()
+            .filter_map(|name| {
+                let old = released?.package_named(name)?.files().flat_map(marks);
+                Some((name, old.map(|it| it.mark).collect()))
+            })
+            .collect();
+        let covers = |(file, marks): (File<'_>, Vec<SecurityMark>)| {
+            let before = before.get(file.package().name());
+            let is_fix =
+                |it: &SecurityMark| !before.is_some_and(|before| before.contains(&it.mark));
+            let fixes = marks.into_iter().filter(is_fix).map(|it| (it.covers, ()));
+            (file.id.0, NestedSpans::of(fixes))
+        };
+        let marked = marked.into_iter().map(covers);
+        let marked = marked.filter(|(_, spans)| !spans.is_empty()).collect();
         let named = TargetIndex::of(policy.security_fixes.iter().map(|it| &it.target));
         SecurityFixes { tree, released, marked, named }
     }
@@ -88,8 +97,8 @@ impl<'a> SecurityFixes<'a> {
     }
 
     fn is_marked(&self, place: Place) -> bool {
-        let spans = self.marked.get(&place.file.0).into_iter().flatten();
-        spans.into_iter().any(|it| it.start <= place.span.start && place.span.end <= it.end)
+        let spans = self.marked.get(&place.file.0);
+        spans.is_some_and(|it| it.around(place.span).next().is_some())
     }
 
     /// Whether a part of an element is marked or named, and not the whole.
@@ -98,9 +107,10 @@ impl<'a> SecurityFixes<'a> {
             return false;
         }
         let Place { file, span } = element.place(Part::Whole);
-        let spans = self.marked.get(&file.0).into_iter().flatten();
-        spans.into_iter().any(|it| span.start < it.start && it.end <= span.end)
-            || parts(element).into_iter().any(|it| self.names(it) || self.marks_within(it))
+        let names_within =
+            || parts(element).into_iter().any(|it| self.names(it) || self.marks_within(it));
+        self.marked.get(&file.0).is_some_and(|it| it.has_behind_start_of(span))
+            || !self.named.is_empty() && names_within()
     }
 
     fn marks_all_of(&self, element: Element<'_>) -> bool {
@@ -251,11 +261,17 @@ impl<'t> Reservations<'t> {
 
 /// A mark in a comment.
 struct SecurityMark {
+    mark: Mark,
+    covers: Span,
+}
+
+/// What makes two marks one.
+#[derive(PartialEq, Eq, Hash)]
+struct Mark {
     /// The mark and its reason.
     words: String,
     /// The full name of the element that it marks; `None` for a file.
     at: Option<String>,
-    covers: Span,
 }
 
 fn marks(file: File<'_>) -> Vec<SecurityMark> {
@@ -265,11 +281,10 @@ fn marks(file: File<'_>) -> Vec<SecurityMark> {
         return Vec::new();
     }
     // The covered span starts with the marked element, or is a part of it.
+    let elements = NestedSpans::of(file.elements().map(|it| (it.place(Part::Whole).span, it)));
     let at = |span: Span| {
-        let whole = |it: &Element<'_>| it.place(Part::Whole).span;
-        let holds = |it: &Element<'_>| whole(it).start <= span.start && span.start < whole(it).end;
-        let innermost = file.elements().filter(holds).max_by_key(|it| whole(it).start);
-        innermost.map(Element::full_name)
+        let first = Span::new(span.start, span.start.saturating_add(1));
+        elements.around(first).next().map(|it| it.full_name())
     };
     let scopes = CommentScopes::of(ast, text);
     let mut marks = Vec::new();
@@ -281,7 +296,8 @@ fn marks(file: File<'_>) -> Vec<SecurityMark> {
                     Covers::File => (None, Span::new(0, text.len() as u32)),
                     Covers::Span(span) => (at(span), span),
                 };
-                marks.push(SecurityMark { words: words.to_owned(), at, covers });
+                let mark = Mark { words: words.to_owned(), at };
+                marks.push(SecurityMark { mark, covers });
             }
         }
     }

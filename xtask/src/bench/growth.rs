@@ -4,11 +4,13 @@ mod inputs;
 mod kinds;
 
 use std::ffi::OsString;
-use std::fmt::Write;
-use std::fs;
-use std::path::PathBuf;
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use self::inputs::Files;
 use self::kinds::Input;
 pub(super) use self::kinds::{KINDS, Kind};
 use super::timing::{Bench, Sample, Tool, verdict};
@@ -31,6 +33,14 @@ const LONG: f64 = 5.0;
 
 /// How often the input is doubled at sizes where the cost shows.
 const DOUBLINGS: usize = 2;
+
+/// The configuration beside a tree.
+const CONFIG: &str = "abide.toml";
+
+/// The archives of one tree, and of an old tree and a newer one.
+const TREE: &str = "tree.tar";
+const OLD: &str = "old.tar";
+const NEW: &str = "new.tar";
 
 /// The measurements of one kind at one size.
 struct Measured {
@@ -129,6 +139,9 @@ impl Bench {
         }
         let mut command: Vec<OsString> = vec![self.abide.clone().into()];
         command.extend(kind.command.split(' ').map(OsString::from));
+        if let Input::Tree(_) = kind.input {
+            command.insert(2, TREE.into());
+        }
         command.extend(["--jobs".into(), "1".into()]);
         let checks = String::new();
         Ok(Tool { name: "abide", command, folder, done: &[0, 1], checks })
@@ -147,15 +160,43 @@ fn least(samples: &[Sample]) -> Sample {
 
 /// Writes an input into a fresh folder.
 fn folder(kind: &Kind, size: usize) -> Result<PathBuf> {
-    let files = match kind.input {
-        Input::Commits(commits) => return repository("growth", &commits(size), 1),
-        Input::Files(files) | Input::Prepared(files, _) => files(size),
-    };
+    if let Input::Commits(commits) = kind.input {
+        return repository("growth", &commits(size), 1);
+    }
     let folder = corpora::fresh("growth")?;
     // Without it, a folder further up could have one that counts.
-    fs::write(folder.join("abide.toml"), "")?;
-    for (path, text) in files {
-        corpora::write(&folder.join(path), text.as_bytes())?;
+    fs::write(folder.join(CONFIG), "")?;
+    match kind.input {
+        Input::Tree(files) => archive(&folder, TREE, files(size))?,
+        Input::Sides(sides) => {
+            for (name, files) in [OLD, NEW].into_iter().zip(sides(size)) {
+                archive(&folder, name, files)?;
+            }
+        }
+        Input::Prepared(files, _) => {
+            for (path, text) in files(size) {
+                corpora::write(&folder.join(path), text.as_bytes())?;
+            }
+        }
+        Input::Commits(_) => {}
     }
     Ok(folder)
+}
+
+/// Writes a tree as one archive, with its configuration beside it: to write thousands of small
+/// files takes many times longer than to check them.
+fn archive(folder: &Path, name: &str, files: Files) -> Result<()> {
+    let mut archive = tar::Builder::new(BufWriter::new(File::create(folder.join(name))?));
+    for (path, text) in files {
+        if path == CONFIG {
+            fs::write(folder.join(path), text)?;
+            continue;
+        }
+        let mut header = tar::Header::new_gnu();
+        header.set_size(text.len() as u64);
+        header.set_mode(0o644);
+        archive.append_data(&mut header, path, text.as_bytes())?;
+    }
+    archive.into_inner()?.flush()?;
+    Ok(())
 }

@@ -1,5 +1,6 @@
 //! Types and packages that kept their shape and lost their name.
 
+use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 use std::sync::atomic::Ordering;
 
@@ -93,14 +94,15 @@ impl Ties {
 /// version of a package stands beside it or takes its place, but it is no other
 /// name of it.
 pub(super) fn may_be_renamed(old: Package<'_>, new: Package<'_>) -> bool {
-    let version = |package: Package<'_>| {
-        let version = PackageVersion::of_package(package.name());
-        version.map(|it| PackageVersion { position: 0, ..it })
-    };
     match (version(old), version(new)) {
         (Some(old), Some(new)) => old == new,
         _ => true,
     }
+}
+
+/// The version of a package as it is written, wherever it is in the name.
+fn version(package: Package<'_>) -> Option<String> {
+    PackageVersion::of_package(package.name()).map(|it| it.text)
 }
 
 impl<'t> Diff<'t> {
@@ -202,12 +204,20 @@ impl<'t> Diff<'t> {
 
     /// For each old file whether a [`Tie::Neighbour`] of what it declares may be.
     fn homes(&self) -> Vec<bool> {
-        let mut came: FxHashMap<&str, Vec<File<'t>>> = FxHashMap::default();
+        // By name and version: a release brings as many files of one name as it has packages.
+        let mut came: FxHashMap<&str, BTreeMap<_, Vec<File<'t>>>> = FxHashMap::default();
         for new in self.new_files().filter(|it| self.old_file(*it).is_none()) {
-            came.entry(base_name(new)).or_default().push(new);
+            let named = came.entry(base_name(new)).or_default();
+            named.entry(version(new.package())).or_default().push(new);
         }
         let has_home = |old: File<'t>| {
-            let moved = || came.get(base_name(old)).into_iter().flatten();
+            let moved = || {
+                let was = version(old.package());
+                let named = came.get(base_name(old)).into_iter().flatten();
+                let alike =
+                    named.filter(move |(is, _)| was.is_none() || is.is_none() || was == **is);
+                alike.flat_map(|(_, files)| files)
+            };
             self.new_package(old.package()).is_some()
                 || self.new_file(old).is_some()
                 || moved().any(|new| self.may_have_moved(old, *new))

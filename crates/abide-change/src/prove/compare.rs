@@ -1,7 +1,8 @@
 //! Whether a value that was read means what was written.
 
 use abide_schema::value::{self, Codec, Value, default_of};
-use abide_schema::{Cardinality, Enum, EnumId, EnumValue, Field, Tree, Type};
+use abide_schema::{Cardinality, Enum, EnumId, EnumValue, Field, FieldId, Tree, Type};
+use rustc_hash::FxHashMap;
 
 use super::crossing::{Crossing, Probed};
 use crate::diff::Diff;
@@ -44,11 +45,11 @@ impl<'t> Crossing<'_, 't> {
         }
         pairs.sort_by_key(|(_, reader)| reader.number());
         pairs.dedup_by_key(|(_, reader)| reader.id);
+        let (wrote, read) = (by_field(wrote), by_field(read));
         pairs.into_iter().find_map(|(from, to)| {
-            let was: Vec<&Value> =
-                from.into_iter().flat_map(|it| wrote.of(it.id)).map(|it| &it.value).collect();
-            let is: Vec<&Value> = read.of(to.id).map(|entry| &entry.value).collect();
-            self.values(from, to, &was, &is)
+            let was = from.and_then(|it| wrote.get(&it.id)).map_or(&[][..], Vec::as_slice);
+            let is = read.get(&to.id).map_or(&[][..], Vec::as_slice);
+            self.values(from, to, was, is)
         })
     }
 
@@ -259,6 +260,15 @@ impl<'t> Crossing<'_, 't> {
         };
         paired.is_some_and(|it| it.parent().id == from && it.number() != number)
     }
+}
+
+/// The values of each field, in order.
+fn by_field(message: &value::Message) -> FxHashMap<FieldId, Vec<&Value>> {
+    let mut values: FxHashMap<FieldId, Vec<&Value>> = FxHashMap::default();
+    for entry in &message.entries {
+        values.entry(entry.field).or_default().push(&entry.value);
+    }
+    values
 }
 
 /// The effective values of a field: the default of an absent singular field, and

@@ -50,7 +50,7 @@ pub(crate) struct Reason {
 
 /// Links both sides of a step and compares them.
 pub(super) fn judge(pair: &Pair, policy: &Policy, as_of: Date, elements: bool) -> Judged {
-    let (new, old) = Tree::link_both(pair.new.clone(), pair.old.clone());
+    let (new, old) = Tree::link_both_as_judged(pair.new.clone(), pair.old.clone());
     let options = Options {
         scope: RuleScope::Changes,
         baseline: Some(&old),

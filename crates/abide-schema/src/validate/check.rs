@@ -18,7 +18,7 @@ pub(super) struct Extension {
 }
 
 /// What the checks of one file found.
-pub(super) struct Checked {
+pub(super) struct Found {
     pub(super) problems: Vec<Problem>,
     pub(super) extensions: Vec<Extension>,
 }

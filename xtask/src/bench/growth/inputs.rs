@@ -197,6 +197,12 @@ pub(super) fn duplicate_names(count: usize) -> Files {
     one(&each(count, |at| format!("message M{} {{}}\n", at / 2)))
 }
 
+/// Files that all declare a message of the same name.
+pub(super) fn one_name(count: usize) -> Files {
+    let file = |at| proto("acme.v1", &format!("f{at}"), "", "message M { string a = 1; }\n");
+    (1..=count).map(file).collect()
+}
+
 /// Files that each have a syntax error.
 pub(super) fn syntax_errors(count: usize) -> Files {
     let file = |at| proto("acme.v1", &format!("f{at}"), "", "message M { string f; }\n");
@@ -210,6 +216,18 @@ pub(super) fn imports(count: usize) -> Files {
     let body = message_fields(count, |at| format!("  M{at} f{at} = {};\n", number(at)));
     files.push(proto("acme.v1", "all", &head, &body));
     files
+}
+
+/// Files that each hand on all that come before.
+pub(super) fn public_imports(count: usize) -> Files {
+    let file = |at: usize| {
+        let head = match at {
+            1 => String::new(),
+            _ => format!("import public \"acme/v1/f{}.proto\";\n", at - 1),
+        };
+        proto("acme.v1", &format!("f{at}"), &head, &format!("message M{at} {{ M1 m = 1; }}\n"))
+    };
+    (1..=count).map(file).collect()
 }
 
 pub(super) fn files(count: usize) -> Files {
@@ -357,45 +375,50 @@ pub(super) fn deprecated_fields(count: usize) -> Files {
     }))
 }
 
-/// An old tree in `old` and a new one in `new`.
-fn two(old: Files, new: Files) -> Files {
-    let side = |files: Files, folder: &'static str| {
-        files.into_iter().map(move |(path, text)| (format!("{folder}/{path}"), text))
-    };
-    side(old, "old").chain(side(new, "new")).collect()
+pub(super) fn removed_messages(count: usize) -> [Files; 2] {
+    [messages(count), one("")]
 }
 
-pub(super) fn removed_messages(count: usize) -> Files {
-    two(messages(count), one(""))
-}
-
-pub(super) fn removed_fields(count: usize) -> Files {
+pub(super) fn removed_fields(count: usize) -> [Files; 2] {
     let field = |at| format!("  string f{at} = {};\n", number(at));
-    two(
+    [
         one(&each(count / 50, |m| format!("message M{m} {{\n{}}}\n", each(50, field)))),
         one(&each(count / 50, |m| format!("message M{m} {{}}\n"))),
-    )
+    ]
 }
 
-pub(super) fn added_values(count: usize) -> Files {
-    two(one("enum E {\n  E_UNSPECIFIED = 0;\n}\n"), values(count))
+/// Required fields of one message, which are optional later.
+pub(super) fn required_fields(count: usize) -> [Files; 2] {
+    ["required", "optional"].map(|label| {
+        proto2(&message_fields(count, |at| format!("  {label} string f{at} = {};\n", number(at))))
+    })
 }
 
-pub(super) fn retyped_fields(count: usize) -> Files {
+/// Fields that are added as security fixes.
+pub(super) fn security_fixes(count: usize) -> [Files; 2] {
+    let field = |at| format!("  // abide:security-fix: leaked\n  string f{at} = {};\n", number(at));
+    [one("message M {}\n"), one(&message_fields(count, field))]
+}
+
+pub(super) fn added_values(count: usize) -> [Files; 2] {
+    [one("enum E {\n  E_UNSPECIFIED = 0;\n}\n"), values(count)]
+}
+
+pub(super) fn retyped_fields(count: usize) -> [Files; 2] {
     let of = |ty: &'static str| {
         one(&each(count / 50, |m| {
             format!("message M{m} {{\n{}}}\n", each(50, |at| format!("  {ty} f{at} = {at};\n")))
         }))
     };
-    two(of("string"), of("int32"))
+    [of("string"), of("int32")]
 }
 
-pub(super) fn changed_packages(count: usize) -> Files {
+pub(super) fn changed_packages(count: usize) -> [Files; 2] {
     let of = |ty: &str| {
         let body = format!("message M {{ {ty} a = 1; }}\n");
         (1..=count).map(|at| proto(&format!("acme.p{at}.v1"), "a", "", &body)).collect()
     };
-    two(of("string"), of("bytes"))
+    [of("string"), of("bytes")]
 }
 
 /// Commits that each add a message.

@@ -15,15 +15,22 @@ pub(in super::super) struct Kind {
 
 /// How an input of some size is made.
 pub(super) enum Input {
-    Files(fn(usize) -> Files),
-    /// Files, and a command to run over them before the one that is measured.
+    /// A tree, in an archive that the command reads.
+    Tree(fn(usize) -> Files),
+    /// An old tree and a newer one, each in an archive.
+    Sides(fn(usize) -> [Files; 2]),
+    /// The files of a folder, and a command to run over them before the one that is measured.
     Prepared(fn(usize) -> Files, &'static str),
     /// A repository.
     Commits(fn(usize) -> Vec<Commit>),
 }
 
 const fn kind(name: &'static str, start: usize, input: fn(usize) -> Files) -> Kind {
-    Kind { name, start, input: Input::Files(input), command: "lint" }
+    Kind { name, start, input: Input::Tree(input), command: "lint" }
+}
+
+const fn sides(name: &'static str, start: usize, input: fn(usize) -> [Files; 2]) -> Kind {
+    Kind { name, start, input: Input::Sides(input), command: "breaking new.tar --against old.tar" }
 }
 
 impl Kind {
@@ -32,7 +39,7 @@ impl Kind {
     }
 
     const fn after(self, prepare: &'static str) -> Kind {
-        let Input::Files(input) = self.input else { return self };
+        let Input::Tree(input) = self.input else { return self };
         Kind { input: Input::Prepared(input, prepare), ..self }
     }
 }
@@ -63,10 +70,12 @@ pub(in super::super) const KINDS: &[Kind] = &[
     kind("option entries", 4_000, inputs::option_entries),
     kind("comments", 8_000, inputs::comments),
     kind("imports", 1_000, inputs::imports),
+    kind("chain of public imports", 1_000, inputs::public_imports),
     kind("missing imports", 2_000, inputs::missing_imports),
     kind("files that miss imports", 1_000, inputs::files_with_missing_imports),
     kind("missing names", 2_000, inputs::missing_names),
     kind("duplicate names", 2_000, inputs::duplicate_names),
+    kind("one name", 2_000, inputs::one_name),
     kind("syntax errors", 2_000, inputs::syntax_errors),
     kind("files of a package", 2_000, inputs::files),
     kind("tiny packages", 2_000, inputs::tiny_packages),
@@ -90,12 +99,15 @@ pub(in super::super) const KINDS: &[Kind] = &[
     kind("findings as markdown", 2_000, inputs::findings).by("lint --format markdown"),
     kind("findings as html", 2_000, inputs::findings).by("lint --format html"),
     kind("files with findings", 1_000, inputs::findings_in_files),
-    kind("removed messages", 1_000, inputs::removed_messages).by("breaking new --against old"),
-    kind("removed fields", 1_000, inputs::removed_fields).by("breaking new --against old"),
-    kind("retyped fields", 1_000, inputs::retyped_fields).by("breaking new --against old"),
-    kind("added values", 1_000, inputs::added_values).by("breaking new --against old --changes"),
-    kind("changed packages", 500, inputs::changed_packages).by("breaking new --against old"),
-    kind("bumped packages", 500, inputs::changed_packages).by("bump new --against old"),
+    sides("removed messages", 1_000, inputs::removed_messages),
+    sides("removed fields", 1_000, inputs::removed_fields),
+    sides("required fields", 250, inputs::required_fields),
+    sides("retyped fields", 1_000, inputs::retyped_fields),
+    sides("added values", 1_000, inputs::added_values)
+        .by("breaking new.tar --against old.tar --changes"),
+    sides("changed packages", 500, inputs::changed_packages),
+    sides("bumped packages", 500, inputs::changed_packages).by("bump new.tar --against old.tar"),
+    sides("security fixes", 1_000, inputs::security_fixes).by("bump new.tar --against old.tar"),
     kind("recorded packages", 500, inputs::tiny_packages).by("check").after("bump --write"),
     kind("candidates", 250, inputs::rising).by("upgrade --diff"),
     kind("checked candidates", 250, inputs::rising).by("check").after("upgrade --write"),

@@ -13,6 +13,7 @@ use abide_schema::Text;
 use gix::bstr::ByteSlice;
 use gix::objs::commit::MessageRef;
 use gix::objs::tree::EntryKind;
+use gix::odb::pack::cache::lru::MemoryCappedHashmap;
 use gix::{ObjectId, Repository, ThreadSafeRepository};
 
 use super::objects::{DeadEnd, Missing, REPAIR, find_file, find_folder, read_blob};
@@ -23,6 +24,9 @@ use crate::source::links::Links;
 use crate::source::paths::{canonical, is_proto, is_skipped, join, normalize, relative};
 use crate::source::roots::{Import, Mount, RootLayout, mount};
 use crate::source::spec::SourceOptions;
+
+/// How many bytes of objects are kept because others may be deltas of them.
+const DELTA_BASES: usize = 8 << 20;
 
 /// The line of first parents that leads to `HEAD`, and where the tree is in each commit.
 pub(crate) struct Timeline {
@@ -150,6 +154,7 @@ impl Timeline {
     pub(crate) fn cursor(&self) -> Cursor<'_> {
         let mut repo = self.repository.to_thread_local();
         repo.object_cache_size_if_unset(16 << 20);
+        repo.objects.set_pack_cache(|| Box::new(MemoryCappedHashmap::new(DELTA_BASES)));
         let mounts = self.imports.iter().map(|_| None).collect();
         Cursor {
             timeline: self,
