@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn outlines_are_read_as_they_were_written() {
-        let blobs = [[1; 20], [2; 20], [3; 20]].map(|it| ObjectId::Sha1(it));
+        let blobs = [[1; 20], [2; 20], [3; 20]].map(ObjectId::Sha1);
         let outlines = [
             outline("a.v1", &["b.proto", "c.proto"], &[1, u64::MAX]),
             outline("", &[], &[]),
