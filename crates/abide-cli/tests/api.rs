@@ -389,7 +389,7 @@ fn hashes_graphs_and_rules_are_what_their_protos_say() {
     let graph = abide(folder.path(), &["graph", "--format", "json"]);
     assert_eq!((graph.status, graph.stderr.as_str()), (0, ""));
     seen("PackageGraph", &serde_json::from_str(&graph.text()).expect("it is one object"));
-    for args in [&["hash"][..], &["rules"], &["check", "--statistics"]] {
+    for args in [&["hash"][..], &["rules"], &["check", ".", "--statistics"]] {
         let ran = abide(folder.path(), &[args, &["--format", "json"]].concat());
         assert!(ran.status < 2 && ran.stderr.is_empty(), "{args:?}: {}", ran.stderr);
         for line in ran.json() {
