@@ -1,7 +1,7 @@
 //! One layout for `.proto` files: the same tokens and the same comments, with the white space that
 //! everybody agrees on.
 //!
-//! [`format`] needs one text and nothing else: no name is linked. What it returns means the same,
+//! [`format()`] needs one text and nothing else: no name is linked. What it returns means the same,
 //! holds every comment of the text, and formats to itself. The layout is the one of `buf format`,
 //! as seen from outside: what both print for real trees is compared, and the places where they
 //! differ are counted with their reasons.

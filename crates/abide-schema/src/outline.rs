@@ -16,7 +16,7 @@ pub struct Outline {
     pub package: Arc<str>,
     /// The paths that it imports.
     pub imports: Vec<Arc<str>>,
-    /// The [hashes](claim) of what no other file may claim: full names of its top level, and
+    /// The hashes of what no other file may claim: full names of its top level, and
     /// numbers of extensions. They are sorted.
     pub claims: Vec<u64>,
     /// The strings that may be names, as in options that name elements of files which nobody
