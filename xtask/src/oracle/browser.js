@@ -5,12 +5,14 @@ addEventListener("load", async () => {
   const check = (what, holds, seen) => lines.push(`${holds ? "ok" : "FAILED"} ${what}${holds ? "" : `: ${seen}`}`);
   const same = (what, seen, expected) =>
     check(what, JSON.stringify(seen) === JSON.stringify(expected), `${JSON.stringify(seen)} instead of ${JSON.stringify(expected)}`);
+  // On quiet cores each takes a few hundred milliseconds at most. The bound leaves room for programs
+  // that run beside; a cost that grows with the square of the page is far above it.
   const timed = (what, work) => {
     const begin = performance.now();
     work();
     document.body.getBoundingClientRect();
     const took = performance.now() - begin;
-    check(`${what} takes less than half a second`, took < 500, `${Math.round(took)} ms`);
+    check(`${what} takes less than three seconds`, took < 3000, `${Math.round(took)} ms`);
   };
   const put = (id, value, event) => {
     const input = document.getElementById(id);
